@@ -1,0 +1,16 @@
+"""Names for the arrays that travel through the package."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+FloatArray: TypeAlias = NDArray[np.floating[Any]]
+IntArray: TypeAlias = NDArray[np.intp]
+ObjectArray: TypeAlias = NDArray[np.object_]
+Sparse: TypeAlias = csr_array
+Features: TypeAlias = FloatArray | Sparse  # dense or CSR, (n, m)
+Array: TypeAlias = Any  # of one array namespace: NumPy or torch

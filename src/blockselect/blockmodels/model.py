@@ -1,0 +1,114 @@
+"""BlockModel: nodes in blocks, and how densely each pair of blocks is linked (paper: F and M)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+
+from blockselect.arrays import FloatArray, IntArray, Sparse
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BlockModel:
+    """A graph seen as blocks: A ≈ F M Fᵀ. Every block has at least one node."""
+
+    labels: IntArray  # (n,) block of each node, 0 … k − 1 (paper: F, as numbers)
+    density: FloatArray  # (k, k) mean link weight of each block pair (paper: M)
+    relative_error: float  # ‖A − F M Fᵀ‖ / ‖A‖ (paper: RRE)
+
+    @property
+    def n_blocks(self) -> int:
+        return len(self.density)
+
+    @property
+    def block_sizes(self) -> IntArray:
+        return np.bincount(self.labels, minlength=self.n_blocks)
+
+    @classmethod
+    def from_labels(cls, adjacency: Sparse, labels: ArrayLike) -> BlockModel:
+        """The block model with the best density for these blocks (theorem 1 of the paper).
+
+        Labels may be any values that sort; numbers nobody carries leave no empty block behind.
+        """
+        numbers = encode_labels(labels, adjacency.shape[0])
+        weight, sizes = _block_weights(adjacency, numbers)
+        density = weight / np.outer(sizes, sizes)
+        return cls(numbers, density, _relative_error(adjacency, weight, sizes, density))
+
+    def perturb(
+        self, adjacency: Sparse, fraction: float, *, keep_density: bool, rng: np.random.Generator
+    ) -> BlockModel:
+        """Move a fraction of the nodes, drawn at random, each to another block drawn at random.
+
+        `keep_density` leaves the densities as they are, else they are computed anew: the two halves of the
+        paper's sensitivity study. A block's last node stays, so no block is emptied.
+        """
+        if not 0 <= fraction <= 1:
+            raise ValueError(f"fraction is {fraction}; expected a share of the nodes between 0 and 1.")
+        labels, k = self.labels.copy(), self.n_blocks
+        sizes = self.block_sizes
+        if k > 1:
+            for node in rng.permutation(len(labels))[: round(fraction * len(labels))]:
+                old = labels[node]
+                new = (old + rng.integers(1, k)) % k
+                if sizes[old] > 1:
+                    labels[node] = new
+                    sizes[old] -= 1
+                    sizes[new] += 1
+        if not keep_density:
+            return BlockModel.from_labels(adjacency, labels)
+        weight, sizes = _block_weights(adjacency, labels)
+        return BlockModel(labels, self.density, _relative_error(adjacency, weight, sizes, self.density))
+
+
+def encode_labels(labels: ArrayLike, n_nodes: int) -> IntArray:
+    """Labels of any sortable kind as numbers 0 … k − 1."""
+    array = np.asarray(labels)
+    if array.shape != (n_nodes,):
+        raise ValueError(
+            f"block labels have shape {array.shape} but the graph has {n_nodes} nodes; give one label a node."
+        )
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise ValueError("block labels hold NaN or infinity; give each node a block, or a block of its own.")
+    numbers = np.unique(array, return_inverse=True)[1]
+    return numbers.astype(np.intp, copy=False)
+
+
+def check_block_model(model: BlockModel, n_nodes: int) -> BlockModel:
+    """Refuse a block model of another graph, or one whose densities do not fit its labels."""
+    if len(model.labels) != n_nodes:
+        raise ValueError(
+            f"the block model has {len(model.labels)} nodes but the graph has {n_nodes}; fit one to this graph."
+        )
+    if model.density.shape != (model.labels.max() + 1,) * 2 or (model.block_sizes == 0).any():
+        raise ValueError(
+            f"the block model's density has shape {model.density.shape}, which does not fit its labels; each block from 0 "
+            "to k − 1 needs a node, a row and a column: make it with BlockModel.from_labels."
+        )
+    return model
+
+
+def membership_matrix(labels: IntArray, dtype: Any = np.float64) -> Sparse:
+    """Labels as a one-hot matrix (n, k) (paper: F)."""
+    n = len(labels)
+    return sparse.csr_array(
+        (np.ones(n, dtype=dtype), labels, np.arange(n + 1)), shape=(n, int(labels.max()) + 1)
+    )
+
+
+def _block_weights(adjacency: Sparse, labels: IntArray) -> tuple[FloatArray, IntArray]:
+    """Total link weight of each block pair, Fᵀ A F, and the block sizes."""
+    F = membership_matrix(labels)  # (n, k)
+    return (F.T @ (adjacency @ F)).toarray(), np.bincount(labels)
+
+
+def _relative_error(adjacency: Sparse, weight: FloatArray, sizes: IntArray, density: FloatArray) -> float:
+    """‖A − F M Fᵀ‖ / ‖A‖ by its square, expanded: no n × n matrix, and right for any density."""
+    A, M, S = adjacency, density, np.outer(sizes, sizes)
+    total = float(np.sum(A.data**2, dtype=np.float64))
+    squared = total - 2 * float(np.sum(M * weight)) + float(np.sum(M * M * S))
+    return float(np.sqrt(max(squared, 0.0) / total))

@@ -1,0 +1,1 @@
+"""The command `blockselect`: one subcommand a file."""

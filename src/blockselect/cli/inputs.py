@@ -1,0 +1,75 @@
+"""The network of a run: a data set by its name, or files; and what of it is written down to find it again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from blockselect.arrays import Features
+from blockselect.cli.failure import Failure
+from blockselect.datasets import load_cora
+from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
+from blockselect.graphs.files import read_attributed_graph, read_features
+
+DATASETS: dict[str, Callable[[], AttributedGraph]] = {"cora": load_cora}
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkInput:
+    """A network, where it came from, and the hashes of that."""
+
+    graph: AttributedGraph
+    title: str  # for people
+    record: dict[str, Any]  # for run.json
+
+
+def load_dataset(name: str) -> NetworkInput:
+    """A data set of the package, hashed by its content."""
+    if name not in DATASETS:
+        close = get_close_matches(name.lower(), DATASETS, n=1)
+        guess = f" Did you mean {close[0]}?" if close else ""
+        raise Failure(f"--dataset is {name!r}; known are: {', '.join(sorted(DATASETS))}.{guess}")
+    graph = DATASETS[name]()
+    record = {
+        "dataset": name,
+        "features": {"sha256": hash_matrix(graph.features)},
+        "graph": {"sha256": hash_matrix(graph.adjacency)},
+    }
+    return NetworkInput(graph, name, record)
+
+
+def load_files(features: Path, graph: Path | None, *, n_neighbors: int) -> NetworkInput:
+    """A network from files, hashed as they are; without a file of links its nearest-neighbour graph."""
+    if graph is None:
+        table = read_features(features)
+        network = check_attributed_graph(
+            table.matrix, node_ids=table.node_ids, feature_names=table.feature_names, n_neighbors=n_neighbors
+        )
+        title = f"{features.name}, with a graph of {n_neighbors} nearest neighbours by the features (no --graph given)"
+        origin: dict[str, Any] = {"nearest_neighbours": n_neighbors}
+    else:
+        network = read_attributed_graph(features, graph)
+        title, origin = f"{features.name} with {graph.name}", _file_record(graph)
+    return NetworkInput(network, title, {"features": _file_record(features), "graph": origin})
+
+
+def hash_matrix(matrix: Features) -> str:
+    """SHA-256 of the shape and the non-zero entries, the same on every machine and for dense and sparse."""
+    csr = sparse.csr_array(matrix)
+    digest = hashlib.sha256(np.array(csr.shape, dtype="<i8").tobytes())
+    for part, kind in ((csr.indptr, "<i8"), (csr.indices, "<i8"), (csr.data, "<f8")):
+        digest.update(part.astype(kind).tobytes())
+    return digest.hexdigest()
+
+
+def _file_record(path: Path) -> dict[str, str]:
+    """The name without its folder: the hash says which file it was, and folders are private."""
+    with path.open("rb") as stream:
+        return {"file": path.name, "sha256": hashlib.file_digest(stream, "sha256").hexdigest()}

@@ -1,0 +1,55 @@
+"""Files that appear all together or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from blockselect.cli.failure import Failure
+
+
+def check_folder(folder: Path, names: Iterable[str]) -> None:
+    """Refuse a folder that cannot take these files, before any work."""
+    existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not existing.is_dir():
+        raise Failure(f"--out is {str(folder)!r} but {str(existing)!r} is a file; name a folder.")
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise Failure(f"--out is {str(folder)!r} but {str(existing)!r} is not writable; name another folder.")
+    for name in names:
+        if (folder / name).is_dir():
+            raise Failure(f"{str(folder / name)!r} is a folder where a file is to be written; name another --out.")
+
+
+def write_together(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write the files into the folder, replacing older ones, each whole; after a failure nothing new is left.
+
+    All are written beside their places first and then moved, which the file system does at once.
+    """
+    token = secrets.token_hex(4)
+    staged = {name: folder / f".{name}.{token}.tmp" for name in files}
+    new_files = [folder / name for name in files if not (folder / name).exists()]
+    new_folders = [path for path in (folder, *folder.parents) if not path.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in files.items():
+            _write(staged[name], content)
+        for name, path in staged.items():
+            path.replace(folder / name)
+    except BaseException:  # Ctrl-C too
+        for path in (*staged.values(), *new_files):
+            with suppress(OSError):
+                path.unlink()
+        for path in new_folders:
+            with suppress(OSError):
+                path.rmdir()
+        raise
+
+
+def _write(path: Path, content: bytes) -> None:
+    with path.open("xb") as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())

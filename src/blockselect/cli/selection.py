@@ -1,0 +1,110 @@
+"""One run of `blockselect select`: the network in, a fitted selector, the contents of the files out."""
+
+from __future__ import annotations
+
+import json
+import platform
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from blockselect import __version__
+from blockselect.cli.failure import Failure, expecting_bad_input, one_line
+from blockselect.cli.inputs import NetworkInput, load_dataset, load_files
+from blockselect.cli.settings import in_terms_of_options, selector_settings
+from blockselect.report.overview import draw_overview, render_png
+from blockselect.report.summarize import summarize
+from blockselect.report.tables import scores_table, selected_table
+from blockselect.selectors.block_model import PAPER, BlockModelSelector, Progress
+
+RECORDED_VERSIONS = ("numpy", "scipy", "scikit-learn", "pandas", "matplotlib")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Selection:
+    """A run that is done, nothing written yet."""
+
+    network: NetworkInput
+    selector: BlockModelSelector
+    summary: dict[str, Any]
+    warnings: list[str]
+
+
+def make_selector(options: Mapping[str, Any], *, paper: bool) -> BlockModelSelector:
+    """The selector that the options describe."""
+    return BlockModelSelector(**selector_settings(options, PAPER if paper else {}))
+
+
+def load_network(
+    dataset: str | None, features: Path | None, graph: Path | None, *, n_neighbors: int
+) -> NetworkInput:
+    """The network that the options name, in one of the two ways."""
+    if (dataset is None) == (features is None):
+        raise Failure("give either --dataset NAME or --features FILE (with --graph FILE), and not both.")
+    if features is None:
+        if graph is not None:
+            raise Failure("--graph goes with --features; a --dataset brings its own graph.")
+        return load_dataset(str(dataset))
+    with expecting_bad_input():
+        return load_files(features, graph, n_neighbors=n_neighbors)
+
+
+def run_selection(network: NetworkInput, selector: BlockModelSelector, progress: Progress | None) -> Selection:
+    """Fit, and collect what the library warns of."""
+    graph = network.graph
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for noise in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
+            warnings.simplefilter("ignore", noise)  # for programmers, not for users of the command
+        try:
+            with expecting_bad_input():
+                selector.fit(graph.features, adjacency=graph.adjacency, progress=progress)
+        except Failure as failure:
+            raise Failure(in_terms_of_options(str(failure))) from failure
+    messages = list(dict.fromkeys(one_line(str(warning.message)) for warning in caught))
+    return Selection(network, selector, summarize(selector, graph), messages)
+
+
+def file_contents(selection: Selection) -> dict[str, bytes]:
+    """Every file of the run, by name. The same input and settings give the same bytes."""
+    summary = selection.summary
+    return {
+        "selected.csv": selected_table(summary).encode(),
+        "scores.csv": scores_table(summary).encode(),
+        "run.json": (json.dumps(run_record(selection), indent=2, allow_nan=False) + "\n").encode(),
+        "overview.png": render_png(draw_overview(summary)),
+    }
+
+
+def run_record(selection: Selection) -> dict[str, Any]:
+    """What it takes to repeat the run, and its main figures; no time and no place, so that runs can be compared."""
+    settings = selection.selector.get_params()
+    seed = settings.pop("random_state")
+    summary = selection.summary
+    return {
+        "command": "select",
+        "input": selection.network.record,
+        "settings": settings,
+        "seed": seed,
+        "versions": _versions(settings["device"]),
+        "counts": summary["counts"],
+        "block_sizes": summary["blocks"]["sizes"],
+        "relative_error": summary["relative_error"],
+        "candidate_errors": summary["candidate_errors"],
+        "sparsity": summary["sparsity"],
+        "n_iter": summary["n_iter"],
+        "gram_form": selection.selector.gram_form_,
+        "warnings": selection.warnings,
+    }
+
+
+def _versions(device: str) -> dict[str, str]:
+    packages = RECORDED_VERSIONS if device == "cpu" else (*RECORDED_VERSIONS, "torch")
+    return {
+        "blockselect": __version__,
+        "python": platform.python_version(),
+        **{package: version(package) for package in packages},
+    }

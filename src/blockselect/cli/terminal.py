@@ -1,0 +1,76 @@
+"""What the command shows: a progress bar while it works, and a short account at the end."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import typer
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Table
+from rich.text import Text
+
+SHOWN = 10  # of the selected features
+
+
+@contextmanager
+def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
+    """A bar for each stage on stderr, gone when all is done; none where stderr is no terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        stages: dict[str, TaskID] = {}
+
+        def report(stage: str, done: int, total: int) -> None:
+            if stage not in stages:
+                stages[stage] = bar.add_task(stage, total=total)
+            bar.update(stages[stage], completed=done)
+
+        yield report
+
+
+def show_account(title: str, summary: dict[str, Any], written: Iterable[Path]) -> None:
+    """The network, the best features, and where the files are."""
+    counts = summary["counts"]
+    typer.echo(f"network: {_printable(title)}")
+    typer.echo(
+        f"         {counts['nodes']:,} nodes ({counts['isolated_nodes']:,} isolated), {counts['links']:,} links, "
+        f"{counts['features']:,} features ({counts['empty_features']:,} empty), {len(summary['blocks']['sizes'])} blocks"
+    )
+    n_selected = counts["selected_features"]
+    without = counts["nodes_without_selected_features"]
+    typer.echo(f"selected: {n_selected:,} features; {without:,} nodes have none of them")
+    if n_selected:
+        Console().print(_best_features(summary))
+    for path in written:
+        typer.echo(f"wrote {path}")
+
+
+def _best_features(summary: dict[str, Any]) -> Table:
+    best = summary["selected"][:SHOWN]
+    table = Table(box=box.SIMPLE_HEAD, title=f"The best {len(best)}", title_justify="left", pad_edge=False)
+    table.add_column("rank", justify="right")
+    table.add_column("feature", overflow="ellipsis", no_wrap=True)
+    table.add_column("score", justify="right")
+    table.add_column("highest mean", justify="right")
+    table.add_column("in block", justify="right")
+    for row in best:
+        block = int(np.argmax(row["block_means"]))
+        cells = (str(row["rank"]), _printable(row["name"]), f"{row['score']:.4f}", f"{row['block_means'][block]:.3g}")
+        table.add_row(*(Text(cell) for cell in cells), Text(str(block)))  # Text: names may look like markup
+    return table
+
+
+def _printable(text: str) -> str:
+    """Text from a file as this terminal can show it, without characters that would steer it."""
+    encoding = sys.stdout.encoding or "utf-8"
+    shown = "".join(letter if letter.isprintable() else "?" for letter in text)
+    return shown.encode(encoding, "replace").decode(encoding)

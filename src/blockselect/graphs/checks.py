@@ -1,0 +1,143 @@
+"""What names, features and weights must be: each check names the offender and the way out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from blockselect.arrays import Features, IntArray, ObjectArray, Sparse
+
+
+def check_names(names: Iterable[Any] | None, expected: int, what: str, axis: str) -> ObjectArray | None:
+    """Node ids or feature names: one for each row or column, none missing, none twice."""
+    if names is None:
+        return None
+    # NumPy's and pandas' own scalars would read as np.str_('a') in every message.
+    listed = names.tolist() if isinstance(names, np.ndarray | pd.Index | pd.Series) else list(names)
+    if len(listed) != expected:
+        raise ValueError(
+            f"there are {len(listed)} {what}s but features has {expected} {axis}s; give one for each {axis}."
+        )
+    array = np.empty(expected, dtype=object)
+    array[:] = listed
+    index = pd.Index(array, dtype=object, tupleize_cols=False)
+    if index.hasnans:
+        at = int(np.flatnonzero(index.isna())[0])
+        raise ValueError(f"{axis} {at} has no {what} (it is {array[at]!r}); give each {axis} a {what}.")
+    if not index.is_unique:
+        twice = index[index.duplicated()].unique().tolist()
+        raise ValueError(
+            f"{len(twice)} duplicate {what}(s), for example {twice[:3]}; make each {what} unique."
+        )
+    return array
+
+
+def check_classes(classes: Iterable[int] | None, n_nodes: int) -> IntArray | None:
+    """Known classes: one integer a node."""
+    if classes is None:
+        return None
+    array = np.array(classes if isinstance(classes, np.ndarray) else list(classes))
+    if array.shape != (n_nodes,):
+        raise ValueError(
+            f"classes has shape {array.shape} but the network has {n_nodes} nodes; give one class a node."
+        )
+    if array.dtype.kind not in "biu":
+        raise ValueError(
+            f"classes holds {array.dtype} values such as {array[0].item()!r}; expected integers: "
+            "number the classes with np.unique(classes, return_inverse=True)[1]."
+        )
+    return array.astype(np.intp)
+
+
+def check_features(
+    features: Features, node_ids: ObjectArray | None, feature_names: ObjectArray | None, dtype: np.dtype[Any]
+) -> None:
+    """Finite, non-negative, not all zero, and in the range that the solver can raise to its powers."""
+
+    def place(offends: Callable[[Any], Any]) -> str:
+        row, column = _first(features, offends)
+        row_name = f"row {row}" if node_ids is None else f"node {node_ids[row]!r}"
+        column_name = f"column {column}" if feature_names is None else f"feature {feature_names[column]!r}"
+        return f"{row_name}, {column_name}"
+
+    values = _values(features)
+    if features.shape[1] == 0:
+        raise ValueError(f"features has shape {features.shape}, no column; pass at least one feature.")
+    if not np.isfinite(values).all():
+        where = place(lambda v: ~np.isfinite(v))
+        raise ValueError(f"features holds NaN or infinity, first at {where}; impute or drop such values.")
+    if values.size and values.min() < 0:
+        raise ValueError(
+            f"Negative values in data: features are negative, first at {place(lambda v: v < 0)}. The method "
+            "needs features ≥ 0: shift them (X - X.min(axis=0)) or split each into its positive and "
+            "negative parts (np.hstack([X.clip(0), (-X).clip(0)]))."
+        )
+    largest = float(values.max()) if values.size else 0.0
+    if largest == 0:
+        raise ValueError(
+            "features has no non-zero entry: no feature can tell anything; check how it was loaded."
+        )
+    flow = _leaves_range(largest, features.shape[0], dtype)
+    if flow:
+        raise ValueError(
+            f"the largest feature value is {largest:.3g}, at {place(lambda v: v == largest)}, whose fourth "
+            f"power {flow} {dtype}; divide the features by their largest value"
+            + (", or compute in float64." if dtype.itemsize < 8 else ".")
+        )
+
+
+def check_weights(weights: Sparse, node_ids: ObjectArray | None, dtype: np.dtype[Any]) -> None:
+    """Finite, non-negative, at least one link, and squares within range."""
+
+    def place(offends: Callable[[Any], Any]) -> str:
+        source, target = (node if node_ids is None else node_ids[node] for node in _first(weights, offends))
+        return f"the link from node {source!r} to node {target!r}"
+
+    if not np.isfinite(weights.data).all():
+        where = place(lambda v: ~np.isfinite(v))
+        raise ValueError(f"adjacency holds NaN or infinity, first at {where}; fill in or drop such links.")
+    if weights.nnz == 0:
+        raise ValueError(
+            "adjacency has no link (no non-zero entry); a block model needs at least one: check how it was "
+            "loaded, or build a graph with nearest_neighbour_graph(features)."
+        )
+    if weights.data.min() < 0:
+        raise ValueError(
+            f"adjacency has a negative weight, first at {place(lambda v: v < 0)}; weights say how strongly "
+            "nodes are linked and must be ≥ 0: drop negative links or take absolute values."
+        )
+    largest, limits = float(weights.data.max()), np.finfo(dtype)
+    if not float(limits.tiny) ** 0.5 < largest < float(limits.max) ** 0.5 / weights.shape[0]:
+        raise ValueError(
+            f"the largest weight is {largest:.3g}, at {place(lambda v: v == largest)}, whose square leaves "
+            f"the range of {dtype}; divide the weights by their largest."
+        )
+
+
+def _leaves_range(largest: float, n_nodes: int, dtype: np.dtype[Any]) -> str:
+    """The solver sums squares of inner products of features: fourth powers of what came in."""
+    limits = np.finfo(dtype)
+    with np.errstate(over="ignore", under="ignore"):
+        power = np.float64(largest) ** 4
+        if power * float(n_nodes) ** 2 > float(limits.max) * 1e-6:
+            return "overflows"
+        return "underflows" if power < float(limits.tiny) * 1e6 else ""
+
+
+def _values(matrix: Any) -> Any:
+    return matrix.data if sparse.issparse(matrix) else matrix
+
+
+def _first(matrix: Any, offends: Callable[[Any], Any]) -> tuple[int, int]:
+    """Row and column of the first offending entry."""
+    if sparse.issparse(matrix):
+        entries = matrix.tocoo()
+        at = int(np.flatnonzero(offends(entries.data))[0])
+        row, column = (axis[at] for axis in entries.coords)
+    else:
+        row, column = np.argwhere(offends(matrix))[0]
+    return int(row), int(column)

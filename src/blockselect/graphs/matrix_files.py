@@ -1,0 +1,58 @@
+"""Matrices from .npz, .npy and Matrix Market files; pickled objects are never loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from scipy import io, sparse
+
+
+def read_matrix(path: Path) -> Any:
+    """The one matrix of a file: a NumPy array, or CSR if the file is sparse."""
+    suffix = path.suffix.lower()
+    try:
+        matrix = MATRIX_READERS[suffix](path)
+        if matrix.ndim != 2:
+            raise ValueError(f"its array has shape {matrix.shape}, which is no matrix")
+        return sparse.csr_array(matrix) if sparse.issparse(matrix) else matrix
+    except Exception as error:  # a damaged file can fail anywhere in a parser
+        reason = str(error).rstrip(".")
+        raise ValueError(f"{path} could not be read: {reason}; {HOW_TO_SAVE[suffix]}") from error
+
+
+def _read_numpy(path: Path) -> Any:
+    with path.open("rb") as file:
+        try:
+            loaded = np.load(file, allow_pickle=False)
+            return loaded if isinstance(loaded, np.ndarray) else _only_matrix(loaded, file)
+        except ValueError as error:
+            if "pickle" in str(error):  # NumPy would advise to allow it
+                raise ValueError("it holds pickled objects, which could run code, or is damaged") from error
+            raise
+
+
+def _only_matrix(archive: Any, file: BinaryIO) -> Any:
+    if "format" in archive.files:
+        file.seek(0)
+        return sparse.load_npz(file)
+    if len(archive.files) != 1:
+        raise ValueError(
+            f"it holds {len(archive.files)} arrays {archive.files[:6]} and exactly one can be the matrix"
+        )
+    return archive[archive.files[0]]
+
+
+MATRIX_READERS: dict[str, Callable[[Path], Any]] = {
+    ".npz": _read_numpy,
+    ".npy": _read_numpy,
+    ".mtx": io.mmread,
+}
+
+HOW_TO_SAVE = {
+    ".npz": "save the matrix with scipy.sparse.save_npz(path, matrix) or numpy.savez(path, matrix).",
+    ".npy": "save the matrix, of numbers alone, with numpy.save(path, matrix).",
+    ".mtx": "save the matrix with scipy.io.mmwrite(path, matrix).",
+}

@@ -1,0 +1,138 @@
+"""A summary as one picture: the scores and the cut, the blocks and the induced ones, the losses."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
+from matplotlib.ticker import MaxNLocator
+
+from blockselect.arrays import FloatArray
+
+STYLE = {"font.family": "DejaVu Sans", "font.size": 9, "axes.titlesize": 10, "axes.titlelocation": "left"}
+INK, GREY = "#222222", "#b5b5b5"
+BLUE, VERMILION = "#0072b2", "#d55e00"  # Okabe and Ito: told apart by colour-blind readers, and in grey
+DENSITY_COLOURS = "Blues"  # lightness falls evenly, so it reads in grey as well
+_MAX_WRITTEN_BLOCKS = 12  # beyond that the numbers in the cells would not be legible
+_MAX_TICKS = 20
+_LOG_RANKS_FROM = 200  # features from which the few selected ones would vanish on a linear axis
+
+
+def draw_overview(summary: dict[str, Any]) -> Figure:
+    """Draw what a selector found.
+
+    Parameters
+    ----------
+    summary : dict
+        As :func:`blockselect.report.summarize` makes it.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        With its own canvas: no pyplot state is read or changed.
+    """
+    with mpl.rc_context(STYLE):
+        figure = Figure(figsize=(10.5, 9), dpi=150, layout="constrained")
+        FigureCanvasAgg(figure)
+        figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08)
+        figure.suptitle(_headline(summary), fontsize=12, fontweight="bold", color=INK)
+        top, bottom = figure.subfigures(2, 1, height_ratios=[1, 1.45])
+        scores, losses = top.subfigures(1, 2, width_ratios=[1.5, 1])
+        _draw_scores(scores.subplots(), summary)
+        _draw_losses(losses.subplots(2, 1, sharex=True), summary)
+        _draw_profiles(bottom, summary)
+    return figure
+
+
+def render_png(figure: Figure) -> bytes:
+    """The picture as a PNG that says nothing of when or by which version it was made: same data, same bytes."""
+    buffer = io.BytesIO()
+    with mpl.rc_context(STYLE):
+        figure.savefig(buffer, format="png", metadata={"Software": None})
+    return buffer.getvalue()
+
+
+def _headline(summary: dict[str, Any]) -> str:
+    counts, n_blocks = summary["counts"], len(summary["blocks"]["sizes"])
+    return (
+        f"{counts['selected_features']:,} of {counts['features']:,} features selected: "
+        f"{counts['nodes']:,} nodes, {counts['links']:,} links, {n_blocks:,} {'block' if n_blocks == 1 else 'blocks'}"
+    )
+
+
+def _draw_scores(axes: Axes, summary: dict[str, Any]) -> None:
+    scores = np.sort(summary["scores"])[::-1]
+    edges = np.arange(len(scores) + 1) + 0.5  # a feature of rank i stands from i − ½ to i + ½
+    n_selected = summary["counts"]["selected_features"]
+    parts = (("selected", slice(n_selected), BLUE), ("not selected", slice(n_selected, None), GREY))
+    for name, part, colour in parts:
+        values = scores[part]
+        if len(values):
+            bounds = edges[part.start or 0 :][: len(values) + 1]
+            axes.stairs(values, bounds, fill=True, color=colour, label=f"{name}: {len(values):,}")
+    axes.axvline(edges[n_selected], color=INK, linestyle="--", linewidth=1.2, label="cut")
+    if len(scores) >= _LOG_RANKS_FROM:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.set(title="Scores, the best first", xlabel="rank of the feature", ylabel="score")
+    axes.set(xlim=(edges[0], edges[-1]), ylim=(0, 1.05 * scores[0] if scores[0] > 0 else 1))
+    axes.legend(frameon=False, loc="upper right")
+    _bare(axes)
+
+
+def _draw_losses(panels: Any, summary: dict[str, Any]) -> None:
+    history = summary["loss_history"]
+    kinds = (("reconstruction", BLUE, "-"), ("profile", VERMILION, "--"))
+    for axes, (kind, colour, line) in zip(panels, kinds, strict=True):
+        losses = history[kind]
+        axes.plot(range(len(losses)), losses, color=colour, linestyle=line, linewidth=2)
+        axes.set_ylabel(f"{kind} loss")
+        axes.margins(y=0.15)
+        _bare(axes)
+    panels[0].set_title("Losses by iteration")
+    panels[1].set_xlabel("iteration")
+    panels[1].xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def _draw_profiles(figure: Any, summary: dict[str, Any]) -> None:
+    blocks = summary["blocks"]
+    both = [np.array(blocks["target_profile"]), np.array(blocks["induced_profile"])]
+    titles = ("Block densities of the graph", "Block densities induced by the scores")
+    highest = max(profile.max() for profile in both)
+    figure.suptitle(
+        "How blocks connect: each row of densities scaled to sum to one, so that both are on one scale",
+        fontsize=10, color=INK,
+    )  # fmt: skip
+    panels = figure.subplots(1, 2)
+    for axes, profile, title in zip(panels, both, titles, strict=True):
+        image = _draw_profile(axes, profile, blocks["sizes"], highest)
+        axes.set_title(title)
+    figure.colorbar(image, ax=panels, label="share of the row", shrink=0.9, pad=0.02)
+
+
+def _draw_profile(axes: Axes, profile: FloatArray, sizes: list[int], highest: float) -> AxesImage:
+    image = axes.imshow(profile, cmap=DENSITY_COLOURS, vmin=0, vmax=highest)
+    n_blocks = len(sizes)
+    ticks = range(0, n_blocks, -(-n_blocks // _MAX_TICKS))
+    axes.set_xticks(ticks)
+    axes.set_yticks(ticks, [f"{block}  ({sizes[block]:,})" for block in ticks])
+    axes.set(xlabel="block", ylabel="block (nodes)")
+    axes.tick_params(length=0)
+    if n_blocks <= _MAX_WRITTEN_BLOCKS:
+        for row, column in np.ndindex(profile.shape):
+            share = profile[row, column]
+            colour = "white" if share > 0.55 * highest else INK
+            axes.text(column, row, f"{share:.2f}", ha="center", va="center", color=colour, fontsize=8)
+    return image
+
+
+def _bare(axes: Axes) -> None:
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.grid(axis="y", color="#e6e6e6", linewidth=0.6)
+    axes.set_axisbelow(True)

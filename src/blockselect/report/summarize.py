@@ -1,0 +1,118 @@
+"""What a fitted selector found, as plain data that JSON can hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from blockselect.arrays import IntArray
+from blockselect.graphs.attributed import AttributedGraph
+from blockselect.scoring.losses import profiles
+from blockselect.scoring.statistics import BlockStatistics
+from blockselect.selectors.base import best_first
+from blockselect.selectors.block_model import BlockModelSelector
+
+
+def summarize(selector: BlockModelSelector, graph: AttributedGraph) -> dict[str, Any]:
+    """Put together what a fitted selector found in a network.
+
+    Parameters
+    ----------
+    selector : BlockModelSelector
+        Fitted.
+    graph : AttributedGraph
+        The network it was fitted to. Its feature names are used; without names a feature is called ``x0``, ``x1``, …
+
+    Returns
+    -------
+    dict
+        Only dicts, lists, strings and numbers: ``json.dumps`` takes it as it is. `selected` has one entry a selected
+        feature, the best first; `feature_names`, `scores` and `ranking` follow the columns of the features; `blocks`
+        holds the densities (paper: M, M̂) and, in `target_profile` and `induced_profile`, their smoothed rows scaled
+        to sum to one (paper: P, Q).
+    """
+    check_is_fitted(selector)
+    _check_same_network(selector, graph)
+    chosen = best_first(selector.scores_)[: selector.n_features_]
+    statistics = BlockStatistics.of(graph.features, [selector.block_model_])
+    names = _feature_names(graph)
+    return {
+        "counts": _counts(graph, chosen),
+        "selected": _selected(selector, statistics, names, chosen),
+        "feature_names": names,
+        "scores": selector.scores_.tolist(),
+        "ranking": selector.ranking_.tolist(),
+        "blocks": _blocks(selector, statistics),
+        "relative_error": selector.block_model_.relative_error,
+        "candidate_errors": [candidate.relative_error for candidate in selector.candidates_],
+        "loss_history": {
+            "reconstruction": selector.history_.reconstruction.tolist(),
+            "profile": selector.history_.profile.tolist(),
+        },
+        "sparsity": selector.sparsity_,
+        "n_iter": selector.n_iter_,
+    }
+
+
+def _check_same_network(selector: BlockModelSelector, graph: AttributedGraph) -> None:
+    fitted = (len(selector.block_model_.labels), len(selector.scores_))
+    if fitted != (graph.n_nodes, graph.n_features):
+        raise ValueError(
+            f"the selector was fitted to {fitted[0]} nodes and {fitted[1]} features but the graph has {graph.n_nodes} and "
+            f"{graph.n_features}; pass the network it was fitted to."
+        )
+
+
+def _feature_names(graph: AttributedGraph) -> list[str]:
+    if graph.feature_names is None:
+        return [f"x{column}" for column in range(graph.n_features)]
+    return [str(name) for name in graph.feature_names]
+
+
+def _counts(graph: AttributedGraph, chosen: IntArray) -> dict[str, int]:
+    return {
+        "nodes": graph.n_nodes,
+        "links": graph.n_links,
+        "self_loops": graph.n_self_loops,
+        "isolated_nodes": graph.n_isolated,
+        "features": graph.n_features,
+        "empty_features": _n_empty(graph.features, axis=0),
+        "selected_features": len(chosen),
+        "nodes_without_selected_features": _n_empty(graph.features[:, chosen], axis=1),
+    }
+
+
+def _n_empty(matrix: Any, axis: int) -> int:
+    """How many columns (axis 0) or rows (axis 1) of a dense or sparse matrix hold nothing but zeros."""
+    return int(np.count_nonzero((matrix != 0).sum(axis=axis) == 0))
+
+
+def _selected(
+    selector: BlockModelSelector, statistics: BlockStatistics, names: list[str], chosen: IntArray
+) -> list[dict[str, Any]]:
+    means = statistics.block_means[0]  # (k, m)
+    return [
+        {
+            "rank": rank,
+            "index": index,
+            "name": names[index],
+            "score": float(selector.scores_[index]),
+            "block_means": means[:, index].tolist(),
+        }
+        for rank, index in enumerate(chosen.tolist(), start=1)
+    ]
+
+
+def _blocks(selector: BlockModelSelector, statistics: BlockStatistics) -> dict[str, Any]:
+    model = selector.block_model_
+    target, _ = profiles(statistics, statistics.density[:, None], selector.smoothing)
+    induced, _ = profiles(statistics, selector.induced_density_[None, None], selector.smoothing)
+    return {
+        "sizes": model.block_sizes.tolist(),
+        "density": model.density.tolist(),
+        "induced_density": selector.induced_density_.tolist(),
+        "target_profile": target[0, 0].tolist(),
+        "induced_profile": induced[0, 0].tolist(),
+    }

@@ -1,0 +1,136 @@
+"""GramSquared: the elementwise square of the Gram matrix of the features, as an operator (paper: (YᵀY)∘²).
+
+It depends on neither the blocks nor the scores: one is made for a data set and shared by every solve on it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from array_api_compat import is_torch_array
+from scipy import sparse
+
+from blockselect.arrays import Array, Features, FloatArray, Sparse
+
+_CHUNK_BYTES = 2**26  # of a slab of the Gram matrix while it is squared
+_SPARSE_BELOW = (
+    0.05  # share of non-zeros under which the sparse product is the faster one (benchmarks/gram.py)
+)
+_SAMPLE = 256  # columns that estimate that share
+
+
+class GramSquared(Protocol):
+    """W, symmetric (m, m): what the solver asks of it."""
+
+    form: str  # "dense" or "sparse"
+    n_features: int
+
+    def apply(self, scores: Array) -> Array:
+        """Scores (b, m) → scores @ W (b, m), in the scores' own array namespace."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DenseGramSquared:
+    values: Array  # (m, m)
+    form: str = "dense"
+
+    @property
+    def n_features(self) -> int:
+        return int(self.values.shape[0])
+
+    def apply(self, scores: Array) -> Array:
+        if (
+            scores.shape[0] == 1
+        ):  # W is symmetric, and W @ r reads it once, where a one-row product may pack it first
+            return (self.values @ scores[0])[None, :]
+        return scores @ self.values
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SparseGramSquared:
+    values: Any  # (m, m), scipy CSR or torch CSR
+    form: str = "sparse"
+
+    @property
+    def n_features(self) -> int:
+        return int(self.values.shape[0])
+
+    def apply(self, scores: Array) -> Array:
+        transposed = scores.T if is_torch_array(scores) else np.ascontiguousarray(scores.T)
+        return (self.values @ transposed).T
+
+
+def gram_squared(
+    features: Features, *, form: str = "auto", dtype: Any = np.float64, memory_limit: float | None = None
+) -> DenseGramSquared | SparseGramSquared:
+    """Square the Gram matrix of the features, dense or sparse, whichever multiplies faster.
+
+    Parameters
+    ----------
+    features : array or CSR of shape (n, m)
+    form : {"auto", "dense", "sparse"}
+    dtype : float dtype
+    memory_limit : float, optional
+        Bytes the result may take. Where the faster form is larger, the smaller is taken; where both are, an error.
+    """
+    dtype = np.dtype(dtype)
+    m = features.shape[1]
+    dense_bytes = m * m * dtype.itemsize
+    share = _share_of_nonzeros(features)
+    sparse_bytes = share * m * m * (dtype.itemsize + 4)
+    if form == "auto":
+        form = "sparse" if share < _SPARSE_BELOW else "dense"
+        if memory_limit is not None and (dense_bytes if form == "dense" else sparse_bytes) > memory_limit:
+            form = "sparse" if sparse_bytes < dense_bytes else "dense"
+    needed = dense_bytes if form == "dense" else sparse_bytes
+    if memory_limit is not None and needed > memory_limit:
+        raise ValueError(
+            f"the squared Gram matrix of {m} features takes {needed / 1e9:.2g} GB ({form}, {dtype}) but memory_limit is "
+            f"{memory_limit / 1e9:.2g} GB; raise it, use dtype='float32', or drop features first (by variance, say)."
+        )
+    if form == "dense":
+        return DenseGramSquared(_dense(features, dtype))
+    return SparseGramSquared(_sparse(features, dtype))
+
+
+def _dense(features: Features, dtype: np.dtype[Any]) -> FloatArray:
+    m = features.shape[1]
+    squared = np.empty((m, m), dtype=dtype)
+    for columns, slab in _slabs(features, dtype):
+        squared[columns] = slab.toarray() if sparse.issparse(slab) else slab
+    return np.square(squared, out=squared)
+
+
+def _sparse(features: Features, dtype: np.dtype[Any]) -> Sparse:
+    squared = sparse.csr_array(
+        sparse.vstack([sparse.csr_array(slab) for _, slab in _slabs(features, dtype)], format="csr")
+    )
+    squared.sort_indices()
+    np.square(squared.data, out=squared.data)
+    return squared
+
+
+def _slabs(features: Features, dtype: np.dtype[Any]) -> Any:
+    """Rows of YᵀY, some at a time: (slice of features, slab)."""
+    Y = features.astype(dtype, copy=False)
+    transposed = Y.T.tocsr() if sparse.issparse(Y) else Y.T
+    m = Y.shape[1]
+    step = max(1, _CHUNK_BYTES // (m * dtype.itemsize))
+    for start in range(0, m, step):
+        columns = slice(start, min(start + step, m))
+        yield columns, transposed[columns] @ Y
+
+
+def _share_of_nonzeros(features: Features) -> float:
+    """Share of non-zeros of the Gram matrix, from evenly spread columns."""
+    if not sparse.issparse(features):
+        return 1.0
+    m = features.shape[1]
+    columns = np.unique(np.linspace(0, m - 1, min(m, _SAMPLE)).astype(np.intp))
+    pattern = sparse.csr_array(
+        (np.ones(features.nnz, dtype=np.float32), features.indices, features.indptr), shape=features.shape
+    )
+    return float((pattern[:, columns].T @ pattern).nnz / (len(columns) * m))

@@ -1,0 +1,57 @@
+"""BlockStatistics: what the scores need to know of the blocks. The last place where nodes exist."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from blockselect.arrays import Array, Features
+from blockselect.blockmodels.model import BlockModel, membership_matrix
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BlockStatistics:
+    """Of c block models at once. Models with fewer than k blocks are filled up with blocks of size zero."""
+
+    block_means: Array  # (c, k, m) mean feature row of each block (paper: D̄)
+    block_sizes: Array  # (c, k) float (paper: the diagonal of D)
+    density: Array  # (c, k, k) (paper: M)
+
+    @property
+    def n_models(self) -> int:
+        return int(self.block_sizes.shape[0])
+
+    @property
+    def n_blocks(self) -> int:
+        return int(self.block_sizes.shape[1])
+
+    @property
+    def n_features(self) -> int:
+        return int(self.block_means.shape[2])
+
+    @classmethod
+    def of(
+        cls, features: Features, models: Sequence[BlockModel], *, dtype: Any = np.float64
+    ) -> BlockStatistics:
+        """Statistics of the features over the blocks of each model, as NumPy arrays."""
+        c, k, m = len(models), max(model.n_blocks for model in models), features.shape[1]
+        Y = features.astype(dtype, copy=False)
+        means = np.zeros((c, k, m), dtype=dtype)
+        sizes = np.zeros((c, k), dtype=dtype)
+        density = np.zeros((c, k, k), dtype=dtype)
+        for i, model in enumerate(models):
+            blocks = slice(model.n_blocks)
+            F = membership_matrix(model.labels, dtype)  # (n, k)
+            sums = F.T @ Y
+            sizes[i, blocks] = model.block_sizes
+            means[i, blocks] = sums if isinstance(sums, np.ndarray) else sums.toarray()
+            means[i, blocks] /= sizes[i, blocks, None]
+            density[i, blocks, blocks] = model.density
+        return cls(means, sizes, density)
+
+    def models(self, chosen: slice) -> BlockStatistics:
+        """The statistics of some of the models, as views."""
+        return BlockStatistics(self.block_means[chosen], self.block_sizes[chosen], self.density[chosen])

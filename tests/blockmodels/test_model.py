@@ -1,0 +1,107 @@
+"""BlockModel: densities, error, perturbation."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from references import bmgufs
+from references.problems import make_problem
+from scipy import sparse
+from scipy.io import loadmat
+
+from blockselect.blockmodels import BlockModel
+from blockselect.blockmodels.model import check_block_model
+
+
+def literal_error(A, model):
+    F = bmgufs.one_hot(model.labels)
+    return np.linalg.norm(A - F @ model.density @ F.T) / np.linalg.norm(A)
+
+
+@given(seed=st.integers(0, 1000), k=st.integers(1, 8))
+def test_density_and_error_are_those_of_the_paper(seed, k):
+    problem = make_problem(seed, blocks=(k,))
+    model = problem.models[0]
+    assert_allclose(model.density, bmgufs.image_matrix(problem.A, problem.F()), rtol=1e-10, atol=1e-14)
+    assert model.relative_error == pytest.approx(literal_error(problem.A, model), abs=1e-10)
+
+
+@given(seed=st.integers(0, 1000))
+def test_no_other_density_fits_the_blocks_better(seed):
+    problem = make_problem(seed)
+    model = problem.models[0]
+    other = model.density + np.random.default_rng(seed).normal(scale=0.05, size=model.density.shape)
+    assert literal_error(problem.A, BlockModel(model.labels, other, np.nan)) > model.relative_error
+
+
+def test_labels_may_be_words_or_have_gaps():
+    problem = make_problem(1)
+    plain = problem.models[0]
+    words = np.array(["ant", "bee", "cow"])[plain.labels]
+    for labels in (words, 10 * plain.labels, plain.labels.astype(float), list(plain.labels)):
+        again = BlockModel.from_labels(sparse.csr_array(problem.A), labels)
+        assert_array_equal(again.labels, plain.labels)
+        assert_allclose(again.density, plain.density)
+
+
+@pytest.mark.parametrize("keep_density", [True, False])
+@pytest.mark.parametrize("fraction", [0.0, 0.05, 0.5, 1.0])
+def test_perturbation_moves_the_share_asked_for_and_empties_no_block(keep_density, fraction):
+    problem = make_problem(2, n=200)
+    model, A = problem.models[0], sparse.csr_array(problem.A)
+    moved = model.perturb(A, fraction, keep_density=keep_density, rng=np.random.default_rng(0))
+    assert np.count_nonzero(moved.labels != model.labels) == pytest.approx(fraction * 200, abs=1)
+    assert (moved.block_sizes > 0).all()
+    assert moved.relative_error == pytest.approx(literal_error(problem.A, moved), abs=1e-10)
+    if keep_density:
+        assert_array_equal(moved.density, model.density)
+    else:
+        assert_allclose(
+            moved.density, bmgufs.image_matrix(problem.A, bmgufs.one_hot(moved.labels)), rtol=1e-10
+        )
+
+
+def test_perturbation_of_blocks_of_one_node_leaves_them():
+    problem = make_problem(3, n=6, blocks=(6,))
+    moved = problem.models[0].perturb(
+        sparse.csr_array(problem.A), 1.0, keep_density=True, rng=np.random.default_rng(0)
+    )
+    assert (moved.block_sizes > 0).all()
+
+
+def test_perturbation_is_seeded():
+    problem = make_problem(2, n=60)
+    A = sparse.csr_array(problem.A)
+    first, second = (
+        problem.models[0].perturb(A, 0.3, keep_density=False, rng=np.random.default_rng(5)).labels
+        for _ in range(2)
+    )
+    assert_array_equal(first, second)
+
+
+def test_bad_input_is_named():
+    problem = make_problem(2)
+    model, A = problem.models[0], sparse.csr_array(problem.A)
+    with pytest.raises(ValueError, match=r"fraction is 1.5.*between 0 and 1"):
+        model.perturb(A, 1.5, keep_density=True, rng=np.random.default_rng(0))
+    with pytest.raises(ValueError, match=r"shape \(3,\).*20 nodes"):
+        BlockModel.from_labels(A, [0, 1, 2])
+    with pytest.raises(ValueError, match="NaN"):
+        BlockModel.from_labels(A, np.full(20, np.nan))
+    with pytest.raises(ValueError, match="20 nodes but the graph has 21"):
+        check_block_model(model, 21)
+    with pytest.raises(ValueError, match="does not fit its labels"):
+        check_block_model(BlockModel(model.labels, np.eye(7), 0.5), 20)
+
+
+def test_errors_of_the_published_block_models_are_reproduced(golden_path, data_path):
+    network = loadmat(data_path / "BlogCatalog.mat")["Network"]
+    adjacency = sparse.csr_array(network).astype(float)
+    published = np.load(golden_path / "blogcatalog_block_models.npz")
+    models = [BlockModel.from_labels(adjacency, labels) for labels in published["labels"]]
+    for model, density in zip(models, published["density"], strict=True):
+        assert_allclose(model.density, density, atol=1e-6)
+    errors = [model.relative_error for model in models]
+    assert np.argmin(errors) == 2
+    assert errors[2] == pytest.approx(0.99034, abs=1e-5)

@@ -1,0 +1,38 @@
+"""Fixtures every test may use: where the real networks and the golden arrays lie."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# Examples are drawn the same way each run, and never timed: machines differ.
+settings.register_profile(
+    "blockselect",
+    deadline=None,
+    derandomize=True,
+    max_examples=25,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("blockselect")
+
+
+def _folder(variable: str) -> Path:
+    folder = os.environ.get(variable)
+    if not folder or not Path(folder).is_dir():
+        pytest.skip(f"{variable} names no folder")
+    return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def golden_path() -> Path:
+    """Folder of arrays made with published code."""
+    return _folder("BLOCKSELECT_GOLDEN")
+
+
+@pytest.fixture(scope="session")
+def data_path() -> Path:
+    """Folder of the public network files."""
+    return _folder("BLOCKSELECT_DATA")

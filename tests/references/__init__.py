@@ -1,0 +1,1 @@
+"""Slow references: each formula written straight from its source, to hold the fast ones against."""

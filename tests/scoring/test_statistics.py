@@ -1,0 +1,29 @@
+"""Statistics of the features over blocks."""
+
+import numpy as np
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+from blockselect.scoring import BlockStatistics
+
+
+def test_means_and_sizes_are_those_of_each_block(mixed_problem):
+    statistics = BlockStatistics.of(mixed_problem.Y, mixed_problem.models)
+    for i, model in enumerate(mixed_problem.models):
+        for block in range(model.n_blocks):
+            members = mixed_problem.Y[model.labels == block]
+            assert_allclose(statistics.block_means[i, block], members.mean(axis=0), rtol=1e-12)
+            assert statistics.block_sizes[i, block] == len(members)
+
+
+def test_sparse_features_give_the_same_statistics(mixed_problem):
+    dense = BlockStatistics.of(mixed_problem.Y, mixed_problem.models)
+    from_sparse = BlockStatistics.of(sparse.csr_array(mixed_problem.Y), mixed_problem.models)
+    assert_allclose(from_sparse.block_means, dense.block_means, rtol=1e-12)
+
+
+def test_models_with_fewer_blocks_are_filled_up_with_empty_ones(mixed_problem):
+    statistics = mixed_problem.statistics
+    assert statistics.n_blocks == 5
+    assert_array_equal(statistics.block_sizes[0, 2:], 0)
+    assert not statistics.block_means[0, 2:].any()
