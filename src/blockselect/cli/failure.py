@@ -33,11 +33,11 @@ def expecting_bad_input() -> Iterator[None]:
 class OneLineGroup(TyperGroup):
     """A group of commands that shows every complaint as one line, Typer's own about options included."""
 
-    def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
-        if not standalone_mode:
-            return super().main(*args, standalone_mode=False, **extra)
+    def main(self, *args: Any, **extra: Any) -> Any:
+        if not extra.get("standalone_mode", True):
+            return super().main(*args, **extra)
         try:
-            code = super().main(*args, standalone_mode=False, **extra)
+            code = super().main(*args, **{**extra, "standalone_mode": False})
         except Exception as error:
             # Typer's class of usage errors has moved between its versions; what it can do has not.
             message = getattr(error, "format_message", None)

@@ -48,16 +48,24 @@ def load_dataset(name: str) -> NetworkInput:
 def load_files(features: Path, graph: Path | None, *, n_neighbors: int) -> NetworkInput:
     """A network from files, hashed as they are; without a file of links its nearest-neighbour graph."""
     if graph is None:
-        table = read_features(features)
-        network = check_attributed_graph(
-            table.matrix, node_ids=table.node_ids, feature_names=table.feature_names, n_neighbors=n_neighbors
+        network = _with_neighbours(features, n_neighbors)
+        title = (
+            f"{features.name}; no --graph: each node linked with its {n_neighbors} nearest by the features"
         )
-        title = f"{features.name}, with a graph of {n_neighbors} nearest neighbours by the features (no --graph given)"
         origin: dict[str, Any] = {"nearest_neighbours": n_neighbors}
     else:
         network = read_attributed_graph(features, graph)
         title, origin = f"{features.name} with {graph.name}", _file_record(graph)
     return NetworkInput(network, title, {"features": _file_record(features), "graph": origin})
+
+
+def _with_neighbours(features: Path, n_neighbors: int) -> AttributedGraph:
+    table = read_features(features)
+    names = {"node_ids": table.node_ids, "feature_names": table.feature_names}
+    try:
+        return check_attributed_graph(table.matrix, None, n_neighbors=n_neighbors, **names)
+    except ValueError as error:
+        raise ValueError(f"{features}: {error}") from error
 
 
 def hash_matrix(matrix: Features) -> str:

@@ -3,30 +3,79 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import Annotated
 
 import typer
 
+from blockselect.cli import options as opt
 from blockselect.cli.failure import Failure, expecting_bad_input
 from blockselect.cli.outputs import check_folder, write_together
-from blockselect.cli.settings import BlockFamily, FloatType, GradientKind
+from blockselect.cli.terminal import progress_bar, show_account
 
 OUTPUT_FILES = ("selected.csv", "scores.csv", "run.json", "overview.png")
-_INPUT, _OUTPUT, _BLOCKS, _SCORES, _RUN = "Input", "Output", "Blocks", "Scores", "Computation"
-
-
-def _file(help_text: str) -> typer.models.OptionInfo:
-    return typer.Option(exists=True, dir_okay=False, metavar="FILE", help=help_text, rich_help_panel=_INPUT)
 
 
 def select(
-    dataset: Annotated[str | None, typer.Option(metavar="NAME", help="A network of the package: cora.", rich_help_panel=_INPUT)] = None,
-    features: Annotated[Path | None, _file("Features, one row a node: .csv with a header and an id column, .npz, .npy or .mtx.")] = None,
-    graph: Annotated[Path | None, _file("Links: .csv with source, target and perhaps weight, or an adjacency matrix. Without it: nearest neighbours by the features.")] = None,
-    top: Annotated[str | None, typer.Option(metavar="N|SHARE", help="How many features to select, or which share of them.", show_default="half", rich_help_panel=_OUTPUT)] = None,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder for selected.csv, scores.csv, run.json and overview.png.", rich_help_panel=_OUTPUT)] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON, and nothing else, on stdout.", rich_help_panel=_OUTPUT)] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress bar and no table.", rich_help_panel=_OUTPUT)] = False,
+    dataset: opt.Dataset = None,
+    features: opt.Features = None,
+    graph: opt.Graph = None,
+    top: opt.Top = None,
+    out: opt.Out = None,
+    as_json: opt.Json = False,
+    quiet: opt.Quiet = False,
+    blocks: opt.Blocks = None,
+    block_model: opt.BlockModelOption = None,
+    candidates: opt.Candidates = None,
+    guidance: opt.Guidance = None,
+    profile_ratio: opt.ProfileRatio = None,
+    sparsity: opt.Sparsity = None,
+    gradient: opt.GradientOption = None,
+    max_iter: opt.MaxIter = None,
+    tol: opt.Tol = None,
+    paper: opt.Paper = False,
+    seed: opt.Seed = 0,
+    device: opt.Device = None,
+    dtype: opt.Dtype = None,
 ) -> None:
-    pass
+    """Select the features that tell the structure of a network.
+
+    blockselect select --dataset cora --blocks 7 --top 64 --out results
+    """
+    if out is not None:
+        check_folder(out, OUTPUT_FILES)
+    elif not as_json:
+        raise Failure("nowhere to put the result; name a folder with --out, or give --json.")
+    # Imported here: NumPy, scikit-learn and matplotlib take a second that --help should not wait for.
+    from blockselect.cli import selection as run
+
+    selector = run.make_selector(
+        {
+            "top": top,
+            "blocks": blocks,
+            "block_model": block_model,
+            "candidates": candidates,
+            "guidance": guidance,
+            "profile_ratio": profile_ratio,
+            "sparsity": sparsity,
+            "gradient": gradient,
+            "max_iter": max_iter,
+            "tol": tol,
+            "seed": seed,
+            "device": device,
+            "dtype": dtype,
+        },
+        paper=paper,
+    )
+    network = run.load_network(dataset, features, graph, n_neighbors=selector.n_neighbors)
+    with progress_bar(quiet) as progress:
+        selection = run.run_selection(network, selector, progress)
+    for warning in selection.warnings:
+        typer.echo(f"warning: {warning}", err=True)
+    if out is not None:
+        files = run.file_contents(selection)
+        with expecting_bad_input():
+            write_together(out, files)
+    if as_json:
+        typer.echo(json.dumps(selection.summary, allow_nan=False))
+    elif not quiet:
+        written = [] if out is None else [out / name for name in OUTPUT_FILES]
+        show_account(network.title, selection.summary, written)

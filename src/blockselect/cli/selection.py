@@ -52,7 +52,9 @@ def load_network(
         return load_files(features, graph, n_neighbors=n_neighbors)
 
 
-def run_selection(network: NetworkInput, selector: BlockModelSelector, progress: Progress | None) -> Selection:
+def run_selection(
+    network: NetworkInput, selector: BlockModelSelector, progress: Progress | None
+) -> Selection:
     """Fit, and collect what the library warns of."""
     graph = network.graph
     with warnings.catch_warnings(record=True) as caught:
@@ -80,7 +82,7 @@ def file_contents(selection: Selection) -> dict[str, bytes]:
 
 
 def run_record(selection: Selection) -> dict[str, Any]:
-    """What it takes to repeat the run, and its main figures; no time and no place, so that runs can be compared."""
+    """What it takes to repeat the run, and its main figures; no time and no place: runs can be compared."""
     settings = selection.selector.get_params()
     seed = settings.pop("random_state")
     summary = selection.summary

@@ -1,4 +1,4 @@
-"""Options of the command line into settings of the selector, and the selector's complaints back into options."""
+"""Options of the command line into settings of the selector, and its complaints back into options."""
 
 from __future__ import annotations
 

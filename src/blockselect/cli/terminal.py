@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import typer
 from rich import box
 from rich.console import Console
@@ -42,8 +41,9 @@ def show_account(title: str, summary: dict[str, Any], written: Iterable[Path]) -
     counts = summary["counts"]
     typer.echo(f"network: {_printable(title)}")
     typer.echo(
-        f"         {counts['nodes']:,} nodes ({counts['isolated_nodes']:,} isolated), {counts['links']:,} links, "
-        f"{counts['features']:,} features ({counts['empty_features']:,} empty), {len(summary['blocks']['sizes'])} blocks"
+        f"         {counts['nodes']:,} nodes ({counts['isolated_nodes']:,} isolated), "
+        f"{counts['links']:,} links, {len(summary['blocks']['sizes'])} blocks, "
+        f"{counts['features']:,} features ({counts['empty_features']:,} empty)"
     )
     n_selected = counts["selected_features"]
     without = counts["nodes_without_selected_features"]
@@ -63,8 +63,9 @@ def _best_features(summary: dict[str, Any]) -> Table:
     table.add_column("highest mean", justify="right")
     table.add_column("in block", justify="right")
     for row in best:
-        block = int(np.argmax(row["block_means"]))
-        cells = (str(row["rank"]), _printable(row["name"]), f"{row['score']:.4f}", f"{row['block_means'][block]:.3g}")
+        highest = max(row["block_means"])
+        block = row["block_means"].index(highest)
+        cells = (str(row["rank"]), _printable(row["name"]), f"{row['score']:.4f}", f"{highest:.3g}")
         table.add_row(*(Text(cell) for cell in cells), Text(str(block)))  # Text: names may look like markup
     return table
 

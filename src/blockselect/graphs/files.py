@@ -12,7 +12,7 @@ from scipy import sparse
 
 from blockselect.arrays import Features, ObjectArray, Sparse
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
-from blockselect.graphs.convert import is_number
+from blockselect.graphs.convert import as_float_matrix, is_number
 from blockselect.graphs.csv_files import has_no_names, numeric_cells, read_csv_table
 from blockselect.graphs.matrix_files import MATRIX_READERS, read_matrix
 
@@ -66,7 +66,7 @@ def read_graph(path: str | PathLike[str]) -> pd.DataFrame | Sparse:
     """
     file = _existing(path)
     if file.suffix.lower() != ".csv":
-        return sparse.csr_array(read_matrix(file))
+        return sparse.csr_array(as_float_matrix(read_matrix(file), str(file)))
     table = read_csv_table(file, as_text=True)
     if all(map(is_number, table.columns[:2])):
         raise ValueError(

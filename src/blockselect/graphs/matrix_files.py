@@ -9,6 +9,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from scipy import io, sparse
 
+from blockselect.graphs.convert import as_float_matrix
+
 
 def read_matrix(path: Path) -> Any:
     """The one matrix of a file: a NumPy array, or CSR if the file is sparse."""
@@ -17,7 +19,8 @@ def read_matrix(path: Path) -> Any:
         matrix = MATRIX_READERS[suffix](path)
         if matrix.ndim != 2:
             raise ValueError(f"its array has shape {matrix.shape}, which is no matrix")
-        return sparse.csr_array(matrix) if sparse.issparse(matrix) else matrix
+        # Not before its indices are checked is a sparse matrix converted: stray ones would corrupt memory.
+        return as_float_matrix(matrix, "its content") if sparse.issparse(matrix) else matrix
     except Exception as error:  # a damaged file can fail anywhere in a parser
         reason = str(error).rstrip(".")
         raise ValueError(f"{path} could not be read: {reason}; {HOW_TO_SAVE[suffix]}") from error

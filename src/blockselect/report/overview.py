@@ -11,11 +11,17 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import MaxNLocator
 
 from blockselect.arrays import FloatArray
 
-STYLE = {"font.family": "DejaVu Sans", "font.size": 9, "axes.titlesize": 10, "axes.titlelocation": "left"}
+STYLE: dict[Any, Any] = {
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "axes.titlesize": 10,
+    "axes.titlelocation": "left",
+}
 INK, GREY = "#222222", "#b5b5b5"
 BLUE, VERMILION = "#0072b2", "#d55e00"  # Okabe and Ito: told apart by colour-blind readers, and in grey
 DENSITY_COLOURS = "Blues"  # lightness falls evenly, so it reads in grey as well
@@ -38,11 +44,12 @@ def draw_overview(summary: dict[str, Any]) -> Figure:
         With its own canvas: no pyplot state is read or changed.
     """
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(10.5, 9), dpi=150, layout="constrained")
+        layout = ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08)
+        figure = Figure(figsize=(10.5, 9), dpi=150, layout=layout)
         FigureCanvasAgg(figure)
-        figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08)
         figure.suptitle(_headline(summary), fontsize=12, fontweight="bold", color=INK)
-        top, bottom = figure.subfigures(2, 1, height_ratios=[1, 1.45])
+        rows: Any = figure.subfigures(2, 1, height_ratios=[1, 1.45])
+        top, bottom = rows
         scores, losses = top.subfigures(1, 2, width_ratios=[1.5, 1])
         _draw_scores(scores.subplots(), summary)
         _draw_losses(losses.subplots(2, 1, sharex=True), summary)
@@ -51,7 +58,7 @@ def draw_overview(summary: dict[str, Any]) -> Figure:
 
 
 def render_png(figure: Figure) -> bytes:
-    """The picture as a PNG that says nothing of when or by which version it was made: same data, same bytes."""
+    """The picture as a PNG that does not say when and by which version it was made: same data, same bytes."""
     buffer = io.BytesIO()
     with mpl.rc_context(STYLE):
         figure.savefig(buffer, format="png", metadata={"Software": None})
@@ -60,10 +67,9 @@ def render_png(figure: Figure) -> bytes:
 
 def _headline(summary: dict[str, Any]) -> str:
     counts, n_blocks = summary["counts"], len(summary["blocks"]["sizes"])
-    return (
-        f"{counts['selected_features']:,} of {counts['features']:,} features selected: "
-        f"{counts['nodes']:,} nodes, {counts['links']:,} links, {n_blocks:,} {'block' if n_blocks == 1 else 'blocks'}"
-    )
+    selected = f"{counts['selected_features']:,} of {counts['features']:,} features selected"
+    blocks = "1 block" if n_blocks == 1 else f"{n_blocks:,} blocks"
+    return f"{selected}: {counts['nodes']:,} nodes, {counts['links']:,} links, {blocks}"
 
 
 def _draw_scores(axes: Axes, summary: dict[str, Any]) -> None:
@@ -107,8 +113,9 @@ def _draw_profiles(figure: Any, summary: dict[str, Any]) -> None:
     highest = max(profile.max() for profile in both)
     figure.suptitle(
         "How blocks connect: each row of densities scaled to sum to one, so that both are on one scale",
-        fontsize=10, color=INK,
-    )  # fmt: skip
+        fontsize=10,
+        color=INK,
+    )
     panels = figure.subplots(1, 2)
     for axes, profile, title in zip(panels, both, titles, strict=True):
         image = _draw_profile(axes, profile, blocks["sizes"], highest)

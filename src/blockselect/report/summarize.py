@@ -23,15 +23,15 @@ def summarize(selector: BlockModelSelector, graph: AttributedGraph) -> dict[str,
     selector : BlockModelSelector
         Fitted.
     graph : AttributedGraph
-        The network it was fitted to. Its feature names are used; without names a feature is called ``x0``, ``x1``, …
+        The network it was fitted to. Features without names are called ``x0``, ``x1``, …
 
     Returns
     -------
     dict
-        Only dicts, lists, strings and numbers: ``json.dumps`` takes it as it is. `selected` has one entry a selected
-        feature, the best first; `feature_names`, `scores` and `ranking` follow the columns of the features; `blocks`
-        holds the densities (paper: M, M̂) and, in `target_profile` and `induced_profile`, their smoothed rows scaled
-        to sum to one (paper: P, Q).
+        Only dicts, lists, strings and numbers: ``json.dumps`` takes it as it is. `selected` has one entry a
+        selected feature, the best first; `feature_names`, `scores` and `ranking` follow the columns of the
+        features; `blocks` holds the densities (paper: M, M̂) and, as `target_profile` and `induced_profile`,
+        their smoothed rows scaled to sum to one (paper: P, Q).
     """
     check_is_fitted(selector)
     _check_same_network(selector, graph)
@@ -60,8 +60,8 @@ def _check_same_network(selector: BlockModelSelector, graph: AttributedGraph) ->
     fitted = (len(selector.block_model_.labels), len(selector.scores_))
     if fitted != (graph.n_nodes, graph.n_features):
         raise ValueError(
-            f"the selector was fitted to {fitted[0]} nodes and {fitted[1]} features but the graph has {graph.n_nodes} and "
-            f"{graph.n_features}; pass the network it was fitted to."
+            f"the selector was fitted to {fitted[0]} nodes and {fitted[1]} features but the graph has "
+            f"{graph.n_nodes} and {graph.n_features}; pass the network it was fitted to."
         )
 
 

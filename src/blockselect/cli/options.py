@@ -1,0 +1,154 @@
+"""The options of `blockselect select`: their types, limits and help. None is not given: the preset rules."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from blockselect.cli.settings import BlockFamily, FloatType, GradientKind
+
+_INPUT, _OUTPUT, _BLOCKS, _SCORES, _RUN = "Input", "Output", "Blocks", "Scores", "Computation"
+
+Dataset = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="A network that comes with the package: cora.", rich_help_panel=_INPUT),
+]
+Features = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        exists=True,
+        dir_okay=False,
+        help="Features, one row a node: .csv with a header and an id column, .npz, .npy or .mtx.",
+        rich_help_panel=_INPUT,
+    ),
+]
+Graph = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        exists=True,
+        dir_okay=False,
+        help="Links: .csv with source, target and perhaps weight, or an adjacency matrix (.npz, .npy, .mtx). "
+        "Without it each node is linked with its nearest neighbours by the features.",
+        rich_help_panel=_INPUT,
+    ),
+]
+Top = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N|SHARE",
+        help="How many features to select, or which share of them (0.1).",
+        show_default="half of them",
+        rich_help_panel=_OUTPUT,
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Folder for selected.csv, scores.csv, run.json and overview.png. Needed unless --json is given.",
+        rich_help_panel=_OUTPUT,
+    ),
+]
+Json = Annotated[
+    bool,
+    typer.Option(
+        "--json", help="Print the summary as JSON on stdout, and nothing else.", rich_help_panel=_OUTPUT
+    ),
+]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", help="No progress bar and no account at the end.", rich_help_panel=_OUTPUT)
+]
+Blocks = Annotated[
+    int | None,
+    typer.Option(min=1, help="Blocks of the graph (paper: k).", show_default="8", rich_help_panel=_BLOCKS),
+]
+BlockModelOption = Annotated[
+    BlockFamily | None,
+    typer.Option(help="How blocks are found.", show_default="spectral", rich_help_panel=_BLOCKS),
+]
+Candidates = Annotated[
+    int | None,
+    typer.Option(
+        min=1, help="Block models from different random starts.", show_default="10", rich_help_panel=_BLOCKS
+    ),
+]
+Guidance = Annotated[
+    str | None,
+    typer.Option(
+        metavar="lowest_error|PLACE",
+        help="The candidate that guides the scores: that of lowest error, or a place from 0 in this order.",
+        show_default="lowest_error",
+        rich_help_panel=_BLOCKS,
+    ),
+]
+ProfileRatio = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        max=1,
+        help="Weight of how blocks connect against how well they fit (paper: β̄).",
+        show_default="0.6",
+        rich_help_panel=_SCORES,
+    ),
+]
+Sparsity = Annotated[
+    str | None,
+    typer.Option(
+        metavar="WEIGHT|auto",
+        help="Weight of the ℓ1 penalty; auto: the strongest that leaves enough features (paper: γ).",
+        show_default="0.0",
+        rich_help_panel=_SCORES,
+    ),
+]
+GradientOption = Annotated[
+    GradientKind | None,
+    typer.Option(
+        help="Of the profile loss: its derivative, or the published form.",
+        show_default="exact",
+        rich_help_panel=_SCORES,
+    ),
+]
+MaxIter = Annotated[
+    int | None,
+    typer.Option(min=1, help="Iterations of the descent.", show_default="200", rich_help_panel=_SCORES),
+]
+Tol = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        help="Stop once both losses change by no more than this; 0: never.",
+        show_default="1e-05",
+        rich_help_panel=_SCORES,
+    ),
+]
+Paper = Annotated[
+    bool,
+    typer.Option(
+        "--paper",
+        help="The settings of Bai, Nguyen and Davidson (KDD 2020), under any option given beside it.",
+        rich_help_panel=_SCORES,
+    ),
+]
+Seed = Annotated[
+    int,
+    typer.Option(
+        min=0, max=2**32 - 1, help="Of all randomness: the same seed, the same files.", rich_help_panel=_RUN
+    ),
+]
+Device = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Where the descent runs: cpu, or a torch device such as cuda.",
+        show_default="cpu",
+        rich_help_panel=_RUN,
+    ),
+]
+Dtype = Annotated[
+    FloatType | None,
+    typer.Option(help="Float type of the descent.", show_default="float64", rich_help_panel=_RUN),
+]
