@@ -21,5 +21,8 @@ def run() -> Iterator[Measurement]:
         scores = rng.random((count, _N_FEATURES))
         ratio = interleaved_ratio(lambda scores=scores: thin.apply(scores), lambda scores=scores: full.apply(scores))
         yield Measurement(
-            f"sparse product of {count} solve(s)", ratio, 1.0, f"÷ the dense one, {_SPARSE_BELOW:.0%} non-zeros"
+            f"sparse product of {count} solve(s)",
+            ratio,
+            1.0,
+            f"÷ the dense one, {_SPARSE_BELOW:.0%} non-zeros",
         )

@@ -1,4 +1,4 @@
-"""The descent at the size of BlogCatalog: against the bare product it cannot do without, and against the paper's formula."""
+"""The descent at the size of BlogCatalog, against the product it cannot do without and the paper's formula."""
 
 from __future__ import annotations
 
@@ -31,10 +31,15 @@ def run() -> Iterator[Measurement]:
             lambda scores=scores: [scores @ gram.values for _ in range(_ITERATIONS + 1)],
         )
         yield Measurement(
-            f"one iteration of {count} solve(s)", ratio, limit, "÷ the bare product scores @ gram_squared in NumPy"
+            f"one iteration of {count} solve(s)",
+            ratio,
+            limit,
+            "÷ the bare product scores @ gram_squared in NumPy",
         )
     yield _against_the_literal_formula(graph.features, models[0], gram)
-    yield Measurement("BlogCatalog PAPER fit", peak_gigabytes(fit_paper), 1.2, "peak of a process of its own", unit="GB")
+    yield Measurement(
+        "BlogCatalog PAPER fit", peak_gigabytes(fit_paper), 1.2, "peak of a process of its own", unit="GB"
+    )
 
 
 def _against_the_literal_formula(features: Features, model: BlockModel, gram: object, sample: int = 3) -> Measurement:
@@ -68,7 +73,7 @@ def _against_the_literal_formula(features: Features, model: BlockModel, gram: ob
         "against the literal formula",
         literal / ours,
         500,
-        f"literal iteration {literal:,.0f} s, its loop scaled up from {sample} of {m} features; ours {ours * 1e3:.0f} ms",
+        f"literal iteration {literal:,.0f} s, loop scaled up from {sample} of {m} features; ours {ours * 1e3:.0f} ms",
         at_most=False,
     )
 

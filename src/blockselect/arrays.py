@@ -12,5 +12,5 @@ FloatArray: TypeAlias = NDArray[np.floating[Any]]
 IntArray: TypeAlias = NDArray[np.intp]
 ObjectArray: TypeAlias = NDArray[np.object_]
 Sparse: TypeAlias = csr_array
-Features: TypeAlias = FloatArray | Sparse  # dense or CSR, (n, m)
+Features: TypeAlias = Any  # float matrix (n, m), NumPy or CSR
 Array: TypeAlias = Any  # of one array namespace: NumPy or torch

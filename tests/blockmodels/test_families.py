@@ -5,8 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from references import bmgufs
-from references.problems import make_problem
 from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
@@ -14,6 +12,8 @@ from blockselect.blockmodels import FAMILIES, find_block_models
 from blockselect.blockmodels.onmtf import onmtf_labels
 from blockselect.blockmodels.spectral import spectral_embedding
 from blockselect.datasets import make_attributed_blocks
+from references import bmgufs
+from references.problems import make_problem
 
 families = pytest.mark.parametrize("family", sorted(FAMILIES))
 
@@ -56,8 +56,7 @@ def test_the_same_seed_gives_the_same_candidates_and_more_of_them_include_fewer(
 def test_parallel_candidates_are_the_same():
     adjacency = planted("assortative").adjacency
     one, two = (
-        find_block_models(adjacency, 4, n_candidates=4, rng=np.random.default_rng(3), n_jobs=jobs)
-        for jobs in (1, 2)
+        find_block_models(adjacency, 4, n_candidates=4, rng=np.random.default_rng(3), n_jobs=jobs) for jobs in (1, 2)
     )
     for first, second in zip(one, two, strict=True):
         assert_array_equal(first.labels, second.labels)

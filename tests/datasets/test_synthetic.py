@@ -123,9 +123,7 @@ def test_without_decoys_there_is_no_partition_of_theirs():
 
 @pytest.mark.parametrize("values", VALUES)
 def test_noise_is_as_frequent_and_varies_as_much_as_informative_features(values):
-    planted = make_attributed_blocks(
-        1000, n_informative=400, n_redundant=0, n_noise=400, values=values, random_state=5
-    )
+    planted = make_attributed_blocks(1000, n_informative=400, n_redundant=0, n_noise=400, values=values, random_state=5)
     dense = planted.features.toarray()
     for statistic in (dense.mean(axis=0), dense.var(axis=0)):
         informative, noise = (statistic[planted.roles == role] for role in ("informative", "noise"))
@@ -159,9 +157,7 @@ def test_copies_resemble_their_originals_and_keep_their_values():
     assert (planted.roles[originals] == "informative").all()
     assert (np.delete(planted.copied_from, copies) == -1).all()
     assert_array_equal(dense[:, copies].sum(axis=0), dense[:, originals].sum(axis=0))
-    correlation = [
-        np.corrcoef(dense[:, a], dense[:, b])[0, 1] for a, b in zip(copies, originals, strict=True)
-    ]
+    correlation = [np.corrcoef(dense[:, a], dense[:, b])[0, 1] for a, b in zip(copies, originals, strict=True)]
     # Of the 20 % that swap, hardly any keeps its value but by chance.
     assert_allclose(correlation, 0.8, atol=0.08)
 
@@ -174,9 +170,7 @@ def test_without_copy_noise_copies_are_exact():
 
 
 def test_position_tells_nothing_about_a_role():
-    places = [
-        np.flatnonzero(make_attributed_blocks(random_state=seed).is_informative).mean() for seed in range(40)
-    ]
+    places = [np.flatnonzero(make_attributed_blocks(random_state=seed).is_informative).mean() for seed in range(40)]
     # 30 of 100 places without replacement: mean 49.5, standard deviation 4.43.
     assert np.mean(places) == pytest.approx(49.5, abs=4 * 4.43 / np.sqrt(40))
 
@@ -219,9 +213,7 @@ def test_a_generator_is_used_as_it_stands():
     sparse=st.booleans(),
     seed=st.integers(0, 2**32),
 )
-def test_any_network_is_sound_and_its_seed_repeats_it(
-    n_nodes, n_blocks, structure, values, counts, sparse, seed
-):
+def test_any_network_is_sound_and_its_seed_repeats_it(n_nodes, n_blocks, structure, values, counts, sparse, seed):
     def make():
         return make_attributed_blocks(
             n_nodes,

@@ -51,9 +51,7 @@ def test_adjacency_comes_out_clean_and_undirected(weights):
     assert_array_equal(adjacency.toarray(), adjacency.toarray().T)
 
 
-@pytest.mark.parametrize(
-    "dtype", [bool, np.int8, np.uint16, np.int64, np.uint64, np.float16, np.float64, object]
-)
+@pytest.mark.parametrize("dtype", [bool, np.int8, np.uint16, np.int64, np.uint64, np.float16, np.float64, object])
 def test_features_of_any_number_type_become_float64(dtype):
     features = np.array([[1, 0], [0, 1]]).astype(dtype)
     graph = check_attributed_graph(features, np.ones((2, 2)))
@@ -67,10 +65,13 @@ def test_float32_features_stay_float32(convert):
 
 
 def test_nullable_frames_work():
-    frame = pd.DataFrame(
-        {"a": pd.array([1, 0, 2], dtype="Int64"), "b": pd.array([True, False, True], dtype="boolean")}
-    )
+    frame = pd.DataFrame({"a": pd.array([1, 0, 2], dtype="Int64"), "b": pd.array([True, False, True], dtype="boolean")})
     assert_array_equal(check_attributed_graph(frame, A).features, [[1, 1], [0, 0], [2, 1]])
+
+
+def test_a_sparse_frame_may_leave_out_another_value_than_zero():
+    frame = pd.DataFrame({"a": pd.arrays.SparseArray([1.0, 1.0, 0.0], fill_value=1.0)})
+    assert_array_equal(check_attributed_graph(frame, A).features, [[1], [1], [0]])
 
 
 @pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr"])
@@ -92,9 +93,7 @@ def test_a_duplicate_true_is_one_entry():
 
 
 def test_64_bit_indices_become_32_bit_where_these_suffice():
-    wide = sparse.csr_array(
-        (np.ones(3), np.arange(3, dtype=np.int64), np.arange(4, dtype=np.int64)), shape=(3, 3)
-    )
+    wide = sparse.csr_array((np.ones(3), np.arange(3, dtype=np.int64), np.arange(4, dtype=np.int64)), shape=(3, 3))
     assert wide.indices.dtype == np.int64
     graph = check_attributed_graph(wide, wide)
     for matrix in (graph.features, graph.adjacency):
@@ -134,10 +133,9 @@ def test_callers_sparse_arrays_are_never_changed(form, entries):
     np.add.at(dense, (indices, rows[order]) if form == "csc" else (rows[order], indices), data)
     assert_array_equal(_dense(graph.features), dense)
     for mine in (graph.features, graph.adjacency):
+        assert mine.has_canonical_format
         assert not any(
-            np.shares_memory(part, array)
-            for part in parts
-            for array in (mine.data, mine.indices, mine.indptr)
+            np.shares_memory(part, array) for part in parts for array in (mine.data, mine.indices, mine.indptr)
         )
 
 

@@ -128,9 +128,7 @@ def test_a_bad_edge_list_is_named_with_problem_and_fix(tmp_path, content, proble
 def test_sizes_that_differ_name_both_files(tmp_path):
     features = _write(tmp_path / "features.csv", FEATURES)
     np.save(tmp_path / "graph.npy", np.ones((4, 4)))
-    with pytest.raises(
-        ValueError, match=r"features\.csv with .*graph\.npy: adjacency has 4 nodes but features has 3"
-    ):
+    with pytest.raises(ValueError, match=r"features\.csv with .*graph\.npy: adjacency has 4 nodes but features has 3"):
         read_attributed_graph(features, tmp_path / "graph.npy")
 
 

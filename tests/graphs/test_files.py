@@ -58,7 +58,7 @@ def test_a_feature_csv_gives_back_what_pandas_wrote(tmp_path_factory, matrix):
     path = tmp_path_factory.mktemp("csv") / "features.csv"
     pd.DataFrame(matrix, index=["a", "b", "c"]).to_csv(path)
     table = read_features(str(path))
-    np.testing.assert_allclose(table.matrix, matrix, rtol=1e-15)
+    np.testing.assert_allclose(table.matrix, matrix, rtol=1e-14)
     assert table.node_ids.tolist() == ["a", "b", "c"]
     assert table.feature_names.tolist() == ["0", "1", "2", "3"]
 
@@ -73,7 +73,7 @@ def test_a_feature_csv_gives_back_what_pandas_wrote(tmp_path_factory, matrix):
         "\ufeff" + FEATURES,
         FEATURES.replace(",", " , "),
         FEATURES.replace("x,", "\n\nx,").rstrip(),
-        '"id","red","blue"\n"007",1,0\n"x",0.5,2\n"NA",0,3\n',
+        '"id", "red","blue"\n"007",1,0\n"x", "0.5",2\n"NA",0,3\n',
         FEATURES.replace("id", '"id, of a node; any"'),
     ],
     ids=[
@@ -102,7 +102,7 @@ def test_true_and_false_are_numbers_in_a_csv(tmp_path):
 
 def test_edges_find_their_nodes_by_name(tmp_path):
     features = _write(tmp_path / "features.csv", FEATURES)
-    edges = _write(tmp_path / "edges.csv", "target,source,weight\nNA,007,2\nx, NA ,1.5\nNA,007,3\n")
+    edges = _write(tmp_path / "edges.csv", "\ufefftarget,source,note,weight\nNA,007,,2\nx, NA ,,1.5\nNA,007,,3\n")
     graph = read_attributed_graph(features, edges)
     assert_array_equal(graph.adjacency.toarray(), [[0, 0, 5], [0, 0, 1.5], [5, 1.5, 0]])
     assert graph.node_ids.tolist() == ["007", "x", "NA"]

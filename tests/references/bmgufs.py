@@ -70,9 +70,7 @@ def profile_gradient(Y, F, M, r, smoothing, published):
     return gradient
 
 
-def solve(
-    Y, F, M, *, profile_ratio, sparsity, published, start, step_size=0.01, max_iter=200, smoothing=1e-6
-):
+def solve(Y, F, M, *, profile_ratio, sparsity, published, start, step_size=0.01, max_iter=200, smoothing=1e-6):
     r = start.copy()
     for _ in range(max_iter):
         g_b = reconstruction_gradient(Y, F, r)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from references import bmgufs
 from scipy import sparse
 
 from blockselect.blockmodels import BlockModel
 from blockselect.scoring import BlockStatistics, gram_squared
+from references import bmgufs
 
 
 @dataclass
@@ -27,10 +27,10 @@ class Problem:
     def statistics(self):
         return BlockStatistics.of(self.Y, self.models)
 
-    def F(self, i=0):
+    def membership(self, i=0):
         return bmgufs.one_hot(self.models[i].labels)
 
-    def M(self, i=0):
+    def density(self, i=0):
         return self.models[i].density
 
 

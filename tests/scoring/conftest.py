@@ -1,6 +1,7 @@
 """Fixtures of small problems."""
 
 import pytest
+
 from references.problems import make_problem
 
 

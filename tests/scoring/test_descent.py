@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from references import bmgufs
-from references.problems import make_problem
 from scipy import sparse
 
 from blockselect.blockmodels import BlockModel
 from blockselect.scoring import BlockStatistics, descend, descent, gram_squared
 from blockselect.scoring.device import problem_to_device
 from blockselect.scoring.sphere import project
+from references import bmgufs
+from references.problems import make_problem
 
 
 @pytest.mark.parametrize("gradient", ["exact", "paper"])
@@ -21,8 +21,8 @@ def test_scores_are_those_of_the_papers_algorithm(problem, gradient, sparsity):
     start = np.ones(len(problem.r))
     slow = bmgufs.solve(
         problem.Y,
-        problem.F(),
-        problem.M(),
+        problem.membership(),
+        problem.density(),
         profile_ratio=0.6,
         sparsity=sparsity,
         published=gradient == "paper",
@@ -44,9 +44,7 @@ def test_scores_are_those_of_the_papers_algorithm(problem, gradient, sparsity):
 def test_scores_of_the_released_code_are_met(golden_path):
     cora, golden = np.load(golden_path / "cora.npz"), np.load(golden_path / "cora_scores_released_code.npz")
     A, Y = (
-        sparse.csr_array(
-            (cora[f"{x}_data"], cora[f"{x}_indices"], cora[f"{x}_indptr"]), shape=cora[f"{x}_shape"]
-        )
+        sparse.csr_array((cora[f"{x}_data"], cora[f"{x}_indices"], cora[f"{x}_indptr"]), shape=cora[f"{x}_shape"])
         for x in "AY"
     )
     model = BlockModel.from_labels(A, golden["labels"])
@@ -108,11 +106,11 @@ def test_history_holds_the_losses_of_the_returned_scores_last(problem):
     result = descend(problem.gram, problem.statistics, profile_ratio=0.6, sparsity=0.0, max_iter=25)
     r = result.scores[0, 0]
     assert_allclose(
-        result.reconstruction_loss[0, 0, -1], bmgufs.reconstruction_loss(problem.Y, problem.F(), r), rtol=1e-9
+        result.reconstruction_loss[0, 0, -1], bmgufs.reconstruction_loss(problem.Y, problem.membership(), r), rtol=1e-9
     )
     assert_allclose(
         result.profile_loss[0, 0, -1],
-        bmgufs.profile_loss(problem.Y, problem.F(), problem.M(), r, 1e-6),
+        bmgufs.profile_loss(problem.Y, problem.membership(), problem.density(), r, 1e-6),
         rtol=1e-8,
     )
 
@@ -175,9 +173,7 @@ def test_scores_are_finite_non_negative_and_of_unit_length_or_zero(
         problem.Y[:, 2] = 0
     if constant:
         problem.Y[:, 3:] = 1
-    result = descend(
-        problem.gram, problem.statistics, profile_ratio=profile_ratio, sparsity=sparsity, max_iter=30
-    )
+    result = descend(problem.gram, problem.statistics, profile_ratio=profile_ratio, sparsity=sparsity, max_iter=30)
     scores = result.scores[0, 0]
     assert np.isfinite(scores).all()
     assert (scores >= 0).all()

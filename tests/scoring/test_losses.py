@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
-from references import bmgufs
-from references.problems import make_problem
 from scipy import sparse
 
 from blockselect.blockmodels import BlockModel
 from blockselect.scoring import BlockStatistics, gram_squared
 from blockselect.scoring.losses import evaluate_losses, induced_density
+from references import bmgufs
+from references.problems import make_problem
 
 DELTA = 1e-6
 
@@ -31,26 +31,26 @@ def central_difference(function, r, step=1e-6):
 def test_values_are_those_of_the_paper(problem):
     fast = losses_at(problem, problem.r)
     assert_allclose(
-        fast.reconstruction[0, 0], bmgufs.reconstruction_loss(problem.Y, problem.F(), problem.r), rtol=1e-10
+        fast.reconstruction[0, 0], bmgufs.reconstruction_loss(problem.Y, problem.membership(), problem.r), rtol=1e-10
     )
     assert_allclose(
         fast.profile[0, 0],
-        bmgufs.profile_loss(problem.Y, problem.F(), problem.M(), problem.r, DELTA),
+        bmgufs.profile_loss(problem.Y, problem.membership(), problem.density(), problem.r, DELTA),
         rtol=1e-10,
     )
 
 
 def test_induced_density_is_the_image_matrix_of_the_induced_graph(problem):
-    slow = bmgufs.image_matrix(bmgufs.induced_graph(problem.Y, problem.r), problem.F())
+    slow = bmgufs.image_matrix(bmgufs.induced_graph(problem.Y, problem.r), problem.membership())
     assert_allclose(induced_density(problem.statistics, problem.r[None, None])[0, 0], slow, rtol=1e-10)
 
 
 @pytest.mark.parametrize("gradient", ["exact", "paper"])
 def test_gradients_are_those_of_the_paper(problem, gradient):
     fast = losses_at(problem, problem.r, gradient)
-    slow_b = bmgufs.reconstruction_gradient(problem.Y, problem.F(), problem.r)
+    slow_b = bmgufs.reconstruction_gradient(problem.Y, problem.membership(), problem.r)
     slow_m = bmgufs.profile_gradient(
-        problem.Y, problem.F(), problem.M(), problem.r, DELTA, gradient == "paper"
+        problem.Y, problem.membership(), problem.density(), problem.r, DELTA, gradient == "paper"
     )
     assert_allclose(fast.reconstruction_gradient[0, 0], slow_b, rtol=1e-10, atol=1e-10)
     assert_allclose(fast.profile_gradient[0, 0], slow_m, rtol=1e-10, atol=1e-10)
@@ -78,17 +78,13 @@ def test_reconstruction_loss_does_not_change_with_the_scale_of_the_scores(scale)
         losses_at(problem, problem.r).reconstruction,
         rtol=1e-9,
     )
-    assert_allclose(
-        losses_at(problem, scale * problem.r).profile, losses_at(problem, problem.r).profile, rtol=1e-3
-    )
+    assert_allclose(losses_at(problem, scale * problem.r).profile, losses_at(problem, problem.r).profile, rtol=1e-3)
 
 
 def test_a_model_with_fewer_blocks_is_the_same_in_a_batch_as_alone(mixed_problem):
     together = losses_at(mixed_problem, mixed_problem.r)
     for i, model in enumerate(mixed_problem.models):
-        alone = losses_at(
-            mixed_problem, mixed_problem.r, statistics=BlockStatistics.of(mixed_problem.Y, [model])
-        )
+        alone = losses_at(mixed_problem, mixed_problem.r, statistics=BlockStatistics.of(mixed_problem.Y, [model]))
         for name in ("reconstruction", "profile", "reconstruction_gradient", "profile_gradient"):
             assert_allclose(getattr(together, name)[i], getattr(alone, name)[0], rtol=1e-10, atol=1e-12)
 
@@ -118,8 +114,6 @@ def test_features_that_are_the_same_for_all_nodes_give_no_nan(problem):
     constant = np.ones_like(problem.Y)
     statistics = BlockStatistics.of(constant, problem.models)
     scores = problem.r[None, None]
-    losses = evaluate_losses(
-        statistics, scores, gram_squared(constant).apply(scores[0])[None], smoothing=DELTA
-    )
+    losses = evaluate_losses(statistics, scores, gram_squared(constant).apply(scores[0])[None], smoothing=DELTA)
     for name in ("reconstruction", "profile", "reconstruction_gradient", "profile_gradient"):
         assert np.isfinite(getattr(losses, name)).all()

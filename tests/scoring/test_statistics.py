@@ -1,6 +1,5 @@
 """Statistics of the features over blocks."""
 
-import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 

@@ -9,8 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from references import bmgufs
-from references.problems import make_problem
 from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
@@ -21,6 +19,8 @@ from sklearn.preprocessing import MaxAbsScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from blockselect import PAPER, BlockModel, BlockModelSelector, load_cora, make_attributed_blocks
+from references import bmgufs
+from references.problems import make_problem
 
 
 @parametrize_with_checks([BlockModelSelector(random_state=0), BlockModelSelector(random_state=0, **PAPER)])
@@ -32,9 +32,7 @@ def test_scikit_learns_estimator_checks_hold(estimator, check):
 
 @pytest.fixture(scope="module")
 def network():
-    return make_attributed_blocks(
-        200, 3, mean_degree=20, n_informative=12, n_redundant=0, n_noise=40, random_state=0
-    )
+    return make_attributed_blocks(200, 3, mean_degree=20, n_informative=12, n_redundant=0, n_noise=40, random_state=0)
 
 
 def fit(network, n=12, **options):
@@ -139,18 +137,14 @@ small = st.integers(0, 500)
 def scores_of(problem, Y=None, A=None, labels=None, **options):
     labels = problem.models[0].labels if labels is None else labels
     Y, A = problem.Y if Y is None else Y, problem.A if A is None else A
-    return (
-        BlockModelSelector(1, block_model=labels, tol=0, max_iter=60, **options).fit(Y, adjacency=A).scores_
-    )
+    return BlockModelSelector(1, block_model=labels, tol=0, max_iter=60, **options).fit(Y, adjacency=A).scores_
 
 
 @given(seed=small)
 def test_scores_do_not_change_when_nodes_are_reordered(seed):
     problem = make_problem(seed)
     order = np.random.default_rng(seed).permutation(len(problem.A))
-    moved = scores_of(
-        problem, problem.Y[order], problem.A[np.ix_(order, order)], problem.models[0].labels[order]
-    )
+    moved = scores_of(problem, problem.Y[order], problem.A[np.ix_(order, order)], problem.models[0].labels[order])
     assert_allclose(moved, scores_of(problem), atol=1e-9)
 
 
@@ -176,11 +170,11 @@ def test_scores_do_not_change_with_the_scale_of_features_or_weights_but_for_the_
     assert_allclose(scores_of(problem, A=scale * problem.A, smoothing=1e-15), plain, atol=1e-6)
 
 
-@given(seed=small, format=st.sampled_from(["csr", "csc", "coo", "lil", "dok", "bsr", "dia"]))
-def test_sparse_input_gives_the_scores_of_dense_input(seed, format):
+@given(seed=small, layout=st.sampled_from(["csr", "csc", "coo", "lil", "dok", "bsr", "dia"]))
+def test_sparse_input_gives_the_scores_of_dense_input(seed, layout):
     problem = make_problem(seed)
     for kind in (sparse.csr_array, sparse.csr_matrix):
-        again = scores_of(problem, kind(problem.Y).asformat(format), kind(problem.A).asformat(format))
+        again = scores_of(problem, kind(problem.Y).asformat(layout), kind(problem.A).asformat(layout))
         assert_allclose(again, scores_of(problem), atol=1e-9)
 
 
@@ -257,9 +251,7 @@ def test_a_fitted_selector_survives_pickle_and_a_clone_is_unfitted(network):
 def test_cross_validation_over_a_graph_says_what_to_do_instead(network):
     with config_context(enable_metadata_routing=True):
         selector = BlockModelSelector(12, n_blocks=3).set_fit_request(adjacency=True)
-        search = GridSearchCV(
-            selector, {"n_blocks": [2, 3]}, scoring=lambda *_: 0.0, cv=2, error_score="raise"
-        )
+        search = GridSearchCV(selector, {"n_blocks": [2, 3]}, scoring=lambda *_: 0.0, cv=2, error_score="raise")
         with pytest.raises(ValueError, match=r"square.*GridSearchCV.*ParameterGrid"):
             search.fit(network.features, adjacency=network.adjacency)
 

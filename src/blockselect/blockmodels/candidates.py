@@ -31,18 +31,14 @@ def find_block_models(
     """
     check_n_blocks(n_blocks, adjacency.shape[0])
     if family not in FAMILIES:
-        raise ValueError(
-            f"block_model is {family!r}; expected one of {list(FAMILIES)}, labels or a BlockModel."
-        )
+        raise ValueError(f"block_model is {family!r}; expected one of {list(FAMILIES)}, labels or a BlockModel.")
     labels = FAMILIES[family](adjacency, n_blocks, rng.spawn(n_candidates), n_jobs=n_jobs)
     return order_by_error([BlockModel.from_labels(adjacency, candidate) for candidate in labels])
 
 
 def check_n_blocks(n_blocks: int, n_nodes: int) -> None:
     if not 1 <= n_blocks <= n_nodes:
-        raise ValueError(
-            f"n_blocks is {n_blocks} but the graph has {n_nodes} nodes; choose 1 to {n_nodes} blocks."
-        )
+        raise ValueError(f"n_blocks is {n_blocks} but the graph has {n_nodes} nodes; choose 1 to {n_nodes} blocks.")
 
 
 def order_by_error(models: Sequence[BlockModel]) -> list[BlockModel]:

@@ -86,8 +86,8 @@ def check_block_model(model: BlockModel, n_nodes: int) -> BlockModel:
         )
     if model.density.shape != (model.labels.max() + 1,) * 2 or (model.block_sizes == 0).any():
         raise ValueError(
-            f"the block model's density has shape {model.density.shape}, which does not fit its labels; each block from 0 "
-            "to k − 1 needs a node, a row and a column: make it with BlockModel.from_labels."
+            f"the block model's density has shape {model.density.shape}, which does not fit its labels; each "
+            "block from 0 to k − 1 needs a node, a row and a column: make it with BlockModel.from_labels."
         )
     return model
 
@@ -95,9 +95,7 @@ def check_block_model(model: BlockModel, n_nodes: int) -> BlockModel:
 def membership_matrix(labels: IntArray, dtype: Any = np.float64) -> Sparse:
     """Labels as a one-hot matrix (n, k) (paper: F)."""
     n = len(labels)
-    return sparse.csr_array(
-        (np.ones(n, dtype=dtype), labels, np.arange(n + 1)), shape=(n, int(labels.max()) + 1)
-    )
+    return sparse.csr_array((np.ones(n, dtype=dtype), labels, np.arange(n + 1)), shape=(n, int(labels.max()) + 1))
 
 
 def _block_weights(adjacency: Sparse, labels: IntArray) -> tuple[FloatArray, IntArray]:

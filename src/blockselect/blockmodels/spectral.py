@@ -40,7 +40,8 @@ def spectral_embedding(adjacency: Sparse, n_dimensions: int) -> FloatArray:
     vectors = _leading_eigenvectors(sparse.csr_array(scale @ adjacency @ scale), n_dimensions)
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     reached = lengths > np.sqrt(np.finfo(np.float64).eps) * lengths.max()
-    return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=reached)
+    unit: FloatArray = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=reached)
+    return unit
 
 
 def _leading_eigenvectors(matrix: Sparse, count: int) -> FloatArray:
@@ -48,9 +49,7 @@ def _leading_eigenvectors(matrix: Sparse, count: int) -> FloatArray:
     if n <= max(_SMALL, count + 1):
         values, vectors = np.linalg.eigh(matrix.toarray())
     else:
-        start = np.sqrt(
-            np.asarray(matrix.sum(axis=1)).ravel() + 1 / n
-        )  # fixed, and moves along with the nodes
+        start = np.sqrt(np.asarray(matrix.sum(axis=1)).ravel() + 1 / n)  # fixed, and moves along with the nodes
         values, vectors = eigsh(matrix, k=count, which="LM", v0=start)
     return np.asarray(vectors[:, np.argsort(-np.abs(values), kind="stable")[:count]])
 

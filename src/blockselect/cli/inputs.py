@@ -49,9 +49,7 @@ def load_files(features: Path, graph: Path | None, *, n_neighbors: int) -> Netwo
     """A network from files, hashed as they are; without a file of links its nearest-neighbour graph."""
     if graph is None:
         network = _with_neighbours(features, n_neighbors)
-        title = (
-            f"{features.name}; no --graph: each node linked with its {n_neighbors} nearest by the features"
-        )
+        title = f"{features.name}; no --graph: each node linked with its {n_neighbors} nearest by the features"
         origin: dict[str, Any] = {"nearest_neighbours": n_neighbors}
     else:
         network = read_attributed_graph(features, graph)

@@ -55,9 +55,7 @@ Out = Annotated[
 ]
 Json = Annotated[
     bool,
-    typer.Option(
-        "--json", help="Print the summary as JSON on stdout, and nothing else.", rich_help_panel=_OUTPUT
-    ),
+    typer.Option("--json", help="Print the summary as JSON on stdout, and nothing else.", rich_help_panel=_OUTPUT),
 ]
 Quiet = Annotated[
     bool, typer.Option("--quiet", help="No progress bar and no account at the end.", rich_help_panel=_OUTPUT)
@@ -72,9 +70,7 @@ BlockModelOption = Annotated[
 ]
 Candidates = Annotated[
     int | None,
-    typer.Option(
-        min=1, help="Block models from different random starts.", show_default="10", rich_help_panel=_BLOCKS
-    ),
+    typer.Option(min=1, help="Block models from different random starts.", show_default="10", rich_help_panel=_BLOCKS),
 ]
 Guidance = Annotated[
     str | None,
@@ -135,9 +131,7 @@ Paper = Annotated[
 ]
 Seed = Annotated[
     int,
-    typer.Option(
-        min=0, max=2**32 - 1, help="Of all randomness: the same seed, the same files.", rich_help_panel=_RUN
-    ),
+    typer.Option(min=0, max=2**32 - 1, help="Of all randomness: the same seed, the same files.", rich_help_panel=_RUN),
 ]
 Device = Annotated[
     str | None,

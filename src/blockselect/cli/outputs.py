@@ -20,9 +20,7 @@ def check_folder(folder: Path, names: Iterable[str]) -> None:
         raise Failure(f"--out is {str(folder)!r} but {str(existing)!r} is not writable; name another folder.")
     for name in names:
         if (folder / name).is_dir():
-            raise Failure(
-                f"{str(folder / name)!r} is a folder where a file is to be written; name another --out."
-            )
+            raise Failure(f"{str(folder / name)!r} is a folder where a file is to be written; name another --out.")
 
 
 def write_together(folder: Path, files: Mapping[str, bytes]) -> None:

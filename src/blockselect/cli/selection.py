@@ -38,9 +38,7 @@ def make_selector(options: Mapping[str, Any], *, paper: bool) -> BlockModelSelec
     return BlockModelSelector(**selector_settings(options, PAPER if paper else {}))
 
 
-def load_network(
-    dataset: str | None, features: Path | None, graph: Path | None, *, n_neighbors: int
-) -> NetworkInput:
+def load_network(dataset: str | None, features: Path | None, graph: Path | None, *, n_neighbors: int) -> NetworkInput:
     """The network that the options name, in one of the two ways."""
     if (dataset is None) == (features is None):
         raise Failure("give either --dataset NAME or --features FILE (with --graph FILE), and not both.")
@@ -52,9 +50,7 @@ def load_network(
         return load_files(features, graph, n_neighbors=n_neighbors)
 
 
-def run_selection(
-    network: NetworkInput, selector: BlockModelSelector, progress: Progress | None
-) -> Selection:
+def run_selection(network: NetworkInput, selector: BlockModelSelector, progress: Progress | None) -> Selection:
     """Fit, and collect what the library warns of."""
     graph = network.graph
     with warnings.catch_warnings(record=True) as caught:

@@ -45,9 +45,7 @@ class FloatType(StrEnum):
 def selector_settings(options: Mapping[str, Any], preset: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters of the selector: the preset, and over it every option that was given (is not None)."""
     parsed = {
-        name: PARSERS[name](value) if name in PARSERS else value
-        for name, value in options.items()
-        if value is not None
+        name: PARSERS[name](value) if name in PARSERS else value for name, value in options.items() if value is not None
     }
     return {**preset, **{PARAMETER_OF[name]: _plain(value) for name, value in parsed.items()}}
 

@@ -60,9 +60,7 @@ def draw_features(
     kind = get_index_dtype(maxval=max(starts[-1], len(blocks)))
     source = np.array(copied_from)[order]
     return DrawnFeatures(
-        features=csc_array(
-            (values, rows.astype(kind), starts.astype(kind)), shape=(len(blocks), len(order))
-        ).tocsr(),
+        features=csc_array((values, rows.astype(kind), starts.astype(kind)), shape=(len(blocks), len(order))).tocsr(),
         roles=np.array(roles)[order],
         copied_from=np.where(source < 0, -1, np.argsort(order)[source]),
     )

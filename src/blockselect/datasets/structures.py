@@ -33,9 +33,7 @@ STRUCTURES: dict[str, Callable[[int, float], FloatArray]] = {
 }
 
 
-def structured_density(
-    structure: str, block_sizes: IntArray, *, mean_degree: float, mixing: float
-) -> FloatArray:
+def structured_density(structure: str, block_sizes: IntArray, *, mean_degree: float, mixing: float) -> FloatArray:
     """Densities of a named structure, scaled so that the expected mean degree is `mean_degree`."""
     if structure not in STRUCTURES:
         raise ValueError(
@@ -60,9 +58,7 @@ def check_density(density: object, n_blocks: int) -> FloatArray:
             f"density has shape {array.shape} but n_blocks is {n_blocks}; pass one row and column a block."
         )
     if not ((array >= 0) & (array <= 1)).all():
-        raise ValueError(
-            "density holds values outside [0, 1]; each is the chance of a link between two nodes."
-        )
+        raise ValueError("density holds values outside [0, 1]; each is the chance of a link between two nodes.")
     if not np.array_equal(array, array.T):
         raise ValueError("density is not symmetric; links have no direction: pass (density + density.T) / 2.")
     return array

@@ -103,9 +103,7 @@ def make_attributed_blocks(
         values=values,
     )
     _check_plan(plan)
-    sizes = _block_sizes(
-        _check_count(n_nodes, "n_nodes", 2), _check_count(n_blocks, "n_blocks", 2), block_weights
-    )
+    sizes = _block_sizes(_check_count(n_nodes, "n_nodes", 2), _check_count(n_blocks, "n_blocks", 2), block_weights)
     if density is None:
         _check_number(mean_degree, "mean_degree", 0, np.inf)
         _check_number(mixing, "mixing", 0, 1)
@@ -134,9 +132,7 @@ def _block_sizes(n_nodes: int, n_blocks: int, weights: Sequence[float] | None) -
     """Whole numbers in proportion to the weights; the largest remainders get the nodes left over."""
     shares = np.ones(n_blocks) if weights is None else np.array(weights, dtype=np.float64)
     if shares.shape != (n_blocks,) or not (np.isfinite(shares) & (shares > 0)).all():
-        raise ValueError(
-            f"block_weights is {weights}; expected {n_blocks} positive numbers, one for each block."
-        )
+        raise ValueError(f"block_weights is {weights}; expected {n_blocks} positive numbers, one for each block.")
     shares /= shares.max()  # their sum might overflow
     shares *= n_nodes / shares.sum()
     sizes = np.floor(shares).astype(np.intp)

@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 
 from blockselect.arrays import Features, IntArray, ObjectArray, Sparse
 from blockselect.graphs.checks import check_classes, check_features, check_names, check_weights
-from blockselect.graphs.convert import as_float_matrix, as_square_csr
+from blockselect.graphs.convert import as_float_matrix, as_square_csr, without_direction
 from blockselect.graphs.neighbours import nearest_neighbour_graph
 
 
@@ -60,6 +59,7 @@ def check_attributed_graph(
     feature_names: Iterable[Any] | None = None,
     classes: Iterable[int] | None = None,
     n_neighbors: int | None = None,
+    non_negative: bool = True,
     dtype: Any = np.float64,
 ) -> AttributedGraph:
     """Check a network and its features, and bring them into the one form used inside.
@@ -81,6 +81,8 @@ def check_attributed_graph(
     n_neighbors : int, optional
         Where `adjacency` is None, link each node with this many of its nearest by the features; without
         it a missing adjacency is an error.
+    non_negative : bool
+        Refuse negative features, as the block model method must.
     dtype : dtype
         Float type of the computation to come: values must be small enough for it.
 
@@ -108,18 +110,16 @@ def check_attributed_graph(
     matrix = as_float_matrix(features, "features")
     n_nodes, n_features = matrix.shape
     if n_nodes < 2:
-        raise ValueError(
-            f"features has {n_nodes} row(s); a network needs at least two nodes: pass one row a node."
-        )
+        raise ValueError(f"features has {n_nodes} row(s); a network needs at least two nodes: pass one row a node.")
     ids = check_names(node_ids, n_nodes, "node id", "row")
     names = check_names(feature_names, n_features, "feature name", "column")
-    check_features(matrix, ids, names, np.dtype(dtype))
+    check_features(matrix, ids, names, np.dtype(dtype), non_negative=non_negative)
     if adjacency is None and n_neighbors is not None:
         adjacency = nearest_neighbour_graph(matrix, n_neighbors)
     weights = as_square_csr(adjacency, n_nodes, ids)
     check_weights(weights, ids, np.dtype(dtype))
     return AttributedGraph(
-        adjacency=_without_direction(weights),
+        adjacency=without_direction(weights),
         features=matrix,
         node_ids=ids,
         feature_names=names,
@@ -127,8 +127,15 @@ def check_attributed_graph(
     )
 
 
-def _without_direction(weights: Sparse) -> Sparse:
-    """Direction is dropped, as in the paper's citation networks: a link either way is a link."""
-    symmetric = sparse.csr_array(weights.maximum(weights.T))
-    symmetric.sort_indices()
-    return symmetric
+def check_feature_matrix(
+    features: Any,
+    *,
+    feature_names: Iterable[Any] | None = None,
+    non_negative: bool = True,
+    dtype: Any = np.float64,
+) -> Features:
+    """The checks of the features alone, for methods that need no network. The caller's array is never changed."""
+    matrix = as_float_matrix(features, "features")
+    names = check_names(feature_names, matrix.shape[1], "feature name", "column")
+    check_features(matrix, None, names, np.dtype(dtype), non_negative=non_negative)
+    return matrix

@@ -30,9 +30,7 @@ def check_names(names: Iterable[Any] | None, expected: int, what: str, axis: str
         raise ValueError(f"{axis} {at} has no {what} (it is {array[at]!r}); give each {axis} a {what}.")
     if not index.is_unique:
         twice = index[index.duplicated()].unique().tolist()
-        raise ValueError(
-            f"{len(twice)} duplicate {what}(s), for example {twice[:3]}; make each {what} unique."
-        )
+        raise ValueError(f"{len(twice)} duplicate {what}(s), for example {twice[:3]}; make each {what} unique.")
     return array
 
 
@@ -42,9 +40,7 @@ def check_classes(classes: Iterable[int] | None, n_nodes: int) -> IntArray | Non
         return None
     array = np.array(classes if isinstance(classes, np.ndarray) else list(classes))
     if array.shape != (n_nodes,):
-        raise ValueError(
-            f"classes has shape {array.shape} but the network has {n_nodes} nodes; give one class a node."
-        )
+        raise ValueError(f"classes has shape {array.shape} but the network has {n_nodes} nodes; give one class a node.")
     if array.dtype.kind not in "biu":
         raise ValueError(
             f"classes holds {array.dtype} values such as {array[0].item()!r}; expected integers: "
@@ -54,9 +50,14 @@ def check_classes(classes: Iterable[int] | None, n_nodes: int) -> IntArray | Non
 
 
 def check_features(
-    features: Features, node_ids: ObjectArray | None, feature_names: ObjectArray | None, dtype: np.dtype[Any]
+    features: Features,
+    node_ids: ObjectArray | None,
+    feature_names: ObjectArray | None,
+    dtype: np.dtype[Any],
+    *,
+    non_negative: bool = True,
 ) -> None:
-    """Finite, non-negative, not all zero, and in the range that the solver can raise to its powers."""
+    """Finite, not all zero, in the range that the solver can raise to its powers, and non-negative if need be."""
 
     def place(offends: Callable[[Any], Any]) -> str:
         row, column = _first(features, offends)
@@ -70,27 +71,39 @@ def check_features(
     if not np.isfinite(values).all():
         where = place(lambda v: ~np.isfinite(v))
         raise ValueError(f"features holds NaN or infinity, first at {where}; impute or drop such values.")
-    if values.size and values.min() < 0:
+    if non_negative and values.size and values.min() < 0:
         raise ValueError(
             f"Negative values in data: features are negative, first at {place(lambda v: v < 0)}. The method "
             "needs features ≥ 0: shift them (X - X.min(axis=0)) or split each into its positive and "
             "negative parts (np.hstack([X.clip(0), (-X).clip(0)]))."
         )
-    largest = float(values.max()) if values.size else 0.0
+    largest = float(max(values.max(), -values.min())) if values.size else 0.0
     if largest == 0:
-        raise ValueError(
-            "features has no non-zero entry: no feature can tell anything; check how it was loaded."
-        )
+        raise ValueError("features has no non-zero entry: no feature can tell anything; check how it was loaded.")
     flow = _leaves_range(largest, features.shape[0], dtype)
     if flow:
         raise ValueError(
-            f"the largest feature value is {largest:.3g}, at {place(lambda v: v == largest)}, whose fourth "
+            f"the largest feature value is {largest:.3g}, at {place(lambda v: abs(v) == largest)}, whose fourth "
             f"power {flow} {dtype}; divide the features by their largest value"
             + (", or compute in float64." if dtype.itemsize < 8 else ".")
         )
 
 
-def check_weights(weights: Sparse, node_ids: ObjectArray | None, dtype: np.dtype[Any]) -> None:
+def check_varies(features: Features) -> None:
+    """At least one feature must differ between nodes: methods that compare nodes have nothing to see else."""
+    if sparse.issparse(features):
+        low, high = (extreme(axis=0).toarray().ravel() for extreme in (features.min, features.max))
+    else:
+        low, high = features.min(axis=0), features.max(axis=0)
+    if not (high > low).any():
+        raise ValueError(
+            f"all {features.shape[1]} features are constant: no feature tells nodes apart; check how they were loaded."
+        )
+
+
+def check_weights(
+    weights: Sparse, node_ids: ObjectArray | None, dtype: np.dtype[Any], *, name: str = "adjacency"
+) -> None:
     """Finite, non-negative, at least one link, and squares within range."""
 
     def place(offends: Callable[[Any], Any]) -> str:
@@ -99,15 +112,15 @@ def check_weights(weights: Sparse, node_ids: ObjectArray | None, dtype: np.dtype
 
     if not np.isfinite(weights.data).all():
         where = place(lambda v: ~np.isfinite(v))
-        raise ValueError(f"adjacency holds NaN or infinity, first at {where}; fill in or drop such links.")
+        raise ValueError(f"{name} holds NaN or infinity, first at {where}; fill in or drop such links.")
     if weights.nnz == 0:
         raise ValueError(
-            "adjacency has no link (no non-zero entry); a block model needs at least one: check how it was "
+            f"{name} has no link (no non-zero entry); at least one is needed: check how it was "
             "loaded, or build a graph with nearest_neighbour_graph(features)."
         )
     if weights.data.min() < 0:
         raise ValueError(
-            f"adjacency has a negative weight, first at {place(lambda v: v < 0)}; weights say how strongly "
+            f"{name} has a negative weight, first at {place(lambda v: v < 0)}; weights say how strongly "
             "nodes are linked and must be ≥ 0: drop negative links or take absolute values."
         )
     largest, limits = float(weights.data.max()), np.finfo(dtype)

@@ -39,18 +39,20 @@ def as_float_matrix(matrix: Any, name: str) -> Features:
         ) from error
 
 
-def as_square_csr(adjacency: Any, n_nodes: int, node_ids: ObjectArray | None = None) -> Sparse:
+def as_square_csr(
+    adjacency: Any, n_nodes: int, node_ids: ObjectArray | None = None, *, name: str = "adjacency"
+) -> Sparse:
     """The (n, n) weights of a matrix or an edge table in float64, direction still in them."""
     if adjacency is None:
         raise ValueError(
-            "adjacency is missing (None); pass the graph of these rows, or build one with "
+            f"{name} is missing (None); pass the graph of these rows, or build one with "
             "nearest_neighbour_graph(features)."
         )
     if isinstance(adjacency, pd.DataFrame):
         if not _is_square_frame(adjacency):
             return adjacency_from_edges(adjacency, n_nodes, node_ids)
         adjacency = _align_square_frame(adjacency, node_ids)
-    weights = sparse.csr_array(as_float_matrix(adjacency, "adjacency")).astype(np.float64, copy=False)
+    weights = sparse.csr_array(as_float_matrix(adjacency, name)).astype(np.float64, copy=False)
     rows, columns = weights.shape
     if rows != columns:
         hint = ""
@@ -61,14 +63,20 @@ def as_square_csr(adjacency: Any, n_nodes: int, node_ids: ObjectArray | None = N
                 " sklearn.model_selection.ParameterGrid."
             )
         raise ValueError(
-            f"adjacency has shape {weights.shape}; expected a square matrix, one row and column a node.{hint}"
+            f"{name} has shape {weights.shape}; expected a square matrix, one row and column a node.{hint}"
         )
     if rows != n_nodes:
         raise ValueError(
-            f"adjacency has {rows} nodes but features has {n_nodes} rows; "
-            "pass the graph of exactly these rows."
+            f"{name} has {rows} nodes but features has {n_nodes} rows; pass the graph of exactly these rows."
         )
     return weights
+
+
+def without_direction(weights: Sparse) -> Sparse:
+    """Direction is dropped, as in the paper's citation networks: a link either way is a link."""
+    symmetric = sparse.csr_array(weights.maximum(weights.T))
+    symmetric.sort_indices()
+    return symmetric
 
 
 def adjacency_from_edges(edges: pd.DataFrame, n_nodes: int, node_ids: ObjectArray | None = None) -> Sparse:
@@ -184,7 +192,7 @@ def _canonical_csr(matrix: Any, name: str) -> Sparse:
     csr.eliminate_zeros()
     if matrix.dtype == bool:
         csr.data[:] = 1.0
-    index = sparse.get_index_dtype(maxval=max(csr.nnz, *csr.shape))
+    index = np.int32 if max(csr.nnz, *csr.shape) <= np.iinfo(np.int32).max else np.int64
     return sparse.csr_array(
         (csr.data, csr.indices.astype(index, copy=False), csr.indptr.astype(index, copy=False)),
         shape=csr.shape,

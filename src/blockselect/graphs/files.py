@@ -77,9 +77,7 @@ def read_graph(path: str | PathLike[str]) -> pd.DataFrame | Sparse:
     return cells.mask(cells == "")
 
 
-def read_attributed_graph(
-    features_path: str | PathLike[str], graph_path: str | PathLike[str]
-) -> AttributedGraph:
+def read_attributed_graph(features_path: str | PathLike[str], graph_path: str | PathLike[str]) -> AttributedGraph:
     """Read a network and the features of its nodes, and check them.
 
     Edges of a CSV file find their nodes by id: those in the first column of a features CSV, or the row
@@ -97,9 +95,7 @@ def read_attributed_graph(
             node_ids = np.arange(table.matrix.shape[0]).astype(str).astype(object)
         _check_edge_header(graph, node_ids, Path(graph_path))
     try:
-        return check_attributed_graph(
-            table.matrix, graph, node_ids=node_ids, feature_names=table.feature_names
-        )
+        return check_attributed_graph(table.matrix, graph, node_ids=node_ids, feature_names=table.feature_names)
     except ValueError as error:
         raise ValueError(f"{features_path} with {graph_path}: {error}") from error
 

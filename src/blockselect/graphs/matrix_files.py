@@ -42,9 +42,7 @@ def _only_matrix(archive: Any, file: BinaryIO) -> Any:
         file.seek(0)
         return sparse.load_npz(file)
     if len(archive.files) != 1:
-        raise ValueError(
-            f"it holds {len(archive.files)} arrays {archive.files[:6]} and exactly one can be the matrix"
-        )
+        raise ValueError(f"it holds {len(archive.files)} arrays {archive.files[:6]} and exactly one can be the matrix")
     return archive[archive.files[0]]
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
+from matplotlib import style
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -16,12 +16,8 @@ from matplotlib.ticker import MaxNLocator
 
 from blockselect.arrays import FloatArray
 
-STYLE: dict[Any, Any] = {
-    "font.family": "DejaVu Sans",
-    "font.size": 9,
-    "axes.titlesize": 10,
-    "axes.titlelocation": "left",
-}
+# From matplotlib's own defaults, so that a user's settings do not change the picture.
+STYLE: list[Any] = ["default", {"font.size": 9, "axes.titlesize": 10, "axes.titlelocation": "left"}]
 INK, GREY = "#222222", "#b5b5b5"
 BLUE, VERMILION = "#0072b2", "#d55e00"  # Okabe and Ito: told apart by colour-blind readers, and in grey
 DENSITY_COLOURS = "Blues"  # lightness falls evenly, so it reads in grey as well
@@ -43,7 +39,7 @@ def draw_overview(summary: dict[str, Any]) -> Figure:
     matplotlib.figure.Figure
         With its own canvas: no pyplot state is read or changed.
     """
-    with mpl.rc_context(STYLE):
+    with style.context(STYLE):
         layout = ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08)
         figure = Figure(figsize=(10.5, 9), dpi=150, layout=layout)
         FigureCanvasAgg(figure)
@@ -60,7 +56,7 @@ def draw_overview(summary: dict[str, Any]) -> Figure:
 def render_png(figure: Figure) -> bytes:
     """The picture as a PNG that does not say when and by which version it was made: same data, same bytes."""
     buffer = io.BytesIO()
-    with mpl.rc_context(STYLE):
+    with style.context(STYLE):
         figure.savefig(buffer, format="png", metadata={"Software": None})
     return buffer.getvalue()
 

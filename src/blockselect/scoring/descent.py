@@ -116,9 +116,7 @@ def _settings(xp: Any, statistics: BlockStatistics, profile_ratio: Any, sparsity
 
 def _start(xp: Any, statistics: BlockStatistics, n_settings: int, initial_scores: Array | None) -> Array:
     like = statistics.block_means
-    scores = xp.ones(
-        (statistics.n_models, n_settings, statistics.n_features), dtype=like.dtype, device=device(like)
-    )
+    scores = xp.ones((statistics.n_models, n_settings, statistics.n_features), dtype=like.dtype, device=device(like))
     if initial_scores is None:
         return normalise(scores)
     return scores * xp.asarray(initial_scores, dtype=like.dtype, device=device(like))

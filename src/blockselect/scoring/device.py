@@ -55,7 +55,7 @@ def to_numpy(array: Array) -> FloatArray:
 
 def _torch(device: str) -> Any:
     try:
-        import torch  # noqa: PLC0415  (an extra: imported only when used)
+        import torch
     except ImportError as error:
         raise ImportError(
             f"device={device!r} needs PyTorch; install it with: pip install 'blockselect[torch]'"

@@ -15,17 +15,12 @@ from scipy import sparse
 from blockselect.arrays import Array, Features, FloatArray, Sparse
 
 _CHUNK_BYTES = 2**26  # of a slab of the Gram matrix while it is squared
-_SPARSE_BELOW = (
-    0.05  # share of non-zeros under which the sparse product is the faster one (benchmarks/gram.py)
-)
+_SPARSE_BELOW = 0.05  # share of non-zeros under which the sparse product is the faster one (benchmarks/gram.py)
 _SAMPLE = 256  # columns that estimate that share
 
 
 class GramSquared(Protocol):
     """W, symmetric (m, m): what the solver asks of it."""
-
-    form: str  # "dense" or "sparse"
-    n_features: int
 
     def apply(self, scores: Array) -> Array:
         """Scores (b, m) → scores @ W (b, m), in the scores' own array namespace."""
@@ -42,9 +37,7 @@ class DenseGramSquared:
         return int(self.values.shape[0])
 
     def apply(self, scores: Array) -> Array:
-        if (
-            scores.shape[0] == 1
-        ):  # W is symmetric, and W @ r reads it once, where a one-row product may pack it first
+        if scores.shape[0] == 1:  # W is symmetric, and W @ r reads it once, where a one-row product may pack it first
             return (self.values @ scores[0])[None, :]
         return scores @ self.values
 
@@ -88,8 +81,8 @@ def gram_squared(
     needed = dense_bytes if form == "dense" else sparse_bytes
     if memory_limit is not None and needed > memory_limit:
         raise ValueError(
-            f"the squared Gram matrix of {m} features takes {needed / 1e9:.2g} GB ({form}, {dtype}) but memory_limit is "
-            f"{memory_limit / 1e9:.2g} GB; raise it, use dtype='float32', or drop features first (by variance, say)."
+            f"the squared Gram matrix of {m} features takes {needed / 1e9:.2g} GB ({form}, {dtype}) but memory_limit "
+            f"is {memory_limit / 1e9:.2g} GB; raise it, use dtype='float32', or drop features first (by variance, say)."
         )
     if form == "dense":
         return DenseGramSquared(_dense(features, dtype))

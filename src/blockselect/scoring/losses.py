@@ -21,9 +21,7 @@ from blockselect.scoring.statistics import BlockStatistics
 
 Gradient = Literal["exact", "paper"]
 
-_ROUNDING = (
-    64  # times the float's precision: a gradient smaller than that beside its terms is rounding, hence zero
-)
+_ROUNDING = 64  # times the float's precision: a gradient smaller than that beside its terms is rounding, hence zero
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,9 +97,7 @@ def profile_terms(
         C = C + P
     spread = C - xp.sum(C * Q, axis=-1, keepdims=True)
     rounding = _ROUNDING * xp.finfo(C.dtype).eps * (1 + xp.max(xp.abs(C), axis=(-2, -1), keepdims=True))
-    spread = xp.where(
-        xp.max(xp.abs(spread), axis=(-2, -1), keepdims=True) > rounding, spread, xp.zeros_like(spread)
-    )
+    spread = xp.where(xp.max(xp.abs(spread), axis=(-2, -1), keepdims=True) > rounding, spread, xp.zeros_like(spread))
     return loss, spread / sums
 
 

@@ -21,13 +21,12 @@ def normalise(vectors: Array) -> Array:
 
 
 def norm(vectors: Array) -> Array:
-    """Length along the last axis, which is kept as one entry; the largest entry is taken out so squares neither over- nor underflow."""
+    """Length along the last axis, which is kept as one entry.
+
+    The largest entry is taken out first, so that squares neither over- nor underflow.
+    """
     xp = array_namespace(vectors)
     largest = xp.max(xp.abs(vectors), axis=-1, keepdims=True)
     scale = xp.where(largest > 0, largest, xp.ones_like(largest))
     scaled = vectors / scale
-    return (
-        scale
-        * xp.sqrt(xp.sum(scaled * scaled, axis=-1, keepdims=True))
-        * xp.astype(largest > 0, vectors.dtype)
-    )
+    return scale * xp.sqrt(xp.sum(scaled * scaled, axis=-1, keepdims=True)) * xp.astype(largest > 0, vectors.dtype)

@@ -33,9 +33,7 @@ class BlockStatistics:
         return int(self.block_means.shape[2])
 
     @classmethod
-    def of(
-        cls, features: Features, models: Sequence[BlockModel], *, dtype: Any = np.float64
-    ) -> BlockStatistics:
+    def of(cls, features: Features, models: Sequence[BlockModel], *, dtype: Any = np.float64) -> BlockStatistics:
         """Statistics of the features over the blocks of each model, as NumPy arrays."""
         c, k, m = len(models), max(model.n_blocks for model in models), features.shape[1]
         Y = features.astype(dtype, copy=False)

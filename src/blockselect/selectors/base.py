@@ -7,16 +7,20 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from blockselect.arrays import FloatArray, IntArray
+from blockselect.arrays import Features, FloatArray, IntArray
+from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
 
 
-class ScoreSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
+class ScoreSelector(SelectorMixin, BaseEstimator):
     """Base of selectors that give every feature a score, larger is better, and keep the best.
 
     A subclass computes scores in `fit` and hands them to `_select`.
@@ -30,29 +34,44 @@ class ScoreSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         ],
     }
 
+    def _check_matrix(self, X: Any) -> Features:
+        """Scikit-learn's own checks of X: shape, numbers, feature names."""
+        return validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), ensure_min_samples=2)
+
+    def _check_graph(self, X: Any, adjacency: Any, *, n_neighbors: int | None, **options: Any) -> AttributedGraph:
+        """Everything that may be wrong with a network and its features is found here, before any work."""
+        return check_attributed_graph(
+            self._check_matrix(X),
+            adjacency,
+            node_ids=X.index if isinstance(X, pd.DataFrame) else None,
+            feature_names=getattr(self, "feature_names_in_", None),
+            n_neighbors=n_neighbors,
+            **options,
+        )
+
     def _n_to_select(self, n_features: int) -> int:
         """The number to select: as given, as a share of the features (at least one), or half of them."""
         wanted = self.n_features_to_select
         if wanted is None:
             return max(1, n_features // 2)
         if isinstance(wanted, Integral):
-            if wanted > n_features:
+            if int(wanted) > n_features:
                 raise ValueError(
-                    f"n_features_to_select is {wanted} but there are {n_features} features; choose at most {n_features}."
+                    f"n_features_to_select is {wanted} but there are {n_features} features; "
+                    f"choose at most {n_features}."
                 )
             return int(wanted)
         return max(1, int(wanted * n_features))
 
-    def _select(self, scores: FloatArray, *, why_fewer: str) -> None:
-        """Set `scores_`, `ranking_` and `support_`: the largest scores, lower index first among equals, never a zero."""
+    def _select(self, scores: FloatArray, *, eligible: NDArray[np.bool_], why_fewer: str) -> None:
+        """Set `scores_`, `ranking_` and `support_`: the largest eligible scores, among equals the lower index."""
         wanted = self._n_to_select(len(scores))
         order = best_first(scores)
         chosen = order[:wanted]
-        chosen = chosen[scores[chosen] != 0]
+        chosen = chosen[eligible[chosen]]
         if len(chosen) < wanted:
             warnings.warn(
-                f"only {len(chosen)} of the {wanted} features asked for have a non-zero score: {why_fewer} "
-                f"Only these {len(chosen)} are selected.",
+                f"only {len(chosen)} of the {wanted} features asked for can be selected: {why_fewer}",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -63,9 +82,14 @@ class ScoreSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.support_[chosen] = True
         self.n_features_ = len(chosen)
 
-    def _get_support_mask(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
-        return self.support_  # type: ignore[no-any-return]
+        return self.support_
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
 
 def best_first(scores: FloatArray) -> IntArray:

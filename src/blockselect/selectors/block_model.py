@@ -9,20 +9,20 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import _fit_context
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, Options, StrOptions
-from sklearn.utils.validation import validate_data
 
 from blockselect.arrays import FloatArray
 from blockselect.blockmodels.candidates import FAMILIES, find_block_models
 from blockselect.blockmodels.model import BlockModel, check_block_model
-from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
+from blockselect.graphs.attributed import AttributedGraph
 from blockselect.scoring.descent import DescentResult, descend
 from blockselect.scoring.device import check_device, problem_to_device, to_numpy
 from blockselect.scoring.gram import DenseGramSquared, SparseGramSquared, gram_squared
-from blockselect.scoring.losses import induced_density
+from blockselect.scoring.losses import Gradient, induced_density
 from blockselect.scoring.statistics import BlockStatistics
 from blockselect.selectors.base import ScoreSelector
+from blockselect.selectors.randomness import generator_from
 
 SPARSITY_GRID = tuple(0.5 * i for i in range(11))  # the paper's values of γ
 
@@ -177,7 +177,7 @@ class BlockModelSelector(ScoreSelector):
         guidance: str | int = "lowest_error",
         profile_ratio: float = 0.6,
         sparsity: float | str = 0.0,
-        gradient: str = "exact",
+        gradient: Gradient = "exact",
         step_size: float = 0.01,
         max_iter: int = 200,
         tol: float = 1e-5,
@@ -240,28 +240,15 @@ class BlockModelSelector(ScoreSelector):
         report("block models", 1, 1)
         gram = gram_squared(graph.features, dtype=self.dtype, memory_limit=self.memory_limit)
         statistics = BlockStatistics.of(graph.features, [self.block_model_], dtype=self.dtype)
-        sparsities = SPARSITY_GRID if self.sparsity == "auto" else (self.sparsity,)
-        result = self._descend(
-            gram, statistics, sparsities, lambda done, total: report("scores", done, total)
-        )
+        sparsities = SPARSITY_GRID if self.sparsity == "auto" else (float(self.sparsity),)
+        result = self._descend(gram, statistics, sparsities, lambda done, total: report("scores", done, total))
         self._keep(result, statistics, sparsities, wanted)
         self.gram_form_ = gram.form
         return self
 
     def _check_input(self, X: Any, adjacency: Any) -> AttributedGraph:
-        """Everything that may be wrong is found here, before any work."""
         check_device(self.device)
-        features = validate_data(
-            self, X, accept_sparse="csr", dtype=(np.float64, np.float32), ensure_min_samples=2
-        )
-        graph = check_attributed_graph(
-            features,
-            adjacency,
-            node_ids=getattr(X, "index", None) if hasattr(X, "columns") else None,
-            feature_names=getattr(self, "feature_names_in_", None),
-            n_neighbors=self.n_neighbors,
-            dtype=self.dtype,
-        )
+        graph = self._check_graph(X, adjacency, n_neighbors=self.n_neighbors, dtype=self.dtype)
         if self.initial_scores is not None:
             check_initial_scores(self.initial_scores, graph.n_features)
         return graph
@@ -271,13 +258,12 @@ class BlockModelSelector(ScoreSelector):
             return [check_block_model(self.block_model, graph.n_nodes)]
         if not isinstance(self.block_model, str):
             return [BlockModel.from_labels(graph.adjacency, self.block_model)]
-        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         return find_block_models(
             graph.adjacency,
             self.n_blocks,
             family=self.block_model,
             n_candidates=self.n_candidates,
-            rng=np.random.default_rng(seed),
+            rng=generator_from(self.random_state),
             n_jobs=self.n_jobs,
         )
 
@@ -331,12 +317,12 @@ class BlockModelSelector(ScoreSelector):
         self.induced_density_ = induced_density(statistics, solves[None, [at]])[0, 0]
         self._select(
             solves[at],
-            why_fewer=f"the descent with sparsity {self.sparsity_:g} (γ) left no others; lower it.",
+            eligible=solves[at] > 0,
+            why_fewer=f"sparsity {self.sparsity_:g} (γ) left no other score above zero; lower it for more.",
         )
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.input_tags.positive_only = True
         return tags
 

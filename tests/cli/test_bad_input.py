@@ -1,0 +1,176 @@
+"""Bad input is one clear line on stderr, exit code 2, and nothing written."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from blockselect.cli import outputs, selection
+
+
+@pytest.fixture
+def refuse(run, tmp_path):
+    """Run with --out and give back the complaint, having made sure that nothing was left behind."""
+
+    def invoke(*arguments, out="results"):
+        before = sorted(tmp_path.rglob("*"))
+        result = run("select", *arguments, "--out", tmp_path / out)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert result.stderr.startswith("error: ")
+        assert result.stderr.count("\n") == 1
+        assert "Traceback" not in result.stderr
+        assert sorted(tmp_path.rglob("*")) == before
+        return result.stderr
+
+    return invoke
+
+
+def test_unknown_dataset_is_refused_with_the_known_and_a_guess(refuse):
+    assert "'Corra'; known are: cora. Did you mean cora?" in refuse("--dataset", "Corra")
+    assert "Did you mean" not in refuse("--dataset", "wikipedia")
+
+
+def test_one_way_to_name_the_network_is_needed(refuse, network):
+    assert "either --dataset NAME or --features FILE" in refuse("--top", 3)
+    assert "and not both" in refuse("--dataset", "cora", *network.options)
+    assert "--graph goes with --features" in refuse("--dataset", "cora", "--graph", network.edges)
+    assert "--dataset NAME or --features FILE" in refuse("--graph", network.edges)
+
+
+def test_missing_and_unknown_files_are_named(refuse, network, tmp_path):
+    assert "'--features'" in refuse("--features", "nowhere.csv")
+    assert "'--graph'" in refuse("--features", network.features, "--graph", "nowhere.csv")
+    (tmp_path / "features.pkl").write_text("x")
+    assert "features.pkl" in refuse("--features", tmp_path / "features.pkl")
+    assert "'--features'" in refuse("--features", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("--top", "0"),
+        ("--top", "-3"),
+        ("--top", "1.5"),
+        ("--top", "1.0"),
+        ("--top", "nan"),
+        ("--top", "many"),
+        ("--top", "31"),
+        ("--blocks", "0"),
+        ("--blocks", "61"),
+        ("--blocks", "three"),
+        ("--block-model", "sbm"),
+        ("--candidates", "0"),
+        ("--guidance", "best"),
+        ("--guidance", "-1"),
+        ("--guidance", "10"),
+        ("--profile-ratio", "1.1"),
+        ("--profile-ratio", "nan"),
+        ("--sparsity", "-1"),
+        ("--sparsity", "inf"),
+        ("--sparsity", "none"),
+        ("--gradient", "approximate"),
+        ("--max-iter", "0"),
+        ("--tol", "-1"),
+        ("--tol", "nan"),
+        ("--seed", "-1"),
+        ("--seed", "4294967296"),
+        ("--dtype", "int8"),
+    ],
+)
+def test_bad_value_is_refused_by_the_name_of_its_option(refuse, network, option, value):
+    assert option in refuse(*network.options, option, value)
+
+
+@pytest.mark.parametrize("device", ["nonsense", "cuda:99"])
+def test_a_device_that_is_not_there_is_refused(refuse, network, device):
+    pytest.importorskip("torch")
+    refuse(*network.options, "--device", device)
+
+
+def test_too_many_features_asked_for_says_how_many_there_are(refuse, network):
+    assert "--top is 31 but there are 30 features" in refuse(*network.options, "--top", 31)
+
+
+def test_more_blocks_than_nodes_says_how_many_nodes_there_are(refuse, network):
+    assert "--blocks is 61 but the graph has 60 nodes" in refuse(*network.options, "--blocks", 61)
+
+
+def test_negative_features_are_named(refuse, network, tmp_path):
+    lines = network.features.read_text().splitlines()
+    lines[5] = "n4,-1" + lines[5][lines[5].index(",", 3) :]
+    (tmp_path / "negative.csv").write_text("\n".join(lines))
+    for graph in ((), ("--graph", network.edges)):
+        message = refuse("--features", tmp_path / "negative.csv", *graph)
+        assert "negative.csv" in message
+        assert "node 'n4', feature 'gene_0'" in message
+
+
+def test_ids_that_do_not_match_are_shown(refuse, network, tmp_path):
+    edges = tmp_path / "edges.csv"
+    edges.write_text(network.edges.read_text().replace("n7,", "stranger,"))
+    assert "stranger" in refuse("--features", network.features, "--graph", edges)
+
+
+def test_no_place_for_the_result_is_refused(run, network):
+    result = run("select", *network.options)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == "error: nowhere to put the result; name a folder with --out, or give --json.\n"
+
+
+def test_a_file_where_the_folder_should_be_is_refused_and_kept(refuse, network, tmp_path):
+    (tmp_path / "taken").write_text("mine")
+    for out in ("taken", "taken/inside"):
+        assert "is a file" in refuse(*network.options, out=out)
+    assert (tmp_path / "taken").read_text() == "mine"
+
+
+def test_a_folder_where_a_file_should_be_is_refused(refuse, network, tmp_path):
+    (tmp_path / "out" / "run.json").mkdir(parents=True)
+    assert "run.json" in refuse(*network.options, out="out")
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")
+def test_a_folder_without_permission_is_refused(refuse, network, tmp_path):
+    (tmp_path / "locked").mkdir(mode=0o500)
+    assert "not writable" in refuse(*network.options, out="locked/out")
+
+
+def test_a_folder_reported_as_not_writable_is_refused_before_any_work(refuse, network, monkeypatch):
+    monkeypatch.setattr(outputs.os, "access", lambda path, mode: not mode & os.W_OK)
+    monkeypatch.setattr(selection, "load_network", lambda *args, **options: pytest.fail("work was begun"))
+    assert "not writable" in refuse(*network.options)
+
+
+def test_a_disk_that_fills_up_leaves_nothing(refuse, network, monkeypatch):
+    def full(path, content):
+        path.write_bytes(content[:10])
+        raise OSError(28, "No space left on device", str(path))
+
+    monkeypatch.setattr(outputs, "_write", full)
+    assert "No space left on device" in refuse(*network.options, "--blocks", 3, "--max-iter", 2, out="a/b")
+
+
+def test_a_device_memory_that_is_full_is_one_line(refuse, network, monkeypatch):
+    def out_of_memory(self, *args, **options):
+        raise MemoryError("Unable to allocate 400 GiB")
+
+    monkeypatch.setattr(selection.BlockModelSelector, "fit", out_of_memory)
+    assert "not enough memory (Unable to allocate 400 GiB)" in refuse(*network.options)
+
+
+@pytest.mark.parametrize("arguments", [("--nope",), ("selec",), ("select", "--nope"), ("select", "--top")])
+def test_unknown_commands_and_options_are_one_line(run, arguments):
+    result = run(*arguments)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_bug_is_not_dressed_up_as_bad_input(run, network, monkeypatch):
+    def broken(*args, **options):
+        raise KeyError("selected")
+
+    monkeypatch.setattr(selection, "summarize", broken)
+    with pytest.raises(KeyError):
+        run("select", *network.options, "--blocks", 3, "--max-iter", 2, "--json")

@@ -1,0 +1,28 @@
+"""A small planted network, a selector fitted to it, and its summary."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from blockselect import AttributedGraph, BlockModelSelector, make_attributed_blocks
+from blockselect.report import summarize
+
+
+@pytest.fixture(scope="session")
+def graph() -> AttributedGraph:
+    return make_attributed_blocks(
+        80, 3, n_informative=8, n_redundant=4, n_noise=18, mean_degree=8, random_state=1
+    ).graph
+
+
+@pytest.fixture(scope="session")
+def selector(graph: AttributedGraph) -> BlockModelSelector:
+    selector = BlockModelSelector(7, n_blocks=3, n_candidates=4, max_iter=60, random_state=0)
+    return selector.fit(graph.features, adjacency=graph.adjacency)
+
+
+@pytest.fixture(scope="session")
+def summary(selector: BlockModelSelector, graph: AttributedGraph) -> dict[str, Any]:
+    return summarize(selector, graph)

@@ -1,0 +1,141 @@
+"""The summary says what the selector found, and agrees with a slow count of it."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+from blockselect import BlockModelSelector, check_attributed_graph
+from blockselect.report import summarize
+
+
+def fit(graph, top=3, **settings):
+    settings = {"n_blocks": 2, "max_iter": 20, "random_state": 0, **settings}
+    return BlockModelSelector(top, **settings).fit(graph.features, adjacency=graph.adjacency)
+
+
+def test_summary_survives_json(summary):
+    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+
+
+def test_selected_features_are_those_of_the_selector_best_first(summary, selector):
+    selected = summary["selected"]
+    assert [row["rank"] for row in selected] == list(range(1, 8))
+    assert {row["index"] for row in selected} == set(selector.get_support(indices=True).tolist())
+    for row in selected:
+        assert row["score"] == selector.scores_[row["index"]]
+        assert row["rank"] == selector.ranking_[row["index"]]
+
+
+def test_all_scores_and_ranks_follow_the_columns(summary, selector):
+    assert summary["scores"] == selector.scores_.tolist()
+    assert summary["ranking"] == selector.ranking_.tolist()
+    assert summary["feature_names"] == [f"x{column}" for column in range(30)]
+
+
+def test_block_means_are_the_means_over_the_nodes_of_each_block(summary, selector, graph):
+    features, labels = graph.features.toarray(), selector.block_model_.labels
+    for row in summary["selected"]:
+        slow = [features[labels == block, row["index"]].mean() for block in range(3)]
+        assert_allclose(row["block_means"], slow, rtol=1e-12)
+
+
+def test_profiles_are_smoothed_densities_whose_rows_sum_to_one(summary, selector):
+    blocks = summary["blocks"]
+    for kind, density in (("target", selector.block_model_.density), ("induced", selector.induced_density_)):
+        smoothed = density + selector.smoothing
+        slow = smoothed / smoothed.sum(axis=1, keepdims=True)
+        assert_allclose(blocks[f"{kind}_profile"], slow, rtol=1e-12)
+
+
+def test_divergence_of_the_profiles_is_the_last_profile_loss(summary):
+    P, Q = (np.array(summary["blocks"][name]) for name in ("target_profile", "induced_profile"))
+    assert_allclose(np.sum(Q * np.log(Q / P)), summary["loss_history"]["profile"][-1], rtol=1e-9)
+
+
+def test_blocks_candidates_and_history_are_those_of_the_selector(summary, selector):
+    assert summary["blocks"]["sizes"] == selector.block_model_.block_sizes.tolist()
+    assert summary["blocks"]["density"] == selector.block_model_.density.tolist()
+    assert summary["blocks"]["induced_density"] == selector.induced_density_.tolist()
+    assert summary["candidate_errors"] == [model.relative_error for model in selector.candidates_]
+    assert summary["relative_error"] == min(summary["candidate_errors"])
+    assert summary["loss_history"]["reconstruction"] == selector.history_.reconstruction.tolist()
+    assert len(summary["loss_history"]["profile"]) == summary["n_iter"] + 1 == selector.n_iter_ + 1
+
+
+def test_relative_error_is_that_of_the_candidate_that_guided(graph):
+    selector = fit(graph, n_candidates=4, n_blocks=5, guidance=3)
+    summary = summarize(selector, graph)
+    assert summary["relative_error"] == summary["candidate_errors"][3] > summary["candidate_errors"][0]
+
+
+def test_sparsity_is_the_one_used(graph):
+    selector = fit(graph, sparsity="auto", max_iter=200)
+    assert summarize(selector, graph)["sparsity"] == selector.sparsity_ > 0
+
+
+def test_counts_of_a_network_written_by_hand():
+    features = np.array([[1, 0, 2, 0], [1, 0, 1, 0], [0, 0, 1, 3], [0, 0, 0, 1], [0, 0, 0, 0]])
+    adjacency = np.zeros((5, 5))
+    for i, j in ((0, 1), (2, 3), (0, 0)):
+        adjacency[i, j] = 1
+    graph = check_attributed_graph(features, adjacency)
+    counts = summarize(fit(graph, top=2), graph)["counts"]
+    assert {name: counts[name] for name in counts if name != "nodes_without_selected_features"} == {
+        "nodes": 5,
+        "links": 3,
+        "self_loops": 1,
+        "isolated_nodes": 1,
+        "features": 4,
+        "empty_features": 1,
+        "selected_features": 2,
+    }
+
+
+@pytest.mark.parametrize("dense", [False, True])
+@pytest.mark.parametrize("top", [1, 3])
+def test_nodes_without_selected_features_are_counted(graph, dense, top):
+    features = graph.features.toarray()
+    network = check_attributed_graph(features if dense else graph.features, graph.adjacency)
+    selector = fit(network, top=top)
+    slow = sum(not any(row[selector.support_]) for row in features)
+    assert summarize(selector, network)["counts"]["nodes_without_selected_features"] == slow > 0
+
+
+def test_dense_and_sparse_features_give_the_same_summary(graph):
+    dense = check_attributed_graph(graph.features.toarray(), graph.adjacency)
+    ours, theirs = (summarize(fit(network), network) for network in (dense, graph))
+    assert ours["counts"] == theirs["counts"]
+    assert [row["index"] for row in ours["selected"]] == [row["index"] for row in theirs["selected"]]
+    assert_allclose(ours["scores"], theirs["scores"], atol=1e-10)
+
+
+def test_fewer_selected_than_asked_for_are_all_that_is_listed(graph):
+    with pytest.warns(ConvergenceWarning, match="of the 25 features asked for"):
+        selector = fit(graph, top=25, sparsity=4.0, max_iter=200)
+    summary = summarize(selector, graph)
+    assert len(summary["selected"]) == summary["counts"]["selected_features"] == selector.n_features_ < 25
+    assert all(row["score"] > 0 for row in summary["selected"])
+
+
+def test_names_are_the_graphs_own_as_text(graph):
+    names = [("word", column) for column in range(graph.n_features)]
+    named = check_attributed_graph(graph.features, graph.adjacency, feature_names=names)
+    summary = summarize(fit(named), named)
+    assert summary["feature_names"] == [str(name) for name in names]
+    assert all(row["name"] == str(names[row["index"]]) for row in summary["selected"])
+
+
+def test_another_network_is_refused(selector, graph):
+    smaller = check_attributed_graph(graph.features[:, :5], graph.adjacency)
+    with pytest.raises(ValueError, match="fitted to 80 nodes and 30 features but the graph has 80 and 5"):
+        summarize(selector, smaller)
+
+
+def test_a_selector_that_is_not_fitted_is_refused(graph):
+    with pytest.raises(NotFittedError):
+        summarize(BlockModelSelector(3), graph)
