@@ -206,8 +206,10 @@ def test_single_precision_selects_almost_the_same(network):
     assert_allclose(single.scores_, double.scores_, atol=1e-2)
 
 
-def test_a_torch_device_gives_the_same_scores_as_numpy(network):
+def test_a_device_that_is_not_there_is_named(network):
     pytest.importorskip("torch")
+    with pytest.raises(ValueError, match=r"device is 'nonsense'.*'cuda'"):
+        fit(network, device="nonsense")
     with pytest.raises(ValueError, match=r"no CUDA device.*device='cpu'"):
         fit(network, device="cuda:7")
 

@@ -53,15 +53,15 @@ def load_files(features: Path, graph: Path | None, *, n_neighbors: int) -> Netwo
         origin: dict[str, Any] = {"nearest_neighbours": n_neighbors}
     else:
         network = read_attributed_graph(features, graph)
-        title, origin = f"{features.name} with {graph.name}", _file_record(graph)
-    return NetworkInput(network, title, {"features": _file_record(features), "graph": origin})
+        title, origin = f"{features.name} with {graph.name}", file_record(graph)
+    return NetworkInput(network, title, {"features": file_record(features), "graph": origin})
 
 
 def _with_neighbours(features: Path, n_neighbors: int) -> AttributedGraph:
     table = read_features(features)
-    names = {"node_ids": table.node_ids, "feature_names": table.feature_names}
+    ids, names = table.node_ids, table.feature_names
     try:
-        return check_attributed_graph(table.matrix, None, n_neighbors=n_neighbors, **names)
+        return check_attributed_graph(table.matrix, None, node_ids=ids, feature_names=names, n_neighbors=n_neighbors)
     except ValueError as error:
         raise ValueError(f"{features}: {error}") from error
 
@@ -75,7 +75,7 @@ def hash_matrix(matrix: Features) -> str:
     return digest.hexdigest()
 
 
-def _file_record(path: Path) -> dict[str, str]:
+def file_record(path: Path) -> dict[str, str]:
     """The name without its folder: the hash says which file it was, and folders are private."""
     with path.open("rb") as stream:
         return {"file": path.name, "sha256": hashlib.file_digest(stream, "sha256").hexdigest()}

@@ -7,11 +7,13 @@ from typing import Annotated
 import typer
 
 from blockselect import __version__
+from blockselect.cli.compare import compare
 from blockselect.cli.failure import OneLineGroup
 from blockselect.cli.select import select
 
 app = typer.Typer(name="blockselect", cls=OneLineGroup, add_completion=False, pretty_exceptions_enable=False)
 app.command("select")(select)
+app.command("compare")(compare)
 
 
 def _show_version(wanted: bool) -> None:

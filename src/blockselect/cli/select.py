@@ -76,6 +76,5 @@ def select(
             write_together(out, files)
     if as_json:
         typer.echo(json.dumps(selection.summary, allow_nan=False))
-    elif not quiet:
-        written = [] if out is None else [out / name for name in OUTPUT_FILES]
-        show_account(network.title, selection.summary, written)
+    elif out is not None and not quiet:
+        show_account(network.title, selection.summary, [out / name for name in OUTPUT_FILES])

@@ -87,7 +87,7 @@ def run_record(selection: Selection) -> dict[str, Any]:
         "input": selection.network.record,
         "settings": settings,
         "seed": seed,
-        "versions": _versions(settings["device"]),
+        "versions": versions(settings["device"]),
         "counts": summary["counts"],
         "block_sizes": summary["blocks"]["sizes"],
         "relative_error": summary["relative_error"],
@@ -99,7 +99,7 @@ def run_record(selection: Selection) -> dict[str, Any]:
     }
 
 
-def _versions(device: str) -> dict[str, str]:
+def versions(device: str) -> dict[str, str]:
     packages = RECORDED_VERSIONS if device == "cpu" else (*RECORDED_VERSIONS, "torch")
     return {
         "blockselect": __version__,

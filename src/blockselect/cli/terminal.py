@@ -39,7 +39,7 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None
 def show_account(title: str, summary: dict[str, Any], written: Iterable[Path]) -> None:
     """The network, the best features, and where the files are."""
     counts = summary["counts"]
-    typer.echo(f"network: {_printable(title)}")
+    typer.echo(f"network: {printable(title)}")
     typer.echo(
         f"         {counts['nodes']:,} nodes ({counts['isolated_nodes']:,} isolated), "
         f"{counts['links']:,} links, {len(summary['blocks']['sizes'])} blocks, "
@@ -65,12 +65,12 @@ def _best_features(summary: dict[str, Any]) -> Table:
     for row in best:
         highest = max(row["block_means"])
         block = row["block_means"].index(highest)
-        cells = (str(row["rank"]), _printable(row["name"]), f"{row['score']:.4f}", f"{highest:.3g}")
+        cells = (str(row["rank"]), printable(row["name"]), f"{row['score']:.4f}", f"{highest:.3g}")
         table.add_row(*(Text(cell) for cell in cells), Text(str(block)))  # Text: names may look like markup
     return table
 
 
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """Text from a file as this terminal can show it, without characters that would steer it."""
     encoding = sys.stdout.encoding or "utf-8"
     shown = "".join(letter if letter.isprintable() else "?" for letter in text)

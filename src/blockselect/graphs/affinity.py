@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
 from sklearn.neighbors import kneighbors_graph
 from sklearn.preprocessing import normalize
+from sklearn.utils import gen_batches
+from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from blockselect.arrays import Features, Sparse
+from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.graphs.checks import check_weights
 from blockselect.graphs.convert import as_square_csr, without_direction
 
 Weights = Literal["heat", "binary", "cosine"]
+Width = float | Literal["mean"]
+Block = tuple[slice, FloatArray]  # nodes, and their weights with all nodes from the first of them on
+
+BLOCK_SIZE = 128  # nodes whose affinities with all others are held at once
 
 
 def neighbour_affinity(
-    features: Features,
-    n_neighbors: int = 5,
-    *,
-    weights: Weights = "heat",
-    width: float | Literal["mean"] = 1.0,
+    features: Features, n_neighbors: int = 5, *, weights: Weights = "heat", width: Width = 1.0
 ) -> Sparse:
     """Affinity of each node with its nearest neighbours and with itself, the larger of both directions.
 
@@ -35,25 +40,143 @@ def neighbour_affinity(
         exp(−d²/2t²) of the distance d; 1; or the cosine of the two rows, where that is positive.
     width : float or "mean"
         t of the heat kernel; "mean" is the mean distance to the neighbours.
+
+    Returns
+    -------
+    csr_array of shape (n, n)
+        Symmetric, 1 on the diagonal.
     """
     n_nodes = features.shape[0]
     rows = normalize(features) if weights == "cosine" else features
     directed = sparse.csr_array(kneighbors_graph(rows, min(n_neighbors, n_nodes - 1), mode="distance"))
-    distances = directed.data
     if weights == "binary":
-        directed.data = np.ones_like(distances)
+        directed.data = np.ones(directed.nnz)
     elif weights == "cosine":
-        directed.data = np.maximum(1 - distances**2 / 2, 0)
+        directed.data = np.maximum(_inner_products(directed, _squared_lengths(rows)), 0)
     else:
-        t = distances.mean() if width == "mean" else width
-        directed.data = np.exp(-(distances**2) / (2 * t**2)) if t > 0 else np.ones_like(distances)
+        directed.data = _heat(directed.data, directed.data.mean() if width == "mean" else width)
+    if not directed.data.any():
+        _warn_of_no_affinity(weights, width)
     affinity = sparse.csr_array(directed.maximum(directed.T) + sparse.eye_array(n_nodes))
     affinity.eliminate_zeros()
     return affinity
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RadialAffinity:
+    """exp(−d²/2t²) between all pairs of nodes, 1 of a node with itself; made in blocks, never held whole.
+
+    Make one with :func:`radial_affinity`. A pass over all pairs takes O(n · nnz) operations, where nnz counts the
+    non-zero features (n² m for dense ones), n²/2 exponentials, and memory for `BLOCK_SIZE` rows.
+    """
+
+    features: Features  # (n, m) float64; dense ones are centred, which changes no distance
+    squared_lengths: FloatArray  # (n,) of their rows
+    width: float  # t
+
+    @property
+    def n_nodes(self) -> int:
+        return len(self.squared_lengths)
+
+    def blocks(self) -> Iterator[Block]:
+        """Each pair of different nodes once: nodes, and the weights (n − first, b) of later nodes with them."""
+        for nodes in gen_batches(self.n_nodes, BLOCK_SIZE):
+            columns, rows = self.features[nodes], self.features[nodes.start :]
+            products = rows @ np.ascontiguousarray(_dense(columns).T)
+            products -= self.squared_lengths[nodes.start :, None] / 2
+            products -= self.squared_lengths[nodes] / 2
+            products /= self.width**2
+            np.minimum(products, 0, out=products)  # rounding may leave −d² above zero
+            np.exp(products, out=products)
+            size = products.shape[1]
+            products[:size][np.triu_indices(size)] = 0
+            yield nodes, products
+
+    def degrees_and_roughness(self) -> tuple[FloatArray, FloatArray]:
+        """Row sums of the affinity (n,), and Σ_{i<j} W_ij (f_i − f_j)² of each feature f (m,), in one pass."""
+        others = np.zeros(self.n_nodes)
+        shared = np.zeros(self.features.shape[1])  # Σ_{i<j} W_ij f_i f_j
+        for nodes, weights in self.blocks():
+            others[nodes.start :] += weights.sum(axis=1)
+            others[nodes] += weights.sum(axis=0)
+            sums = self.features[nodes.start :].T @ weights  # (m, b)
+            shared += _row_sums_of_product(self.features[nodes].T, sums)
+        if not others.any():
+            _warn_of_no_affinity("heat", self.width)
+        # The weight of a node with itself is in no difference: left out, it cannot drown the small ones.
+        squares = self.features.multiply(self.features) if sparse.issparse(self.features) else self.features**2
+        return others + 1, np.maximum(squares.T @ others - 2 * shared, 0)
+
+    def times(self, vectors: FloatArray, blocks: Sequence[Block] | None = None) -> FloatArray:
+        """The affinity times one or more vectors (n, …), by `blocks` where they were kept."""
+        result = np.array(vectors)
+        for nodes, weights in self.blocks() if blocks is None else blocks:
+            result[nodes.start :] += weights @ vectors[nodes]
+            result[nodes] += weights.T @ vectors[nodes.start :]
+        return result
+
+
+def radial_affinity(features: Features, width: Width) -> RadialAffinity:
+    """The affinity exp(−d²/2t²) of all pairs of nodes.
+
+    Parameters
+    ----------
+    features : array or CSR of shape (n, m)
+    width : float or "mean"
+        t; "mean" is the root mean square distance of two different nodes, which needs no pass over the pairs.
+    """
+    rows = features.astype(np.float64)
+    if not sparse.issparse(rows):
+        rows -= rows.mean(axis=0)
+    if width == "mean":
+        variances = mean_variance_axis(rows, axis=0)[1] if sparse.issparse(rows) else rows.var(axis=0)
+        width = float(np.sqrt(2 * variances.sum() * rows.shape[0] / (rows.shape[0] - 1)))
+    return RadialAffinity(rows, _squared_lengths(rows), width)
 
 
 def check_affinity(affinity: Any, n_nodes: int) -> Sparse:
     """A precomputed affinity in the form used inside: CSR, finite, non-negative, the larger of both directions."""
     weights = as_square_csr(affinity, n_nodes, name="affinity")
     check_weights(weights, None, weights.dtype, name="affinity")
+    if weights.nnz == np.count_nonzero(weights.diagonal()):
+        raise ValueError(
+            "affinity holds nothing off its diagonal: no two different nodes are alike; check how it was made."
+        )
     return without_direction(weights)
+
+
+def _heat(distances: FloatArray, width: float) -> FloatArray:
+    if width == 0:  # the mean distance of nodes that are all alike
+        return np.ones(len(distances))
+    with np.errstate(over="ignore"):  # exp(−∞) is 0
+        return np.exp(-((distances.astype(np.float64) / width) ** 2) / 2)
+
+
+def _inner_products(distances: Sparse, squared_lengths: FloatArray) -> FloatArray:
+    """x_i·x_j = (‖x_i‖² + ‖x_j‖² − d²) / 2; a row of zeros has none with any other."""
+    own = np.repeat(squared_lengths, np.diff(distances.indptr))
+    return (own + squared_lengths[distances.indices] - distances.data**2) / 2
+
+
+def _warn_of_no_affinity(weights: str, width: Width) -> None:
+    way_out = f"raise width (it is {width}), or scale the features" if weights == "heat" else "use other weights"
+    warnings.warn(
+        f"no two different nodes have a {weights} affinity above zero, so that all features score alike; {way_out}.",
+        UserWarning,
+        stacklevel=3,
+    )
+
+
+def _squared_lengths(rows: Features) -> FloatArray:
+    squares = rows.multiply(rows) if sparse.issparse(rows) else rows**2
+    return np.asarray(squares.sum(axis=1), dtype=np.float64).ravel()
+
+
+def _dense(matrix: Features) -> FloatArray:
+    return matrix.toarray() if sparse.issparse(matrix) else matrix
+
+
+def _row_sums_of_product(left: Features, right: FloatArray) -> FloatArray:
+    if sparse.issparse(left):
+        return np.asarray(left.multiply(right).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", left, right)

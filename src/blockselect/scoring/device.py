@@ -18,7 +18,10 @@ def check_device(device: str) -> None:
     if device == "cpu":
         return
     torch = _torch(device)
-    kind = torch.device(device).type
+    try:
+        kind = torch.device(device).type
+    except RuntimeError as error:
+        raise ValueError(f"device is {device!r}; expected 'cpu' or a torch device such as 'cuda'.") from error
     if kind == "cuda" and not torch.cuda.is_available():
         raise ValueError(
             f"device is {device!r} but torch sees no CUDA device; use device='cpu', or a CUDA build of torch."

@@ -1,0 +1,94 @@
+"""Metrics: clusters against known classes (ACC, NMI), and a ranking against planted features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import linear_sum_assignment
+from sklearn.metrics import normalized_mutual_info_score
+from sklearn.metrics.cluster import contingency_matrix
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """How well a ranking finds the planted features; 1 is best in both."""
+
+    precision: float  # share of planted features among the first p ranks, where p features are planted
+    average_precision: float  # mean, over the planted features, of the precision down to each one's rank
+
+
+def clustering_accuracy(classes: ArrayLike, clusters: ArrayLike) -> float:
+    """Share of nodes whose cluster stands for their class, clusters matched to classes as well as can be.
+
+    The matching is one to one and found by the Hungarian method; numbers of clusters and classes may differ, and what
+    is left over matches nothing. (paper: ACC)
+
+    Parameters
+    ----------
+    classes, clusters : array of shape (n,)
+        Labels of any kind: only who is with whom counts.
+
+    Examples
+    --------
+    >>> clustering_accuracy([0, 0, 1, 1], ["b", "b", "a", "b"])
+    0.75
+    """
+    check_labels(classes, clusters)
+    counts = contingency_matrix(classes, clusters)
+    matched = linear_sum_assignment(counts, maximize=True)
+    return float(counts[matched].sum() / counts.sum())
+
+
+def normalized_mutual_information(classes: ArrayLike, clusters: ArrayLike) -> float:
+    """Mutual information of classes and clusters over the larger of their entropies. (paper: NMI)
+
+    Parameters
+    ----------
+    classes, clusters : array of shape (n,)
+        Labels of any kind: only who is with whom counts.
+    """
+    check_labels(classes, clusters)
+    return float(normalized_mutual_info_score(classes, clusters, average_method="max"))
+
+
+def recovery(ranking: ArrayLike, planted: ArrayLike) -> Recovery:
+    """How well a ranking of the features finds the planted ones.
+
+    Parameters
+    ----------
+    ranking : array of shape (m,)
+        Rank of each feature, 1 is the best, as `ranking_` of every selector.
+    planted : boolean array of shape (m,)
+        Which features are planted, at least one.
+
+    Examples
+    --------
+    >>> recovery([1, 3, 2, 4], [True, True, False, False])
+    Recovery(precision=0.5, average_precision=0.8333333333333333)
+    """
+    ranks, is_planted = np.asarray(ranking), np.asarray(planted)
+    if ranks.ndim != 1 or not np.array_equal(np.sort(ranks), np.arange(1, len(ranks) + 1)):
+        raise ValueError(f"ranking has shape {ranks.shape}; expected the ranks 1, 2, … of all features, each once.")
+    if is_planted.dtype != bool or is_planted.shape != ranks.shape:
+        raise ValueError(
+            f"planted holds {is_planted.dtype} values of shape {is_planted.shape}; "
+            f"expected True or False for each of the {len(ranks)} features."
+        )
+    if not is_planted.any():
+        raise ValueError("no feature is planted: there is nothing to recover; plant at least one.")
+    found = np.sort(ranks[is_planted])  # (p,)
+    nth = np.arange(1, len(found) + 1)
+    return Recovery(float(np.mean(found <= len(found))), float(np.mean(nth / found)))
+
+
+def check_labels(classes: Any, clusters: Any) -> None:
+    """One class and one cluster for each node, at least one node."""
+    shapes = np.shape(classes), np.shape(clusters)
+    if len(shapes[0]) != 1 or shapes[0] != shapes[1] or shapes[0] == (0,):
+        raise ValueError(
+            f"classes has shape {shapes[0]} and clusters has shape {shapes[1]}; expected one class and one "
+            "cluster for each node, in the same order."
+        )

@@ -1,0 +1,105 @@
+"""A call in a fresh process, measured: how long it took, and how much memory that process came to hold."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+STATUS = Path("/proc/self/status")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measured:
+    """What a call returned, and what it took."""
+
+    value: Any
+    seconds: float
+    peak_bytes: int | None  # largest memory of the process, None where the system does not tell
+    base_bytes: int | None  # the same before the call: the interpreter, what was imported, the arguments
+
+
+class CallError(Exception):
+    """The call raised, or its process died. The message says which."""
+
+
+def measure_in_fresh_process(function: Callable[..., Any], *arguments: Any) -> Measured:
+    """Call a function of a module in a new process, so that its peak memory is its own.
+
+    Function, arguments and result travel as pickles.
+
+    Raises
+    ------
+    CallError
+        With the message of what the function raised, or how its process ended.
+    """
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=_answer, args=(theirs, function, arguments), daemon=True)
+    with _interrupts_wait():
+        process.start()
+    try:
+        theirs.close()
+        answer = ours.recv()
+    except EOFError:
+        process.join()
+        raise CallError(_how_it_died(process.exitcode)) from None
+    finally:
+        process.kill()
+        process.join()
+        ours.close()
+    if isinstance(answer, str):
+        raise CallError(answer)
+    return answer  # type: ignore[no-any-return]
+
+
+def peak_memory() -> int | None:
+    """Bytes that this process held at most so far."""
+    if STATUS.exists():  # ru_maxrss of a new process begins at what its parent held when it started it
+        kilobytes = next(line.split()[1] for line in STATUS.read_text().splitlines() if line.startswith("VmHWM"))
+        return int(kilobytes) * 1024
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return None
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def _answer(connection: Connection, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+    base = peak_memory()
+    start = time.perf_counter()
+    try:
+        value = function(*arguments)
+    except Exception as error:
+        text = str(error)
+        connection.send(text if isinstance(error, ValueError) and text else f"{type(error).__name__}: {text}")
+    else:
+        connection.send(Measured(value, time.perf_counter() - start, peak_memory(), base))
+
+
+@contextmanager
+def _interrupts_wait() -> Iterator[None]:
+    """Hold Ctrl-C back while a process starts; the new one never sees it: whoever waits for it stops it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _how_it_died(exit_code: int | None) -> str:
+    if exit_code is not None and exit_code < 0:
+        hint = "; perhaps memory ran out" if -exit_code == signal.SIGKILL else ""
+        return f"its process was ended by {signal.Signals(-exit_code).name}{hint}."
+    return f"its process ended with exit code {exit_code} and no result."

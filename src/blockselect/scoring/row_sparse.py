@@ -1,0 +1,209 @@
+"""Row-sparse regression: targets from few features, by reweighted least squares (paper: ‖XZ − F‖² + β‖Z‖₂,₁).
+
+Methods that learn node clusters and features together solve it again and again, with other targets and row weights.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import cho_factor, cho_solve
+from sklearn.exceptions import ConvergenceWarning
+
+from blockselect.arrays import Features, FloatArray, IntArray
+
+Route = Literal["auto", "normal", "woodbury", "cg"]
+
+_NEGLIGIBLE = 1e-6  # what features left out of a factorisation may weigh together; the second sweep squares it
+_CG_TOL = 1e-13  # of the residual, relative to the right-hand side
+_CG_STEPS = 200  # expected of one solve, to choose a route
+_SPARSE_COST = 20  # time of one multiplication in a sparse product, against one in a dense factorisation
+
+
+class RowSparseRegression:
+    """Minimises ‖XZ − F‖² + penalty · Σᵢ wᵢ‖zᵢ‖² over Z, for one X and many targets F and row weights w.
+
+    With A = X·diag(penalty·w)^-½ the solution is Z = diag(penalty·w)^-½ (AᵀA + I)⁻¹AᵀF. It is had by one of three
+    routes, which agree up to rounding:
+
+    - "normal": a Cholesky factor of AᵀA + I over the features that matter. Those whose weights make them negligible
+      stay out of the factor, and are put right by a second sweep; XᵀX is computed once.
+    - "woodbury": a Cholesky factor of AAᵀ + I (n × n), where there are fewer nodes than features.
+    - "cg": conjugate gradients on AᵀA + I, where X is sparse and both sides are large.
+
+    Parameters
+    ----------
+    features : array or CSR of shape (n, m)
+        X. Computations are in float64.
+    penalty : float
+        Above zero. (paper: β)
+    route : {"auto", "normal", "woodbury", "cg"}
+        "auto" takes the cheapest at each solve, by a count of operations.
+    """
+
+    def __init__(self, features: Features, penalty: float, *, route: Route = "auto") -> None:
+        if not penalty > 0:
+            raise ValueError(f"penalty is {penalty}; expected a number above 0.")
+        self.penalty = float(penalty)
+        self.route = route
+        self._X = features.astype(np.float64, copy=False)
+        self._squares = _column_squares(self._X)  # (m,)
+        self._columns: IntArray = np.empty(0, dtype=np.intp)  # features whose Gram matrix is held
+        self._gram: FloatArray = np.empty((0, 0))
+
+    def solve(self, targets: FloatArray, row_weights: FloatArray, start: FloatArray | None = None) -> FloatArray:
+        """Coefficients Z of shape (m, c) for targets F (n, c) and row weights w > 0 (m,).
+
+        `start` is a guess of Z, such as the last one: conjugate gradients begin there, the other routes need none.
+        """
+        F = np.asarray(targets, dtype=np.float64)
+        inverse = 1 / (self.penalty * np.asarray(row_weights, dtype=np.float64))  # (m,)
+        active = self._active(inverse)
+        route = self._cheapest(len(active), F.shape[1]) if self.route == "auto" else self.route
+        if route == "cg":
+            return self._by_conjugate_gradients(F, inverse, start)
+        if route == "woodbury":
+            return self._by_woodbury(F, inverse)
+        return self._by_normal_equations(F, inverse, active)
+
+    def predict(self, Z: FloatArray) -> FloatArray:
+        """XZ, of shape (n, c)."""
+        return np.asarray(self._X @ Z)
+
+    def objective(self, Z: FloatArray, targets: FloatArray) -> float:
+        """‖XZ − F‖² + penalty · ‖Z‖₂,₁, which falls by each `solve` with ``row_weights(Z)`` of the Z before it."""
+        misfit = self.predict(Z) - targets
+        return float(np.vdot(misfit, misfit) + self.penalty * row_norms(Z).sum())
+
+    def _active(self, inverse: FloatArray) -> IntArray:
+        """Features that a factorisation must hold: the others together perturb AAᵀ + I by less than _NEGLIGIBLE."""
+        leverage = inverse * self._squares
+        order = np.argsort(leverage)
+        n_dropped = int(np.searchsorted(np.cumsum(leverage[order]), _NEGLIGIBLE, side="right"))
+        return np.sort(order[n_dropped:])
+
+    def _cheapest(self, n_active: int, n_targets: int) -> Route:
+        n, is_sparse = self._X.shape[0], sparse.issparse(self._X)
+        size = self._X.nnz if is_sparse else self._X.size
+        cost: dict[Route, float] = {"normal": n_active**3 / 3}
+        # n²m for the product AAᵀ of a dense X; of a sparse one it takes less than the factorisation.
+        cost["woodbury"] = n**3 / 3 + (n**3 / 3 if is_sparse else n * size)
+        if is_sparse:
+            cost["cg"] = 2 * _SPARSE_COST * _CG_STEPS * size * n_targets
+        return min(cost, key=lambda route: cost[route])
+
+    def _by_normal_equations(self, F: FloatArray, inverse: FloatArray, active: IntArray) -> FloatArray:
+        """Gauss–Seidel between the features in the factor and the negligible ones: two sweeps leave _NEGLIGIBLE²."""
+        solve_active = self._factorise(active, inverse[active])
+        if len(active) == len(inverse):
+            return solve_active(np.asarray(self._X.T @ F))
+        dropped = np.setdiff1d(np.arange(len(inverse)), active, assume_unique=True)
+        Z = np.zeros((len(inverse), F.shape[1]))
+        for _ in range(2):
+            Z[active] = 0
+            Z[active] = solve_active(self._correlation(F, Z)[active])
+            Z[dropped] = inverse[dropped, None] * self._correlation(F, Z)[dropped]
+        return Z
+
+    def _correlation(self, F: FloatArray, Z: FloatArray) -> FloatArray:
+        """Xᵀ(F − XZ), of shape (m, c)."""
+        return np.asarray(self._X.T @ (F - self.predict(Z)))
+
+    def _factorise(self, active: IntArray, inverse: FloatArray) -> Callable[[FloatArray], FloatArray]:
+        """Correlations XᵀT of the active features → their coefficients."""
+        scale = np.sqrt(inverse)
+        system = self._gram_of(active) * scale[:, None] * scale
+        system[np.diag_indices_from(system)] += 1
+        factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
+        return lambda correlation: (
+            scale[:, None] * cho_solve(factor, scale[:, None] * correlation, check_finite=False)
+        )
+
+    def _gram_of(self, active: IntArray) -> FloatArray:
+        """XᵀX of these features: a part of what is held, unless one comes that was not active when it was computed."""
+        at = np.searchsorted(self._columns, active)
+        if len(self._columns) == 0 or at.max(initial=0) >= len(self._columns) or (self._columns[at] != active).any():
+            chosen = self._X[:, active]
+            gram: Any = chosen.T @ chosen
+            self._gram = gram.toarray() if sparse.issparse(gram) else np.asarray(gram)
+            self._columns = active
+            return self._gram
+        return self._gram if len(active) == len(self._columns) else self._gram[np.ix_(at, at)]
+
+    def _by_woodbury(self, F: FloatArray, inverse: FloatArray) -> FloatArray:
+        scale = np.sqrt(inverse)
+        scaled = self._X @ sparse.diags_array(scale) if sparse.issparse(self._X) else self._X * scale
+        product: Any = scaled @ scaled.T
+        system = product.toarray() if sparse.issparse(product) else product
+        system[np.diag_indices_from(system)] += 1
+        factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
+        residual = cho_solve(factor, F, check_finite=False)  # F − XZ
+        return inverse[:, None] * np.asarray(self._X.T @ residual)
+
+    def _by_conjugate_gradients(self, F: FloatArray, inverse: FloatArray, start: FloatArray | None) -> FloatArray:
+        scale = np.sqrt(inverse)[:, None]
+        guess = np.zeros((len(inverse), F.shape[1]))
+        if start is not None:
+            np.divide(start, scale, out=guess, where=scale > 0)
+        solution = _conjugate_gradients(
+            lambda V: V + scale * np.asarray(self._X.T @ (self._X @ (scale * V))),
+            scale * np.asarray(self._X.T @ F),
+            guess,
+            diagonal=1 + inverse * self._squares,
+            max_steps=10 * min(self._X.shape) + 100,
+        )
+        return scale * solution
+
+
+def row_norms(Z: FloatArray) -> FloatArray:
+    """‖zᵢ‖ of each row."""
+    norms: FloatArray = np.sqrt(np.einsum("ij,ij->i", Z, Z))
+    return norms
+
+
+def row_weights(Z: FloatArray, eps: float = 1e-16) -> FloatArray:
+    """1/(2‖zᵢ‖), rows shorter than `eps` counted as that long: the weights whose squares majorise ‖Z‖₂,₁ at Z."""
+    return 0.5 / np.maximum(row_norms(Z), eps)
+
+
+def _column_squares(X: Features) -> FloatArray:
+    squares = X.multiply(X).sum(axis=0) if sparse.issparse(X) else np.einsum("ij,ij->j", X, X)
+    return np.asarray(squares, dtype=np.float64).ravel()
+
+
+def _conjugate_gradients(
+    apply: Callable[[FloatArray], FloatArray],
+    right: FloatArray,
+    solution: FloatArray,
+    *,
+    diagonal: FloatArray,
+    max_steps: int,
+) -> FloatArray:
+    """Each column by itself, all in one product a step; the diagonal preconditions."""
+    enough = _CG_TOL * np.linalg.norm(right, axis=0)
+    residual = right - apply(solution)
+    direction = preconditioned = residual / diagonal[:, None]
+    energy = np.einsum("ij,ij->j", residual, preconditioned)
+    for _ in range(max_steps):
+        open_ = np.linalg.norm(residual, axis=0) > enough
+        if not open_.any():
+            return solution
+        image = apply(direction)
+        curvature = np.einsum("ij,ij->j", direction, image)
+        step = np.divide(energy, curvature, out=np.zeros_like(energy), where=open_ & (curvature > 0))
+        solution = solution + step * direction
+        residual = residual - step * image
+        preconditioned = residual / diagonal[:, None]
+        before, energy = energy, np.einsum("ij,ij->j", residual, preconditioned)
+        turn = np.divide(energy, before, out=np.zeros_like(energy), where=open_ & (before > 0))
+        direction = preconditioned + turn * direction
+    warnings.warn(
+        f"conjugate gradients did not settle in {max_steps} steps; scale the features, or raise the penalty.",
+        ConvergenceWarning,
+        stacklevel=2,
+    )
+    return solution

@@ -1,0 +1,50 @@
+"""Everything the README shows is run: Python blocks as doctests, commands for real."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
+
+
+def shell_lines() -> list[str]:
+    blocks = re.findall(r"```bash\n(.*?)```", README.read_text(encoding="utf-8"), flags=re.DOTALL)
+    return [line for block in blocks for line in block.splitlines() if line and not line.startswith("#")]
+
+
+def lines_of(program: str) -> list[str]:
+    return [line for line in shell_lines() if shlex.split(line)[0] == program]
+
+
+def test_the_readme_shows_only_commands_that_are_tested_here():
+    assert {shlex.split(line)[0] for line in shell_lines()} == {"make", "blockselect"}
+
+
+@pytest.mark.parametrize("line", lines_of("blockselect"))
+def test_a_command_of_the_readme_runs(line, tmp_path):
+    arguments = [sys.executable, "-m", "blockselect.cli.main", *shlex.split(line, comments=True)[1:]]
+    done = subprocess.run(arguments, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert any(tmp_path.rglob("*.csv"))
+
+
+@pytest.mark.parametrize("line", lines_of("make"))
+def test_a_make_target_of_the_readme_is_there_and_does_what_it_says(line):
+    target = shlex.split(line, comments=True)[1]
+    plan = subprocess.run(["make", "--dry-run", target], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert {"demo": "blockselect select", "test": "pytest"}[target] in plan
+
+
+def test_files_and_pictures_that_the_readme_points_to_are_there():
+    targets = re.findall(r"\]\(([^)#]+)\)", README.read_text(encoding="utf-8"))
+    local = [target for target in targets if not target.startswith("https://")]
+    assert local
+    for target in local:
+        assert (ROOT / target).exists(), target
