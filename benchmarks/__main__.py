@@ -7,9 +7,9 @@ import argparse
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import gram, solver
+from benchmarks import baselines, gram, solver
 
-BENCHMARKS = {"solver": solver.run, "gram": gram.run}
+BENCHMARKS = {"solver": solver.run, "gram": gram.run, "baselines": baselines.run}
 
 
 def main() -> None:

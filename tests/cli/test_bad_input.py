@@ -27,7 +27,9 @@ def refuse(run, tmp_path):
 
 
 def test_unknown_dataset_is_refused_with_the_known_and_a_guess(refuse):
-    assert "'Corra'; known are: cora. Did you mean cora?" in refuse("--dataset", "Corra")
+    assert "'Corra'; known are: blogcatalog, citeseer, cora, cora-planetoid. Did you mean cora?" in refuse(
+        "--dataset", "Corra"
+    )
     assert "Did you mean" not in refuse("--dataset", "wikipedia")
 
 

@@ -45,7 +45,8 @@ def test_bad_input_ends_a_process_with_two_and_one_line(tmp_path):
     done = blockselect_process("select", "--dataset", "cor", "--out", "results", cwd=tmp_path)
     assert done.returncode == 2
     assert done.stdout == ""
-    assert done.stderr == "error: --dataset is 'cor'; known are: cora. Did you mean cora?\n"
+    known = "blogcatalog, citeseer, cora, cora-planetoid"
+    assert done.stderr == f"error: there is no data set 'cor'; known are: {known}. Did you mean cora?\n"
     assert list(tmp_path.iterdir()) == []
 
 

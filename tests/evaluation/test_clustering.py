@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from references import protocol
 from scipy import sparse
 
 from blockselect import load_cora, make_attributed_blocks
 from blockselect.evaluation import evaluate_selection
 from blockselect.evaluation.clustering import unit_rows
+from references import protocol
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -29,7 +30,7 @@ def read_classes(path: Path, graph: AttributedGraph) -> IntArray:
     ids, names = (table.iloc[:, column].str.strip().tolist() for column in (0, 1))
     nodes = [str(node) for node in (range(graph.n_nodes) if graph.node_ids is None else graph.node_ids)]
     class_of = dict(zip(ids, names, strict=True))
-    _refuse(path, "id(s) have more than one row", [i for i in class_of if ids.count(i) > 1] if _twice(ids) else [])
+    _refuse(path, "id(s) have more than one row", [node for node, n_rows in Counter(ids).items() if n_rows > 1])
     _refuse(path, "node(s) have no class", [node for node in nodes if not class_of.get(node)])
     _refuse(path, "id(s) are no node of the network", sorted(class_of.keys() - set(nodes)))
     found, classes = np.unique([class_of[node] for node in nodes], return_inverse=True)
@@ -38,12 +39,9 @@ def read_classes(path: Path, graph: AttributedGraph) -> IntArray:
     return classes.astype(np.intp)
 
 
-def _twice(ids: list[str]) -> bool:
-    return len(set(ids)) < len(ids)
-
-
 def _refuse(path: Path, what: str, offenders: list[str]) -> None:
     if offenders:
         raise ValueError(
-            f"{path}: {len(offenders)} {what}, for example {offenders[:SHOWN]}; give each node one row: its id, its class."
+            f"{path}: {len(offenders)} {what}, for example {offenders[:SHOWN]}; "
+            "give each node one row: its id, its class."
         )

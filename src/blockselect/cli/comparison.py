@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from blockselect.evaluation.comparison import Comparison, Progress, compare_meth
 from blockselect.evaluation.tables import HEADER, cells, csv_table, markdown_table
 from blockselect.selectors.registry import SELECTORS, find_method, make_selector
 
+WIDE = 120
 N_NEIGHBORS = 10  # of the graph, where no --graph is given; as in BlockModelSelector
 
 
@@ -155,19 +157,21 @@ def page(task: Task, comparison: Comparison) -> str:
 
 def show_table(comparison: Comparison) -> None:
     """The comparison on the terminal, each method named once."""
-    console = Console()
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    for column, title in enumerate(HEADER):
-        table.add_column(printable(title), justify="right" if column else "left", no_wrap=True)
+    table.add_column(HEADER[0], overflow="fold")
+    for title in HEADER[1:]:
+        table.add_column(
+            printable(title).replace(" rows", "\nrows").replace(" MB", "\nMB"), justify="right", no_wrap=True
+        )
     before = ""
     for row in comparison.rows:
         name, *values = cells(row)
         if name == before:
-            values[-2:] = "", ""  # of the one ranking, shown already
-        table.add_row(*(Text(printable(cell)) for cell in ("" if name == before else name, *values)))
-        before = name
-    # A table that a file or a pipe takes needs no cutting to the width of a terminal.
-    console.print(table, width=None if console.is_terminal else 120)
+            name, values[-2:] = "", ["", ""]  # of the one ranking, shown already
+        table.add_row(*(Text(printable(cell)) for cell in (name, *values)))
+        before = row.method
+    # A file or a pipe has no width to keep to.
+    Console(width=None if sys.stdout.isatty() else WIDE).print(table)
 
 
 def _settings(task: Task, name: str) -> dict[str, Any]:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +11,11 @@ import numpy as np
 from scipy import sparse
 
 from blockselect.arrays import Features
-from blockselect.cli.failure import Failure
-from blockselect.datasets import load_cora
+from blockselect.cli.failure import expecting_bad_input
+from blockselect.datasets.download import Progress
+from blockselect.datasets.registry import find_dataset
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
 from blockselect.graphs.files import read_attributed_graph, read_features
-
-DATASETS: dict[str, Callable[[], AttributedGraph]] = {"cora": load_cora}
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +27,10 @@ class NetworkInput:
     record: dict[str, Any]  # for run.json
 
 
-def load_dataset(name: str) -> NetworkInput:
-    """A data set of the package, hashed by its content."""
-    if name not in DATASETS:
-        close = get_close_matches(name.lower(), DATASETS, n=1)
-        guess = f" Did you mean {close[0]}?" if close else ""
-        raise Failure(f"--dataset is {name!r}; known are: {', '.join(sorted(DATASETS))}.{guess}")
-    graph = DATASETS[name]()
+def load_dataset(name: str, progress: Progress | None) -> NetworkInput:
+    """A data set by its name, hashed by its content."""
+    with expecting_bad_input():
+        graph = find_dataset(name).load(progress)
     record = {
         "dataset": name,
         "features": {"sha256": hash_matrix(graph.features)},

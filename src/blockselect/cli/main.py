@@ -8,12 +8,16 @@ import typer
 
 from blockselect import __version__
 from blockselect.cli.compare import compare
+from blockselect.cli.datasets import datasets
 from blockselect.cli.failure import OneLineGroup
+from blockselect.cli.reproduce import reproduce
 from blockselect.cli.select import select
 
 app = typer.Typer(name="blockselect", cls=OneLineGroup, add_completion=False, pretty_exceptions_enable=False)
 app.command("select")(select)
+app.add_typer(datasets, name="datasets")
 app.command("compare")(compare)
+app.command("reproduce")(reproduce)
 
 
 def _show_version(wanted: bool) -> None:

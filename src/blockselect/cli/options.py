@@ -13,7 +13,7 @@ _INPUT, _OUTPUT, _BLOCKS, _SCORES, _RUN = "Input", "Output", "Blocks", "Scores",
 
 Dataset = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="A network that comes with the package: cora.", rich_help_panel=_INPUT),
+    typer.Option(metavar="NAME", help="A network by its name: see blockselect datasets list.", rich_help_panel=_INPUT),
 ]
 Features = Annotated[
     Path | None,

@@ -65,8 +65,8 @@ def select(
         },
         paper=paper,
     )
-    network = run.load_network(dataset, features, graph, n_neighbors=selector.n_neighbors)
     with progress_bar(quiet) as progress:
+        network = run.load_network(dataset, features, graph, n_neighbors=selector.n_neighbors, progress=progress)
         selection = run.run_selection(network, selector, progress)
     for warning in selection.warnings:
         typer.echo(f"warning: {warning}", err=True)

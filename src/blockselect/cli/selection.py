@@ -38,14 +38,21 @@ def make_selector(options: Mapping[str, Any], *, paper: bool) -> BlockModelSelec
     return BlockModelSelector(**selector_settings(options, PAPER if paper else {}))
 
 
-def load_network(dataset: str | None, features: Path | None, graph: Path | None, *, n_neighbors: int) -> NetworkInput:
+def load_network(
+    dataset: str | None,
+    features: Path | None,
+    graph: Path | None,
+    *,
+    n_neighbors: int,
+    progress: Progress | None = None,
+) -> NetworkInput:
     """The network that the options name, in one of the two ways."""
     if (dataset is None) == (features is None):
         raise Failure("give either --dataset NAME or --features FILE (with --graph FILE), and not both.")
     if features is None:
         if graph is not None:
             raise Failure("--graph goes with --features; a --dataset brings its own graph.")
-        return load_dataset(str(dataset))
+        return load_dataset(str(dataset), progress)
     with expecting_bad_input():
         return load_files(features, graph, n_neighbors=n_neighbors)
 

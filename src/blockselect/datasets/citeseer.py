@@ -48,4 +48,4 @@ def fetch_citeseer(*, progress: Progress | None = None) -> AttributedGraph:
     ValueError
         A file is not the published one.
     """
-    return fetch_planetoid(CITESEER_SOURCE, CITESEER_COUNTS, progress)
+    return fetch_planetoid("citeseer", CITESEER_SOURCE, CITESEER_COUNTS, progress)

@@ -1,4 +1,4 @@
-"""Cora, the citation network that comes with the package."""
+"""Cora, the citation network that comes with the package, and its Planetoid form, downloaded."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from importlib.resources import files
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 
+from blockselect.datasets.counts import NetworkCounts
+from blockselect.datasets.download import Progress
+from blockselect.datasets.planetoid import fetch_planetoid, planetoid_source
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
 
 CORA_CLASSES = (
@@ -17,6 +20,19 @@ CORA_CLASSES = (
     "Theory",
     "Genetic_Algorithms",
     "Case_Based",
+)
+CORA_COUNTS = NetworkCounts(nodes=2708, links=5278, features=1433, classes=7)
+CORA_SOURCE = planetoid_source(
+    "cora-planetoid",
+    "cora",
+    {
+        "allx": (257305, "9419ba2f26f5c35243db64aba110e0f35a04851609e0dc5433450676ca6b8543"),
+        "ally": (47959, "2b998f5cc7fedc86e7f97ca2498f47a1ffc1462c29e2d578b23bf3f62b6e7d71"),
+        "tx": (148025, "b9afbaa4a400df991f6f02ef677e1e44da55ffc04801fd02f9e673987829226a"),
+        "ty": (28135, "41f5ac76596a1699cc33f53084a2419e92961c42bb75f36fc38e616d348532ad"),
+        "graph": (59847, "58f13302f39dde8852dad6fe6d15b89b077b6d7f837626bce671ef80344b383d"),
+        "test.index": (5000, "297ce89af2b51a6a194181c7dbe1796c6a1cf9cd9349a88383b1b1e227867875"),
+    },
 )
 
 
@@ -53,3 +69,30 @@ def load_cora() -> AttributedGraph:
         feature_names=[f"word_{column}" for column in range(n_words)],
         classes=classes.tolist(),
     )
+
+
+def fetch_cora(*, progress: Progress | None = None) -> AttributedGraph:
+    """Fetch Cora in its Planetoid form: the same network as :func:`load_cora`, in Planetoid's order.
+
+    Published results that depend on the order of the nodes use this one. Files come from the folder that the
+    environment variable ``BLOCKSELECT_DATA`` names, from the cache (``BLOCKSELECT_CACHE``, or the user's cache
+    folder) or from the internet, and are checked by SHA-256.
+
+    Parameters
+    ----------
+    progress : callable, optional
+        Called with the data set's name, the bytes that are here and the bytes in all.
+
+    Returns
+    -------
+    AttributedGraph
+        Sparse features; ``node_ids`` and ``classes`` are Planetoid's numbers, not those of :func:`load_cora`.
+
+    Raises
+    ------
+    ConnectionError
+        The files are not on this machine and cannot be downloaded.
+    ValueError
+        A file is not the published one.
+    """
+    return fetch_planetoid("cora", CORA_SOURCE, CORA_COUNTS, progress)

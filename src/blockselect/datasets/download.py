@@ -6,7 +6,7 @@ import hashlib
 import logging
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -110,35 +110,44 @@ def _local_path(file: PinnedFile) -> Path | None:
 
 
 def _download(source: Source, file: PinnedFile, counter: _ByteCounter | None) -> Path:
-    """Path of a file in the cache, downloaded if need be; pooch moves it there only when whole and right."""
-    import pooch
-
+    """Path of a file in the cache, downloaded if need be, with errors that say what to do."""
     cache = cache_folder()
     try:
-        cache.mkdir(parents=True, exist_ok=True)
-        store = pooch.create(
-            path=cache,
-            base_url=source.base_url,
-            registry={file.name: f"sha256:{file.sha256}"},
-            retry_if_failed=RETRIES,
-        )
-        downloader = pooch.HTTPDownloader(progressbar=counter or False, chunk_size=CHUNK)
-        with _silent(pooch.get_logger()):
-            return Path(store.fetch(file.name, downloader=downloader))
+        return _fetch_into(cache, source, file, counter)
+    except OSError as error:
+        if _is_of_the_disk(error):
+            raise OSError(
+                f"the cache folder {str(cache)!r} cannot be used ({error}); set {CACHE_VARIABLE} to another folder."
+            ) from error
+        reason = getattr(error.args[0], "reason", error) if error.args else error  # without the layers around it
+        raise ConnectionError(
+            f"could not download {file.name} from {source.base_url} ({reason}); connect to the internet and try "
+            f"again, or {_without_connection(source)}"
+        ) from error
     except ValueError as error:
         raise ValueError(
             f"{source.base_url}{file.name} came with another content than expected (SHA-256 {file.sha256}) and was "
             f"not kept; try again later, or {_without_connection(source)}"
         ) from error
-    except OSError as error:
-        if isinstance(error, PermissionError | FileExistsError | NotADirectoryError) or error.filename is not None:
-            raise OSError(
-                f"the cache folder {str(cache)!r} cannot be used ({error}); set {CACHE_VARIABLE} to another folder."
-            ) from error
-        raise ConnectionError(
-            f"could not download {file.name} from {source.base_url} ({error}); connect to the internet and try "
-            f"again, or {_without_connection(source)}"
-        ) from error
+
+
+def _fetch_into(cache: Path, source: Source, file: PinnedFile, counter: _ByteCounter | None) -> Path:
+    """The work of pooch: it moves a file into the cache only when whole and right."""
+    import pooch
+
+    cache.mkdir(parents=True, exist_ok=True)
+    checksums = {file.name: f"sha256:{file.sha256}"}
+    store = pooch.create(path=cache, base_url=source.base_url, registry=checksums, retry_if_failed=RETRIES)
+    with _silent(pooch.get_logger()), ExitStack() as answers:
+        # pooch leaves the connection of an answer that fails open.
+        hooks = {"response": lambda answer, **_: answers.enter_context(answer)}
+        downloader = pooch.HTTPDownloader(progressbar=counter or False, chunk_size=CHUNK, hooks=hooks)
+        return Path(store.fetch(file.name, downloader=downloader))
+
+
+def _is_of_the_disk(error: OSError) -> bool:
+    """Whether the system says so: errors of requests, OSErrors too, have no number."""
+    return isinstance(error, PermissionError) or (error.errno is not None and not isinstance(error, ConnectionError))
 
 
 def _without_connection(source: Source) -> str:
@@ -170,7 +179,7 @@ class _ByteCounter:
         self._progress(self._source.dataset, self._before + self._here, self._source.size)
 
     def reset(self) -> None:
-        self._here = 0
+        """Called before a last update to the total: what is here stays here."""
 
     def close(self) -> None:
         """The bar belongs to the caller."""

@@ -20,33 +20,33 @@ PARTS = ("allx", "ally", "tx", "ty", "graph", "test.index")
 
 
 def planetoid_source(dataset: str, name: str, files: Mapping[str, tuple[int, str]]) -> Source:
-    """The files of one network, given the size and SHA-256 of each part."""
-    pinned = tuple(PinnedFile(f"ind.{name}.{part}", *files[part]) for part in PARTS)
-    return Source(dataset, BASE_URL, pinned)
+    """The files of the network that Planetoid calls `name`, given the size and SHA-256 of each part."""
+    return Source(dataset, BASE_URL, tuple(PinnedFile(f"ind.{name}.{part}", *files[part]) for part in PARTS))
 
 
-def fetch_planetoid(source: Source, counts: NetworkCounts, progress: Progress | None) -> AttributedGraph:
+def fetch_planetoid(name: str, source: Source, counts: NetworkCounts, progress: Progress | None) -> AttributedGraph:
     """A network from its published files, with exactly these counts."""
-    return check_counts(source.dataset, read_planetoid(fetch_contents(source, progress)), counts)
+    return check_counts(source.dataset, read_planetoid(name, fetch_contents(source, progress)), counts)
 
 
-def read_planetoid(contents: Mapping[str, bytes]) -> AttributedGraph:
-    """The network in the six files, given by name.
+def read_planetoid(name: str, contents: Mapping[str, bytes]) -> AttributedGraph:
+    """The network in the files ``ind.<name>.<part>``.
 
     Nodes stand in Planetoid's order: those of `allx`, then the test nodes by their number. Numbers that the
     test index leaves out have no features: they are no node here, and their links are dropped. ``node_ids``
     are the numbers, and features are called ``word_0``, ``word_1``, ….
     """
-    files = {part: (name, content) for part in PARTS for name, content in contents.items() if name.endswith(f".{part}")}
+    files = {part: (f"ind.{name}.{part}", contents[f"ind.{name}.{part}"]) for part in PARTS}
     first, first_classes = _matrix(*files["allx"]), _classes(*files["ally"])
     test, test_classes = _matrix(*files["tx"]), _classes(*files["ty"])
     index = _test_index(*files["test.index"], n_before=first.shape[0])
-    sizes = {"allx": first.shape[0], "tx": test.shape[0], "tx columns": test.shape[1]}
-    expected = {"allx": len(first_classes), "tx": len(test_classes), "tx columns": first.shape[1]}
-    if sizes != expected or len(index) != test.shape[0]:
+    rows = (first.shape[0], test.shape[0], test.shape[0], test.shape[1])
+    expected = (len(first_classes), len(test_classes), len(index), first.shape[1])
+    if rows != expected:
         raise ValueError(
-            f"{files['allx'][0]} and its sister files do not fit together: {sizes} but {expected} expected by the "
-            f"classes and columns, and {len(index)} test nodes; take all of them from one source."
+            f"the files of {name} do not fit together: allx has {rows[0]} rows for the {expected[0]} of ally, tx has "
+            f"{rows[1]} for the {expected[1]} of ty and the {expected[2]} of test.index, and {rows[3]} columns for "
+            f"the {expected[3]} of allx; take all files from one source."
         )
     order = np.argsort(index)
     numbers = np.concatenate([np.arange(first.shape[0]), index[order]])
@@ -74,7 +74,8 @@ def _classes(name: str, content: bytes) -> IntArray:
         raise ValueError(f"{name} holds {_kind(table)}; expected an array with a row for each node.")
     if not (np.isin(table, (0, 1)).all() and (table.sum(axis=1) == 1).all()):
         raise ValueError(f"{name} gives some node no class, or several; expected a single 1 in each row.")
-    return table.argmax(axis=1)
+    classes: IntArray = table.argmax(axis=1)
+    return classes
 
 
 def _test_index(name: str, content: bytes, *, n_before: int) -> IntArray:
@@ -89,21 +90,19 @@ def _test_index(name: str, content: bytes, *, n_before: int) -> IntArray:
 
 
 def _adjacency(name: str, content: bytes, numbers: IntArray) -> Sparse:
-    """Links between the nodes with these numbers; the file repeats some, which counts once."""
+    """Links between the nodes with these numbers, which rise; the file repeats some, which counts once."""
     links = unpickle(content, name)
     if not isinstance(links, dict) or not all(_is_list_of_numbers(near) for near in (list(links), *links.values())):
         raise ValueError(f"{name} holds {_kind(links)}; expected a dict of lists of node numbers.")
-    n_numbers = int(numbers.max()) + 1
     highest = max((number for near in (links, *links.values()) for number in near), default=-1)
-    if highest >= n_numbers:
-        raise ValueError(f"{name} links node {highest}, but there are {n_numbers} nodes.")
-    position = np.full(n_numbers, -1)
-    position[numbers] = np.arange(len(numbers))
-    source = position[np.repeat(np.fromiter(links, np.intp), [len(near) for near in links.values()])]
-    target = position[np.fromiter((number for near in links.values() for number in near), np.intp)]
-    kept = (source >= 0) & (target >= 0)
-    shape = (len(numbers), len(numbers))
-    adjacency = coo_array((np.ones(kept.sum()), (source[kept], target[kept])), shape=shape).tocsr()
+    if highest > numbers[-1]:
+        raise ValueError(f"{name} links node {highest}, but the last node has the number {numbers[-1]}.")
+    source = np.repeat(np.fromiter(links, np.intp), [len(near) for near in links.values()])
+    target = np.fromiter((number for near in links.values() for number in near), np.intp)
+    ends = np.stack([source, target])
+    rows = np.searchsorted(numbers, ends)
+    kept = rows[:, (numbers[rows] == ends).all(axis=0)]
+    adjacency = coo_array((np.ones(kept.shape[1]), tuple(kept)), shape=(len(numbers), len(numbers))).tocsr()
     adjacency.data[:] = 1.0
     return adjacency
 

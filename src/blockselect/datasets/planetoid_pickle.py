@@ -1,8 +1,9 @@
 """Planetoid's pickles, read without running anything that they name.
 
 Written by Python 2, they name six classes and functions. Each of these names is admitted and stands for a
-record of this file or for a mere string; every other name is refused. So a file can neither call into NumPy
-or SciPy nor change their classes, whatever it holds: arrays are made here, from bytes, after their checks.
+record of this file or for a mere string; every other name is refused, and so is every instruction of the
+pickle machine that the files do without. A file can neither call into NumPy or SciPy nor change their classes,
+whatever it holds: arrays are made here, from bytes, after their checks.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import io
 import math
 import pickle
+import pickletools
 from typing import Any
 
 import numpy as np
@@ -98,6 +100,16 @@ ADMITTED: dict[tuple[str, str], Any] = {
 """Module and name in the file → what stands for it."""
 
 
+# Others may reach objects that no name leads to (EXT1: the registry of copyreg) or reserve memory unread.
+# fmt: off
+OPCODES = frozenset({
+    "APPEND", "APPENDS", "BINGET", "BININT", "BININT1", "BININT2", "BINPUT", "BINSTRING", "BUILD", "EMPTY_DICT",
+    "EMPTY_LIST", "EMPTY_TUPLE", "GLOBAL", "LONG_BINPUT", "MARK", "NEWFALSE", "NEWOBJ", "NEWTRUE", "NONE", "PROTO",
+    "REDUCE", "SETITEMS", "SHORT_BINSTRING", "STOP", "TUPLE", "TUPLE1", "TUPLE2", "TUPLE3",
+})
+# fmt: on
+
+
 class PlanetoidUnpickler(pickle.Unpickler):
     """An unpickler that knows the six names and imports nothing."""
 
@@ -106,7 +118,7 @@ class PlanetoidUnpickler(pickle.Unpickler):
             return ADMITTED[module, name]
         except KeyError:
             raise pickle.UnpicklingError(
-                f"it names {f'{module}.{name}'!r}, which no Planetoid file needs; nothing of it was run"
+                f"it names {f'{module}.{name}'[:80]!r}, which no Planetoid file needs; nothing of it was run"
             ) from None
 
 
@@ -134,6 +146,7 @@ def unpickle(content: bytes, name: str) -> Any:
         The file is no such pickle, is damaged, or names anything it has no need of.
     """
     try:
+        _check_opcodes(content)
         loaded = PlanetoidUnpickler(io.BytesIO(content), encoding="bytes").load()
         if type(loaded) is PickledArray:
             return loaded.array
@@ -142,3 +155,11 @@ def unpickle(content: bytes, name: str) -> Any:
         raise ValueError(
             f"{name} was refused ({type(error).__name__}: {error}); replace it by the published file."
         ) from error
+
+
+def _check_opcodes(content: bytes) -> None:
+    for opcode, argument, at in pickletools.genops(content):
+        if opcode.name not in OPCODES:
+            raise pickle.UnpicklingError(f"it holds {opcode.name} at byte {at}, which no Planetoid file needs")
+        if opcode.name == "LONG_BINPUT" and int(argument or 0) > len(content):
+            raise pickle.UnpicklingError(f"it numbers an object {argument} at byte {at}, more than it can hold")

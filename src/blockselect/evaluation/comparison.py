@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -143,7 +144,7 @@ def rank_features(
 def _ranked_row(
     method: str, n_features: int, measured: Measured, evaluate: Callable[[IntArray], ClusteringScores]
 ) -> ComparisonRow:
-    cost = {
+    cost: dict[str, Any] = {
         "seconds": measured.seconds,
         "peak_mb": _megabytes(measured.peak_bytes),
         "base_mb": _megabytes(measured.base_bytes),
@@ -154,7 +155,7 @@ def _ranked_row(
     return _scored_row(method, n_features, evaluate(columns), **cost)
 
 
-def _scored_row(method: str, n_features: int, scores: ClusteringScores, **cost: float | None) -> ComparisonRow:
+def _scored_row(method: str, n_features: int, scores: ClusteringScores, **cost: Any) -> ComparisonRow:
     return ComparisonRow(
         method,
         n_features,

@@ -43,17 +43,18 @@ def measure_in_fresh_process(function: Callable[..., Any], *arguments: Any) -> M
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_answer, args=(theirs, function, arguments), daemon=True)
-    with _interrupts_wait():
-        process.start()
     try:
+        with _interrupts_wait():
+            process.start()
         theirs.close()
         answer = ours.recv()
     except EOFError:
         process.join()
         raise CallError(_how_it_died(process.exitcode)) from None
     finally:
-        process.kill()
-        process.join()
+        if process.pid is not None:
+            process.kill()
+            process.join()
         ours.close()
     if isinstance(answer, str):
         raise CallError(answer)

@@ -11,28 +11,29 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from blockselect.arrays import FloatArray, IntArray
+from blockselect.datasets.registry import find_dataset
 from blockselect.evaluation.clustering import evaluate_selection
 from blockselect.experiments.config import ExperimentConfig
-from blockselect.experiments.solves import network
+from blockselect.experiments.solves import classes, network
 from blockselect.experiments.trial import Row, Trial
 from blockselect.selectors.base import best_first
 
 CLUSTERINGS = "clusterings"
+FIGURES = ("accuracy", "accuracy_sd", "nmi", "nmi_sd", "n_zero_rows")
+_PER_START = 1.2e-6  # seconds of one start of K-means, for a node, by the root of the features
 
 
 def selection_row(ranked: IntArray, top: int, **settings: Any) -> Row:
     """The best `top` of the ranked features; no selection where there are fewer."""
-    chosen = sorted(int(feature) for feature in ranked[:top]) if len(ranked) >= top else None
-    text = json.dumps(chosen)
+    text = json.dumps(sorted(int(feature) for feature in ranked[:top])) if len(ranked) >= top else None
     return {
         **settings,
         "top": top,
         "n_nonzero": len(ranked),
         "selected": text,
-        "selection": hashlib.sha256(text.encode()).hexdigest()[:16] if chosen else None,
+        "selection": hashlib.sha256(text.encode()).hexdigest()[:16] if text else None,
     }
 
 
@@ -46,33 +47,26 @@ def clustering_trials(rows: Iterable[Row], config: ExperimentConfig) -> list[Tri
     """One trial for each different selection among the rows."""
     trials = {}
     for row in rows:
-        if row.get("selection") is None or row["experiment"] == CLUSTERINGS:
+        if row.get("selection") is None:
             continue
-        settings = {"dataset": row["dataset"], "selection": row["selection"]}
+        dataset, selection = row["dataset"], row["selection"]
+        settings = {"dataset": dataset, "selection": selection}
         payload = {
-            "dataset": row["dataset"],
+            "dataset": dataset,
             "selected": row["selected"],
             "runs": config.kmeans_runs,
             "n_init": config.kmeans_init,
             "seed": config.seed,
         }
-        trials[row["dataset"], row["selection"]] = Trial(CLUSTERINGS, settings, cluster, payload)
+        starts = find_dataset(dataset).counts.nodes * config.kmeans_runs * config.kmeans_init
+        cost = _PER_START * starts * row["top"] ** 0.5
+        trials[dataset, selection] = Trial(CLUSTERINGS, settings, cluster, payload, cost)
     return list(trials.values())
 
 
 def cluster(dataset: str, selected: str, runs: int, n_init: int, seed: int) -> list[Row]:
     """The paper's protocol on the selected columns."""
-    graph = network(dataset)
-    scores = evaluate_selection(
-        graph.features, graph.classes, np.array(json.loads(selected)), n_runs=runs, n_init=n_init, first_seed=seed
-    )
-    return [{name: getattr(scores, name) for name in ("accuracy", "accuracy_sd", "nmi", "nmi_sd", "n_zero_rows")}]
-
-
-def judged(rows: Iterable[Row], experiment: str) -> pd.DataFrame:
-    """Selections of an experiment with the figures of their clusterings beside them."""
-    table = pd.DataFrame(list(rows))
-    figures = ["accuracy", "accuracy_sd", "nmi", "nmi_sd", "n_zero_rows"]
-    clusterings = table[table["experiment"] == CLUSTERINGS][["dataset", "selection", *figures]]
-    selections = table[table["experiment"] == experiment].drop(columns=figures, errors="ignore")
-    return selections[selections["error"].isna()].merge(clusterings, on=["dataset", "selection"], how="left")
+    columns = np.array(json.loads(selected))
+    features = network(dataset).features
+    scores = evaluate_selection(features, classes(dataset), columns, n_runs=runs, n_init=n_init, first_seed=seed)
+    return [{**{name: getattr(scores, name) for name in FIGURES}, "n_features": len(columns)}]

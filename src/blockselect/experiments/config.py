@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
+
+from blockselect.datasets.registry import find_dataset
+from blockselect.scoring.losses import Gradient
+from blockselect.selectors.registry import find_method
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +27,7 @@ class ExperimentConfig:
     n_candidates: int  # block models of each network
     profile_ratio: float  # (paper: β̄)
     max_iter: int
-    gradient: str  # "paper" or "exact"
+    gradient: Gradient
     sparsities: tuple[float, ...]  # grid (paper: γ)
     surface_datasets: tuple[str, ...]  # networks of the parameter study
     surface_ratios: tuple[float, ...]
@@ -34,34 +38,115 @@ class ExperimentConfig:
     convergence_sparsity: float
 
     @property
-    def text(self) -> str:
-        """The same for the same settings: what a store is marked with."""
-        return json.dumps(asdict(self), sort_keys=True)
+    def networks(self) -> tuple[str, ...]:
+        """Every network that any experiment reads."""
+        return tuple(dict.fromkeys((*self.datasets, *self.surface_datasets)))
+
+
+Check: TypeAlias = Callable[[Any], Any]  # a value from a file → the value as it is kept, or ValueError
+
+
+def _whole(lowest: int) -> Check:
+    def check(value: Any) -> int:
+        if not isinstance(value, int) or isinstance(value, bool) or value < lowest:
+            raise ValueError(f"expected a whole number from {lowest}.")
+        return value
+
+    return check
+
+
+def _number(lowest: float, highest: float = float("inf")) -> Check:
+    def check(value: Any) -> float:
+        if not isinstance(value, int | float) or isinstance(value, bool) or not lowest <= value <= highest:
+            raise ValueError(f"expected a number from {lowest:g} to {highest:g}.")
+        return float(value)
+
+    return check
+
+
+def _numbers(check: Check) -> Check:
+    def check_all(values: Any) -> tuple[Any, ...]:
+        if not isinstance(values, list) or not values:
+            raise ValueError("expected a list of at least one number.")
+        return tuple(sorted({check(value) for value in values}))
+
+    return check_all
+
+
+def _names(find: Callable[[str], object], *, at_least: int = 0) -> Check:
+    def check(values: Any) -> tuple[str, ...]:
+        if not isinstance(values, list) or len(values) < at_least or not all(isinstance(v, str) for v in values):
+            raise ValueError(f"expected a list of at least {at_least} names.")
+        for name in values:
+            find(name)
+        return tuple(dict.fromkeys(values))
+
+    return check
+
+
+def _gradient(value: Any) -> str:
+    if value not in ("paper", "exact"):
+        raise ValueError("expected 'paper' or 'exact'.")
+    return str(value)
+
+
+_CHECKS: dict[str, Check] = {
+    "seed": _whole(0),
+    "datasets": _names(find_dataset, at_least=1),
+    "tops": _numbers(_whole(1)),
+    "methods": _names(find_method),
+    "kmeans_runs": _whole(1),
+    "kmeans_init": _whole(1),
+    "n_candidates": _whole(1),
+    "profile_ratio": _number(0, 1),
+    "max_iter": _whole(1),
+    "gradient": _gradient,
+    "sparsities": _numbers(_number(0)),
+    "surface_datasets": _names(find_dataset, at_least=1),
+    "surface_ratios": _numbers(_number(0, 1)),
+    "surface_top": _whole(1),
+    "perturbed_shares": _numbers(_number(0, 1)),
+    "perturbation_repeats": _whole(1),
+    "convergence_ratios": _numbers(_number(0, 1)),
+    "convergence_sparsity": _number(0),
+}
 
 
 def read_config(name_or_path: str) -> ExperimentConfig:
-    """A configuration of the package by name, or a TOML file of one's own."""
+    """A configuration of the package by name, or a TOML file of one's own.
+
+    Raises
+    ------
+    ValueError
+        With the file, the setting and what was expected of it.
+    """
     path = Path(name_or_path)
     if path.suffix == ".toml":
-        content, origin = path.read_text(encoding="utf-8"), str(path)
+        content = path.read_text(encoding="utf-8")
     else:
         found = resources.files("blockselect.experiments") / "configs" / f"{name_or_path}.toml"
         if not found.is_file():
             raise ValueError(f"no configuration {name_or_path!r}; expected 'paper', 'quick' or a .toml file.")
-        content, origin = found.read_text(encoding="utf-8"), name_or_path
+        content = found.read_text(encoding="utf-8")
     try:
         values = tomllib.loads(content)
     except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{origin} is not TOML: {error}") from error
-    return _checked(values, origin)
+        raise ValueError(f"{name_or_path} is not TOML: {error}") from error
+    return _checked(values, name_or_path)
 
 
 def _checked(values: dict[str, Any], origin: str) -> ExperimentConfig:
-    expected = {field.name for field in fields(ExperimentConfig)}
-    missing, unknown = expected - values.keys(), values.keys() - expected
+    expected = [field.name for field in fields(ExperimentConfig)]
+    missing, unknown = [name for name in expected if name not in values], sorted(values.keys() - set(expected))
     if missing or unknown:
         raise ValueError(
-            f"{origin}: missing settings {sorted(missing)}, unknown settings {sorted(unknown)}; a configuration has every "
-            "setting of experiments/configs/paper.toml and no other."
+            f"{origin}: missing settings {missing}, unknown settings {unknown}; a configuration has every setting of "
+            "experiments/configs/paper.toml and no other."
         )
-    return ExperimentConfig(**{name: tuple(v) if isinstance(v, list) else v for name, v in values.items()})
+    kept = {}
+    for name in expected:
+        try:
+            kept[name] = _CHECKS[name](values[name])
+        except ValueError as error:
+            raise ValueError(f"{origin}: {name} is {values[name]!r}; {error}") from error
+    return ExperimentConfig(**kept)

@@ -1,45 +1,40 @@
-"""Runs the trials of an experiment that are not in the store yet, in parallel, and keeps each row as it comes."""
+"""Runs the trials that are not in the store yet, in parallel, and keeps each row as it comes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Protocol
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from typing import TypeAlias
 
 from joblib import Parallel, delayed, parallel_config
 
-from blockselect.experiments.clusterings import CLUSTERINGS
+from blockselect.experiments.agenda import Agenda, Experiment, Standing
 from blockselect.experiments.config import ExperimentConfig
 from blockselect.experiments.store import Store
 from blockselect.experiments.trial import Row, Trial, perform
 
-Progress = Callable[[int, int], None]  # trials done, of how many known so far
+CONNECT_SECONDS = 20
+
+Progress: TypeAlias = Callable[[Standing], None]
 
 
-class Experiment(Protocol):
-    """A module of `experiments.figures`."""
-
-    NAME: str
-
-    def trials(self, config: ExperimentConfig, rows: list[Row]) -> list[Trial]:
-        """All trials that can be made given the rows so far; rows of one round may open the next."""
-        ...
-
-
-def run_experiment(
-    experiment: Experiment,
+def run_experiments(
+    experiments: Sequence[Experiment],
     config: ExperimentConfig,
     store: Store,
     *,
     workers: int = 1,
     dask: str | None = None,
     progress: Progress | None = None,
-) -> list[Row]:
-    """All rows of an experiment: those in the store, and those that were missing.
+) -> None:
+    """Run every trial of the experiments whose rows are not in the store.
 
     Parameters
     ----------
-    experiment : module of `experiments.figures`
+    experiments : sequence of modules of `experiments.figures`
     config : ExperimentConfig
     store : Store
     workers : int
@@ -47,29 +42,36 @@ def run_experiment(
     dask : str, optional
         Address of a Dask scheduler, whose workers then do the work through joblib.
     progress : callable, optional
-        Called after each trial.
+        Called at the beginning and after each trial.
+
+    Raises
+    ------
+    RuntimeError
+        A process that worked was ended from outside. Rows of trials that had ended are kept.
+    ConnectionError
+        No Dask scheduler answers.
     """
     with _backend(workers, dask):
-        while True:
-            rows = store.rows(experiment.NAME, CLUSTERINGS)
-            known = experiment.trials(config, rows)
-            missing = [trial for trial in known if not store.has(trial.key)]
-            if not missing:
-                return rows
-            _run_round(missing, len(known), store, progress)
+        while agenda := Agenda(experiments, config, store):
+            _run_agenda(agenda, progress)
 
 
-def _run_round(missing: list[Trial], known: int, store: Store, progress: Progress | None) -> None:
-    done = known - len(missing)
-    # A trial that another process has kept since is passed over only when its turn comes: two may share a store.
-    still_missing = (delayed(perform)(trial) for trial in missing if not store.has(trial.key))
-    experiments = {trial.key: trial.experiment for trial in missing}
-    results: Iterator[tuple[str, list[Row]]] = Parallel(return_as="generator_unordered", batch_size=1)(still_missing)
-    for key, rows in results:
-        store.add(key, experiments[key], rows)
-        done += 1
-        if progress is not None:
-            progress(done, known)
+def _run_agenda(agenda: Agenda, progress: Progress | None) -> None:
+    report = progress or (lambda standing: None)
+    report(agenda.standing())
+    # No more than the workers hold is taken ahead: what a trial opens can then begin before the round is over.
+    parallel = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs")
+    with closing(parallel(delayed(_perform)(trial, os.getpid()) for trial in agenda)) as results:
+        for key, rows in results:
+            agenda.keep(key, rows)
+            report(agenda.standing())
+
+
+def _perform(trial: Trial, starter: int) -> tuple[str, list[Row]]:
+    """Ctrl-C reaches every process of a terminal; the one that started the others ends them."""
+    if os.getpid() != starter and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return perform(trial)
 
 
 @contextmanager
@@ -83,5 +85,5 @@ def _backend(workers: int, dask: str | None) -> Iterator[None]:
         from distributed import Client
     except ImportError as error:
         raise ImportError("a Dask cluster needs Dask; install it with: pip install 'blockselect[dask]'") from error
-    with Client(dask), parallel_config(backend="dask"):
+    with Client(dask, timeout=CONNECT_SECONDS), parallel_config(backend="dask"):
         yield

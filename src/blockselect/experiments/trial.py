@@ -5,9 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import traceback
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
+
+from joblib import parallel_config
+from threadpoolctl import threadpool_limits
 
 Row: TypeAlias = dict[str, Any]  # flat: what the trial was, what came out of it, or its error
 
@@ -20,6 +24,7 @@ class Trial:
     settings: Mapping[str, Any]  # flat, JSON
     run: Callable[..., list[Row]]  # a function of a module: payload as keywords → flat results, JSON
     payload: Mapping[str, Any] = field(default_factory=dict)
+    cost: float = 1.0  # about how many seconds it takes on one core: what is long begins early
 
     @property
     def key(self) -> str:
@@ -31,8 +36,14 @@ class Trial:
 def perform(trial: Trial) -> tuple[str, list[Row]]:
     """Run a trial; a failure is a row with its error. No time is kept: rows depend on config and seed alone."""
     told = {"experiment": trial.experiment, **trial.settings}
-    try:
-        return trial.key, [{**told, **row, "error": None} for row in trial.run(**trial.payload)]
-    except Exception as error:  # one trial's failure must not stop the others, whatever it is
-        where = traceback.extract_tb(error.__traceback__)[-1].name
-        return trial.key, [{**told, "error": f"{type(error).__name__}: {error} (in {where})"}]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            # One thread: several sum up in an order of their own. Trials are what is parallel.
+            with threadpool_limits(limits=1), parallel_config(backend="sequential"):
+                rows = trial.run(**trial.payload)
+        except Exception as error:  # one trial's failure must not stop the others, whatever it is
+            where = traceback.extract_tb(error.__traceback__)[-1].name
+            rows = [{"error": f"{type(error).__name__}: {error} (in {where})"}]
+    messages = list(dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught))
+    return trial.key, [{"error": None, **told, **row, "warning": "; ".join(messages) or None} for row in rows]

@@ -23,6 +23,7 @@ Width = float | Literal["mean"]
 Block = tuple[slice, FloatArray]  # nodes, and their weights with all nodes from the first of them on
 
 BLOCK_SIZE = 128  # nodes whose affinities with all others are held at once
+FEW_NON_ZERO = 0.05  # share of non-zero features below which sparse products are quicker than dense ones
 
 
 def neighbour_affinity(
@@ -70,7 +71,7 @@ class RadialAffinity:
     non-zero features (n² m for dense ones), n²/2 exponentials, and memory for `BLOCK_SIZE` rows.
     """
 
-    features: Features  # (n, m) float64; dense ones are centred, which changes no distance
+    features: Features  # (n, m) float64; CSR if few are non-zero, else centred, which changes no distance
     squared_lengths: FloatArray  # (n,) of their rows
     width: float  # t
 
@@ -127,7 +128,10 @@ def radial_affinity(features: Features, width: Width) -> RadialAffinity:
     """
     rows = features.astype(np.float64)
     if not sparse.issparse(rows):
-        rows -= rows.mean(axis=0)
+        if np.count_nonzero(rows) < FEW_NON_ZERO * rows.size:
+            rows = sparse.csr_array(rows)
+        else:
+            rows -= rows.mean(axis=0)
     if width == "mean":
         variances = mean_variance_axis(rows, axis=0)[1] if sparse.issparse(rows) else rows.var(axis=0)
         width = float(np.sqrt(2 * variances.sum() * rows.shape[0] / (rows.shape[0] - 1)))
@@ -149,13 +153,14 @@ def _heat(distances: FloatArray, width: float) -> FloatArray:
     if width == 0:  # the mean distance of nodes that are all alike
         return np.ones(len(distances))
     with np.errstate(over="ignore"):  # exp(−∞) is 0
-        return np.exp(-((distances.astype(np.float64) / width) ** 2) / 2)
+        weights: FloatArray = np.exp(-((distances.astype(np.float64) / width) ** 2) / 2)
+    return weights
 
 
 def _inner_products(distances: Sparse, squared_lengths: FloatArray) -> FloatArray:
     """x_i·x_j = (‖x_i‖² + ‖x_j‖² − d²) / 2; a row of zeros has none with any other."""
     own = np.repeat(squared_lengths, np.diff(distances.indptr))
-    return (own + squared_lengths[distances.indices] - distances.data**2) / 2
+    return np.asarray((own + squared_lengths[distances.indices] - distances.data**2) / 2)
 
 
 def _warn_of_no_affinity(weights: str, width: Width) -> None:
@@ -173,10 +178,10 @@ def _squared_lengths(rows: Features) -> FloatArray:
 
 
 def _dense(matrix: Features) -> FloatArray:
-    return matrix.toarray() if sparse.issparse(matrix) else matrix
+    return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix)
 
 
 def _row_sums_of_product(left: Features, right: FloatArray) -> FloatArray:
     if sparse.issparse(left):
         return np.asarray(left.multiply(right).sum(axis=1)).ravel()
-    return np.einsum("ij,ij->i", left, right)
+    return np.asarray(np.einsum("ij,ij->i", left, right))

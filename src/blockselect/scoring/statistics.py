@@ -32,6 +32,11 @@ class BlockStatistics:
     def n_features(self) -> int:
         return int(self.block_means.shape[2])
 
+    @property
+    def empty_features(self) -> Array:
+        """Features that no node has (m,): they meet no gradient, so a descent leaves them where it began."""
+        return (self.block_means == 0).all(axis=(0, 1))
+
     @classmethod
     def of(cls, features: Features, models: Sequence[BlockModel], *, dtype: Any = np.float64) -> BlockStatistics:
         """Statistics of the features over the blocks of each model, as NumPy arrays."""

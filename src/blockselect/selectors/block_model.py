@@ -236,7 +236,7 @@ class BlockModelSelector(ScoreSelector):
         wanted = self._n_to_select(graph.n_features)
         report("block models", 0, 1)
         self.candidates_ = self._find_candidates(graph)
-        self.block_model_ = self._choose_guide(self.candidates_)
+        self.block_model_ = self.candidates_[self._guide()]
         report("block models", 1, 1)
         gram = gram_squared(graph.features, dtype=self.dtype, memory_limit=self.memory_limit)
         statistics = BlockStatistics.of(graph.features, [self.block_model_], dtype=self.dtype)
@@ -248,6 +248,7 @@ class BlockModelSelector(ScoreSelector):
 
     def _check_input(self, X: Any, adjacency: Any) -> AttributedGraph:
         check_device(self.device)
+        self._guide()
         graph = self._check_graph(X, adjacency, n_neighbors=self.n_neighbors, dtype=self.dtype)
         if self.initial_scores is not None:
             check_initial_scores(self.initial_scores, graph.n_features)
@@ -267,13 +268,13 @@ class BlockModelSelector(ScoreSelector):
             n_jobs=self.n_jobs,
         )
 
-    def _choose_guide(self, candidates: list[BlockModel]) -> BlockModel:
+    def _guide(self) -> int:
+        """Which of the candidates, ordered by error, guides the scores."""
         index = 0 if self.guidance == "lowest_error" else int(self.guidance)
-        if index >= len(candidates):
-            raise ValueError(
-                f"guidance is {index} but there are {len(candidates)} candidates; choose 0 to {len(candidates) - 1}."
-            )
-        return candidates[index]
+        count = self.n_candidates if isinstance(self.block_model, str) else 1
+        if index >= count:
+            raise ValueError(f"guidance is {index} but there are {count} candidates; choose 0 to {count - 1}.")
+        return index
 
     def _descend(
         self,
@@ -303,9 +304,7 @@ class BlockModelSelector(ScoreSelector):
     ) -> None:
         """Of the solves, keep the one with the strongest sparsity that leaves enough features."""
         solves = to_numpy(result.scores)[0]  # (s, m)
-        solves[:, ~statistics.block_means[0].any(axis=0)] = (
-            0  # an empty column meets no gradient and stays where it began
-        )
+        solves[:, statistics.empty_features] = 0
         enough = np.flatnonzero(np.count_nonzero(solves, axis=1) >= wanted)
         at = int(enough[-1]) if len(enough) else 0
         self.sparsity_ = float(sparsities[at])

@@ -29,12 +29,13 @@ class LaplacianForms:
     @property
     def energy(self) -> FloatArray:
         """fᵀDf: (m,)."""
-        return self.variance + self.mean**2 * self.degrees.sum()
+        return np.asarray(self.variance + self.mean**2 * self.degrees.sum())
 
     def ratio_to(self, scale: FloatArray) -> FloatArray:
         """Roughness over `scale` (m,); NaN for a constant feature."""
         defined = ~self.constant & (scale > 0)
-        return np.divide(self.roughness, scale, out=np.full(len(scale), np.nan), where=defined)
+        ratio: FloatArray = np.divide(self.roughness, scale, out=np.full(len(scale), np.nan), where=defined)
+        return ratio
 
 
 def laplacian_forms(features: Features, affinity: Sparse | RadialAffinity) -> LaplacianForms:
@@ -71,7 +72,8 @@ def _roughness(features: Features, affinity: Sparse) -> FloatArray:
     else:
         columns = columns - columns.mean(axis=0)  # no difference changes, and large means lose no digits
         squares, shared = degrees @ columns**2, np.einsum("ij,ij->j", columns, others @ columns)
-    return np.maximum(squares - np.asarray(shared).ravel(), 0)
+    roughness: FloatArray = np.maximum(squares - np.asarray(shared).ravel(), 0)
+    return roughness
 
 
 class LaplacianScore(FeatureGuidedSelector):
@@ -186,9 +188,7 @@ class NetworkLaplacianScore(NetworkGuidedSelector):
     (2708, 64)
     """
 
-    def __init__(
-        self, n_features_to_select: int | float | None = None, *, n_neighbors: int | None = None
-    ) -> None:
+    def __init__(self, n_features_to_select: int | float | None = None, *, n_neighbors: int | None = None) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_neighbors = n_neighbors
 

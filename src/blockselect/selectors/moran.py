@@ -58,9 +58,7 @@ class MoransI(NetworkGuidedSelector):
     (2708, 64)
     """
 
-    def __init__(
-        self, n_features_to_select: int | float | None = None, *, n_neighbors: int | None = None
-    ) -> None:
+    def __init__(self, n_features_to_select: int | float | None = None, *, n_neighbors: int | None = None) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_neighbors = n_neighbors
 
@@ -82,4 +80,5 @@ def morans_i(features: Features, adjacency: Sparse) -> FloatArray:
         centred = columns - mean
         covariance = np.einsum("ij,ij->j", centred, adjacency @ centred)
     defined = ~constant_columns(columns) & (variance > 0)
-    return np.divide(covariance / adjacency.sum(), variance, out=np.full(len(mean), np.nan), where=defined)
+    undefined = np.full(len(mean), np.nan)
+    return np.asarray(np.divide(covariance / adjacency.sum(), variance, out=undefined, where=defined))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -10,13 +11,29 @@ from typing import Any, Literal
 from sklearn.utils.validation import has_fit_parameter
 
 from blockselect.graphs.attributed import AttributedGraph
+from blockselect.selectors.adapt import ADAPT
 from blockselect.selectors.base import ScoreSelector
 from blockselect.selectors.block_model import PAPER, BlockModelSelector
+from blockselect.selectors.gfs import GFS
+from blockselect.selectors.laplacian import LaplacianScore, NetworkLaplacianScore
+from blockselect.selectors.mcfs import MCFS
+from blockselect.selectors.mmpop import MMPOP
 from blockselect.selectors.moran import MoransI
+from blockselect.selectors.ndfs import NDFS
+from blockselect.selectors.netfs import NetFS
+from blockselect.selectors.partial_order import PartialOrder
+from blockselect.selectors.spec import SPEC
 from blockselect.selectors.variance import VarianceScore
 
 Guidance = Literal["blocks", "features", "network", "none"]
 Certainty = Literal["checked", "recalled", "reconstructed"]
+
+GUIDED_BY: dict[Guidance, str] = {
+    "blocks": "blocks of the network",
+    "features": "the features",
+    "network": "the network",
+    "none": "nothing",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +67,65 @@ SELECTORS: dict[str, Method] = {
         in_paper=True,
         settings=PAPER,
     ),
-    "variance": Method(
-        VarianceScore,
-        "Variance",
-        "none",
+    "laplacian-score": Method(
+        LaplacianScore, "Laplacian score", "features", "checked", "He, Cai and Niyogi, NIPS 2005", in_paper=True
+    ),
+    "laplacian-score-network": Method(
+        NetworkLaplacianScore,
+        "Laplacian score on the network",
+        "network",
         "checked",
-        "the variance of each feature, in general use",
+        "the criterion of He, Cai and Niyogi, NIPS 2005, on links",
         in_paper=False,
+    ),
+    "spec": Method(
+        SPEC, "SPEC", "features", "checked", "Zhao and Liu, ICML 2007, doi:10.1145/1273496.1273641", in_paper=True
+    ),
+    "spec-published": Method(
+        SPEC,
+        "SPEC, in the reversed order of published code",
+        "features",
+        "checked",
+        "Zhao and Liu, ICML 2007, as scikit-feature ranks it",
+        in_paper=True,
+        settings={"order": "published"},
+    ),
+    "ndfs": Method(NDFS, "NDFS", "features", "checked", "Li, Yang, Liu, Zhou and Lu, AAAI 2012", in_paper=True),
+    "ndfs-published": Method(
+        NDFS,
+        "NDFS, with the quirks of published code",
+        "features",
+        "checked",
+        "Li, Yang, Liu, Zhou and Lu, AAAI 2012, as scikit-feature computes it",
+        in_paper=True,
+        settings={"quirks": "published"},
+    ),
+    "mcfs": Method(
+        MCFS, "MCFS", "features", "checked", "Cai, Zhang and He, KDD 2010, doi:10.1145/1835804.1835848", in_paper=False
+    ),
+    "variance": Method(VarianceScore, "Variance", "none", "checked", "in general use", in_paper=False),
+    "mmpop": Method(MMPOP, "MMPOP, hinge loss", "network", "recalled", "Wei, Xie and Yu, SDM 2015", in_paper=True),
+    "mmpop-logistic": Method(
+        MMPOP,
+        "MMPOP, logistic loss",
+        "network",
+        "recalled",
+        "Wei, Xie and Yu, SDM 2015",
+        in_paper=False,
+        settings={"loss": "logistic"},
+    ),
+    "partial-order": Method(
+        PartialOrder,
+        "Partial order, closed form",
+        "network",
+        "reconstructed",
+        "after Wei, Xie and Yu, SDM 2015",
+        in_paper=False,
+    ),
+    "netfs": Method(NetFS, "NetFS", "network", "recalled", "Li, Hu, Wu and Liu, SDM 2016", in_paper=True),
+    "gfs": Method(GFS, "GFS-style", "network", "reconstructed", "after Wei, Cao and Yu, AAAI 2016", in_paper=True),
+    "adapt": Method(
+        ADAPT, "ADAPT-style", "network", "reconstructed", "after Li, Guo, Liu and Liu, KDD 2019", in_paper=True
     ),
     "morans-i": Method(
         MoransI,
@@ -67,6 +136,18 @@ SELECTORS: dict[str, Method] = {
         in_paper=False,
     ),
 }
+"""Every method by its name, the order of tables."""
+
+
+def methods_table() -> str:
+    """The registry as a table in Markdown, as in the documentation."""
+    header = ("name", "method", "guided by", "formula", "in the paper", "reference")
+    lines = [header, ["---"] * len(header)]
+    for name, method in SELECTORS.items():
+        reference = re.sub(r"doi:(\S+)", r"[doi:\1](https://doi.org/\1)", method.cite)
+        in_paper = "yes" if method.in_paper else "no"
+        lines.append((f"`{name}`", method.title, GUIDED_BY[method.guidance], method.certainty, in_paper, reference))
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
 def find_method(name: str) -> Method:
@@ -115,4 +196,4 @@ def make_selector(
 def fit_selector(selector: ScoreSelector, graph: AttributedGraph) -> ScoreSelector:
     """Fit to a network, of which a selector that looks at the features alone sees those alone."""
     network = {"adjacency": graph.adjacency} if has_fit_parameter(selector, "adjacency") else {}
-    return selector.fit(graph.features, **network)  # type: ignore[attr-defined, no-any-return]
+    return selector.fit(graph.features, **network)  # type: ignore[no-any-return]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.linalg import eigh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from blockselect.arrays import Features, FloatArray, Sparse
@@ -21,7 +20,9 @@ from blockselect.selectors.randomness import generator_from
 SMALL_IS_GOOD = {"phi1": True, "phi2": True, "phi3": False}
 
 _PUBLISHED_EMPTY = 1000.0  # what the published code gives an empty column, which its order then puts first
-_SMALL = 200  # nodes up to which a dense eigendecomposition is at least as quick
+_SMALL = 400  # nodes up to which a dense eigendecomposition is at least as quick
+_N_LANCZOS = 40  # vectors held by the eigensolver, besides two for each one sought
+_RESTARTS = 15  # of it, before eigenvalues are taken to lie too close together
 
 
 class SPEC(FeatureGuidedSelector):
@@ -55,7 +56,8 @@ class SPEC(FeatureGuidedSelector):
         t of the affinity exp(−d²/2t²); the default makes it exp(−d²), as scikit-feature does. "mean" fits data of
         any scale: the root mean square distance of all pairs, or the mean distance of neighbours.
     memory_limit : float, default=2**30
-        Bytes that φ3 may use to keep the affinity of all pairs, 4n² of them; above, each product computes it anew.
+        Bytes that φ3 may use: to keep the affinity of all pairs (4n²; else each product computes it anew), and for a
+        dense decomposition where eigenvalues lie too close together for products (32n²; else that is an error).
     random_state : int, RandomState or None, default=None
         Seeds the start of the eigenvectors; the scores depend on it by rounding alone, where no eigenvalues tie.
 
@@ -149,37 +151,64 @@ class SPEC(FeatureGuidedSelector):
         elif self.style == "phi2":
             self.criterion_ = forms.ratio_to(forms.variance)
         else:
-            times = _product(affinity, self.memory_limit)
+            normalised = _without_trivial(affinity, forms.degrees, self.memory_limit)
             rng = generator_from(self.random_state)
-            self.criterion_ = _phi3(features, forms, times, self.n_eigenvectors, rng)
+            values, vectors = _leading_eigenpairs(normalised, self.n_eigenvectors - 1, self.memory_limit, rng)
+            self.criterion_ = _phi3(features, forms, values, vectors)
         reverse = SMALL_IS_GOOD[self.style] != (self.order == "published")
         scores = scores_where_defined(self.criterion_, -1 if reverse else 1)
         if self.order == "published":
-            scores[(forms.energy == 0) | _empty_columns(features)] = _PUBLISHED_EMPTY
+            scores[forms.energy == 0] = _PUBLISHED_EMPTY
         return scores
 
 
-def _empty_columns(features: Features) -> Any:
-    return np.asarray(abs(features).max(axis=0).toarray() if sparse.issparse(features) else abs(features).max(axis=0)).ravel() == 0
+def _without_trivial(affinity: Sparse | RadialAffinity, degrees: FloatArray, memory_limit: float) -> LinearOperator:
+    """D^-½ W D^-½ with the eigenvalue of its trivial eigenvector D^½1 moved from 1 to −1, the least there can be.
+
+    So that eigenvector is left out even where the graph falls into parts, and 1 is the eigenvalue of each.
+    """
+    n = len(degrees)
+    trivial = np.sqrt(degrees / degrees.sum())[:, None]
+    scale = np.divide(1, np.sqrt(degrees), out=np.zeros(n), where=degrees > 0)[:, None]
+    kept = None
+    if isinstance(affinity, RadialAffinity) and 4 * n**2 <= memory_limit:
+        kept = list(affinity.blocks())
+
+    def apply(vectors: FloatArray) -> FloatArray:
+        columns = vectors.reshape(n, -1)
+        scaled = scale * columns
+        product = affinity.times(scaled, kept) if isinstance(affinity, RadialAffinity) else affinity @ scaled
+        return np.asarray(scale * product - 2 * trivial * (trivial.T @ columns))
+
+    return LinearOperator((n, n), matvec=apply, matmat=apply, dtype=np.float64)
 
 
-def _product(affinity: Sparse | RadialAffinity, memory_limit: float) -> Callable[[FloatArray], FloatArray]:
-    """The affinity times vectors; that of all pairs is kept where it fits."""
-    if not isinstance(affinity, RadialAffinity):
-        return lambda vectors: affinity @ vectors
-    kept = list(affinity.blocks()) if 4 * affinity.n_nodes**2 <= memory_limit else None
-    return lambda vectors: affinity.times(vectors, kept)
+def _leading_eigenpairs(
+    operator: LinearOperator, count: int, memory_limit: float, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """The largest eigenvalues, (count,), and their eigenvectors, (n, count)."""
+    n = operator.shape[0]
+    if n > max(_SMALL, count + 1):
+        n_held = min(n, _N_LANCZOS + 2 * count)
+        try:
+            values, vectors = eigsh(
+                operator, k=count, which="LA", ncv=n_held, maxiter=_RESTARTS, v0=rng.standard_normal(n)
+            )
+            return values, vectors
+        except ArpackNoConvergence as error:
+            dense_bytes = 32 * n**2  # the matrix, and what is made on the way to its eigenvectors
+            if dense_bytes > memory_limit:
+                raise RuntimeError(
+                    f"the leading eigenvalues of the affinity lie too close together to find {count} eigenvectors by "
+                    "products with it; use a wider affinity (raise width), or a dense decomposition (raise "
+                    f"memory_limit to {dense_bytes} bytes)."
+                ) from error
+    values, vectors = eigh(operator @ np.eye(n), subset_by_index=[n - count, n - 1], overwrite_a=True)
+    return values, vectors
 
 
-def _phi3(
-    features: Features,
-    forms: LaplacianForms,
-    times: Callable[[FloatArray], FloatArray],
-    n_eigenvectors: int,
-    rng: np.random.Generator,
-) -> FloatArray:
-    root = np.sqrt(forms.degrees)
-    similarity, ξ = _leading_eigenpairs(times, root, n_eigenvectors, rng)
-    projections = features.T @ (root[:, None] * ξ)  # (m, k − 1)
-    projections -= np.outer(forms.mean, root @ (root[:, None] * ξ))
-    ...
+def _phi3(features: Features, forms: LaplacianForms, values: FloatArray, vectors: FloatArray) -> FloatArray:
+    projections = features.T @ (np.sqrt(forms.degrees)[:, None] * vectors)  # (m, k − 1)
+    agreement = projections**2 @ (1 + values)  # 2 − λ = 1 + μ
+    undefined = np.full(len(agreement), np.nan)
+    return np.asarray(np.divide(agreement, forms.energy, out=undefined, where=~forms.constant))

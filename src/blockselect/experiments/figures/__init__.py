@@ -1,7 +1,6 @@
 """The paper's tables and figures, one a file: `trials(config, rows)` is the work, `plot(rows, config)` the figure."""
 
-from types import ModuleType
-
+from blockselect.experiments.agenda import Experiment
 from blockselect.experiments.figures import (
     block_models,
     convergence,
@@ -11,6 +10,7 @@ from blockselect.experiments.figures import (
     perturbation,
 )
 
-FIGURES: dict[str, ModuleType] = {
+EXPERIMENTS: dict[str, Experiment] = {
     module.NAME: module for module in (datasets, effectiveness, perturbation, block_models, parameters, convergence)
 }
+"""Every experiment by its name, in the order of the paper."""

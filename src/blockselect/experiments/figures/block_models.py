@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from scipy.stats import spearmanr
 
+from blockselect.blockmodels.model import BlockModel
 from blockselect.evaluation.metrics import clustering_accuracy, normalized_mutual_information
-from blockselect.experiments.clusterings import clustering_trials, judged, ranked_features, selection_row
+from blockselect.experiments.clusterings import clustering_trials, ranked_features, selection_row
 from blockselect.experiments.config import ExperimentConfig
-from blockselect.experiments.figures.style import COLOURS, TITLES, new_figure, tidy
-from blockselect.experiments.solves import candidates, network, network_trial, solve
+from blockselect.experiments.figures.effectiveness import feasible_tops
+from blockselect.experiments.figures.style import COLOURS, MARKERS, MEASURES, TITLES, new_figure, say_empty, tidy
+from blockselect.experiments.solves import classes, network_trial, solve
+from blockselect.experiments.tables import good_rows
 from blockselect.experiments.trial import Row, Trial
 
 NAME = "block-models"
@@ -18,77 +23,90 @@ TITLE = "Features of each candidate block model"
 
 
 def trials(config: ExperimentConfig, rows: list[Row]) -> list[Trial]:
-    solves = [network_trial(NAME, name, rank, config) for name in config.datasets]
-    return solves + clustering_trials([row for row in rows if row["experiment"] == NAME], config)
+    n_solves = 2 * config.n_candidates
+    solves = [network_trial(NAME, name, rank, config, n_solves=n_solves) for name in config.datasets]
+    return solves + clustering_trials(rows, config)
 
 
-def rank(name: str, config: ExperimentConfig) -> list[Row]:
+def rank(name: str, models: list[BlockModel], config: ExperimentConfig) -> list[Row]:
     """Every candidate without a penalty, by both gradients, in one descent each."""
-    models = candidates(name, config.n_candidates, config.seed)
-    classes = network(name).classes
+    known = classes(name)
+    figures = [
+        {
+            "candidate": i,
+            "relative_error": model.relative_error,
+            "blocks_accuracy": clustering_accuracy(known, model.labels),
+            "blocks_nmi": normalized_mutual_information(known, model.labels),
+        }
+        for i, model in enumerate(models)
+    ]
     rows = []
     for gradient in ("paper", "exact"):
-        result = solve(
-            name,
-            models,
-            profile_ratio=config.profile_ratio,
-            sparsity=0.0,
-            gradient=gradient,
-            max_iter=config.max_iter,
-        )
+        scores = solve(name, models, config, gradient=gradient).scores[:, 0]
         rows += [
-            selection_row(
-                ranked_features(result.scores[i, 0]),
-                top,
-                candidate=i,
-                gradient=gradient,
-                relative_error=model.relative_error,
-                blocks_accuracy=clustering_accuracy(classes, model.labels),
-                blocks_nmi=normalized_mutual_information(classes, model.labels),
-            )
-            for i, model in enumerate(models)
-            for top in config.tops
-            if top <= network(name).n_features
+            selection_row(ranked_features(of_model), top, gradient=gradient, **told)
+            for of_model, told in zip(scores, figures, strict=True)
+            for top in feasible_tops(name, config)
         ]
     return rows
 
 
 def results(rows: list[Row]) -> pd.DataFrame:
-    return judged(rows, NAME)
+    """Selections of every candidate by both gradients that had enough features."""
+    table = good_rows(rows, NAME)
+    return table[table["selection"].notna()] if "selection" in table else table
 
 
-def rank_correlation(table: pd.DataFrame, predictor: str, measure: str = "accuracy") -> float:
-    """Spearman's between a figure of the candidates and the quality of their features."""
+def rank_correlation(table: pd.DataFrame, predictor: str, measure: str) -> float:
+    """Spearman's between a figure of the candidates and the quality of their features; NaN where one is constant."""
     if table[predictor].nunique() < 2 or table[measure].nunique() < 2:
         return float("nan")
     return float(spearmanr(table[predictor], table[measure]).statistic)
 
 
 def plot(rows: list[Row], config: ExperimentConfig) -> Figure:
-    """Each candidate a point: accuracy of its blocks against accuracy of its features."""
+    """The candidates side by side, lowest error first: their blocks as bars, their features as markers by d."""
     table = results(rows)
-    table = table[table["gradient"] == config.gradient]
-    figure = new_figure(3.8 * len(config.datasets), 6.4)
-    grid = figure.subplots(2, len(config.datasets), squeeze=False)
-    for measure, axes_row in zip(("accuracy", "nmi"), grid, strict=True):
-        for axes, dataset in zip(axes_row, config.datasets, strict=True):
-            for i, top in enumerate(config.tops):
-                part = table[(table["dataset"] == dataset) & (table["top"] == top)]
-                if part.empty:
-                    continue
-                correlation = rank_correlation(part, f"blocks_{measure}", measure)
-                axes.scatter(
-                    part[f"blocks_{measure}"],
-                    part[measure],
-                    color=COLOURS[i % len(COLOURS)],
-                    marker="osD^v"[i % 5],
-                    edgecolor="black",
-                    linewidth=0.4,
-                    label=f"d = {top}, ρ = {correlation:.2f}",
-                )
+    figure = new_figure(1.4 + 4.2 * len(config.datasets), 6.2)
+    grid = figure.subplots(len(MEASURES), len(config.datasets), squeeze=False)
+    for column, dataset in enumerate(config.datasets):
+        part = table[(table["dataset"] == dataset) & (table["gradient"] == config.gradient)] if len(table) else table
+        for axes, measure in zip(grid[:, column], MEASURES, strict=True):
             axes.set_title(f"{TITLES.get(dataset, dataset)}: {TITLES[measure]}")
-            axes.set_xlabel(f"{TITLES[measure]} of the blocks")
-            axes.set_ylabel(f"{TITLES[measure]} of the features")
-            axes.legend(fontsize=7, frameon=False)
-            tidy(axes)
+            if part.empty:
+                say_empty(axes)
+                continue
+            _draw_candidates(axes, part, measure, config.tops)
+    handles, labels = grid[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside right center", frameon=False)
     return figure
+
+
+def _draw_candidates(axes: Axes, table: pd.DataFrame, measure: str, tops: tuple[int, ...]) -> None:
+    blocks = table.groupby("candidate")[f"blocks_{measure}"].first()
+    axes.hlines(blocks, blocks.index - 0.42, blocks.index + 0.42, color="black", linewidth=2, label="blocks (F)")
+    spread = np.linspace(-0.3, 0.3, len(tops)) if len(tops) > 1 else [0.0]
+    lines = []
+    for i, top in enumerate(tops):
+        part = table[table["top"] == top]
+        if part.empty:
+            continue
+        axes.errorbar(
+            part["candidate"] + spread[i],
+            part[measure],
+            yerr=part[f"{measure}_sd"],
+            linestyle="none",
+            marker=MARKERS[i % len(MARKERS)],
+            markersize=4.5,
+            markeredgecolor="black",
+            markeredgewidth=0.5,
+            ecolor="#555555",
+            elinewidth=0.7,
+            color=COLOURS[i % len(COLOURS)],
+            label=f"features, d = {top}",
+        )
+        lines.append(f"{top}: {rank_correlation(part, f'blocks_{measure}', measure):.2f}")
+    axes.set_xlabel(f"candidate, lowest error first\nrank correlation of F and features by d: {', '.join(lines)}", fontsize=8)
+    axes.set_xticks(blocks.index, [str(candidate + 1) for candidate in blocks.index])
+    axes.set_ylabel(TITLES[measure])
+    tidy(axes)

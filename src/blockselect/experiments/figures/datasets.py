@@ -2,44 +2,41 @@
 
 from __future__ import annotations
 
-import pandas as pd
 from matplotlib.figure import Figure
 
 from blockselect.experiments.config import ExperimentConfig
-from blockselect.experiments.figures.style import new_figure
+from blockselect.experiments.figures.style import TITLES, draw_table
 from blockselect.experiments.solves import n_classes, network
+from blockselect.experiments.tables import good_rows
 from blockselect.experiments.trial import Row, Trial
 
 NAME = "datasets"
 TITLE = "The networks"
+COUNTS = ("nodes", "links", "features", "classes", "self_loops", "isolated")
 
 
 def trials(config: ExperimentConfig, rows: list[Row]) -> list[Trial]:
-    return [Trial(NAME, {"dataset": name}, count, {"name": name}) for name in config.datasets]
+    return [Trial(NAME, {"dataset": name}, count, {"name": name}) for name in config.networks]
 
 
 def count(name: str) -> list[Row]:
     graph = network(name)
-    return [
-        {
-            "nodes": graph.n_nodes,
-            "links": graph.n_links,
-            "features": graph.n_features,
-            "classes": n_classes(name),
-            "self_loops": graph.n_self_loops,
-            "isolated": graph.n_isolated,
-        }
-    ]
+    counts = (
+        graph.n_nodes,
+        graph.n_links,
+        graph.n_features,
+        n_classes(name),
+        graph.n_self_loops,
+        graph.n_isolated,
+    )
+    return [dict(zip(COUNTS, counts, strict=True))]
 
 
 def plot(rows: list[Row], config: ExperimentConfig) -> Figure:
     """The table, drawn."""
-    columns = ["dataset", "nodes", "links", "features", "classes", "self_loops", "isolated"]
-    table = pd.DataFrame([row for row in rows if row["experiment"] == NAME])[columns]
-    figure = new_figure(7, 0.6 + 0.4 * len(table))
-    axes = figure.add_subplot()
-    axes.axis("off")
-    cells = [[f"{cell:,}" if isinstance(cell, int) else str(cell) for cell in row] for row in table.to_numpy().tolist()]
-    drawn = axes.table(cells, colLabels=[name.replace("_", "-") for name in columns], loc="center", edges="horizontal")
-    drawn.scale(1, 1.6)
-    return figure
+    table = good_rows(rows, NAME)
+    cells = [
+        [TITLES.get(row["dataset"], row["dataset"]), *(f"{row[name]:,.0f}" for name in COUNTS)]
+        for row in table.to_dict("records")
+    ]
+    return draw_table(["network", *(name.replace("_", "-") for name in COUNTS)], cells)

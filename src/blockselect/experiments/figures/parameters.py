@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 
-from blockselect.experiments.clusterings import clustering_trials, judged, ranked_features, selection_row
+from blockselect.blockmodels.model import BlockModel
+from blockselect.experiments.clusterings import clustering_trials, ranked_features, selection_row
 from blockselect.experiments.config import ExperimentConfig
-from blockselect.experiments.figures.style import SEQUENTIAL, TITLES, new_figure
-from blockselect.experiments.solves import candidates, network_trial, solve
+from blockselect.experiments.figures.style import MEASURES, SEQUENTIAL, TITLES, new_figure, say_empty
+from blockselect.experiments.solves import network_trial, solve
+from blockselect.experiments.tables import good_rows
 from blockselect.experiments.trial import Row, Trial
 
 NAME = "parameters"
@@ -17,20 +21,20 @@ TITLE = "Quality over profile ratio and sparsity"
 
 
 def trials(config: ExperimentConfig, rows: list[Row]) -> list[Trial]:
-    solves = [network_trial(NAME, name, rank, config) for name in config.surface_datasets]
-    return solves + clustering_trials([row for row in rows if row["experiment"] == NAME], config)
+    n_solves = len(config.surface_ratios) * len(config.sparsities)
+    solves = [network_trial(NAME, name, rank, config, n_solves=n_solves) for name in config.surface_datasets]
+    return solves + clustering_trials(rows, config)
 
 
-def rank(name: str, config: ExperimentConfig) -> list[Row]:
+def rank(name: str, models: list[BlockModel], config: ExperimentConfig) -> list[Row]:
     """The lowest-error model under every pair of settings, in one descent."""
     pairs = [(ratio, sparsity) for ratio in config.surface_ratios for sparsity in config.sparsities]
     result = solve(
         name,
-        candidates(name, config.n_candidates, config.seed)[:1],
+        models[:1],
+        config,
         profile_ratio=[ratio for ratio, _ in pairs],
         sparsity=[sparsity for _, sparsity in pairs],
-        gradient=config.gradient,
-        max_iter=config.max_iter,
     )
     return [
         selection_row(ranked_features(scores), config.surface_top, profile_ratio=ratio, sparsity=sparsity)
@@ -39,30 +43,47 @@ def rank(name: str, config: ExperimentConfig) -> list[Row]:
 
 
 def results(rows: list[Row]) -> pd.DataFrame:
-    """As in the paper, a setting that leaves too few features counts zero."""
-    table = judged(rows, NAME)
-    too_few = table["selection"].isna()
-    table.loc[too_few, ["accuracy", "nmi"]] = 0.0
-    return table
+    """As in the paper, a setting that leaves too few features counts zero; `enough` tells these apart."""
+    table = good_rows(rows, NAME)
+    if "selection" not in table:
+        return table
+    enough = table["selection"].notna()
+    return table.assign(enough=enough, **{measure: table[measure].where(enough, 0.0) for measure in MEASURES})
 
 
 def plot(rows: list[Row], config: ExperimentConfig) -> Figure:
     table = results(rows)
     names = config.surface_datasets
-    figure = new_figure(9.5, 4.2 * len(names))
+    figure = new_figure(11, 0.4 + 3.9 * len(names))
     grid = figure.subplots(len(names), 2, squeeze=False)
     for axes_row, dataset in zip(grid, names, strict=True):
-        for axes, measure in zip(axes_row, ("accuracy", "nmi"), strict=True):
-            surface = table[table["dataset"] == dataset].pivot_table(
-                index="sparsity", columns="profile_ratio", values=measure
-            )
-            image = axes.pcolormesh(
-                np.arange(len(surface.columns) + 1), np.arange(len(surface.index) + 1), surface, cmap=SEQUENTIAL, vmin=0
-            )
-            axes.set_xticks(np.arange(len(surface.columns)) + 0.5, [f"{ratio:g}" for ratio in surface.columns])
-            axes.set_yticks(np.arange(len(surface.index)) + 0.5, [f"{sparsity:g}" for sparsity in surface.index])
-            axes.set_xlabel("profile ratio (β̄)")
-            axes.set_ylabel("sparsity (γ)")
-            axes.set_title(f"{TITLES.get(dataset, dataset)}: {TITLES[measure]}, {config.surface_top} features")
-            figure.colorbar(image, ax=axes)
+        part = table[table["dataset"] == dataset] if len(table) else table
+        for axes, measure in zip(axes_row, MEASURES, strict=True):
+            title = f"{TITLES.get(dataset, dataset)}: {TITLES[measure]}, {config.surface_top} features"
+            axes.set_title(title)
+            if part.empty:
+                say_empty(axes)
+                continue
+            figure.colorbar(_draw_surface(axes, part, measure), ax=axes, label=TITLES[measure])
+    figure.supxlabel(f"–: fewer than {config.surface_top} scores above zero, counted as zero", fontsize=8)
     return figure
+
+
+def _draw_surface(axes: Axes, table: pd.DataFrame, measure: str) -> QuadMesh:
+    """Colours for the shape, numbers to read; a dash where too few features are left."""
+    surface = table.pivot(index="sparsity", columns="profile_ratio", values=measure)
+    values = surface.to_numpy()
+    rows, columns = values.shape
+    image = axes.pcolormesh(np.arange(columns + 1), np.arange(rows + 1), values, cmap=SEQUENTIAL, vmin=0)
+    highest = max(values.max(), 1e-9)
+    for row, column in np.ndindex(values.shape):
+        value = values[row, column]
+        ink = "black" if value > 0.55 * highest else "white"
+        text = f".{100 * value:02.0f}" if value > 0 else "–"
+        axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", color=ink, fontsize=7.5)
+    axes.set_xticks(np.arange(columns) + 0.5, [f"{ratio:g}" for ratio in surface.columns])
+    axes.set_yticks(np.arange(rows) + 0.5, [f"{sparsity:g}" for sparsity in surface.index])
+    axes.tick_params(length=0)
+    axes.set_xlabel("profile ratio (β̄)")
+    axes.set_ylabel("sparsity (γ)")
+    return image

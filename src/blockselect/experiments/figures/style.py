@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+# From matplotlib's own defaults, so that a user's settings change no figure; ids in SVG from what is drawn, not by chance.
+STYLE: list[Any] = [
+    "default",
+    {"font.size": 9, "axes.titlesize": 10, "axes.titlelocation": "left", "svg.hashsalt": "blockselect"},
+]
 # Okabe and Ito's palette, ordered so that neighbours differ in lightness too.
 COLOURS = ("#0072B2", "#E69F00", "#56B4E9", "#D55E00", "#009E73", "#F0E442", "#CC79A7", "#000000", "#999999")
-HATCHES = ("", "//", "..", "\\\\", "xx", "--", "oo", "", "++")
-LINES = ("-", "--", ":", "-.")
+MARKERS = ("o", "s", "D", "^", "v", "P", "X")
 SEQUENTIAL = "cividis"  # even lightness, made for colour-blind readers
 
 TITLES = {
@@ -18,6 +25,7 @@ TITLES = {
     "accuracy": "ACC",
     "nmi": "NMI",
 }
+MEASURES = ("accuracy", "nmi")
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -29,3 +37,30 @@ def tidy(axes: Axes) -> None:
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
+
+
+def say_empty(axes: Axes) -> None:
+    """Where every trial failed, the figure says so in place of its data."""
+    axes.text(0.5, 0.5, "no rows: the trials failed", ha="center", va="center", transform=axes.transAxes)
+    axes.set_axis_off()
+
+
+def draw_table(header: Sequence[str], cells: Sequence[Sequence[str]]) -> Figure:
+    """A table as a figure: names left, numbers right."""
+    figure = new_figure(0.6 + 1.05 * len(header), 0.5 + 0.3 * (len(cells) + 1))
+    axes = figure.add_subplot()
+    axes.set_axis_off()
+    if not cells:
+        say_empty(axes)
+        return figure
+    drawn = axes.table(cells, colLabels=header, loc="center", edges="horizontal", cellLoc="right", colLoc="right")
+    drawn.auto_set_font_size(False)
+    drawn.scale(1, 1.5)
+    for (row, column), cell in drawn.get_celld().items():
+        cell.set_edgecolor("#999999")
+        if row == 0:
+            cell.set_text_props(weight="bold")
+        if column == 0:
+            cell.set_text_props(ha="left")
+            cell.get_text().set_x(0.0)
+    return figure

@@ -1,0 +1,113 @@
+"""Baselines on Cora against scikit-feature (the package skfeature-chappers): time and peak memory."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+
+import numpy as np
+from scipy import sparse
+
+from benchmarks.measure import Measurement, peak_gigabytes
+from blockselect import load_cora
+from blockselect.graphs.affinity import neighbour_affinity
+from blockselect.selectors.laplacian import LaplacianScore
+from blockselect.selectors.ndfs import NDFS
+from blockselect.selectors.spec import SPEC
+
+_NDFS_ITERATIONS = 3
+_CLUSTERS = 7
+
+
+def run() -> Iterator[Measurement]:
+    pairs = (
+        ("Laplacian score", laplacian_ours, laplacian_theirs, 50),
+        ("SPEC, all pairs", spec_ours, spec_theirs, 15),
+        ("NDFS, an iteration", ndfs_ours, ndfs_theirs, 10),
+    )
+    for name, ours, theirs, goal in pairs:
+        seconds, their_seconds = min(ours() for _ in range(3)), theirs()
+        yield Measurement(
+            name,
+            their_seconds / seconds,
+            goal,
+            f"scikit-feature {their_seconds:.3g} s ÷ ours {seconds:.3g} s, the same affinity",
+            at_most=False,
+        )
+        memory, their_memory = peak_gigabytes(ours), peak_gigabytes(theirs)
+        how = f"ours {memory:.2f} GB ÷ scikit-feature {their_memory:.2f} GB, imports and data included"
+        yield Measurement(f"{name}: peak memory", memory / their_memory, 1.0, how)
+
+
+def timed(function: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    function()
+    return time.perf_counter() - start
+
+
+def laplacian_ours() -> float:
+    X = load_cora().features
+    affinity = neighbour_affinity(X)
+    return timed(partial(LaplacianScore(64).fit, X, affinity=affinity))
+
+
+def laplacian_theirs() -> float:
+    from skfeature.function.similarity_based.lap_score import lap_score
+
+    X = load_cora().features
+    return timed(partial(lap_score, X.toarray(), mode="raw", W=sparse.csr_matrix(neighbour_affinity(X))))
+
+
+def spec_ours() -> float:
+    return timed(partial(SPEC(64).fit, load_cora().features))
+
+
+def spec_theirs() -> float:
+    from skfeature.function.similarity_based.SPEC import spec
+
+    return timed(partial(spec, load_cora().features.toarray(), mode="raw"))
+
+
+def ndfs_start() -> np.ndarray:
+    return np.random.default_rng(0).random((2708, _CLUSTERS)) + 0.02
+
+
+def ndfs_ours() -> float:
+    """Of an iteration: the difference between many and few, so that set-up does not count."""
+    X = load_cora().features
+    affinity = neighbour_affinity(X, weights="binary")
+    few, many = (
+        timed(partial(NDFS(64, initial_clusters=ndfs_start(), max_iter=count, tol=0).fit, X, affinity=affinity))
+        for count in (_NDFS_ITERATIONS, 10 * _NDFS_ITERATIONS)
+    )
+    return (many - few) / (9 * _NDFS_ITERATIONS)
+
+
+class _StopAfter(io.StringIO):
+    """Takes the lines of a verbose solver and stops it after some of them: it has no setting for that."""
+
+    def __init__(self, lines: int) -> None:
+        super().__init__()
+        self.left, self.times = lines, [time.perf_counter()]
+
+    def write(self, text: str) -> int:
+        if "obj at iter" in text:
+            self.times.append(time.perf_counter())
+            self.left -= 1
+            if self.left == 0:
+                raise StopIteration
+        return len(text)
+
+
+def ndfs_theirs() -> float:
+    from skfeature.function.sparse_learning_based.NDFS import ndfs
+
+    X = load_cora().features
+    affinity = neighbour_affinity(X, weights="binary").toarray()
+    clock = _StopAfter(_NDFS_ITERATIONS)
+    with contextlib.redirect_stdout(clock), contextlib.suppress(StopIteration):
+        ndfs(X.toarray(), W=np.asmatrix(affinity), n_clusters=_CLUSTERS, verbose=True)  # breaks if given F0
+    return float(np.diff(clock.times)[1:].mean())

@@ -1,0 +1,76 @@
+"""`blockselect datasets`: the real networks that the package knows."""
+
+from __future__ import annotations
+
+from dataclasses import astuple
+from typing import Annotated
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from blockselect.cli.failure import expecting_bad_input
+from blockselect.cli.terminal import progress_bar
+from blockselect.datasets.counts import NetworkCounts
+from blockselect.datasets.download import cache_folder, place_of
+from blockselect.datasets.registry import DATASETS, Dataset, find_dataset
+
+EMBEDDED = "in the package"
+
+datasets = typer.Typer(help="The real networks that the package knows: list, info NAME, fetch NAME.")
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="A name that `blockselect datasets list` shows.")]
+
+
+@datasets.callback(invoke_without_command=True)
+def commands(context: typer.Context) -> None:
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+@datasets.command("list")
+def list_all() -> None:
+    """Show every network, its size, and whether it is on this machine."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("name", no_wrap=True)
+    for column in ("nodes", "links", "features", "classes"):
+        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column("where", no_wrap=True)
+    with expecting_bad_input():
+        for dataset in DATASETS.values():
+            counts = (f"{count:,}" for count in astuple(dataset.counts))
+            table.add_row(dataset.name, *counts, _where(dataset))
+    Console().print(table)
+
+
+@datasets.command()
+def info(name: Name) -> None:
+    """Show what a network is, its size, where it comes from, its licence and what to cite."""
+    with expecting_bad_input():
+        dataset = find_dataset(name)
+        where = _where(dataset)
+    typer.echo(f"{name}: {dataset.about}")
+    typer.echo(f"counts: {dataset.counts}")
+    typer.echo(f"where: {where}")
+    typer.echo(f"source: {dataset.origin}")
+    if dataset.source is not None:
+        for file in dataset.source.files:
+            typer.echo(f"  {file.name}  {file.size:,} bytes  sha256 {file.sha256}")
+        typer.echo(f"cache: {cache_folder()}")
+    typer.echo(f"licence: {dataset.licence}")
+    for citation in dataset.citations:
+        typer.echo(f"cite: {citation}")
+
+
+@datasets.command()
+def fetch(name: Name) -> None:
+    """Download a network if it is not on this machine, and check it."""
+    with expecting_bad_input(), progress_bar(quiet=False) as progress:
+        dataset = find_dataset(name)
+        graph = dataset.load(progress)
+    typer.echo(f"{name}: {NetworkCounts.of(graph)}; {_where(dataset)}")
+
+
+def _where(dataset: Dataset) -> str:
+    return EMBEDDED if dataset.source is None else str(place_of(dataset.source))

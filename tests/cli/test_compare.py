@@ -1,0 +1,328 @@
+"""`blockselect compare` writes a table of methods, shows it, goes on past failures, and refuses bad input at once."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from blockselect import BlockModelSelector
+from blockselect.cli import outputs
+from blockselect.cli.main import app
+from blockselect.evaluation import comparison, evaluate_selection
+from blockselect.evaluation.process import CallError, Measured
+from blockselect.selectors.registry import SELECTORS
+
+FILES = ["comparison.csv", "comparison.md", "run.json"]
+QUICK = ("--methods", "block-model,variance", "--top", "4,8", "--runs", "2")
+
+
+def table(folder):
+    with (folder / "comparison.csv").open(newline="", encoding="utf-8") as lines:
+        return list(csv.DictReader(lines))
+
+
+@pytest.fixture(scope="session")
+def classes(network, tmp_path_factory):
+    """The planted blocks as names, in an order of their own."""
+    path = tmp_path_factory.mktemp("classes") / "classes.csv"
+    names = pd.Series(["red", "green", "blue"])[network.graph.classes].tolist()
+    rows = pd.DataFrame({"id": [f"n{node}" for node in range(60)], "class": names})
+    rows.iloc[::-1].to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="session")
+def options(network, classes):
+    return [*network.options, "--classes", classes]
+
+
+@pytest.fixture(scope="session")
+def done(options, tmp_path_factory):
+    """One run as it is, methods in their own processes: the folder and the result."""
+    folder = tmp_path_factory.mktemp("done") / "out"
+    arguments = ["compare", *options, *QUICK, "--out", folder]
+    return folder, CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def in_this_process(monkeypatch):
+    """Methods rank here, which is quicker; times and memory are made up."""
+
+    def measure(function, *arguments):
+        try:
+            return Measured(function(*arguments), seconds=0.5, peak_bytes=200_000_000, base_bytes=150_000_000)
+        except ValueError as error:
+            raise CallError(str(error)) from error
+
+    monkeypatch.setattr(comparison, "measure_in_fresh_process", measure)
+
+
+def test_exactly_the_three_files_are_written(done):
+    folder, result = done
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert sorted(path.name for path in folder.iterdir()) == FILES
+
+
+def test_the_table_has_all_features_and_each_method_at_each_number(done):
+    rows = table(done[0])
+    expected = [("all-features", 30), ("block-model", 4), ("block-model", 8), ("variance", 4), ("variance", 8)]
+    assert [(row["method"], int(row["n_features"])) for row in rows] == expected
+    assert all(row["error"] == "" for row in rows)
+    assert all(float(row["seconds"]) > 0 for row in rows[1:])
+
+
+def test_figures_are_those_of_the_library(done, network):
+    graph = network.graph
+    selector = BlockModelSelector(8, n_blocks=3, random_state=0)
+    selector.fit(graph.features.toarray(), adjacency=graph.adjacency)
+    scores = evaluate_selection(graph.features, graph.classes, selector.support_, n_runs=2)
+    row = table(done[0])[2]
+    assert float(row["accuracy"]) == pytest.approx(scores.accuracy, rel=1e-12)
+    assert float(row["nmi_sd"]) == pytest.approx(scores.nmi_sd, rel=1e-9, abs=1e-12)
+    assert int(row["n_zero_rows"]) == scores.n_zero_rows
+
+
+def test_the_table_is_shown_with_each_method_named_once(done):
+    folder, result = done
+    for title in ("method", "selected", "ACC ± sd", "NMI ± sd", "seconds", "peak"):
+        assert title in result.stdout
+    assert result.stdout.count("block-model") == result.stdout.count("all-features") == 1
+    assert f"{float(table(folder)[1]['accuracy']):.3f} ± " in result.stdout
+    assert f"wrote {folder / 'comparison.md'}" in result.stdout
+
+
+def test_the_page_has_the_table_and_how_it_was_made(done):
+    page = (done[0] / "comparison.md").read_text(encoding="utf-8")
+    assert "60 nodes" in page
+    assert "| block-model | 4 | 4 |" in page
+    assert "3 clusters, 2 runs with 10 starts each" in page
+    assert "Failed" not in page
+
+
+def test_the_record_holds_what_it_takes_to_repeat_the_run_and_no_time(done, classes):
+    record = json.loads((done[0] / "run.json").read_text(encoding="utf-8"))
+    assert record["command"] == "compare"
+    assert record["settings"] == {"top": [4, 8], "blocks": 3, "runs": 2}
+    assert record["seed"] == 0
+    assert record["counts"] == {"nodes": 60, "links": record["counts"]["links"], "features": 30, "classes": 3}
+    assert record["methods"]["block-model"]["n_blocks"] == 3
+    assert record["methods"]["variance"] == {"selector": "VarianceScore", "n_features_to_select": 8}
+    assert record["input"]["classes"]["file"] == classes.name
+    assert record["errors"] == {}
+    assert "seconds" not in json.dumps(record)
+
+
+def test_the_same_seed_gives_the_same_record_and_scores(run, options, done, tmp_path, in_this_process):
+    run("compare", *options, *QUICK, "--out", tmp_path / "again")
+    assert (tmp_path / "again" / "run.json").read_bytes() == (done[0] / "run.json").read_bytes()
+    for ours, theirs in zip(table(tmp_path / "again"), table(done[0]), strict=True):
+        measured = {"seconds", "peak_mb", "base_mb"}
+        assert {k: v for k, v in ours.items() if k not in measured} == {
+            k: v for k, v in theirs.items() if k not in measured
+        }
+
+
+def test_json_prints_the_rows_and_needs_no_folder(run, options, in_this_process):
+    result = run("compare", *options, *QUICK, "--json")
+    summary = json.loads(result.stdout)
+    assert result.exit_code == 0
+    assert [row["method"] for row in summary["rows"][1:]] == ["block-model"] * 2 + ["variance"] * 2
+    assert summary["settings"]["top"] == [4, 8]
+
+
+def test_quiet_says_nothing(run, options, tmp_path, in_this_process):
+    result = run("compare", *options, *QUICK, "--quiet", "--out", tmp_path / "out")
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "")
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == FILES
+
+
+def test_all_is_every_method_of_the_registry_and_numbers_are_sorted(run, options, tmp_path, in_this_process):
+    result = run("compare", *options, "--top", "8,4,8", "--runs", 1, "--blocks", 2, "--out", tmp_path / "out")
+    assert result.exit_code == 0
+    rows = table(tmp_path / "out")
+    methods = dict.fromkeys(row["method"] for row in rows)
+    assert list(methods) == ["all-features", *SELECTORS]
+    assert {row["method"]: row["error"] for row in rows if row["error"]} == {}
+    assert [row["n_features"] for row in rows[1:3]] == ["4", "8"]
+
+
+@pytest.fixture
+def constant(tmp_path, network):
+    """Every feature is 1 at every node: blocks are found all the same, but nothing varies."""
+    features = pd.read_csv(network.features)
+    features.iloc[:, 1:] = 1
+    features.to_csv(tmp_path / "constant.csv", index=False)
+    return ["--features", tmp_path / "constant.csv", "--graph", network.edges]
+
+
+def test_a_method_that_fails_is_a_row_and_a_line_and_the_others_go_on(run, constant, classes, tmp_path):
+    result = run("compare", *constant, "--classes", classes, *QUICK, "--out", tmp_path / "out")
+    assert result.exit_code == 0
+    assert result.stderr == (
+        "failed: variance: all 30 features are constant: no feature tells nodes apart; check how they were loaded.\n"
+    )
+    assert "failed" in result.stdout
+    rows = table(tmp_path / "out")
+    assert [row["error"] == "" for row in rows] == [True, True, True, False, False]
+    page = (tmp_path / "out" / "comparison.md").read_text(encoding="utf-8")
+    assert "## Failed\n\n- variance: all 30 features are constant" in page
+    record = json.loads((tmp_path / "out" / "run.json").read_text(encoding="utf-8"))
+    assert list(record["errors"]) == ["variance"]
+
+
+def test_only_if_all_methods_fail_the_command_does(run, constant, classes, tmp_path, in_this_process):
+    methods = ["--methods", "variance,morans-i", "--top", "4", "--runs", "1"]
+    result = run("compare", *constant, "--classes", classes, *methods, "--out", tmp_path / "out")
+    assert result.exit_code == 1
+    assert [row["error"] == "" for row in table(tmp_path / "out")] == [True, False, False]
+
+
+def test_warnings_name_the_method(run, network, classes, tmp_path, in_this_process):
+    features = pd.read_csv(network.features)
+    features.iloc[:, 6:] = 1
+    features.to_csv(tmp_path / "features.csv", index=False)
+    files = ["--features", tmp_path / "features.csv", "--graph", network.edges, "--classes", classes]
+    result = run("compare", *files, "--methods", "variance", "--top", 8, "--runs", 1, "--out", tmp_path / "out")
+    assert result.stderr.startswith("warning: variance: only 5 of the 8 features")
+    assert table(tmp_path / "out")[1]["n_selected"] == "5"
+
+
+@pytest.fixture
+def refuse(run, tmp_path, monkeypatch):
+    """What was complained of, after making sure that no method ran and nothing was left behind."""
+
+    def unexpected(*arguments):
+        raise AssertionError("work began before the input was checked")
+
+    monkeypatch.setattr(comparison, "evaluate_selection", unexpected)
+
+    def invoke(*arguments, out="results"):
+        before = sorted(tmp_path.rglob("*"))
+        result = run("compare", *arguments, "--out", tmp_path / out)
+        assert (result.exit_code, result.stdout) == (2, "")
+        assert result.stderr.startswith("error: ")
+        assert result.stderr.count("\n") == 1
+        assert sorted(tmp_path.rglob("*")) == before
+        return result.stderr
+
+    return invoke
+
+
+def test_an_unknown_method_is_refused_with_the_known_and_a_guess(refuse, options):
+    message = refuse(*options, "--methods", "variance,morans-l")
+    assert "no method is called 'morans-l'; known are: block-model, " in message
+    assert "Did you mean morans-i?" in message
+    assert "no method is called ''" in refuse(*options, "--methods", "variance,")
+
+
+@pytest.mark.parametrize("top", ["0", "-4", "4,0", "half", "0.5", "", "4,,8", "4 8"])
+def test_what_is_no_list_of_numbers_is_refused(refuse, options, top):
+    assert f"--top is {top!r}; expected whole numbers from 1" in refuse(*options, "--top", top)
+
+
+def test_more_than_the_network_has_is_refused(refuse, options):
+    assert "--top is 31 but there are 30 features" in refuse(*options, "--top", "4,31")
+    assert "--blocks is 61 but there are 60 nodes" in refuse(*options, "--top", "4", "--blocks", 61)
+
+
+@pytest.mark.parametrize(
+    ("option", "value"), [("--runs", 0), ("--workers", 0), ("--seed", -1), ("--blocks", 0), ("--runs", "many")]
+)
+def test_values_out_of_range_are_refused(refuse, options, option, value):
+    assert f"'{option}'" in refuse(*options, option, value)
+
+
+def test_classes_are_needed_and_come_from_one_place(refuse, network, classes):
+    assert "--features needs --classes FILE" in refuse(*network.options)
+    assert "a --dataset brings its own classes" in refuse("--dataset", "cora", "--classes", classes)
+    assert "'--classes'" in refuse(*network.options, "--classes", "nowhere.csv")
+    assert "either --dataset NAME or --features FILE" in refuse("--top", 4)
+    assert "Did you mean cora?" in refuse("--dataset", "coar")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda rows: rows.iloc[1:], "1 node(s) have no class, for example ['n0']"),
+        (lambda rows: pd.concat([rows, rows.iloc[:2]]), "2 id(s) have more than one row, for example ['n0', 'n1']"),
+        (lambda rows: pd.concat([rows, rows.iloc[:1].assign(id="zoe")]), "1 id(s) are no node of the network"),
+        (lambda rows: rows.assign(**{"class": " "}), "60 node(s) have no class"),
+        (lambda rows: rows.assign(**{"class": "red"}), "every node is of class 'red'"),
+        (lambda rows: rows.assign(more=1), "has 3 columns; expected two"),
+    ],
+)
+def test_classes_that_do_not_fit_the_nodes_are_refused(refuse, network, tmp_path, change, message):
+    names = [f"c{block}" for block in network.graph.classes]
+    rows = pd.DataFrame({"id": [f"n{node}" for node in range(60)], "class": names})
+    change(rows).to_csv(tmp_path / "classes.csv", index=False)
+    assert message in refuse(*network.options, "--classes", tmp_path / "classes.csv", "--top", 4)
+
+
+def test_a_place_for_the_result_is_needed_and_must_be_a_folder(run, refuse, options, tmp_path):
+    result = run("compare", *options)
+    assert (result.exit_code, result.stderr.startswith("error: nowhere to put the result")) == (2, True)
+    (tmp_path / "taken").write_text("x")
+    assert "is a file; name a folder" in refuse(*options, out="taken")
+
+
+def test_files_appear_all_together_or_not_at_all(run, options, tmp_path, in_this_process, monkeypatch):
+    written = []
+
+    def full_disk(path, content):
+        if written:
+            raise OSError(28, "No space left on device", str(path))
+        written.append(path)
+        path.write_bytes(content)
+
+    monkeypatch.setattr(outputs, "_write", full_disk)
+    result = run("compare", *options, *QUICK, "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "No space left on device" in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nodes_of_a_matrix_are_named_by_their_row(run, network, tmp_path, in_this_process):
+    import numpy as np
+
+    np.save(tmp_path / "features.npy", network.graph.features.toarray())
+    rows = pd.DataFrame({"id": range(60), "class": network.graph.classes})
+    rows.to_csv(tmp_path / "classes.csv", index=False)
+    files = ["--features", tmp_path / "features.npy", "--classes", tmp_path / "classes.csv"]
+    result = run("compare", *files, *QUICK, "--json")
+    assert json.loads(result.stdout)["counts"]["classes"] == 3
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="no terminals to open here")
+def test_progress_is_drawn_on_a_terminal_and_ctrl_c_stops_all(options, tmp_path):
+    ours, theirs = os.openpty()
+    endless = ["compare", *options, "--methods", "variance", "--top", "4", "--runs", "1000000"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "blockselect.cli.main", *map(str, endless), "--out", str(tmp_path / "out")],
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm"},
+    )
+    os.close(theirs)
+    try:
+        shown = b""
+        while b"all-features" not in shown:
+            shown += os.read(ours, 1024)
+        process.send_signal(signal.SIGINT)
+        while b"interrupted." not in shown:
+            shown += os.read(ours, 1024)
+        stdout, _ = process.communicate()
+    finally:
+        process.kill()
+        os.close(ours)
+    assert process.returncode == 130
+    assert stdout == b""
+    assert b"Traceback" not in shown
+    assert list(tmp_path.iterdir()) == []

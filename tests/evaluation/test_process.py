@@ -1,0 +1,63 @@
+"""A call in a process of its own: its result, its memory, and every way in which it may fail."""
+
+from __future__ import annotations
+
+import multiprocessing
+import operator
+import os
+import signal
+
+import pytest
+
+from blockselect.evaluation.process import CallError, Measured, measure_in_fresh_process, peak_memory
+
+
+def in_python(code: str) -> Measured:
+    """Evaluated over there: a function of a test could not be imported."""
+    return measure_in_fresh_process(eval, code)
+
+
+def ours() -> set[int | None]:
+    """Processes that this one has started and that still run."""
+    return {process.pid for process in multiprocessing.active_children()}
+
+
+def test_the_result_comes_back_from_another_process():
+    measured = in_python("(__import__('os').getpid(), 6 * 7)")
+    pid, value = measured.value
+    assert value == 42
+    assert pid != os.getpid()
+    assert measured.seconds > 0
+
+
+@pytest.mark.skipif(peak_memory() is None, reason="the system does not tell")
+def test_peak_memory_is_that_of_the_call_alone():
+    held = b"x" * 300_000_000  # which the other process never sees
+    measured = in_python("len(b'x' * 200_000_000)")
+    assert peak_memory() > len(held)
+    assert measured.value == 200_000_000
+    assert 190e6 < measured.peak_bytes - measured.base_bytes < 260e6
+    assert measured.base_bytes < 250e6
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "message"),
+    [
+        (operator.truediv, (1, 0), r"^ZeroDivisionError: division by zero$"),
+        (os._exit, (3,), "ended with exit code 3 and no result"),
+        (signal.raise_signal, (signal.SIGKILL,), "ended by SIGKILL; perhaps memory ran out"),
+    ],
+)
+def test_a_failure_over_there_is_an_error_here(function, arguments, message):
+    before = ours()
+    with pytest.raises(CallError, match=message):
+        measure_in_fresh_process(function, *arguments)
+    assert ours() == before
+
+
+def test_ctrl_c_stops_the_other_process():
+    before = ours()
+    interrupt = f"__import__('os').kill({os.getpid()}, {signal.SIGINT:d})"
+    with pytest.raises(KeyboardInterrupt):
+        in_python(f"{interrupt} or __import__('time').sleep(600)")
+    assert ours() == before

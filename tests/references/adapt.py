@@ -1,0 +1,57 @@
+"""ADAPT as written: loops over nodes and their neighbours, and a simplex searched support by support."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from references.gfs import link_loss
+
+
+def project_onto_simplex(v):
+    """The nearest point among the best points of every support."""
+    best = None
+    for size in range(1, len(v) + 1):
+        for support in map(list, combinations(range(len(v)), size)):
+            p = np.zeros(len(v))
+            p[support] = v[support] - (v[support].sum() - 1) / size
+            if (p >= 0).all() and (best is None or np.linalg.norm(p - v) < np.linalg.norm(best - v)):
+                best = p
+    return best
+
+
+def neighbours(A, i):
+    return [j for j in range(len(A)) if j != i and A[i, j] != 0]
+
+
+def mean_distance(X, A):
+    """Mean of ‖x_i − x_j‖² over links."""
+    return np.mean([np.sum((X[i] - X[j]) ** 2) for i in range(len(A)) for j in neighbours(A, i)])
+
+
+def distance(X, s, i, j):
+    return np.linalg.norm(np.diag(np.sqrt(s)) @ (X[i] - X[j])) ** 2
+
+
+def best_strengths(X, A, s, mu):
+    P = np.zeros(A.shape)
+    for i in range(len(A)):
+        around = neighbours(A, i)
+        if around:
+            d = np.array([distance(X, s, i, j) for j in around]) / mean_distance(X, A)
+            P[i, around] = project_onto_simplex(-d / (2 * mu))
+    return P
+
+
+def ties(X, A, s, P, alpha, mu):
+    total = 0.0
+    for i in range(len(A)):
+        for j in neighbours(A, i):
+            total += P[i, j] * distance(X, s, i, j) / mean_distance(X, A) + mu * P[i, j] ** 2
+    return alpha * total / len(A)
+
+
+def objective(X, A, s, b, P, *, alpha, mu, sparsity):
+    n_links = np.count_nonzero(np.triu(A, 1))
+    return link_loss(X, A, s, b) + ties(X, A, s, P, alpha, mu) + sparsity * s.sum() / n_links

@@ -1,0 +1,43 @@
+"""The Laplacian score and the affinities it uses, dense and literal."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def distances(X):
+    n = len(X)
+    return np.array([[np.linalg.norm(X[i] - X[j]) for j in range(n)] for i in range(n)])
+
+
+def neighbour_affinity(X, n_neighbors, weight):
+    """Weight of the distance, of the nearest others of each node by distance, in either direction; 1 with itself."""
+    n, d = len(X), distances(X)
+    W = np.zeros((n, n))
+    for i in range(n):
+        nearest = sorted((d[i, j], j) for j in range(n) if j != i)[:n_neighbors]
+        for distance, j in nearest:
+            W[i, j] = weight(distance)
+    W = np.maximum(W, W.T)
+    np.fill_diagonal(W, 1)
+    return W
+
+
+def heat(width):
+    return lambda distance: np.exp(-(distance**2) / (2 * width**2))
+
+
+def roughness(f, W):
+    """fᵀLf as a sum over pairs."""
+    n = len(f)
+    return sum(W[i, j] * (f[i] - f[j]) ** 2 for i in range(n) for j in range(i))
+
+
+def laplacian_score(X, W):
+    D = np.diag(W.sum(axis=1))
+    L, one = D - W, np.ones(len(W))
+    scores = []
+    for f in X.T:
+        centred = f - (f @ D @ one) / (one @ D @ one) * one
+        scores.append((centred @ L @ centred) / (centred @ D @ centred))
+    return np.array(scores)
