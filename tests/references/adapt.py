@@ -35,20 +35,20 @@ def distance(X, s, i, j):
 
 
 def best_strengths(X, A, s, mu):
-    P = np.zeros(A.shape)
+    P, scale = np.zeros(A.shape), mean_distance(X, A)
     for i in range(len(A)):
         around = neighbours(A, i)
         if around:
-            d = np.array([distance(X, s, i, j) for j in around]) / mean_distance(X, A)
+            d = np.array([distance(X, s, i, j) for j in around]) / scale
             P[i, around] = project_onto_simplex(-d / (2 * mu))
     return P
 
 
 def ties(X, A, s, P, alpha, mu):
-    total = 0.0
+    total, scale = 0.0, mean_distance(X, A)
     for i in range(len(A)):
         for j in neighbours(A, i):
-            total += P[i, j] * distance(X, s, i, j) / mean_distance(X, A) + mu * P[i, j] ** 2
+            total += P[i, j] * distance(X, s, i, j) / scale + mu * P[i, j] ** 2
     return alpha * total / len(A)
 
 

@@ -11,7 +11,6 @@ from blockselect.scoring import links as module
 from blockselect.scoring.link_likelihood import AllPairs, SampledPairs, alternate, link_likelihood
 from blockselect.scoring.links import NodePairs, NonLinks, PairProducts, linked_pairs, row_products
 from references import gfs
-from references.problems import make_problem
 
 seeds = st.integers(0, 500)
 

@@ -162,6 +162,25 @@ def test_there_are_no_more_combinations_than_features(network):
     assert few.coefficients_.shape == (2, 2)
 
 
+def equal_features(network, scale):
+    X = scale * np.repeat(network.features[:, :2].toarray(), 3, axis=1)
+    X[:, 1] = scale
+    return X
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+def test_fewer_different_features_than_blocks_are_an_error(network, scale):
+    X = equal_features(network, scale)
+    with pytest.raises(ValueError, match=r"fewer features than that are independent.*lower n_blocks"):
+        LUFS(2, n_blocks=4, random_state=0).fit(X, adjacency=network.adjacency)
+    assert np.isfinite(LUFS(2, n_blocks=3, random_state=0).fit(X, adjacency=network.adjacency).criterion_).all()
+
+
+def test_features_too_large_for_the_sparsity_are_an_error_that_says_how_to_scale_them(network):
+    with pytest.raises(ValueError, match=r"0\.1, is lost to rounding beside features as large as 1e\+08; divide"):
+        LUFS(2, n_blocks=3).fit(equal_features(network, 1e8), adjacency=network.adjacency)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

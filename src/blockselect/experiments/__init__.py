@@ -1,1 +1,1 @@
-"""The paper's experiments: trials that survive a kill, their rows, figures of the rows, and what becomes of its claims."""
+"""The paper's experiments: trials that survive a kill, their rows, figures of the rows, and its claims judged."""

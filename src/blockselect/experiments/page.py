@@ -69,7 +69,12 @@ def render_markdown(page: Page) -> bytes:
 
 def _overview(page: Page) -> str:
     lines = [
-        (claim.letter, claim.statement, str(page.judgements[claim.letter].verdict), page.judgements[claim.letter].summary)
+        (
+            claim.letter,
+            claim.statement,
+            str(page.judgements[claim.letter].verdict),
+            page.judgements[claim.letter].summary,
+        )
         for claim in page.claims
     ]
     return markdown_table(("", "claim", "verdict", "measured"), lines, n_text_columns=4)

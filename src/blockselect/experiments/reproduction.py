@@ -101,7 +101,7 @@ def _in_a_sentence(config: ExperimentConfig, title: str) -> str:
     own = [name for name in config.networks if published_block_models(name) is None]
     sources = f"block models of our own (ONMtF) on {', '.join(own)}" if own else "published block models"
     return (
-        f"Configuration {title}, seed {config.seed}: {', '.join(config.networks)}; {config.n_candidates} candidate block "
-        f"models, {sources}; K-means with {config.kmeans_runs} runs of {config.kmeans_init} starts; blockselect "
+        f"Configuration {title}, seed {config.seed}: {', '.join(config.networks)}; {config.n_candidates} candidate "
+        f"block models, {sources}; K-means with {config.kmeans_runs} runs of {config.kmeans_init} starts; blockselect "
         f"{__version__}. BMGUFS* chooses without labels; BMGUFSˢ chooses candidate and sparsity by the labels."
     )

@@ -85,5 +85,6 @@ def _backend(workers: int, dask: str | None) -> Iterator[None]:
         from distributed import Client
     except ImportError as error:
         raise ImportError("a Dask cluster needs Dask; install it with: pip install 'blockselect[dask]'") from error
-    with Client(dask, timeout=CONNECT_SECONDS), parallel_config(backend="dask"):
+    client = Client(dask, timeout=CONNECT_SECONDS)  # type: ignore[no-untyped-call]
+    with client, parallel_config(backend="dask"):
         yield

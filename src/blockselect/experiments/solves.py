@@ -34,6 +34,7 @@ def network(name: str) -> AttributedGraph:
 
 @lru_cache(maxsize=1)
 def gram(name: str) -> DenseGramSquared | SparseGramSquared:
+    """Shared by the descents of a trial."""
     return gram_squared(network(name).features)
 
 
@@ -88,11 +89,12 @@ def network_trial(
     return Trial(experiment, told, with_candidates, payload, cost)
 
 
-def with_candidates(
-    run: Callable[..., list[Row]], name: str, config: ExperimentConfig, published: bool
-) -> list[Row]:
+def with_candidates(run: Callable[..., list[Row]], name: str, config: ExperimentConfig, published: bool) -> list[Row]:
     models = candidates(name, config.n_candidates, config.seed, published=published)
-    return run(name, models, config)
+    try:
+        return run(name, models, config)
+    finally:
+        gram.cache_clear()  # half a gigabyte on BlogCatalog, which a worker must not hold beside its next trial
 
 
 def solve(name: str, models: list[BlockModel], config: ExperimentConfig, **settings: Any) -> DescentResult:

@@ -14,7 +14,7 @@ _WHOLE = ("candidate", "top", "n_nonzero", "n_zero_rows", "repeat")  # stay whol
 
 
 def experiment_table(rows: Sequence[Row], experiment: str) -> pd.DataFrame:
-    """All rows of an experiment, failed ones too; selections with ACC and NMI, or with the error of their clustering."""
+    """All rows of an experiment, failed ones too; selections with ACC and NMI, or the error of their clustering."""
     table = pd.DataFrame([row for row in rows if row["experiment"] == experiment])
     if "selection" not in table:
         return _in_order(table)

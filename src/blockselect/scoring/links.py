@@ -136,7 +136,7 @@ class PairProducts:
             return self.rows.T @ weights  # type: ignore[no-any-return]
         n = self.features.shape[0]
         spread = sparse.csr_array((weights, (self.pairs.first, self.pairs.second)), shape=(n, n))
-        return np.einsum("nm,nm->m", self.features, spread @ self.features)
+        return np.asarray(np.einsum("nm,nm->m", self.features, spread @ self.features))
 
 
 def row_pieces(n_rows: int, width: int) -> Iterator[slice]:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve, eigh, lu_factor, lu_solve
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+from scipy.sparse.linalg import LinearOperator, eigsh
 
 from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.scoring.row_sparse import row_norms
@@ -23,7 +23,7 @@ Solve = Callable[[FloatArray], FloatArray]  # (m,) → (m,)
 
 _SMALL = 400  # features up to which a dense eigendecomposition is about as quick
 _TOL = 1e-10  # of the eigenvalues, relative
-_RESTARTS = 60  # of Lanczos; two or three are usual
+_UNSEEN = 1e-6  # share of the constraint below which a combination counts as zero on all nodes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,12 +96,16 @@ class SmoothCombinations:
         """The `count` smoothest combinations for row weights w > 0 (m,), smoothest first: Z of shape (m, count)."""
         scale = np.asarray(row_weights, dtype=np.float64) ** -0.5
         route = self._cheapest(count) if self.route == "auto" else self.route
-        if route == "dense":
-            return scale[:, None] * self._all_at_once(scale, count)
-        X = self._X
-        J = sparse.csr_array(X @ sparse.diags_array(scale)) if sparse.issparse(X) else X * scale
-        solve = self._by_cholesky(scale) if route == "cholesky" else self._by_woodbury(J)
-        return scale[:, None] * self._by_lanczos(J, scale, solve, count)
+        try:
+            Y = self._all_at_once(scale, count) if route == "dense" else self._by_lanczos(scale, count, route)
+        except np.linalg.LinAlgError as error:
+            raise ValueError(
+                f"the penalty on rows (sparsity), {self.penalty:g}, is lost to rounding beside features as large as "
+                f"{abs(self._X).max():.3g}; divide the features by their largest value, or raise it."
+            ) from error
+        Z = np.asarray(scale[:, None] * Y)
+        self._check_seen(Z)
+        return Z
 
     def _cheapest(self, count: int) -> Route:
         n, m = self._X.shape
@@ -125,9 +129,11 @@ class SmoothCombinations:
         return C
 
     def _all_at_once(self, scale: FloatArray, count: int) -> FloatArray:
+        """The pencil is taken the other way round, largest eigenvalues first, for it is C that is definite."""
         m = len(scale)
         constraint = self._constraint * scale[:, None] * scale
         values, Y = eigh(constraint, self._definite(scale), subset_by_index=[m - count, m - 1])
+        values = np.maximum(values, m * np.finfo(np.float64).eps * values[-1])  # below that they are rounding
         return np.asarray((Y / np.sqrt(values))[:, ::-1])
 
     def _by_cholesky(self, scale: FloatArray) -> Solve:
@@ -145,31 +151,37 @@ class SmoothCombinations:
 
         return solve
 
-    def _by_lanczos(self, J: Features, scale: FloatArray, solve: Solve, count: int) -> FloatArray:
-        m = len(scale)
+    def _by_lanczos(self, scale: FloatArray, count: int, route: Route) -> FloatArray:
+        X, m = self._X, len(scale)
+        J = sparse.csr_array(X @ sparse.diags_array(scale)) if sparse.issparse(X) else X * scale
+        solve = self._by_cholesky(scale) if route == "cholesky" else self._by_woodbury(J)
 
         def operator(apply: Solve) -> LinearOperator:
             return LinearOperator((m, m), matvec=lambda v: apply(v.ravel()), dtype=np.float64)
 
-        try:
-            values, Y = eigsh(
-                operator(lambda v: J.T @ self.roughness.of(J @ v) + self.penalty * v),
-                k=count,
-                M=operator(lambda v: J.T @ (J @ v) + self.ridge * scale**2 * v),
-                sigma=0,
-                OPinv=operator(solve),
-                v0=self._start,
-                ncv=min(m, max(20, 4 * count)),
-                maxiter=_RESTARTS,
-                tol=_TOL,
-            )
-        except ArpackNoConvergence as error:
-            raise ValueError(
-                f"the {count} smoothest combinations of features could not be told from the next ones: many are equally "
-                f"smooth. Most often these vanish on all nodes and are let in by a ridge of {self.ridge:g}: lower it, or "
-                "raise the penalty on rows (sparsity)."
-            ) from error
+        values, Y = eigsh(
+            operator(lambda v: J.T @ self.roughness.of(J @ v) + self.penalty * v),
+            k=count,
+            M=operator(lambda v: J.T @ (J @ v) + self.ridge * scale**2 * v),
+            sigma=0,
+            OPinv=operator(solve),
+            v0=self._start,
+            ncv=min(m, max(20, 4 * count)),
+            tol=_TOL,
+        )
         return np.asarray(Y[:, np.argsort(values, kind="stable")])
+
+    def _check_seen(self, Z: FloatArray) -> None:
+        """Refuse combinations that the constraint sees by its ridge alone: on all nodes they are zero.
+
+        Besides saying nothing, they come with equal eigenvalues at equal weights, and Lanczos might not find them all.
+        """
+        if self.ridge * np.sum(Z**2, axis=0).max() > 1 - _UNSEEN:
+            raise ValueError(
+                f"among the {Z.shape[1]} smoothest combinations of features is one that is zero on all nodes: fewer "
+                f"features than that are independent, or the ridge, {self.ridge:g}, is too large for features of this "
+                "scale; lower n_blocks, or ridge."
+            )
 
 
 def _dense(matrix: Any) -> FloatArray:

@@ -27,10 +27,11 @@ class ADAPT(LinkModelSelector):
              + α/n Σ_i Σ_{j∈N(i)} (P_ij d_ij + μ P_ij²),   s ∈ [0, 1], rows of P on the simplex,
 
     where d_ij = ‖diag(√s)(x_i − x_j)‖² / δ and δ is the mean of ‖x_i − x_j‖² over all links. The score of a feature is
-    s. |E| is the number of links; the divisions make the settings independent of the size and scale of the data. The
-    sum over pairs runs over all links and a fixed draw of non-links, weighted to stand for all of them. In turns: P in
-    closed form, each row of −d/2μ projected onto the simplex; s and b by L-BFGS-B within the bounds. A node without
-    links has no row of P. Link weights are not read. Reconstructed: no claim of fidelity.
+    s. |E| is the number of links. X is first divided by the mean absolute value of its non-zero entries; that and the
+    divisions above make the settings independent of the size and scale of the data. The sum over pairs runs over all
+    links and a fixed draw of non-links, weighted to stand for all of them. In turns: P in closed form, each row of
+    −d/2μ projected onto the simplex; s and b by L-BFGS-B within the bounds. A node without links has no row of P. Link
+    weights are not read. Reconstructed: no claim of fidelity.
 
     Parameters
     ----------
@@ -174,13 +175,13 @@ class Ties:
         by_link = from_both[:n_links] + from_both[n_links:]  # P_ij + P_ji
         by_node = np.bincount(pairs.first, by_link, self.n_nodes) + np.bincount(pairs.second, by_link, self.n_nodes)
         total = self.squares.T @ by_node - 2 * self.products.total(by_link)
-        return np.maximum(total, 0) / (self.scale * self.n_nodes)
+        return np.asarray(np.maximum(total, 0) / (self.scale * self.n_nodes))
 
     def _distances(self, scores: FloatArray) -> FloatArray:
         """d_ij of each link: (e,)."""
         lengths, pairs = self.squares @ scores, self.products.pairs
         distances = lengths[pairs.first] + lengths[pairs.second] - 2 * self.products.affinity(scores)
-        return np.maximum(distances, 0) / self.scale
+        return np.asarray(np.maximum(distances, 0) / self.scale)
 
 
 def onto_simplex(values: FloatArray, groups: IntArray) -> FloatArray:
@@ -199,15 +200,15 @@ def onto_simplex(values: FloatArray, groups: IntArray) -> FloatArray:
     """
     starts = np.flatnonzero(np.diff(groups, prepend=groups[0] - 1))
     sizes = np.diff(np.append(starts, len(groups)))
-    # Only what lies less than 1 below the largest stays above zero; the rest may as well lie at 1 below, which keeps
-    # the running sums short of digits they would lose.
+    # Only what lies less than 1 below the largest stays above zero. The rest may as well lie 1 below, and then running
+    # sums stay small enough to be exact.
     below = np.maximum(values - np.repeat(np.maximum.reduceat(values, starts), sizes), -1)
     falling = below[np.lexsort((-below, groups))]
     rank = np.arange(len(values)) - np.repeat(starts, sizes) + 1
     sums = np.cumsum(falling)
     sums -= np.repeat(sums[starts] - falling[starts], sizes)
     inside = falling * rank > sums - 1
-    n_inside = np.add.reduceat(inside, starts)
+    n_inside = np.add.reduceat(inside, starts, dtype=np.intp)
     level = (sums[starts + n_inside - 1] - 1) / n_inside
     projected = np.maximum(below - np.repeat(level, sizes), 0)
-    return projected / np.repeat(np.add.reduceat(projected, starts), sizes)
+    return np.asarray(projected / np.repeat(np.add.reduceat(projected, starts), sizes))

@@ -28,9 +28,10 @@ class GFS(LinkModelSelector):
         min  (−Σ_{i<j} [A_ij log σ_ij + (1 − A_ij) log(1 − σ_ij)] + λ 1ᵀs) / |E|
              + α (‖X − X diag(s) V‖² + ρ‖V‖²) / ‖X‖²,   s ∈ [0, 1].
 
-    The score of a feature is s. |E| is the number of links; both divisions make the settings independent of the size of
-    the data. Without the ridge ρ, any s > 0 would do as well as s = 1, with a larger V. V may have a low rank, with rows
-    among the leading right singular vectors of X. The sum over pairs runs over all links and a fixed draw of
+    The score of a feature is s. |E| is the number of links. X is first divided by the mean absolute value of its
+    non-zero entries; that and both divisions above make the settings independent of the size and scale of the data.
+    Without the ridge ρ, any s > 0 would do as well as s = 1, with a larger V. V may have a low rank, with rows in the
+    span of the leading right singular vectors of X. The sum over pairs runs over all links and a fixed draw of
     non-links, weighted to stand for all of them. In turns: V by conjugate gradient, s and b by L-BFGS-B within the
     bounds. Link weights are not read. Reconstructed: no claim of fidelity.
 
@@ -182,10 +183,10 @@ class Content:
 
         def normal_equations(flat: FloatArray) -> FloatArray:
             C = flat.reshape(shape)
-            return (s * (X.T @ (X @ (s * C))) + self.ridge * C).ravel()
+            return np.ravel(s * (X.T @ (X @ (s * C))) + self.ridge * C)
 
         def by_diagonal(flat: FloatArray) -> FloatArray:
-            return (flat.reshape(shape) / diagonal[:, None]).ravel()
+            return np.ravel(flat.reshape(shape) / diagonal[:, None])
 
         square = (map_.size, map_.size)
         improved, _ = cg(

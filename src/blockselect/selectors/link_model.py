@@ -8,6 +8,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.utils._param_validation import Interval
 
 from blockselect.arrays import Features, FloatArray, Sparse
@@ -42,7 +43,7 @@ class LinkModelSelector(NetworkGuidedSelector):
         rng = generator_from(self.random_state)
         features = features_to_compare(graph.features, binarize=self.binarize)
         varying = ~constant_columns(features)  # a constant adds the same to every pair: that is the intercept's part
-        features = features[:, varying]
+        features = in_own_units(features[:, varying])
         likelihood = link_likelihood(
             features, graph.adjacency, non_links_per_link=None if self.exact else self.non_links_per_link, rng=rng
         )
@@ -67,6 +68,12 @@ class LinkModelSelector(NetworkGuidedSelector):
         self, features: Features, adjacency: Sparse, rng: np.random.Generator
     ) -> Callable[[FloatArray], Penalty]:
         """Scores (m,) → the method's own penalty, whose own unknowns are fitted to these scores."""
+
+
+def in_own_units(features: Features) -> Features:
+    """Divided by the mean absolute value of what is not zero: the same whatever the unit, and 0 and 1 stay."""
+    values = features.data if sparse.issparse(features) else features
+    return features * (np.count_nonzero(values) / np.abs(values).sum())
 
 
 def _plus_sparsity(penalty: Penalty, sparsity: float) -> Penalty:

@@ -47,20 +47,21 @@ class LUFS(NetworkGuidedSelector):
     n_features_to_select : int, float or None, default=None
         How many features to keep; between 0 and 1 a share of them; None keeps half.
     n_blocks : int, default=8
-        Social dimensions, and combinations of features (of these no more than there are features). (paper: K)
+        Social dimensions, and combinations of features: of these no more than there are features, so many of which
+        must be independent. (paper: K)
     social_weight : float, default=0.1
         Weight of the social dimensions against the links. (paper: α)
     sparsity : float, default=0.1
         Weight of the row-sparse penalty; larger leaves fewer features. (paper: β)
     ridge : float, default=1e-6
-        Makes the constraint definite. Keep it small: where `sparsity` / `ridge` comes near the eigenvalues, combinations
-        that vanish on all nodes are let in. (paper: λ)
+        Makes the constraint definite. Keep it small: too large, it lets in combinations that are zero on all nodes,
+        which is an error. (paper: λ)
     n_neighbors : int or None, default=None
         Where `fit` is given no adjacency, link this many nearest by the features; None: that is an error.
     max_iter : int, default=50
         Most iterations.
     tol : float, default=1e-5
-        Stop once the objective falls by less than this share of itself; 0 never stops early.
+        Stop once the objective changes by less than this share of itself; 0 never stops early.
     random_state : int, RandomState or None, default=None
         Seeds K-means and the eigensolver: the same seed gives the same result.
 
@@ -149,12 +150,13 @@ class LUFS(NetworkGuidedSelector):
             rng=rng,
         )
         n_combinations = min(self.n_blocks, graph.n_features)
-        weights, history = np.ones(graph.n_features), []
+        weights: FloatArray = np.ones(graph.n_features)
+        history: list[float] = []
         for _ in range(self.max_iter):
             Z = smooth.solve(weights, n_combinations)
             weights = row_weights(Z)
             history.append(smooth.objective(Z))
-            if len(history) > 1 and history[-2] - history[-1] < self.tol * history[-1]:
+            if len(history) > 1 and abs(history[-2] - history[-1]) < self.tol * history[-1]:
                 break
         self.coefficients_ = Z
         self.history_, self.n_iter_ = np.array(history), len(history)

@@ -8,16 +8,17 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import LinearOperator, eigsh
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.linear_model import lars_path, lars_path_gram
+from scipy.sparse.linalg import LinearOperator, lobpcg, splu
 from sklearn.utils._param_validation import Interval
 
 from blockselect.arrays import Features, FloatArray, Sparse
+from blockselect.scoring.least_angle import LeastAngleRegression
 from blockselect.selectors.guided import FeatureGuidedSelector
 
-_SMALL = 200  # nodes up to which a dense eigendecomposition is at least as quick, and exact for any number of vectors
-_GRAM_UP_TO = 2  # features a node up to which XᵀX is held (m × m) rather than a dense X (n × m)
+_SMALL = 200  # nodes up to which a dense eigendecomposition is at least as quick
+_GUARD = 4  # eigenvectors beyond those asked for, which help the last of them to settle
+_SHIFT = 1e-6  # makes the Laplacian definite
+_EIGEN_TOL = 1e-10  # residual of an eigenvector; eigenvalues are up to 2
 
 
 class MCFS(FeatureGuidedSelector):
@@ -55,10 +56,6 @@ class MCFS(FeatureGuidedSelector):
         One regression a column. (paper: a_k)
     embedding_ : array of shape (n, c)
         The eigenvectors, scaled such that yᵀDy = 1. (paper: y_k)
-
-    Notes
-    -----
-    X stays sparse up to twice as many features as nodes, where XᵀX is held, m × m; with more, X is held dense.
 
     References
     ----------
@@ -105,8 +102,9 @@ class MCFS(FeatureGuidedSelector):
 
     def _score(self, features: Features, affinity: Sparse) -> FloatArray:
         self.embedding_ = smooth_eigenvectors(affinity, self.n_blocks)
+        regression = LeastAngleRegression(features)
         n_nonzero = self._n_to_select(features.shape[1])
-        self.coefficients_ = least_angle_coefficients(features, self.embedding_, n_nonzero)
+        self.coefficients_ = np.column_stack([regression.fit(target, n_nonzero) for target in self.embedding_.T])
         self.criterion_ = np.abs(self.coefficients_).max(axis=1)
         return self.criterion_.copy()
 
@@ -114,63 +112,44 @@ class MCFS(FeatureGuidedSelector):
 def smooth_eigenvectors(affinity: Sparse, count: int) -> FloatArray:
     """Eigenvectors of Ly = λDy with the smallest λ but for the constant, yᵀDy = 1. (n, count)
 
-    They are D^-½u for the leading eigenvectors u of D^-½WD^-½, once D^½1 is projected out. A node without any
+    They are D^-½u for the eigenvectors u of I − D^-½WD^-½, once D^½1 is projected out. A node without any
     affinity gets zeros.
     """
     n = affinity.shape[0]
     root = np.sqrt(np.asarray(affinity.sum(axis=1), dtype=np.float64).ravel())
     inverse_root = np.divide(1, root, out=np.zeros(n), where=root > 0)
     normalised = sparse.csr_array(sparse.diags_array(inverse_root) @ affinity @ sparse.diags_array(inverse_root))
+    normalised.data[normalised.data < np.finfo(np.float64).eps ** 2] = 0  # products with them would underflow
+    normalised.eliminate_zeros()
     constant = root / np.linalg.norm(root)
-    # Eigenvalues lie in [−1, 1]: the constant's, 1, is moved to −2, and the zero of a node without affinity stays.
-    if n <= _SMALL:
-        vectors = np.linalg.eigh(normalised.toarray() - 3 * np.outer(constant, constant))[1][:, ::-1]
+    laplacian = sparse.csc_array(sparse.eye_array(n) - normalised)
+    if n <= max(_SMALL, 5 * (count + _GUARD)):
+        # Eigenvalues lie in [0, 2]: the constant's, 0, is moved to 3.
+        vectors = np.linalg.eigh(laplacian.toarray() + 3 * np.outer(constant, constant))[1]
     else:
-        vectors = _leading(normalised, constant, count)
+        vectors = _smallest(laplacian, constant, count)
     return np.asarray(inverse_root[:, None] * vectors[:, :count])
 
 
-def _leading(normalised: Sparse, constant: FloatArray, count: int) -> FloatArray:
+def _smallest(laplacian: Any, constant: FloatArray, count: int) -> FloatArray:
+    """Eigenvectors with the smallest eigenvalues, orthogonal to the constant.
+
+    Heat weights may leave many nodes all but alone, and as many eigenvalues all but zero: Lanczos iterations then do
+    not settle, while these, preconditioned by a sparse factor, do.
+    """
     n = len(constant)
-    operator = LinearOperator(
-        normalised.shape, matvec=lambda v: normalised @ v - 3 * constant * (constant @ v), dtype=np.float64
-    )
-    start = np.cos(np.arange(n))  # fixed, and like no structure of a graph
-    values, vectors = eigsh(operator, k=count, which="LA", v0=start, ncv=min(n, max(4 * count, 40)), maxiter=100 * n)
-    return np.asarray(vectors[:, np.argsort(-values, kind="stable")])
-
-
-def least_angle_coefficients(features: Features, targets: FloatArray, n_nonzero: int) -> FloatArray:
-    """Least angle regression of each target on the centred features, stopped after `n_nonzero` steps. (m, c)"""
-    n, m = features.shape
-    X = features.astype(np.float64, copy=False)
-    centred = targets - targets.mean(axis=0)
-    correlations = np.asarray(X.T @ centred)  # centring X changes nothing here
-    by_gram = m <= _GRAM_UP_TO * n
-    prepared = _centred_gram(X) if by_gram else _centred_dense(X)
-    columns = []
-    for target, correlation in zip(centred.T, correlations.T, strict=True):
-        options: dict[str, Any] = {"max_iter": n_nonzero, "method": "lar", "return_path": False}
-        with warnings.catch_warnings():
-            # A copy of a feature that is already in: scikit-learn leaves it out, as it should be, and says so each time.
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            if by_gram:
-                path = lars_path_gram(correlation.copy(), prepared, n_samples=n, **options)
-            else:
-                path = lars_path(prepared, target, Gram=None, **options)
-        columns.append(path[2])
-    return np.column_stack(columns)
-
-
-def _centred_gram(X: Features) -> FloatArray:
-    """XᵀX − n·x̄x̄ᵀ, without centring X itself."""
-    gram: Any = X.T @ X
-    gram = gram.toarray() if sparse.issparse(gram) else gram
-    mean = np.asarray(X.mean(axis=0)).ravel()
-    gram -= X.shape[0] * np.outer(mean, mean)
-    return np.asarray(gram)
-
-
-def _centred_dense(X: Features) -> FloatArray:
-    dense = X.toarray() if sparse.issparse(X) else X
-    return np.asarray(dense - dense.mean(axis=0))
+    shifted = sparse.csc_array(laplacian + _SHIFT * sparse.eye_array(n))
+    factor = splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    start = np.cos(np.outer(np.arange(n), np.arange(1, count + _GUARD + 1)))  # fixed, and like no structure of a graph
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # the guards need not settle
+        values, vectors = lobpcg(
+            laplacian,
+            start,
+            M=LinearOperator((n, n), matvec=factor.solve, matmat=factor.solve, dtype=np.float64),
+            Y=constant[:, None],
+            tol=_EIGEN_TOL,
+            maxiter=200,
+            largest=False,
+        )
+    return np.asarray(vectors[:, np.argsort(values, kind="stable")])

@@ -59,7 +59,7 @@ class NetFS(NetworkGuidedSelector):
     max_iter : int, default=200
         Most iterations.
     tol : float, default=1e-6
-        Stop once the objective falls by less than this share of itself; 0 never stops early.
+        Stop once the objective changes by less than this share of itself; 0 never stops early.
     random_state : int, RandomState or None, default=None
         Seeds the start: the same seed gives the same result.
 
@@ -91,7 +91,6 @@ class NetFS(NetworkGuidedSelector):
     References
     ----------
     J. Li, X. Hu, L. Wu, H. Liu. Robust Unsupervised Feature Selection on Networked Data. SDM 2016.
-    https://doi.org/10.1137/1.9781611974348.44
 
     Examples
     --------
@@ -147,15 +146,17 @@ class NetFS(NetworkGuidedSelector):
     def _score(self, graph: AttributedGraph) -> FloatArray:
         term = CommunityTerm(graph.adjacency, self.network_weight, float(norm(graph.adjacency)))
         regression = RowSparseRegression(graph.features, self.sparsity)
-        U, Z = self._start(graph.adjacency), None
-        weights, history = np.ones(graph.n_features), []
+        U = self._start(graph.adjacency)
+        Z: FloatArray = np.zeros((graph.n_features, U.shape[1]))
+        weights: FloatArray = np.ones(graph.n_features)
+        history: list[float] = []
         step = term.safe_step(U)
         for _ in range(self.max_iter):
             Z = regression.solve(U, weights, Z)
             weights, fitted = row_weights(Z), regression.predict(Z)
             U, step = term.descend(U, fitted, step)
             history.append(term.value(U, fitted) + self.sparsity * float(row_norms(Z).sum()))
-            if len(history) > 1 and history[-2] - history[-1] < self.tol * history[-1]:
+            if len(history) > 1 and abs(history[-2] - history[-1]) < self.tol * history[-1]:
                 break
         self.coefficients_, self.clusters_ = Z, U
         self.explained_ = 1 - term.misfit(U) / term.norm**2
@@ -163,13 +164,13 @@ class NetFS(NetworkGuidedSelector):
         if np.linalg.norm(U.T @ U) < _COLLAPSED * term.norm:
             self._warn_of_collapse(graph.adjacency)
         self.criterion_ = row_norms(Z)
-        return self.criterion_.copy()
+        return row_norms(Z)
 
     def _start(self, adjacency: Sparse) -> FloatArray:
         if self.initial_clusters is not None:
             return np.array(self.initial_clusters, dtype=np.float64)
         U = generator_from(self.random_state).random((adjacency.shape[0], self.n_blocks))
-        return U * np.sqrt(np.vdot(U, adjacency @ U) / np.sum((U.T @ U) ** 2))
+        return np.asarray(U * np.sqrt(np.vdot(U, adjacency @ U) / np.sum((U.T @ U) ** 2)))
 
     def _warn_of_collapse(self, adjacency: Sparse) -> None:
         largest = float(eigsh(adjacency, k=1, which="LA", v0=np.ones(adjacency.shape[0]), return_eigenvectors=False)[0])

@@ -16,6 +16,7 @@ from blockselect.selectors.base import ScoreSelector
 from blockselect.selectors.block_model import PAPER, BlockModelSelector
 from blockselect.selectors.gfs import GFS
 from blockselect.selectors.laplacian import LaplacianScore, NetworkLaplacianScore
+from blockselect.selectors.lufs import LUFS
 from blockselect.selectors.mcfs import MCFS
 from blockselect.selectors.mmpop import MMPOP
 from blockselect.selectors.moran import MoransI
@@ -23,6 +24,7 @@ from blockselect.selectors.ndfs import NDFS
 from blockselect.selectors.netfs import NetFS
 from blockselect.selectors.partial_order import PartialOrder
 from blockselect.selectors.spec import SPEC
+from blockselect.selectors.udfs import UDFS
 from blockselect.selectors.variance import VarianceScore
 
 Guidance = Literal["blocks", "features", "network", "none"]
@@ -103,6 +105,7 @@ SELECTORS: dict[str, Method] = {
     "mcfs": Method(
         MCFS, "MCFS", "features", "checked", "Cai, Zhang and He, KDD 2010, doi:10.1145/1835804.1835848", in_paper=False
     ),
+    "udfs": Method(UDFS, "UDFS", "features", "checked", "Yang, Shen, Ma, Huang and Zhou, IJCAI 2011", in_paper=False),
     "variance": Method(VarianceScore, "Variance", "none", "checked", "in general use", in_paper=False),
     "mmpop": Method(MMPOP, "MMPOP, hinge loss", "network", "recalled", "Wei, Xie and Yu, SDM 2015", in_paper=True),
     "mmpop-logistic": Method(
@@ -123,6 +126,9 @@ SELECTORS: dict[str, Method] = {
         in_paper=False,
     ),
     "netfs": Method(NetFS, "NetFS", "network", "recalled", "Li, Hu, Wu and Liu, SDM 2016", in_paper=True),
+    "lufs": Method(
+        LUFS, "LUFS", "network", "recalled", "Tang and Liu, KDD 2012, doi:10.1145/2339530.2339673", in_paper=True
+    ),
     "gfs": Method(GFS, "GFS-style", "network", "reconstructed", "after Wei, Cao and Yu, AAAI 2016", in_paper=True),
     "adapt": Method(
         ADAPT, "ADAPT-style", "network", "reconstructed", "after Li, Guo, Liu and Liu, KDD 2019", in_paper=True

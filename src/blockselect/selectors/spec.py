@@ -35,8 +35,7 @@ class SPEC(FeatureGuidedSelector):
     - φ2 = φ1 / (1 − (f̂ᵀξ_1)²), small is good: the Laplacian score on the same affinity;
     - φ3 = Σ_{j=2..k} (2 − λ_j)(f̂ᵀξ_j)², large is good.
 
-    Checked against published code: φ2 on the values of its default style, which takes all eigenpairs but the first
-    and divides as above, and φ1 and φ3 on dense eigendecompositions.
+    Checked against published code, where φ1, φ2 and φ3 are the styles −1, 0 (its default) and k.
 
     Parameters
     ----------

@@ -41,8 +41,8 @@ CLAIMS: tuple[Claim, ...] = (
         "c",
         "Small perturbations of the blocks change r little.",
         "A median cosine distance is small if it is at most 0.05 and at most half of the median distance between r of "
-        "different candidates; holds if it is so for every network, share of nodes and kind of densities, in part if for "
-        "at least half of them.",
+        "different candidates; holds if it is so for every network, share of nodes and kind of densities, in part if "
+        "for at least half of them.",
         "perturbation",
         small_changes_matter_little,
     ),
@@ -65,9 +65,9 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "f",
         "There is a cliff near β̄ = 0.5, and quality is stable from 0.6.",
-        "Two checks for each surface, on means over the sparsities that leave enough features: the largest step between "
-        "neighbouring β̄ lies within 0.4 to 0.6 with a rise of at least 5 points across, and the range from 0.6 is at "
-        "most 5 points; holds if all pass, in part if at least half.",
+        "Two checks for each surface, on means over the sparsities that leave enough features: the largest step "
+        "between neighbouring β̄ lies within 0.4 to 0.6 with a rise of at least 5 points across, and the range from 0.6 "
+        "is at most 5 points; holds if all pass, in part if at least half.",
         "parameters",
         cliff_then_stable,
     ),
@@ -82,9 +82,9 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(
         "h",
         "For β̄ ≥ 0.6 both losses fall monotonically and settle within 200 iterations.",
-        "A curve falls if it never lies more than 1 % of its range above a value that it had before, and settles if its "
-        "last tenth moves by at most 1 % of its range; holds if every curve of L_m and L_b + L_m does both, in part if at least half of "
-        "these checks pass.",
+        "A curve falls if it never lies more than 1 % of its range above a value that it had before, and settles if "
+        "its last tenth moves by at most 1 % of its range; holds if every curve of L_m and L_b + L_m does both, in "
+        "part if at least half of these checks pass.",
         "convergence",
         losses_fall_and_settle,
     ),

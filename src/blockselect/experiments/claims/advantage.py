@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
+from typing import Any
+
 import pandas as pd
 
 from blockselect.experiments.claims.record import Judgement, Verdict, points, unmeasured
@@ -20,29 +23,35 @@ def few_beat_all(rows: list[Row], config: ExperimentConfig) -> Judgement:
     table = results(rows)
     if table.empty:
         return unmeasured("no row of the experiment succeeded.")
-    table = table[(table["dataset"] == "blogcatalog") & (table["top"] == FEW)].set_index("method")
-    if not {ALL, LOWEST, SUPERVISED} <= set(table.index):
+    table = table[(table["dataset"] == "blogcatalog") & (table["top"] == FEW)]
+    found = {row["method"]: row for row in table.to_dict("records")}
+    if not {ALL, LOWEST, SUPERVISED} <= found.keys():
         return unmeasured(f"there are no rows of BlogCatalog with {FEW} features.")
-    if table.loc[LOWEST, "block_models"] != "published":
+    if found[LOWEST]["block_models"] != "published":
         return unmeasured("the published block models were not there: set BLOCKSELECT_GOLDEN to their folder.")
-    table = table.loc[[ALL, LOWEST, SUPERVISED]]
-    gain = table["accuracy"] - table.loc[ALL, "accuracy"]
+    gain = {method: found[method]["accuracy"] - found[ALL]["accuracy"] for method in (LOWEST, SUPERVISED)}
     verdict = Verdict.FAILS
     if gain[SUPERVISED] > GAIN:
         verdict = Verdict.PARTLY
     if gain[LOWEST] > GAIN:
         verdict = Verdict.HOLDS
-    figures = pd.DataFrame(
+    figures = [{"features": ALL, "ACC": _with_sd(found[ALL]), "gain, points": "", "candidate": "", "γ": ""}]
+    figures += [
         {
-            "features": [ALL, *(f"{FEW} of {method}" for method in (LOWEST, SUPERVISED))],
-            "ACC": [f"{mean:.3f} ± {sd:.3f}" for mean, sd in zip(table["accuracy"], table["accuracy_sd"], strict=True)],
-            "gain, points": ["", *(points(gain[method]) for method in (LOWEST, SUPERVISED))],
-            "candidate": ["", *(f"{table.loc[method, 'candidate'] + 1:.0f}" for method in (LOWEST, SUPERVISED))],
-            "γ": ["", *(f"{table.loc[method, 'sparsity']:g}" for method in (LOWEST, SUPERVISED))],
+            "features": f"{FEW} of {method}",
+            "ACC": _with_sd(found[method]),
+            "gain, points": points(gain[method]),
+            "candidate": str(found[method]["candidate"] + 1),
+            "γ": f"{found[method]['sparsity']:g}",
         }
-    )
+        for method in (LOWEST, SUPERVISED)
+    ]
     told = f"{points(gain[LOWEST])} points without labels, {points(gain[SUPERVISED])} where labels chose."
-    return Judgement(verdict, told, figures)
+    return Judgement(verdict, told, pd.DataFrame(figures))
+
+
+def _with_sd(row: Mapping[Hashable, Any]) -> str:
+    return f"{row['accuracy']:.3f} ± {row['accuracy_sd']:.3f}"
 
 
 def beats_without_labels(rows: list[Row], config: ExperimentConfig) -> Judgement:
@@ -85,8 +94,7 @@ def _beats_each(table: pd.DataFrame, ours: str) -> Judgement:
 
 
 def _hardest(share: pd.Series) -> str:
-    name = share.idxmin()
-    return f"{method_title(str(name))} ({share[name]:.0%} won)"
+    return f"{method_title(str(share.idxmin()))} ({share.min():.0%} won)"
 
 
 def _contests(table: pd.DataFrame, ours: str) -> pd.DataFrame:

@@ -7,7 +7,7 @@ import pandas as pd
 from blockselect.experiments.claims.record import Judgement, Verdict, count, points, unmeasured
 from blockselect.experiments.config import ExperimentConfig
 from blockselect.experiments.figures.block_models import rank_correlation, results
-from blockselect.experiments.figures.style import MEASURES, TITLES
+from blockselect.experiments.figures.style import MEASURES, title_of
 from blockselect.experiments.trial import Row
 
 NOTABLE = 0.05  # between the best and the worst candidate
@@ -91,7 +91,7 @@ def _cells(rows: list[Row], config: ExperimentConfig) -> list[tuple[dict[str, ob
         return []
     table = table[table["gradient"] == config.gradient].sort_values("candidate", kind="stable")
     return [
-        ({"network": TITLES.get(dataset, dataset), "d": f"{top:g}", "measure": TITLES[measure]}, part, measure)
+        ({"network": title_of(dataset), "d": f"{top:g}", "measure": title_of(measure)}, part, measure)
         for (dataset, top), part in table.groupby(["dataset", "top"], sort=False)
         for measure in MEASURES
         if len(part) > 1 and part["candidate"].iloc[0] == 0

@@ -12,7 +12,7 @@ from blockselect.experiments.claims.record import Judgement, Verdict, by_share, 
 from blockselect.experiments.config import ExperimentConfig
 from blockselect.experiments.figures import block_models
 from blockselect.experiments.figures.convergence import LOSSES, results
-from blockselect.experiments.figures.style import TITLES
+from blockselect.experiments.figures.style import title_of
 from blockselect.experiments.trial import Row
 
 FROM_RATIO = 0.6
@@ -34,7 +34,7 @@ def losses_fall_and_settle(rows: list[Row], config: ExperimentConfig) -> Judgeme
             curve = part.sort_values("iteration")[loss].to_numpy()[:201]
             found.append(
                 {
-                    "network": TITLES.get(dataset, dataset),
+                    "network": title_of(dataset),
                     "gradient": gradient,
                     "β̄": f"{ratio:g}",
                     "loss": title.replace("$", ""),
@@ -106,7 +106,7 @@ def _by_cell(both: pd.DataFrame) -> pd.DataFrame:
     )
     return pd.DataFrame(
         {
-            "network": cells["dataset"].map(lambda name: TITLES.get(name, name)),
+            "network": cells["dataset"].map(title_of),
             "d": cells["top"].map("{:g}".format),
             "candidates": cells["candidates"].map(str),
             "median overlap": cells["overlap"].map("{:.0%}".format),

@@ -7,7 +7,7 @@ import pandas as pd
 from blockselect.experiments.claims.record import Judgement, by_share, count, unmeasured
 from blockselect.experiments.config import ExperimentConfig
 from blockselect.experiments.figures.perturbation import OTHER, results
-from blockselect.experiments.figures.style import TITLES
+from blockselect.experiments.figures.style import title_of
 from blockselect.experiments.trial import Row
 
 LITTLE = 0.05  # cosine distance, an angle of 18 degrees
@@ -27,7 +27,7 @@ def small_changes_matter_little(rows: list[Row], config: ExperimentConfig) -> Ju
     passed = (medians["median"] <= LITTLE) & (medians["median"] <= AGAINST_OTHERS * scale)
     figures = pd.DataFrame(
         {
-            "network": medians["dataset"].map(lambda name: TITLES.get(name, name)),
+            "network": medians["dataset"].map(title_of),
             "nodes moved": medians["share"].map("{:.0%}".format),
             "densities": medians["densities"],
             "repeats": medians["repeats"].map(str),
@@ -38,7 +38,7 @@ def small_changes_matter_little(rows: list[Row], config: ExperimentConfig) -> Ju
     )
     worst = (medians["median"] / scale).max()
     told = (
-        f"{count(passed)} medians are small; the largest is {medians['median'].max():.4f}, and at most {worst:.0%} of the "
-        "distance to other candidates."
+        f"{count(passed)} medians are small; the largest is {medians['median'].max():.4f}, and at most {worst:.0%} of "
+        "the distance to other candidates."
     )
     return Judgement(by_share(passed, holds=1, partly=0.5), told, figures)

@@ -7,7 +7,7 @@ import pandas as pd
 from blockselect.experiments.claims.record import Judgement, by_share, count, points, unmeasured
 from blockselect.experiments.config import ExperimentConfig
 from blockselect.experiments.figures.parameters import results
-from blockselect.experiments.figures.style import MEASURES, TITLES
+from blockselect.experiments.figures.style import MEASURES, title_of
 from blockselect.experiments.trial import Row
 
 BELOW, ABOVE = 0.4, 0.6  # the ratios between which the cliff is claimed
@@ -27,8 +27,8 @@ def cliff_then_stable(rows: list[Row], config: ExperimentConfig) -> Judgement:
             steps = line.diff().abs()
             found.append(
                 {
-                    "network": TITLES.get(str(dataset), dataset),
-                    "measure": TITLES[measure],
+                    "network": title_of(dataset),
+                    "measure": title_of(measure),
                     "rise": after.mean() - before.mean(),
                     "largest step to": steps.idxmax(),
                     "range": after.max() - after.min(),
@@ -61,8 +61,8 @@ def sparsity_matters_little(rows: list[Row], config: ExperimentConfig) -> Judgem
     enough = table[table["enough"]] if len(table) else table
     found = [
         {
-            "network": TITLES.get(dataset, dataset),
-            "measure": TITLES[measure],
+            "network": title_of(dataset),
+            "measure": title_of(measure),
             "β̄": ratio,
             "sparsities": len(part),
             "range": part[measure].max() - part[measure].min(),

@@ -13,7 +13,7 @@ from blockselect.evaluation.metrics import clustering_accuracy, normalized_mutua
 from blockselect.experiments.clusterings import clustering_trials, ranked_features, selection_row
 from blockselect.experiments.config import ExperimentConfig
 from blockselect.experiments.figures.effectiveness import feasible_tops
-from blockselect.experiments.figures.style import COLOURS, MARKERS, MEASURES, TITLES, new_figure, say_empty, tidy
+from blockselect.experiments.figures.style import COLOURS, MARKERS, MEASURES, new_figure, say_empty, tidy, title_of
 from blockselect.experiments.solves import classes, network_trial, solve
 from blockselect.experiments.tables import good_rows
 from blockselect.experiments.trial import Row, Trial
@@ -72,7 +72,7 @@ def plot(rows: list[Row], config: ExperimentConfig) -> Figure:
     for column, dataset in enumerate(config.datasets):
         part = table[(table["dataset"] == dataset) & (table["gradient"] == config.gradient)] if len(table) else table
         for axes, measure in zip(grid[:, column], MEASURES, strict=True):
-            axes.set_title(f"{TITLES.get(dataset, dataset)}: {TITLES[measure]}")
+            axes.set_title(f"{title_of(dataset)}: {title_of(measure)}")
             if part.empty:
                 say_empty(axes)
                 continue
@@ -106,7 +106,9 @@ def _draw_candidates(axes: Axes, table: pd.DataFrame, measure: str, tops: tuple[
             label=f"features, d = {top}",
         )
         lines.append(f"{top}: {rank_correlation(part, f'blocks_{measure}', measure):.2f}")
-    axes.set_xlabel(f"candidate, lowest error first\nrank correlation of F and features by d: {', '.join(lines)}", fontsize=8)
+    axes.set_xlabel(
+        f"candidate, lowest error first\nrank correlation of F and features by d: {', '.join(lines)}", fontsize=8
+    )
     axes.set_xticks(blocks.index, [str(candidate + 1) for candidate in blocks.index])
-    axes.set_ylabel(TITLES[measure])
+    axes.set_ylabel(title_of(measure))
     tidy(axes)

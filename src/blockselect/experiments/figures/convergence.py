@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from matplotlib import colormaps
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from blockselect.blockmodels.model import BlockModel
 from blockselect.experiments.config import ExperimentConfig
-from blockselect.experiments.figures.style import SEQUENTIAL, TITLES, new_figure, say_empty, tidy
+from blockselect.experiments.figures.style import SEQUENTIAL, new_figure, say_empty, tidy, title_of
 from blockselect.experiments.solves import network_trial, solve
 from blockselect.experiments.tables import good_rows
 from blockselect.experiments.trial import Row, Trial
@@ -71,7 +72,7 @@ def plot(rows: list[Row], config: ExperimentConfig) -> Figure:
                 say_empty(axes)
                 continue
             _draw_lines(axes, part, loss, config.convergence_ratios)
-            axes.set_title(f"{TITLES.get(dataset, dataset)}: {title}")
+            axes.set_title(f"{title_of(dataset)}: {title}")
             tidy(axes)
         grid[-1, column].set_xlabel("iteration")
     for axes, title in zip(grid[:, 0], LOSSES.values(), strict=True):
@@ -81,7 +82,7 @@ def plot(rows: list[Row], config: ExperimentConfig) -> Figure:
     return figure
 
 
-def _draw_lines(axes, table: pd.DataFrame, loss: str, ratios: tuple[float, ...]) -> None:
+def _draw_lines(axes: Axes, table: pd.DataFrame, loss: str, ratios: tuple[float, ...]) -> None:
     shades = colormaps[SEQUENTIAL](np.linspace(0, 0.9, len(ratios)))
     for i, ratio in enumerate(ratios):
         line = table[table["profile_ratio"] == ratio].sort_values("iteration")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from matplotlib.figure import Figure
 
 from blockselect.experiments.config import ExperimentConfig
-from blockselect.experiments.figures.style import TITLES, draw_table
+from blockselect.experiments.figures.style import draw_table, title_of
 from blockselect.experiments.solves import n_classes, network
 from blockselect.experiments.tables import good_rows
 from blockselect.experiments.trial import Row, Trial
@@ -35,8 +35,5 @@ def count(name: str) -> list[Row]:
 def plot(rows: list[Row], config: ExperimentConfig) -> Figure:
     """The table, drawn."""
     table = good_rows(rows, NAME)
-    cells = [
-        [TITLES.get(row["dataset"], row["dataset"]), *(f"{row[name]:,.0f}" for name in COUNTS)]
-        for row in table.to_dict("records")
-    ]
+    cells = [[title_of(row["dataset"]), *(f"{row[name]:,.0f}" for name in COUNTS)] for row in table.to_dict("records")]
     return draw_table(["network", *(name.replace("_", "-") for name in COUNTS)], cells)

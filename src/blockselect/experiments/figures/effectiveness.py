@@ -16,7 +16,7 @@ from blockselect.blockmodels.model import BlockModel
 from blockselect.datasets.registry import find_dataset
 from blockselect.experiments.clusterings import clustering_trials, ranked_features, selection_row
 from blockselect.experiments.config import ExperimentConfig
-from blockselect.experiments.figures.style import COLOURS, MEASURES, TITLES, new_figure, say_empty, tidy
+from blockselect.experiments.figures.style import COLOURS, MEASURES, new_figure, say_empty, tidy, title_of
 from blockselect.experiments.solves import n_classes, network, network_trial, solve
 from blockselect.experiments.tables import good_rows
 from blockselect.experiments.trial import Row, Trial
@@ -115,12 +115,12 @@ def plot(rows: list[Row], config: ExperimentConfig) -> Figure:
     for axes_row, dataset in zip(grid, config.datasets, strict=True):
         part = table[table["dataset"] == dataset] if len(table) else table
         for axes, measure in zip(axes_row, MEASURES, strict=True):
-            axes.set_title(f"{TITLES.get(dataset, dataset)}: {TITLES[measure]}")
+            axes.set_title(f"{title_of(dataset)}: {title_of(measure)}")
             if part.empty:
                 say_empty(axes)
                 continue
             _draw_bars(axes, part, [ALL, *config.methods, LOWEST, SUPERVISED], measure)
-            axes.set_ylabel(TITLES[measure])
+            axes.set_ylabel(title_of(measure))
     for axes in grid[-1]:
         axes.set_xlabel("features kept (d)")
     handles, labels = grid[0, 0].get_legend_handles_labels()
@@ -145,7 +145,7 @@ def _draw_bars(axes: Axes, table: pd.DataFrame, methods: list[str], measure: str
             linewidth=0.5,
             label=method_title(method),
         )
-        for artist in (*drawn.errorbar.lines[1], *drawn.errorbar.lines[2]):
+        for artist in (*drawn.errorbar.lines[1], *drawn.errorbar.lines[2]) if drawn.errorbar else ():
             artist.set_path_effects([withStroke(linewidth=2, foreground="white")])  # to show on dark bars
     axes.set_xticks(np.arange(len(tops)), [f"{top:g}" for top in tops])
     tidy(axes)

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from blockselect.blockmodels.model import BlockModel
 from blockselect.experiments.clusterings import clustering_trials, ranked_features, selection_row
 from blockselect.experiments.config import ExperimentConfig
-from blockselect.experiments.figures.style import MEASURES, SEQUENTIAL, TITLES, new_figure, say_empty
+from blockselect.experiments.figures.style import MEASURES, SEQUENTIAL, new_figure, say_empty, title_of
 from blockselect.experiments.solves import network_trial, solve
 from blockselect.experiments.tables import good_rows
 from blockselect.experiments.trial import Row, Trial
@@ -59,12 +59,12 @@ def plot(rows: list[Row], config: ExperimentConfig) -> Figure:
     for axes_row, dataset in zip(grid, names, strict=True):
         part = table[table["dataset"] == dataset] if len(table) else table
         for axes, measure in zip(axes_row, MEASURES, strict=True):
-            title = f"{TITLES.get(dataset, dataset)}: {TITLES[measure]}, {config.surface_top} features"
+            title = f"{title_of(dataset)}: {title_of(measure)}, {config.surface_top} features"
             axes.set_title(title)
             if part.empty:
                 say_empty(axes)
                 continue
-            figure.colorbar(_draw_surface(axes, part, measure), ax=axes, label=TITLES[measure])
+            figure.colorbar(_draw_surface(axes, part, measure), ax=axes, label=title_of(measure))
     figure.supxlabel(f"–: fewer than {config.surface_top} scores above zero, counted as zero", fontsize=8)
     return figure
 

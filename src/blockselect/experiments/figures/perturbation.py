@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from blockselect.arrays import FloatArray
 from blockselect.blockmodels.model import BlockModel
 from blockselect.experiments.config import ExperimentConfig
-from blockselect.experiments.figures.style import COLOURS, TITLES, new_figure, say_empty, tidy
+from blockselect.experiments.figures.style import COLOURS, new_figure, say_empty, tidy, title_of
 from blockselect.experiments.solves import network, network_trial, solve
 from blockselect.experiments.tables import good_rows
 from blockselect.experiments.trial import Row, Trial
@@ -31,7 +32,7 @@ def measure(name: str, models: list[BlockModel], config: ExperimentConfig) -> li
     adjacency = network(name).adjacency
     rng = np.random.default_rng([config.seed, 1])
     guide, others = models[0], models[1:]
-    kinds = [
+    kinds: list[Row] = [
         {"share": share, "densities": densities, "repeat": repeat}
         for share in config.perturbed_shares
         for densities in (KEPT, RECOMPUTED)
@@ -68,7 +69,7 @@ def plot(rows: list[Row], config: ExperimentConfig) -> Figure:
     figure = new_figure(1.0 + 3.4 * len(config.datasets), 3.4)
     panels = figure.subplots(1, len(config.datasets), squeeze=False)[0]
     for axes, dataset in zip(panels, config.datasets, strict=True):
-        axes.set_title(TITLES.get(dataset, dataset))
+        axes.set_title(title_of(dataset))
         part = table[table["dataset"] == dataset] if len(table) else table
         if part.empty:
             say_empty(axes)
@@ -80,10 +81,14 @@ def plot(rows: list[Row], config: ExperimentConfig) -> Figure:
     return figure
 
 
-def _draw_boxes(axes, table: pd.DataFrame) -> None:
-    colours = {KEPT: COLOURS[2], RECOMPUTED: COLOURS[1], OTHER: "#eeeeee"}
+def _draw_boxes(axes: Axes, table: pd.DataFrame) -> None:
+    colours: dict[object, str] = {KEPT: COLOURS[2], RECOMPUTED: COLOURS[1], OTHER: "#eeeeee"}
     groups = [
-        (densities, f"{share:.0%}\n{SHORT[densities]}" if densities != OTHER else "other\ncandidates", np.maximum(part["distance"], TINY))
+        (
+            densities,
+            f"{share:.0%}\n{SHORT[str(densities)]}" if densities != OTHER else "other\ncandidates",
+            np.maximum(part["distance"], TINY),
+        )
         for (share, densities), part in table.groupby(["share", "densities"], dropna=False)
     ]
     kinds, labels, values = zip(*groups, strict=True)

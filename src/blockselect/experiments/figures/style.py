@@ -8,7 +8,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-# From matplotlib's own defaults, so that a user's settings change no figure; ids in SVG from what is drawn, not by chance.
+# From matplotlib's own defaults, so that a user's settings change no figure; SVG ids by what is drawn, not by chance.
 STYLE: list[Any] = [
     "default",
     {"font.size": 9, "axes.titlesize": 10, "axes.titlelocation": "left", "svg.hashsalt": "blockselect"},
@@ -26,6 +26,11 @@ TITLES = {
     "nmi": "NMI",
 }
 MEASURES = ("accuracy", "nmi")
+
+
+def title_of(name: object) -> str:
+    """A network or a measure as figures and tables write it."""
+    return TITLES.get(str(name), str(name))
 
 
 def new_figure(width: float, height: float) -> Figure:
