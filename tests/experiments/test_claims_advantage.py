@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from references.experiment_rows import judged, row
 
 from blockselect.experiments.claims import Verdict, judge_claims
 from blockselect.experiments.config import read_config
 from blockselect.experiments.figures.effectiveness import ALL, GRID, NAME
+from references.experiment_rows import judged, row
 
 CONFIG = replace(read_config("paper"), datasets=("blogcatalog",))
 
@@ -44,7 +44,7 @@ def test_few_features_beat_all(without_labels, with_labels, verdict):
     rows = everything() + bmgufs(without_labels) + bmgufs(with_labels, candidate=3)
     found = judge("a", rows)
     assert found.verdict == verdict
-    assert list(found.figures["candidate"]) == ["", "1", "4"]
+    assert list(found.figures["candidate"]) == ["", "1", "4", "1"]
 
 
 def test_the_strongest_sparsity_that_leaves_enough_speaks_without_labels():

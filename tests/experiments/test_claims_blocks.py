@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from references.experiment_rows import judged, row
 
 from blockselect.experiments.claims import Verdict, judge_claims
 from blockselect.experiments.config import read_config
+from references.experiment_rows import judged, row
 
 CONFIG = read_config("paper")
 

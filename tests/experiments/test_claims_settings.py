@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from references.experiment_rows import judged, row, too_few
 
 from blockselect.experiments.claims import CLAIMS, Verdict, judge_claims
 from blockselect.experiments.claims.descent import falls, highest_rise, settles
 from blockselect.experiments.config import read_config
+from references.experiment_rows import judged, row, too_few
 
 CONFIG = read_config("paper")
 

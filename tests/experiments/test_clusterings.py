@@ -28,9 +28,7 @@ def test_features_without_a_score_are_not_ranked():
 
 
 def test_each_selection_of_a_network_is_clustered_once(planted):
-    rows = [
-        {"dataset": "planted", **selection_row(np.array(columns), 2)} for columns in ([0, 1], [1, 0], [0, 2], [0])
-    ]
+    rows = [{"dataset": "planted", **selection_row(np.array(columns), 2)} for columns in ([0, 1], [1, 0], [0, 2], [0])]
     trials = clustering_trials(rows, planted)
     assert len(trials) == 2
     assert len({trial.key for trial in trials}) == 2

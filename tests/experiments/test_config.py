@@ -74,5 +74,5 @@ def test_what_is_no_toml_and_no_known_name_is_refused(tmp_path):
     path.write_text("seed: 0", encoding="utf-8")
     with pytest.raises(ValueError, match="is not TOML"):
         read_config(str(path))
-    with pytest.raises(ValueError, match="no configuration 'papers'; expected 'paper', 'quick' or a .toml file"):
+    with pytest.raises(ValueError, match=r"no configuration 'papers'; expected 'paper', 'quick' or a \.toml file"):
         read_config("papers")

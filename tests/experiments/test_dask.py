@@ -32,5 +32,5 @@ def test_a_cluster_gives_the_same_rows(cluster, tmp_path):
 
 def test_a_cluster_that_does_not_answer_is_told(monkeypatch, tmp_path):
     monkeypatch.setattr("blockselect.experiments.runner.CONNECT_SECONDS", 1)
-    with Store(tmp_path / "trials.sqlite", {}) as store, pytest.raises(OSError, match="tcp://127.0.0.1:9"):
+    with Store(tmp_path / "trials.sqlite", {}) as store, pytest.raises(OSError, match=r"tcp://127\.0\.0\.1:9"):
         run_experiments([EXPERIMENTS["datasets"]], read_config("quick"), store, dask="tcp://127.0.0.1:9")

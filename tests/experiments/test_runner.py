@@ -23,7 +23,10 @@ def square(number):
 
 def chain(config, rows):
     """Five trials; the rows of each open one more, of the square."""
-    numbers = [*range(5), *(row["square"] + 100 for row in rows if row.get("square") is not None and row["square"] < 99)]
+    numbers = [
+        *range(5),
+        *(row["square"] + 100 for row in rows if row.get("square") is not None and row["square"] < 99),
+    ]
     return [Trial("chain", {"number": number}, square, {"number": number}) for number in numbers]
 
 

@@ -30,6 +30,11 @@ def content_of(problem, n_components, kind=np.asarray):
     return Content.of(kind(problem.Y), n_components, ridge=0.3, rng=np.random.default_rng(0))
 
 
+def svd_basis(content, problem):
+    """W of the content: its target is XW."""
+    return np.linalg.lstsq(problem.Y, content.target, rcond=None)[0]
+
+
 def central_difference(function, point, step=1e-6):
     return np.array([(function(point + e) - function(point - e)) / (2 * step) for e in np.eye(len(point)) * step])
 
@@ -40,16 +45,16 @@ def test_the_error_of_a_map_of_any_rank_is_that_of_its_full_matrix(kind, n_compo
     problem = make_problem(0)
     content = content_of(problem, n_components, kind)
     rank = min(n_components, 9)
-    W = np.linalg.svd(problem.Y)[2][:rank].T
+    leading = np.linalg.svd(problem.Y)[2][:rank].T
+    W = svd_basis(content, problem)
+    assert_allclose(W @ W.T, leading @ leading.T, atol=1e-8)
     C = np.random.default_rng(1).normal(size=(9, rank))
-    content_W = np.linalg.lstsq(problem.Y, content.target, rcond=None)[0]
-    assert_allclose(content_W @ content_W.T, W @ W.T, atol=1e-8)  # the same leading singular vectors
     value, gradient = content.penalty(C, problem.r, 0.7)
-    slow = gfs.reconstruction(problem.Y, problem.r, C @ content_W.T, 0.7, 0.3)
+    slow = gfs.reconstruction(problem.Y, problem.r, C @ W.T, 0.7, 0.3)
     assert_allclose(value, slow)
     assert_allclose(
         gradient,
-        central_difference(lambda s: gfs.reconstruction(problem.Y, s, C @ content_W.T, 0.7, 0.3), problem.r),
+        central_difference(lambda s: gfs.reconstruction(problem.Y, s, C @ W.T, 0.7, 0.3), problem.r),
         rtol=1e-5,
         atol=1e-8,
     )
@@ -69,11 +74,6 @@ def test_the_map_comes_to_solve_the_normal_equations_and_never_gets_worse():
         problem.Y @ np.diag(problem.r) @ best @ svd_basis(content, problem),
         atol=1e-6,
     )
-
-
-def svd_basis(content, problem):
-    """W of the content: its target is XW."""
-    return np.linalg.lstsq(problem.Y, content.target, rcond=None)[0]
 
 
 @pytest.mark.parametrize("seed", range(3))

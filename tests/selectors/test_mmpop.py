@@ -76,7 +76,7 @@ def test_planted_features_are_found(loss):
     found = []
     for seed in range(3):
         planted = make_attributed_blocks(
-            400, 3, mean_degree=40, n_informative=15, n_redundant=0, n_noise=85, random_state=seed
+            300, 3, mean_degree=30, n_informative=15, n_redundant=0, n_noise=85, random_state=seed
         )
         selector = fit(planted.features, planted.adjacency, 15, loss=loss)
         found.append(planted.is_informative[selector.get_support()].mean())
@@ -87,9 +87,9 @@ def test_binary_features_find_more_than_counts_do():
     found = {True: [], False: []}
     for seed in range(3):
         planted = make_attributed_blocks(
-            400,
+            300,
             3,
-            mean_degree=40,
+            mean_degree=30,
             n_informative=15,
             n_redundant=0,
             n_noise=85,
@@ -100,7 +100,7 @@ def test_binary_features_find_more_than_counts_do():
         for binarize in found:
             selector = fit(planted.features, planted.adjacency, 15, binarize=binarize)
             found[binarize].append(planted.is_informative[selector.get_support()].mean())
-    assert np.mean(found[True]) >= np.mean(found[False]) + 0.1
+    assert np.mean(found[True]) >= np.mean(found[False]) + 0.2
 
 
 def test_binarize_looks_only_at_what_is_zero(network):

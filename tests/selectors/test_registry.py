@@ -110,7 +110,7 @@ def test_an_affinity_of_the_wrong_shape_or_sign_is_an_error(planted, name):
 
 @pytest.mark.parametrize("name", WITH_BLOCKS)
 def test_more_clusters_than_nodes_is_an_error(planted, name):
-    with pytest.raises(ValueError, match=r"n_blocks is 81 but .*80 nodes.*; choose 1 to (80|79)"):
+    with pytest.raises(ValueError, match=r"n_blocks is 81 but .*; choose 1 to \d+( blocks)?\."):
         fit_selector(make_selector(name, 5, n_blocks=81), planted.graph)
 
 

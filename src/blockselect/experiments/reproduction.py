@@ -98,10 +98,15 @@ def _parquet(table: pd.DataFrame) -> bytes:
 
 
 def _in_a_sentence(config: ExperimentConfig, title: str) -> str:
-    own = [name for name in config.networks if published_block_models(name) is None]
-    sources = f"block models of our own (ONMtF) on {', '.join(own)}" if own else "published block models"
+    published = [name for name in config.networks if published_block_models(name) is not None]
+    own = [name for name in config.networks if name not in published]
+    sources = ", ".join(
+        f"{kind} on {' and '.join(names)}"
+        for kind, names in (("published", published), ("ONMtF of our own", own))
+        if names
+    )
     return (
         f"Configuration {title}, seed {config.seed}: {', '.join(config.networks)}; {config.n_candidates} candidate "
-        f"block models, {sources}; K-means with {config.kmeans_runs} runs of {config.kmeans_init} starts; blockselect "
+        f"block models ({sources}); K-means with {config.kmeans_runs} runs of {config.kmeans_init} starts; blockselect "
         f"{__version__}. BMGUFS* chooses without labels; BMGUFSˢ chooses candidate and sparsity by the labels."
     )

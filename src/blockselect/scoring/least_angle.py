@@ -81,7 +81,8 @@ class LeastAngleRegression:
         """Of one feature with those in use, and with itself as the last. (a + 1,)"""
         column = self._X[:, [feature]]
         column = column.toarray() if sparse.issparse(column) else column
-        return self._correlate(column.ravel() - self._mean[feature])[np.append(chosen, feature)]
+        covariances: FloatArray = self._correlate(column.ravel() - self._mean[feature])[np.append(chosen, feature)]
+        return covariances
 
 
 class _ActiveSet:

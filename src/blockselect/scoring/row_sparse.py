@@ -119,9 +119,7 @@ class RowSparseRegression:
         system = self._gram_of(active) * scale[:, None] * scale
         system[np.diag_indices_from(system)] += 1
         factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
-        return lambda correlation: (
-            scale[:, None] * cho_solve(factor, scale[:, None] * correlation, check_finite=False)
-        )
+        return lambda correlation: scale[:, None] * cho_solve(factor, scale[:, None] * correlation, check_finite=False)
 
     def _gram_of(self, active: IntArray) -> FloatArray:
         """XᵀX of these features: a part of what is held, unless one comes that was not active when it was computed."""
@@ -142,7 +140,7 @@ class RowSparseRegression:
         system[np.diag_indices_from(system)] += 1
         factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
         residual = cho_solve(factor, F, check_finite=False)  # F − XZ
-        return inverse[:, None] * np.asarray(self._X.T @ residual)
+        return np.asarray(inverse[:, None] * (self._X.T @ residual))
 
     def _by_conjugate_gradients(self, F: FloatArray, inverse: FloatArray, start: FloatArray | None) -> FloatArray:
         scale = np.sqrt(inverse)[:, None]

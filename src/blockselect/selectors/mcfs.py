@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import LinearOperator, lobpcg, splu
+from scipy.sparse.linalg import splu
 from sklearn.utils._param_validation import Interval
 
 from blockselect.arrays import Features, FloatArray, Sparse
+from blockselect.scoring.eigenvectors import smallest_eigenvectors
 from blockselect.scoring.least_angle import LeastAngleRegression
 from blockselect.selectors.guided import FeatureGuidedSelector
 
@@ -106,7 +106,7 @@ class MCFS(FeatureGuidedSelector):
         n_nonzero = self._n_to_select(features.shape[1])
         self.coefficients_ = np.column_stack([regression.fit(target, n_nonzero) for target in self.embedding_.T])
         self.criterion_ = np.abs(self.coefficients_).max(axis=1)
-        return self.criterion_.copy()
+        return np.array(self.criterion_)
 
 
 def smooth_eigenvectors(affinity: Sparse, count: int) -> FloatArray:
@@ -141,15 +141,15 @@ def _smallest(laplacian: Any, constant: FloatArray, count: int) -> FloatArray:
     shifted = sparse.csc_array(laplacian + _SHIFT * sparse.eye_array(n))
     factor = splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
     start = np.cos(np.outer(np.arange(n), np.arange(1, count + _GUARD + 1)))  # fixed, and like no structure of a graph
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # the guards need not settle
-        values, vectors = lobpcg(
-            laplacian,
-            start,
-            M=LinearOperator((n, n), matvec=factor.solve, matmat=factor.solve, dtype=np.float64),
-            Y=constant[:, None],
-            tol=_EIGEN_TOL,
-            maxiter=200,
-            largest=False,
-        )
-    return np.asarray(vectors[:, np.argsort(values, kind="stable")])
+
+    def without_constant(V: FloatArray) -> FloatArray:
+        return np.asarray(V - np.outer(constant, constant @ V))
+
+    return smallest_eigenvectors(
+        lambda V: np.asarray(laplacian @ V),
+        without_constant(start),
+        lambda V: without_constant(factor.solve(without_constant(V))),
+        count=count,
+        tol=_EIGEN_TOL,
+        max_steps=200,
+    )

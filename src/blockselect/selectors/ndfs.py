@@ -154,25 +154,26 @@ class NDFS(FeatureGuidedSelector):
 
     def _score(self, features: Features, affinity: Sparse) -> FloatArray:
         published = self.quirks == "published"
-        graph = _ClusterTerm(
-            affinity, np.asarray(affinity.sum(axis=1)).ravel(), self.fit_weight, self.orthogonality, published
-        )
+        degrees = np.asarray(affinity.sum(axis=1)).ravel()
+        term = _ClusterTerm(affinity, degrees, self.fit_weight, self.orthogonality, broadcast=published)
         step = _published_step if published else _falling_step
         regression = RowSparseRegression(features, self.sparsity)
         ridge = _PUBLISHED_RIDGE / self.sparsity if published else 0.0
-        F, Z = self._start(features), None
-        weights, history = np.ones(features.shape[1]), []
+        F = self._start(features)
+        Z: FloatArray = np.zeros((features.shape[1], F.shape[1]))
+        weights: FloatArray = np.ones(features.shape[1])
+        history: list[float] = []
         for _ in range(self.max_iter):
             Z = regression.solve(F, weights + ridge, Z)
             weights = row_weights(Z)
-            F, value = step(graph, F, regression.predict(Z))
+            F, value = step(term, F, regression.predict(Z))
             history.append(value + self.fit_weight * self.sparsity * float(row_norms(Z).sum()))
             if len(history) > 1 and abs(history[-1] - history[-2]) < self.tol:
                 break
         self.coefficients_, self.clusters_ = Z, F
         self.history_, self.n_iter_ = np.array(history), len(history)
         self.criterion_ = row_norms(Z) ** 2
-        return self.criterion_.copy()
+        return np.array(self.criterion_)
 
     def _start(self, features: Features) -> FloatArray:
         if self.initial_clusters is not None:
@@ -181,7 +182,7 @@ class NDFS(FeatureGuidedSelector):
         with threadpool_limits(limits=1):  # sums over threads arrive in any order: one thread, one result
             labels = KMeans(self.n_blocks, n_init=10, random_state=seed).fit(features).labels_
         indicator = np.eye(self.n_blocks)[labels]
-        return indicator / np.sqrt(np.maximum(indicator.sum(axis=0), 1)) + _OFFSET
+        return np.asarray(indicator / np.sqrt(np.maximum(indicator.sum(axis=0), 1)) + _OFFSET)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh
-from scipy.sparse.linalg import lobpcg
 from sklearn.neighbors import kneighbors_graph
 from sklearn.utils._param_validation import Interval
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
+from blockselect.blockmodels.candidates import check_n_blocks
+from blockselect.scoring.eigenvectors import smallest_eigenvectors
 from blockselect.scoring.row_sparse import row_norms, row_weights
 from blockselect.selectors.base import ScoreSelector
 from blockselect.selectors.guided import FeatureGuidedSelector
+from blockselect.selectors.variance import constant_columns
 
 _DENSE = 500  # features up to which M is held (m × m) and its eigenvectors are had at once
 _SHORT = 1e-8  # rows of Z count as at least so long, which keeps M + γΔ within what float64 can resolve
+_EIGEN_TOL = 1e-8  # residual of an eigenvector
+_CHUNK = 2**24  # entries of neighbourhoods held at a time
 _INNER = 40  # steps towards the eigenvectors for one Δ; the next Δ goes on from there
 
 
@@ -122,30 +125,29 @@ class UDFS(FeatureGuidedSelector):
         self.tol = tol
 
     def _check_settings(self, features: Features) -> None:
-        n_varying = int(np.count_nonzero(_varies(features)))
+        check_n_blocks(self.n_blocks, features.shape[0])
+        n_varying = int(np.count_nonzero(~constant_columns(features)))
         if self.n_blocks > n_varying:
             raise ValueError(
                 f"n_blocks is {self.n_blocks} but {n_varying} feature(s) vary; choose 1 to {n_varying} blocks."
             )
 
     def _affinity(self, features: Features) -> Sparse:
-        """Each node with its nearest, by direction: who is near to many has no larger neighbourhood."""
-        n = features.shape[0]
-        nearest = kneighbors_graph(features, min(self.n_neighbors, n - 1))
-        return sparse.csr_array(nearest + sparse.eye_array(n))
+        """Each node's nearest, with direction: who is near to many has no larger neighbourhood."""
+        return sparse.csr_array(kneighbors_graph(features, min(self.n_neighbors, features.shape[0] - 1)))
 
     def _score(self, features: Features, affinity: Sparse) -> FloatArray:
-        varies = _varies(features)
+        varies = ~constant_columns(features)
         X = features[:, np.flatnonzero(varies)].astype(np.float64, copy=False)
         neighbourhoods = sparse.csr_array(affinity + sparse.eye_array(affinity.shape[0]))
-        solver = _Eigenvectors(X, neighbourhood_scatter(X, neighbourhoods, self.ridge))
-        Z = solver.start(self.n_blocks)
+        solver = _Eigenvectors(X, neighbourhood_scatter(X, neighbourhoods, self.ridge), self.n_blocks)
+        Z = solver.start
         weights, history = np.ones(X.shape[1]), []
         for _ in range(self.max_iter):
             Z = solver.smallest(self.sparsity * weights, Z)
             weights = row_weights(Z, _SHORT)
             history.append(solver.trace(Z) + self.sparsity * float(row_norms(Z).sum()))
-            if len(history) > 1 and abs(history[-1] - history[-2]) <= self.tol * abs(history[-1]):
+            if len(history) > 1 and abs(history[-1] - history[-2]) < self.tol * abs(history[-1]):
                 break
         self.history_, self.n_iter_ = np.array(history), len(history)
         self.coefficients_ = np.zeros((features.shape[1], self.n_blocks))
@@ -157,38 +159,38 @@ class UDFS(FeatureGuidedSelector):
 def neighbourhood_scatter(X: Features, neighbourhoods: Sparse, ridge: float) -> Sparse:
     """Σᵢ SᵢH(X̃ᵢX̃ᵢᵀ + λI)⁻¹HSᵢᵀ over the rows of `neighbourhoods`, whose non-zeros are the members. (n, n)"""
     sizes = np.diff(neighbourhoods.indptr)
-    rows, columns, entries = [], [], []
+    total = sparse.csr_array(neighbourhoods.shape)
     for size in np.unique(sizes):
         starts = neighbourhoods.indptr[:-1][sizes == size]
-        members = neighbourhoods.indices[starts[:, None] + np.arange(size)]  # (nodes, size)
-        H = np.eye(size) - 1 / size
-        spread = H @ _inner_products(X, members) @ H
-        weights = H @ np.linalg.solve(spread + ridge * np.eye(size), np.broadcast_to(H, spread.shape))
-        rows.append(np.broadcast_to(members[:, :, None], weights.shape).ravel())
-        columns.append(np.broadcast_to(members[:, None, :], weights.shape).ravel())
-        entries.append(weights.ravel())
-    coordinates = (np.concatenate(rows), np.concatenate(columns))
-    total = sparse.coo_array((np.concatenate(entries), coordinates), shape=neighbourhoods.shape).tocsr()
+        for some in np.array_split(starts, -(-len(starts) * size**2 // _CHUNK)):
+            members = neighbourhoods.indices[some[:, None] + np.arange(size)]  # (nodes, size)
+            H = np.eye(size) - 1 / size
+            spread = H @ _inner_products(X, members) @ H
+            weights = H @ np.linalg.solve(spread + ridge * np.eye(size), np.broadcast_to(H, spread.shape))
+            rows, columns = (
+                np.broadcast_to(at, weights.shape).ravel() for at in (members[:, :, None], members[:, None])
+            )
+            total = total + sparse.coo_array((weights.ravel(), (rows, columns)), shape=total.shape).tocsr()
     return sparse.csr_array((total + total.T) / 2)
 
 
 def _inner_products(X: Features, members: IntArray) -> FloatArray:
     """SᵢᵀXXᵀSᵢ of each neighbourhood. (nodes, size, size)"""
-    if not sparse.issparse(X):
-        return np.stack([X[group] @ X[group].T for group in members])
-    return np.stack([(rows @ rows.T).toarray() for rows in (X[group] for group in members)])
+    products = (rows @ rows.T for rows in (X[group] for group in members))
+    return np.stack([product.toarray() if sparse.issparse(product) else product for product in products])
 
 
 class _Eigenvectors:
-    """Smallest eigenvectors of M + diag(shift), M = XᵀBX, for many shifts."""
+    """Orthonormal Z (m, c) with the smallest tr(Zᵀ(M + diag(shift))Z), M = XᵀBX, for many shifts."""
 
-    def __init__(self, X: Features, scatter: Sparse) -> None:
+    def __init__(self, X: Features, scatter: Sparse, count: int) -> None:
         self._X, self._B = X, scatter  # (n, m) (n, n)
-        n_features = X.shape[1]
-        self._M = self._times(np.eye(n_features)) if n_features <= _DENSE else None
+        m = X.shape[1]
+        self.start = np.linalg.qr(np.cos(np.outer(np.arange(m), np.arange(1, count + 1))))[0]  # like no structure
+        self._M = self._times(np.eye(m)) if m <= max(_DENSE, 5 * count) else None
         product: Any = scatter @ X
         diagonal = product.multiply(X).sum(axis=0) if sparse.issparse(X) else np.einsum("ij,ij->j", product, X)
-        self._diagonal = np.maximum(np.asarray(diagonal).ravel(), 0)  # of M
+        self._diagonal = np.asarray(diagonal).ravel()  # of M
 
     def _times(self, V: FloatArray) -> FloatArray:
         return np.asarray(self._X.T @ (self._B @ (self._X @ V)))
@@ -198,33 +200,16 @@ class _Eigenvectors:
         XZ = np.asarray(self._X @ Z)
         return float(np.vdot(XZ, self._B @ XZ))
 
-    def start(self, count: int) -> FloatArray:
-        """A fixed orthonormal block to go on from, like no structure of the features."""
-        m = self._X.shape[1]
-        return np.asarray(np.linalg.qr(np.cos(np.outer(np.arange(m), np.arange(1, count + 1))))[0])
-
     def smallest(self, shift: FloatArray, Z: FloatArray) -> FloatArray:
-        """Orthonormal, of the shape of Z; held densely exact, else some steps down from Z, never up."""
-        m, count = Z.shape
-        if self._M is not None or m <= 5 * count:
-            M = self._times(np.eye(m)) if self._M is None else self._M
-            return np.asarray(eigh(M + np.diag(shift), subset_by_index=[0, count - 1])[1])
+        """Exact where M is held; else some steps down from Z, never up."""
+        if self._M is not None:
+            return np.asarray(eigh(self._M + np.diag(shift), subset_by_index=[0, Z.shape[1] - 1])[1])
         inverse = 1 / (self._diagonal + shift)[:, None]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # that the steps did not suffice to settle
-            vectors = lobpcg(
-                lambda V: self._times(V) + shift[:, None] * V,
-                Z,
-                M=lambda V: inverse * V,
-                maxiter=_INNER,
-                largest=False,
-            )[1]
-        return np.asarray(vectors)
-
-
-def _varies(features: Features) -> Any:
-    if sparse.issparse(features):
-        low, high = (extreme(axis=0).toarray().ravel() for extreme in (features.min, features.max))
-    else:
-        low, high = features.min(axis=0), features.max(axis=0)
-    return high > low
+        return smallest_eigenvectors(
+            lambda V: self._times(V) + shift[:, None] * V,
+            Z,
+            lambda V: inverse * V,
+            count=Z.shape[1],
+            tol=_EIGEN_TOL,
+            max_steps=_INNER,
+        )

@@ -107,7 +107,7 @@ def _draw_candidates(axes: Axes, table: pd.DataFrame, measure: str, tops: tuple[
         )
         lines.append(f"{top}: {rank_correlation(part, f'blocks_{measure}', measure):.2f}")
     axes.set_xlabel(
-        f"candidate, lowest error first\nrank correlation of F and features by d: {', '.join(lines)}", fontsize=8
+        f"candidate, lowest error first\nrank correlation of blocks and features, by d:\n{', '.join(lines)}", fontsize=8
     )
     axes.set_xticks(blocks.index, [str(candidate + 1) for candidate in blocks.index])
     axes.set_ylabel(title_of(measure))

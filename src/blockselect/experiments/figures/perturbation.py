@@ -66,8 +66,8 @@ def plot(rows: list[Row], config: ExperimentConfig) -> Figure:
     On a log scale: moved nodes and other candidates differ by orders of magnitude.
     """
     table = results(rows)
-    figure = new_figure(1.0 + 3.4 * len(config.datasets), 3.4)
-    panels = figure.subplots(1, len(config.datasets), squeeze=False)[0]
+    figure = new_figure(1.0 + 3.8 * len(config.datasets), 3.4)
+    panels = figure.subplots(1, len(config.datasets), squeeze=False, sharey=True)[0]
     for axes, dataset in zip(panels, config.datasets, strict=True):
         axes.set_title(title_of(dataset))
         part = table[table["dataset"] == dataset] if len(table) else table
@@ -98,3 +98,4 @@ def _draw_boxes(axes: Axes, table: pd.DataFrame) -> None:
     for median in boxes["medians"]:
         median.set(color="black", linewidth=2)
     axes.set_yscale("log")
+    axes.tick_params(axis="x", labelsize=8)

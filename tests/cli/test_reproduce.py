@@ -1,0 +1,284 @@
+"""`blockselect reproduce`: the gate, the files, and that a run may be killed, stopped, resumed and shared."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from blockselect.experiments.config import read_config
+
+COMMAND = (sys.executable, "-m", "blockselect.cli.main", "reproduce")
+SETTINGS = {
+    "seed": "0",
+    "datasets": '["cora"]',
+    "tops": "[8]",
+    "methods": '["variance"]',
+    "kmeans_runs": "8",
+    "kmeans_init": "3",
+    "n_candidates": "3",
+    "profile_ratio": "0.6",
+    "max_iter": "15",
+    "gradient": '"paper"',
+    "sparsities": "[0.0, 20.0]",
+    "surface_datasets": '["cora"]',
+    "surface_ratios": "[0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]",
+    "surface_top": "8",
+    "perturbed_shares": "[0.05]",
+    "perturbation_repeats": "3",
+    "convergence_ratios": "[0.4, 0.6]",
+    "convergence_sparsity": "2.0",
+}
+EXPERIMENT = "parameters"  # one solve, which opens a clustering for each of its settings
+
+
+def write_config(folder: Path, **changes: str) -> Path:
+    path = folder / "small.toml"
+    path.write_text("\n".join(f"{name} = {value}" for name, value in {**SETTINGS, **changes}.items()), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory) -> Path:
+    return write_config(tmp_path_factory.mktemp("config"))
+
+
+@pytest.fixture(scope="module")
+def undisturbed(config, tmp_path_factory) -> dict[str, bytes]:
+    """The files of a run that nothing happened to."""
+    out = tmp_path_factory.mktemp("undisturbed")
+    done = subprocess.run([*COMMAND, EXPERIMENT, *options(config, out)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""  # too short for a line of progress
+    assert "begin with" in done.stdout
+    return files(out)
+
+
+def options(config: Path, out: Path) -> list[str]:
+    return ["--config", str(config), "--out", str(out), "--no-parquet"]
+
+
+def files(out: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(out)): path.read_bytes()
+        for path in sorted(out.rglob("*"))
+        if path.is_file() and not path.name.startswith("trials.sqlite")
+    }
+
+
+def kept(out: Path) -> int:
+    """How many trials the store of a running process has."""
+    store = out / "trials.sqlite"
+    if not store.exists():
+        return 0
+    try:
+        with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True, timeout=10)) as database:
+            return int(database.execute("SELECT count(*) FROM trials").fetchone()[0])
+    except sqlite3.OperationalError:  # it is being made
+        return 0
+
+
+def start(config: Path, out: Path, *more: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*COMMAND, EXPERIMENT, *options(config, out), *more],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # so that its workers can be ended with it
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a background job may ignore it
+    )
+
+
+def end_midway(process: subprocess.Popen[str], out: Path, how: signal.Signals) -> tuple[str, str]:
+    """Wait until some trials are kept and others are not, and end the process and its workers."""
+    while kept(out) < 4 and process.poll() is None:
+        time.sleep(0.002)
+    os.killpg(process.pid, how)
+    return process.communicate()
+
+
+def resume(config: Path, out: Path, *more: str) -> dict[str, bytes]:
+    done = subprocess.run(
+        [*COMMAND, EXPERIMENT, *options(config, out), *more], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return files(out)
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_killed_run_goes_on_and_ends_with_the_same_files(config, undisturbed, tmp_path, workers):
+    process = start(config, tmp_path, "--workers", workers)
+    end_midway(process, tmp_path, signal.SIGKILL)
+    assert process.returncode == -signal.SIGKILL
+    assert files(tmp_path) == {}
+    before = kept(tmp_path)
+    assert before >= 4
+    assert resume(config, tmp_path) == undisturbed
+    assert kept(tmp_path) > before
+
+
+def test_two_processes_share_a_folder(config, undisturbed, tmp_path):
+    processes = [start(config, tmp_path) for _ in range(2)]
+    ends = [process.communicate() for process in processes]
+    assert [process.returncode for process in processes] == [0, 0], ends
+    assert files(tmp_path) == undisturbed
+
+
+def test_ctrl_c_ends_cleanly_and_keeps_what_came(config, undisturbed, tmp_path):
+    process = start(config, tmp_path, "--workers", "2")
+    stdout, stderr = end_midway(process, tmp_path, signal.SIGINT)
+    assert process.returncode == 130
+    assert stdout == ""
+    assert stderr == "the trials that had ended are kept; the same command goes on from there.\ninterrupted.\n"
+    assert kept(tmp_path) >= 4
+    assert resume(config, tmp_path) == undisturbed
+
+
+def test_everything_is_written_with_parquet_where_pyarrow_is(run, tmp_path):
+    pytest.importorskip("pyarrow")
+    config = write_config(tmp_path, kmeans_runs="1", kmeans_init="1", surface_ratios="[0.4, 0.6]")
+    result = run("reproduce", "all", "--config", config, "--out", tmp_path / "out", "--quiet")
+    assert (result.exit_code, result.stdout) == (0, ""), result.stderr
+    experiments = ("datasets", "effectiveness", "perturbation", "block-models", "parameters", "convergence")
+    expected = {f"figures/{name}.{kind}" for name in experiments for kind in ("svg", "png", "pdf")}
+    expected |= {f"rows/{name}.{kind}" for name in (*experiments, "clusterings") for kind in ("csv", "parquet")}
+    assert files(tmp_path / "out").keys() == expected | {"claims.md", "claims.html", "config.json"}
+
+
+def test_an_experiment_joins_those_that_are_in_the_folder(run, tmp_path):
+    config = write_config(tmp_path)
+    run("reproduce", "datasets", *options(config, tmp_path / "out"))
+    assert "figures/perturbation.svg" not in files(tmp_path / "out")
+    result = run("reproduce", "perturbation", *options(config, tmp_path / "out"))
+    assert {"figures/datasets.svg", "figures/perturbation.svg"} <= files(tmp_path / "out").keys()
+    assert "the experiment effectiveness was not run" in " ".join(result.stdout.split())
+
+
+def test_a_failing_trial_is_told_and_run_again_when_asked(run, tmp_path, monkeypatch):
+    from blockselect.experiments.figures import datasets
+
+    def broken(name):
+        raise MemoryError("no room")
+
+    config = write_config(tmp_path)
+    names = "datasets,convergence"
+    with monkeypatch.context() as patch:
+        patch.setattr(datasets, "count", broken)
+        result = run("reproduce", names, *options(config, tmp_path / "out"))
+        assert result.exit_code == 0
+        assert result.stderr == "failed: datasets: cora: MemoryError: no room (in broken)\n"
+        alone = run("reproduce", "datasets", *options(config, tmp_path / "alone"))
+        assert alone.exit_code == 1
+    assert "MemoryError: no room" in (tmp_path / "out" / "rows" / "datasets.csv").read_text()
+    assert "MemoryError: no room" in (tmp_path / "out" / "claims.md").read_text()
+    still = run("reproduce", names, *options(config, tmp_path / "out"))
+    assert "failed: datasets" in still.stderr
+    mended = run("reproduce", names, *options(config, tmp_path / "out"), "--retry-failed")
+    assert (mended.exit_code, mended.stderr) == (0, "")
+
+
+def refused(result, tmp_path, message: str) -> bool:
+    return (
+        result.exit_code == 2
+        and result.stdout == ""
+        and result.stderr.startswith("error: ")
+        and message in result.stderr
+        and not (tmp_path / "out").exists()
+    )
+
+
+def test_an_unknown_experiment_is_refused(run, config, tmp_path):
+    result = run("reproduce", "paramters", *options(config, tmp_path / "out"))
+    assert refused(result, tmp_path, "no experiment is called 'paramters'; known are: all, datasets,")
+    assert "Did you mean parameters?" in result.stderr
+
+
+def test_a_configuration_that_is_not_there_is_refused(run, tmp_path):
+    result = run("reproduce", "all", "--config", "papers", "--out", tmp_path / "out")
+    assert refused(result, tmp_path, "no configuration 'papers'")
+    result = run("reproduce", "all", "--config", tmp_path / "none.toml", "--out", tmp_path / "out")
+    assert refused(result, tmp_path, "none.toml: No such file")
+
+
+def test_networks_that_are_not_here_are_refused_and_it_says_how_to_get_them(run, tmp_path, monkeypatch):
+    monkeypatch.delenv("BLOCKSELECT_DATA", raising=False)
+    monkeypatch.setenv("BLOCKSELECT_CACHE", str(tmp_path / "cache"))
+    result = run("reproduce", "all", "--config", "paper", "--out", tmp_path / "out", "--no-parquet")
+    assert refused(result, tmp_path, "run 'blockselect datasets fetch blogcatalog', or set BLOCKSELECT_DATA")
+
+
+@pytest.mark.parametrize(
+    ("package", "more", "message"),
+    [
+        ("pyarrow", [], "pip install 'blockselect[reproduce]', or give --no-parquet"),
+        ("distributed", ["--no-parquet", "--dask", "tcp://127.0.0.1:8786"], "pip install 'blockselect[dask]'"),
+    ],
+)
+def test_a_package_that_is_missing_is_refused_before_any_work(
+    run, config, tmp_path, monkeypatch, package, more, message
+):
+    from blockselect.cli import reproduction
+
+    monkeypatch.setattr(reproduction, "find_spec", lambda name: None if name == package else object())
+    result = run("reproduce", "all", "--config", config, "--out", tmp_path / "out", *more)
+    assert refused(result, tmp_path, message)
+
+
+def test_a_folder_of_another_configuration_is_refused_and_left_as_it_is(run, tmp_path):
+    out = tmp_path / "out"
+    run("reproduce", "datasets", *options(write_config(tmp_path), out))
+    before = files(out)
+    result = run("reproduce", "datasets", *options(write_config(tmp_path, seed="1"), out))
+    assert result.exit_code == 2
+    assert "holds rows of another configuration, which differs in seed" in result.stderr
+    assert files(out) == before
+
+
+def test_an_out_that_is_a_file_is_refused(run, config, tmp_path):
+    (tmp_path / "file").write_text("")
+    result = run("reproduce", "datasets", *options(config, tmp_path / "file"))
+    assert result.exit_code == 2
+    assert "is a file; name a folder" in result.stderr
+
+
+def test_a_long_run_tells_how_far_it_is_where_there_is_no_terminal(run, config, tmp_path, monkeypatch):
+    from blockselect.cli import reproduction
+
+    monkeypatch.setattr(reproduction, "LINE_EVERY", 0)
+    result = run("reproduce", "datasets,convergence", *options(config, tmp_path / "out"))
+    lines = result.stderr.splitlines()
+    assert lines[0] == "0 of 2 trials"
+    assert lines[-1] == "2 of 2 trials, about 0:00:00 left"
+
+
+@pytest.mark.skipif(not hasattr(os, "openpty"), reason="no terminals to open here")
+def test_progress_is_drawn_on_a_terminal(config, tmp_path):
+    ours, theirs = os.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, EXPERIMENT, *options(config, tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "100"},
+        start_new_session=True,
+    )
+    os.close(theirs)
+    shown = b""
+    try:
+        while b" left" not in shown:
+            shown += os.read(ours, 1024)
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        os.close(ours)
+    assert b"trials" in shown
+
+
+def test_configurations_of_the_package_can_be_read():
+    assert read_config("quick").seed == read_config("paper").seed == 0
