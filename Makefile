@@ -29,6 +29,7 @@ lint: $(VENV)/.developer
 	$(BIN)/lint-imports
 
 bench: $(VENV)/.developer
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	$(BIN)/python -m benchmarks
 
 clean:

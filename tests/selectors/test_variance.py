@@ -11,7 +11,8 @@ from scipy import sparse
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from blockselect import make_attributed_blocks
-from blockselect.selectors.variance import VarianceScore, constant_columns, mean_and_variance
+from blockselect.graphs.columns import constant_columns, mean_and_variance
+from blockselect.selectors.variance import VarianceScore
 
 
 @parametrize_with_checks([VarianceScore()])

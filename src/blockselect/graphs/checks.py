@@ -10,6 +10,7 @@ import pandas as pd
 from scipy import sparse
 
 from blockselect.arrays import Features, IntArray, ObjectArray, Sparse
+from blockselect.graphs.columns import constant_columns
 
 
 def check_names(names: Iterable[Any] | None, expected: int, what: str, axis: str) -> ObjectArray | None:
@@ -91,11 +92,7 @@ def check_features(
 
 def check_varies(features: Features) -> None:
     """At least one feature must differ between nodes: methods that compare nodes have nothing to see else."""
-    if sparse.issparse(features):
-        low, high = (extreme(axis=0).toarray().ravel() for extreme in (features.min, features.max))
-    else:
-        low, high = features.min(axis=0), features.max(axis=0)
-    if not (high > low).any():
+    if constant_columns(features).all():
         raise ValueError(
             f"all {features.shape[1]} features are constant: no feature tells nodes apart; check how they were loaded."
         )

@@ -163,7 +163,7 @@ class Content:
     def of(cls, features: Features, n_components: int, *, ridge: float, rng: np.random.Generator) -> Self:
         rank = min(n_components, *features.shape)
         seed = int(rng.integers(np.iinfo(np.int32).max))
-        W = randomized_svd(features, rank, random_state=seed)[2].T  # (m, q)
+        W = randomized_svd(features, rank, power_iteration_normalizer="QR", random_state=seed)[2].T  # (m, q)
         target = features @ W
         total = float((features * features).sum())
         outside = max(total - float((target * target).sum()), 0.0)

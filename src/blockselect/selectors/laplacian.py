@@ -12,8 +12,8 @@ from scipy import sparse
 from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.graphs.affinity import RadialAffinity
 from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.columns import constant_columns, mean_and_variance
 from blockselect.selectors.guided import FeatureGuidedSelector, NetworkGuidedSelector
-from blockselect.selectors.variance import constant_columns, mean_and_variance
 
 
 @dataclass(frozen=True, slots=True, eq=False)

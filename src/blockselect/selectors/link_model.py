@@ -13,12 +13,12 @@ from sklearn.utils._param_validation import Interval
 
 from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.columns import constant_columns
 from blockselect.scoring.link_likelihood import Penalty, ScoredLinks, alternate, link_likelihood
 from blockselect.scoring.links import linked_pairs
 from blockselect.selectors.guided import NetworkGuidedSelector
 from blockselect.selectors.partial_order import features_to_compare
 from blockselect.selectors.randomness import generator_from
-from blockselect.selectors.variance import constant_columns
 
 
 class LinkModelSelector(NetworkGuidedSelector):

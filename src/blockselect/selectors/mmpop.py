@@ -13,11 +13,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from blockselect.arrays import Features, FloatArray, IntArray
 from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.columns import constant_columns
 from blockselect.scoring.links import NodePairs, NonLinks, linked_pairs, pieces_of
 from blockselect.selectors.guided import NetworkGuidedSelector
 from blockselect.selectors.partial_order import features_to_compare
 from blockselect.selectors.randomness import generator_from
-from blockselect.selectors.variance import constant_columns
 
 # Loss of a margin, large margins are good, and its derivative.
 LOSSES: dict[str, Callable[[FloatArray], tuple[FloatArray, FloatArray]]] = {

@@ -7,9 +7,9 @@ from scipy import sparse
 
 from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.columns import constant_columns, mean_and_variance
 from blockselect.selectors.guided import NetworkGuidedSelector
 from blockselect.selectors.laplacian import scores_where_defined
-from blockselect.selectors.variance import constant_columns, mean_and_variance
 
 
 class MoransI(NetworkGuidedSelector):

@@ -9,10 +9,10 @@ from scipy import sparse
 
 from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.columns import constant_columns
 from blockselect.scoring.links import NonLinks, linked_pairs
 from blockselect.selectors.guided import NetworkGuidedSelector
 from blockselect.selectors.laplacian import scores_where_defined
-from blockselect.selectors.variance import constant_columns
 
 
 class PartialOrder(NetworkGuidedSelector):

@@ -13,11 +13,11 @@ from sklearn.utils._param_validation import Interval
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.blockmodels.candidates import check_n_blocks
+from blockselect.graphs.columns import constant_columns
 from blockselect.scoring.eigenvectors import smallest_eigenvectors
 from blockselect.scoring.row_sparse import row_norms, row_weights
 from blockselect.selectors.base import ScoreSelector
 from blockselect.selectors.guided import FeatureGuidedSelector
-from blockselect.selectors.variance import constant_columns
 
 _DENSE = 500  # features up to which M is held (m × m) and its eigenvectors are had at once
 _SHORT = 1e-8  # rows of Z count as at least so long, which keeps M + γΔ within what float64 can resolve

@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
-from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from blockselect.arrays import Features, FloatArray
+from blockselect.graphs.columns import constant_columns, mean_and_variance
 from blockselect.selectors.base import ScoreSelector
 from blockselect.selectors.guided import FeatureGuidedSelector
 
@@ -68,21 +66,3 @@ class VarianceScore(FeatureGuidedSelector):
         constant = constant_columns(features)
         self.criterion_ = np.where(constant, 0.0, variance)
         return np.where(constant, -np.inf, variance)
-
-
-def mean_and_variance(features: Features, weights: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
-    """Mean and variance of each column in float64, rows weighted by `weights` (n,): (m,) each. Sparse stays sparse."""
-    columns = features.astype(np.float64, copy=False)
-    if sparse.issparse(columns):
-        mean, variance = mean_variance_axis(columns, axis=0, weights=weights)
-        return mean, variance
-    mean = np.average(columns, axis=0, weights=weights)
-    return mean, np.average((columns - mean) ** 2, axis=0, weights=weights)
-
-
-def constant_columns(features: Features) -> NDArray[np.bool_]:
-    """Which columns hold one value only, exactly: (m,). Rounding leaves their computed variance above zero."""
-    low, high = features.min(axis=0), features.max(axis=0)
-    if sparse.issparse(features):
-        low, high = low.toarray().ravel(), high.toarray().ravel()
-    return np.asarray(low == high)

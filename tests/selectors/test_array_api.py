@@ -1,0 +1,20 @@
+"""Scikit-learn's check of array-API input, which runs only where SciPy's switch is set before anything is imported."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+
+def test_the_array_api_check_holds_for_every_selector():
+    command = [sys.executable, "-m", "pytest", str(Path(__file__).parent), "-k", "check_array_api_input", "-q"]
+    command += ["-p", "no:cacheprovider", "-p", "no:xdist"]
+    environment = {**os.environ, "SCIPY_ARRAY_API": "1"}
+    done = subprocess.run(
+        command, env=environment, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
+    assert "passed" in done.stdout
+    assert "skipped" not in done.stdout
