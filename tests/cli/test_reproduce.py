@@ -282,3 +282,17 @@ def test_progress_is_drawn_on_a_terminal(config, tmp_path):
 
 def test_configurations_of_the_package_can_be_read():
     assert read_config("quick").seed == read_config("paper").seed == 0
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="processes cannot be listed here")
+def test_a_worker_that_is_ended_from_outside_is_told_and_what_came_is_kept(config, undisturbed, tmp_path):
+    process = start(config, tmp_path, "--workers", "2")
+    while kept(tmp_path) < 2 and process.poll() is None:
+        time.sleep(0.002)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    workers = [int(child) for child in children if b"popen_loky" in Path(f"/proc/{child}/cmdline").read_bytes()]
+    os.kill(workers[0], signal.SIGKILL)
+    stdout, stderr = process.communicate()
+    assert (process.returncode, stdout) == (2, "")
+    assert stderr.startswith("error: a worker process was ended from outside, perhaps because memory ran out;")
+    assert resume(config, tmp_path) == undisturbed

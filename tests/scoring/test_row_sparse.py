@@ -152,3 +152,13 @@ def test_conjugate_gradients_that_do_not_settle_say_so():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         RowSparseRegression(X, 1.0, route="cg").solve(np.ones((20, 1)), np.ones(20))
+
+
+def test_conjugate_gradients_go_on_from_the_start(monkeypatch):
+    X, F, weights = draw(7, 30, 50, heaviest=2)
+    regression = RowSparseRegression(sparse.csr_array(X), 1.0, route="cg")
+    Z = regression.solve(F, weights)
+    monkeypatch.setattr(row_sparse, "_CG_MOST", 2)
+    assert_allclose(regression.solve(F, weights, start=Z), Z, atol=1e-12)
+    with pytest.warns(ConvergenceWarning, match="did not settle"):
+        regression.solve(F, weights)

@@ -19,6 +19,7 @@ from references import mcfs
 def test_scikit_learns_estimator_checks_hold(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer features are used than half of them: an answer
+        warnings.filterwarnings("ignore", message="the affinity falls apart")  # some checks bring nodes far apart
         check(estimator)
 
 
@@ -70,13 +71,14 @@ def test_the_parts_of_a_graph_in_parts_are_its_first_eigenvectors(sizes):
     assert_allclose(degrees @ found, 0, atol=1e-8)  # the constant itself is left out
 
 
-def test_nodes_that_are_all_but_alone_do_not_stop_it():
+def test_nodes_that_are_all_but_alone_do_not_stop_it_but_are_told_of():
     rng = np.random.default_rng(0)
     X = rng.poisson(1.0, size=(400, 30)).astype(float)
     X[:40] *= rng.uniform(20, 100, size=(40, 1))  # heat weights of their links are as good as zero
-    selector = MCFS(5, n_blocks=4).fit(X)
+    with pytest.warns(UserWarning, match="the affinity falls apart: more than 4 functions"):
+        selector = MCFS(5, n_blocks=4).fit(X)
     assert np.isfinite(selector.scores_).all()
-    assert_allclose(selector.embedding_.std(axis=0) > 0, True)
+    assert (selector.embedding_.std(axis=0) > 0).all()
 
 
 def test_a_node_without_any_affinity_gets_zeros():

@@ -69,9 +69,9 @@ def test_scores_are_those_of_the_literal_formula(network, affinity, gamma, quirk
 @pytest.mark.parametrize("start", ["k-means", "given"])
 def test_the_objective_falls_at_every_iteration(network, affinity, gamma, start):
     given = some_clusters() if start == "given" else None
-    selector = NDFS(
-        n_blocks=3, orthogonality=gamma, initial_clusters=given, max_iter=80, tol=0, random_state=0
-    ).fit(network.features, affinity=affinity)
+    selector = NDFS(n_blocks=3, orthogonality=gamma, initial_clusters=given, max_iter=80, tol=0, random_state=0).fit(
+        network.features, affinity=affinity
+    )
     history = selector.history_
     assert len(history) == 80
     assert (np.diff(history) <= 1e-12 * np.abs(history[:-1])).all()

@@ -22,7 +22,7 @@ from blockselect.selectors.base import best_first
 
 CLUSTERINGS = "clusterings"
 FIGURES = ("accuracy", "accuracy_sd", "nmi", "nmi_sd", "n_zero_rows")
-_PER_START = 1.2e-6  # seconds of one start of K-means, for a node, by the root of the features
+_PER_START = 1e-7  # seconds of one start of K-means, for a node, by the root of the features
 
 
 def selection_row(ranked: IntArray, top: int, **settings: Any) -> Row:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import TypeAlias
 
@@ -14,7 +13,7 @@ from joblib import Parallel, delayed, parallel_config
 from blockselect.experiments.agenda import Agenda, Experiment, Standing
 from blockselect.experiments.config import ExperimentConfig
 from blockselect.experiments.store import Store
-from blockselect.experiments.trial import Row, Trial, perform
+from blockselect.experiments.trial import Row, perform
 
 CONNECT_SECONDS = 20
 
@@ -61,17 +60,28 @@ def _run_agenda(agenda: Agenda, progress: Progress | None) -> None:
     report(agenda.standing())
     # No more than the workers hold is taken ahead: what a trial opens can then begin before the round is over.
     parallel = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs")
-    with closing(parallel(delayed(_perform)(trial, os.getpid()) for trial in agenda)) as results:
+    with _interrupts_ignored():
+        results: Generator[tuple[str, list[Row]]] = parallel(delayed(perform)(trial) for trial in agenda)
+    with closing(results):
         for key, rows in results:
             agenda.keep(key, rows)
             report(agenda.standing())
 
 
-def _perform(trial: Trial, starter: int) -> tuple[str, list[Row]]:
-    """Ctrl-C reaches every process of a terminal; the one that started the others ends them."""
-    if os.getpid() != starter and threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-    return perform(trial)
+@contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    """Workers that start meanwhile ignore Ctrl-C, which reaches every process of a terminal: this one ends them.
+
+    They inherit what the process ignores. (Blocking the signal would not do: to start workers unblocks it.)
+    """
+    if threading.current_thread() is not threading.main_thread():  # elsewhere Python allows no change
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

@@ -21,6 +21,7 @@ Route = Literal["auto", "normal", "woodbury", "cg"]
 _NEGLIGIBLE = 1e-6  # what features left out of a factorisation may weigh together; the second sweep squares it
 _CG_TOL = 1e-13  # of the residual, relative to the right-hand side
 _CG_STEPS = 200  # expected of one solve, to choose a route
+_CG_MOST = 5000
 _SPARSE_COST = 20  # time of one multiplication in a sparse product, against one in a dense factorisation
 
 
@@ -152,7 +153,7 @@ class RowSparseRegression:
             scale * np.asarray(self._X.T @ F),
             guess,
             diagonal=1 + inverse * self._squares,
-            max_steps=10 * min(self._X.shape) + 100,
+            max_steps=min(10 * min(self._X.shape) + 100, _CG_MOST),
         )
         return scale * solution
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral
 from typing import Any
 
@@ -19,6 +20,7 @@ _SMALL = 200  # nodes up to which a dense eigendecomposition is at least as quic
 _GUARD = 4  # eigenvectors beyond those asked for, which help the last of them to settle
 _SHIFT = 1e-6  # makes the Laplacian definite
 _EIGEN_TOL = 1e-10  # residual of an eigenvector; eigenvalues are up to 2
+_ZERO = 1e-10  # eigenvalue that counts as none
 
 
 class MCFS(FeatureGuidedSelector):
@@ -42,7 +44,8 @@ class MCFS(FeatureGuidedSelector):
     n_neighbors : int, default=5
         Neighbours of each node in the affinity, where `fit` is given none. (paper: p)
     weights : {"heat", "binary", "cosine"}, default="heat"
-        Weights of the affinity.
+        Weights of the affinity. Where distances are very unequal, as those of counts, heat weights leave the far nodes
+        alone, each of them a cluster: `fit` warns where more than `n_blocks` are; use another kind there.
     width : float or "mean", default="mean"
         Width t of heat weights exp(−d²/2t²); "mean" is the mean distance to the neighbours.
 
@@ -127,7 +130,14 @@ def smooth_eigenvectors(affinity: Sparse, count: int) -> FloatArray:
         # Eigenvalues lie in [0, 2]: the constant's, 0, is moved to 3.
         vectors = np.linalg.eigh(laplacian.toarray() + 3 * np.outer(constant, constant))[1]
     else:
-        vectors = _smallest(laplacian, constant, count)
+        vectors = _smallest(laplacian, constant, count + 1)
+    beyond = vectors[:, count]
+    if beyond @ (laplacian @ beyond) < _ZERO:
+        warnings.warn(
+            f"the affinity falls apart: more than {count} functions do not vary along it at all, and which {count} of "
+            "them are taken is arbitrary. Raise n_blocks or n_neighbors, or use weights='binary' or a larger width.",
+            stacklevel=5,
+        )
     return np.asarray(inverse_root[:, None] * vectors[:, :count])
 
 

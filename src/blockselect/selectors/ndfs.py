@@ -66,8 +66,8 @@ class NDFS(FeatureGuidedSelector):
     max_iter : int, default=1000
         Most iterations.
     tol : float, default=1e-5
-        Stop once the objective changes by less. As columns of F have unit length, that does not depend on the scale
-        of the data. 0 never stops early.
+        Stop once the objective changes by less; columns of F have unit length, so the data's scale matters little.
+        0 never stops early.
     random_state : int, RandomState or None, default=None
         Seeds K-means: the same seed gives the same result.
 
@@ -78,10 +78,8 @@ class NDFS(FeatureGuidedSelector):
         it is never selected.
     ranking_, support_, n_features_
         As in every selector: rank 1 is the best, which features are selected, and how many.
-    coefficients_ : array of shape (m, c)
-        (paper: Z)
-    clusters_ : array of shape (n, c)
-        (paper: F)
+    coefficients_, clusters_ : arrays of shape (m, c) and (n, c)
+        (paper: Z, F)
     history_ : array of shape (n_iter_,)
         The objective after each iteration. Without quirks it falls, up to rounding.
     n_iter_ : int
@@ -246,8 +244,7 @@ def check_initial_clusters(clusters: Any, n_nodes: int) -> None:
     F = np.asarray(clusters, dtype=np.float64)
     if F.ndim != 2 or F.shape[0] != n_nodes or F.shape[1] == 0:
         raise ValueError(
-            f"initial_clusters has shape {F.shape} but there are {n_nodes} nodes; give one row a node, one column a "
-            "cluster."
+            f"initial_clusters has shape {F.shape} but there are {n_nodes} nodes; give one row a node, one column each."
         )
     if not (np.isfinite(F).all() and (F >= 0).all() and F.any()):
         raise ValueError("initial_clusters must be finite, not negative, and not all zero.")
