@@ -111,6 +111,14 @@ def test_the_sparse_eigenvectors_span_what_the_dense_ones_do(monkeypatch):
     assert_allclose(sparse_embedding @ sparse_embedding.T, dense_embedding @ dense_embedding.T, atol=1e-6)
 
 
+def test_a_graph_of_low_rank_gives_the_same_blocks_every_time():
+    cliques = sparse.csr_array(np.kron(np.eye(3), np.ones((100, 100))))  # rank 3, and eight vectors are asked for
+    embeddings = [spectral_embedding(cliques, 8) for _ in range(3)]
+    for again in embeddings[1:]:
+        assert_array_equal(again, embeddings[0])
+    assert np.count_nonzero(embeddings[0].any(axis=0)) == 3
+
+
 def test_bad_input_is_named():
     adjacency = planted("assortative").adjacency
     with pytest.raises(ValueError, match="n_blocks is 401 but the graph has 400 nodes; choose 1 to 400"):

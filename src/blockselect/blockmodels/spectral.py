@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,6 +15,8 @@ from threadpoolctl import threadpool_limits
 from blockselect.arrays import FloatArray, IntArray, Sparse
 
 _SMALL = 200  # nodes up to which a dense eigendecomposition is at least as quick, and exact for any k
+_RANK_TOLERANCE = 1e-10  # eigenvalues below this share of the largest are rounding
+_SEEDED = "rng" in inspect.signature(eigsh).parameters  # SciPy ≥ 1.17: restarts within eigsh draw fresh vectors
 
 
 def spectral_labels(
@@ -45,13 +48,17 @@ def spectral_embedding(adjacency: Sparse, n_dimensions: int) -> FloatArray:
 
 
 def _leading_eigenvectors(matrix: Sparse, count: int) -> FloatArray:
+    """Of the eigenvalues largest by magnitude; vectors of those that are zero but for rounding are arbitrary: zero."""
     n = matrix.shape[0]
     if n <= max(_SMALL, count + 1):
         values, vectors = np.linalg.eigh(matrix.toarray())
     else:
         start = np.sqrt(np.asarray(matrix.sum(axis=1)).ravel() + 1 / n)  # fixed, and moves along with the nodes
-        values, vectors = eigsh(matrix, k=count, which="LM", v0=start)
-    return np.asarray(vectors[:, np.argsort(-np.abs(values), kind="stable")[:count]])
+        seeded = {"rng": np.random.default_rng(0)} if _SEEDED else {}
+        values, vectors = eigsh(matrix, k=count, which="LM", v0=start, **seeded)
+    leading = np.argsort(-np.abs(values), kind="stable")[:count]
+    real = np.abs(values[leading]) > _RANK_TOLERANCE * np.abs(values[leading[0]])
+    return np.where(real, vectors[:, leading], 0.0)
 
 
 def _cluster(embedding: FloatArray, n_blocks: int, seed: int) -> IntArray:
