@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import multiprocessing
-import resource
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
+
+from blockselect.evaluation.process import peak_memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +29,12 @@ class Measurement:
         return f"{'≤' if self.at_most else '≥'} {self.limit:,.3g} {self.unit}"
 
     @property
+    def met(self) -> bool:
+        return self.value <= self.limit if self.at_most else self.value >= self.limit
+
+    @property
     def verdict(self) -> str:
-        return "yes" if (self.value <= self.limit) == self.at_most or self.value == self.limit else "NO"
+        return "yes" if self.met else "NO"
 
 
 def seconds(function: Callable[[], Any], repeats: int = 5) -> float:
@@ -66,8 +70,5 @@ def peak_gigabytes(function: Callable[[], Any]) -> float:
 
 def _peak_of(function: Callable[[], Any]) -> float:
     function()
-    status = Path("/proc/self/status")
-    if status.exists():  # ru_maxrss of a new process begins at what its parent held when it started it
-        kilobytes = next(line.split()[1] for line in status.read_text().splitlines() if line.startswith("VmHWM"))
-        return int(kilobytes) * 1024 / 1e9
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9
+    peak = peak_memory()
+    return float("nan") if peak is None else peak / 1e9

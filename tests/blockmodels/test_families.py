@@ -119,6 +119,13 @@ def test_a_graph_of_low_rank_gives_the_same_blocks_every_time():
     assert np.count_nonzero(embeddings[0].any(axis=0)) == 3
 
 
+def test_two_copies_of_a_graph_are_told_apart():
+    half = planted("assortative").adjacency
+    copies = sparse.csr_array(sparse.block_diag([half, half]))
+    best = find_block_models(copies, 2, rng=np.random.default_rng(0))[0]
+    assert_array_equal(best.block_sizes, [400, 400])
+
+
 def test_bad_input_is_named():
     adjacency = planted("assortative").adjacency
     with pytest.raises(ValueError, match="n_blocks is 401 but the graph has 400 nodes; choose 1 to 400"):

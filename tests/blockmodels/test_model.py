@@ -45,6 +45,17 @@ def test_labels_may_be_words_or_have_gaps():
         assert_allclose(again.density, plain.density)
 
 
+@pytest.mark.parametrize("kind", [np.asarray, sparse.lil_array, sparse.coo_array, sparse.csc_matrix])
+@pytest.mark.parametrize("dtype", [np.uint8, np.float32, np.float64])
+def test_a_graph_of_any_form_and_number_type_gives_the_same_model(kind, dtype):
+    problem = make_problem(1)
+    heavy = 20 * problem.A
+    expected = BlockModel.from_labels(sparse.csr_array(heavy), problem.models[0].labels)
+    again = BlockModel.from_labels(kind(heavy.astype(dtype)), problem.models[0].labels)
+    assert again.relative_error == pytest.approx(expected.relative_error)
+    assert_allclose(again.density, expected.density)
+
+
 @pytest.mark.parametrize("keep_density", [True, False])
 @pytest.mark.parametrize("fraction", [0.0, 0.05, 0.5, 1.0])
 def test_perturbation_moves_the_share_asked_for_and_empties_no_block(keep_density, fraction):
@@ -80,8 +91,16 @@ def test_bad_input_is_named():
     model, A = problem.models[0], sparse.csr_array(problem.A)
     with pytest.raises(ValueError, match=r"fraction is 1.5.*between 0 and 1"):
         model.perturb(A, 1.5, keep_density=True, rng=np.random.default_rng(0))
-    with pytest.raises(ValueError, match=r"shape \(3,\).*20 nodes"):
+    with pytest.raises(ValueError, match=r"adjacency has 20 nodes but.* 3 "):
         BlockModel.from_labels(A, [0, 1, 2])
+    with pytest.raises(ValueError, match="NaN or None"):
+        BlockModel.from_labels(A, [None] * 20)
+    with pytest.raises(ValueError, match="no link"):
+        BlockModel.from_labels(0 * A, model.labels)
+    with pytest.raises(ValueError, match="negative entry"):
+        check_block_model(BlockModel(model.labels, -model.density, 0.5), 20)
+    with pytest.raises(ValueError, match="array of integers"):
+        check_block_model(BlockModel(list(model.labels), model.density, 0.5), 20)
     with pytest.raises(ValueError, match="NaN"):
         BlockModel.from_labels(A, np.full(20, np.nan))
     with pytest.raises(ValueError, match="20 nodes but the graph has 21"):
@@ -98,5 +117,11 @@ def test_errors_of_the_published_block_models_are_reproduced(golden_path, data_p
     for model, density in zip(models, published["density"], strict=True):
         assert_allclose(model.density, density, atol=1e-6)
     errors = [model.relative_error for model in models]
+    A = adjacency.toarray()
+    literal = [
+        np.linalg.norm(A - density[np.ix_(labels, labels)]) / np.linalg.norm(A)
+        for labels, density in zip(published["labels"], published["density"], strict=True)
+    ]
+    assert_allclose(errors, literal, atol=1e-5)
     assert np.argmin(errors) == 2
     assert errors[2] == pytest.approx(0.99034, abs=1e-5)

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from blockselect.scoring import gram, gram_squared
+from blockselect.scoring import DenseGramSquared, SparseGramSquared, gram, gram_squared
+from blockselect.scoring.gram import gram_form
 
 
 def random_features(seed, n=30, m=17, share=0.2):
@@ -39,16 +40,18 @@ def test_it_is_built_the_same_slab_by_slab(monkeypatch):
 
 def test_the_sparse_form_is_taken_where_few_features_meet():
     disjoint = sparse.csr_array(sparse.eye_array(400))
-    assert gram_squared(disjoint).form == "sparse"
-    assert gram_squared(np.ones((5, 400))).form == "dense"
+    assert gram_form(disjoint) == "sparse"
+    assert isinstance(gram_squared(disjoint), SparseGramSquared)
+    assert gram_form(np.ones((5, 400))) == "dense"
+    assert isinstance(gram_squared(np.ones((5, 400))), DenseGramSquared)
 
 
 def test_a_memory_limit_turns_to_the_smaller_form_or_says_what_is_missing():
-    disjoint_pairs = sparse.kron(sparse.eye_array(10), np.ones((1, 3)), format="csr")
-    assert gram_squared(disjoint_pairs).form == "dense"
-    assert gram_squared(disjoint_pairs, memory_limit=5000).form == "sparse"
+    disjoint_pairs = sparse.kron(sparse.eye_array(5), np.ones((1, 6)), format="csr")
+    assert gram_form(disjoint_pairs) == "dense"
+    assert gram_form(disjoint_pairs, memory_limit=5000) == "sparse"
     with pytest.raises(ValueError, match=r"memory_limit.*float32"):
-        gram_squared(disjoint_pairs, memory_limit=100)
+        gram_form(disjoint_pairs, memory_limit=100)
 
 
 def test_single_precision_is_kept():

@@ -79,7 +79,7 @@ def test_blocks_of_ones_own_are_used_as_labels_or_as_a_model(network):
     by_model = fit(network, block_model=model)
     assert by_model.block_model_ is model
     assert_allclose(by_labels.scores_, by_model.scores_, atol=1e-12)
-    with pytest.raises(ValueError, match=r"shape \(3,\).*200 nodes"):
+    with pytest.raises(ValueError, match=r"adjacency has 200 nodes but.* 3 "):
         fit(network, block_model=[0, 1, 2])
 
 
@@ -92,7 +92,7 @@ def test_automatic_sparsity_is_the_strongest_that_keeps_enough(network):
 
 
 def test_too_few_nonzero_scores_are_reported_not_padded(network):
-    with pytest.warns(ConvergenceWarning, match=r"only \d+ of the 52 features.*sparsity 20"):
+    with pytest.warns(ConvergenceWarning, match=r"only \d+ of the 52 features.*sparsity 20 .γ. drives.*lower it"):
         selector = fit(network, 52, sparsity=20)
     assert selector.n_features_ == np.count_nonzero(selector.scores_) < 52
     assert selector.transform(network.features).shape[1] == selector.n_features_
@@ -104,6 +104,56 @@ def test_an_empty_column_scores_zero(network):
     selector = BlockModelSelector(5, n_blocks=3, random_state=0).fit(features, adjacency=network.adjacency)
     assert selector.scores_[5] == 0
     assert np.count_nonzero(selector.scores_) > 1
+
+
+def test_a_missing_feature_is_told_from_a_penalty(network):
+    features = network.features.tolil()
+    features[:, 5] = 0
+    with pytest.warns(ConvergenceWarning, match="1 of them since no node has the feature.$"):
+        BlockModelSelector(52, block_model=network.blocks).fit(features, adjacency=network.adjacency)
+
+
+def test_a_graph_passed_by_position_is_not_taken_for_a_target(network):
+    for graph in (network.adjacency, network.adjacency.toarray()):
+        with pytest.raises(ValueError, match=r"pass it by name: fit\(X, adjacency=graph\)"):
+            BlockModelSelector(5, n_blocks=3).fit(network.features, graph)
+
+
+def test_of_two_features_that_are_the_same_the_first_ranks_first(network):
+    doubled = sparse.hstack([network.features, network.features]).tocsr()
+    selector = BlockModelSelector(5, block_model=network.blocks).fit(doubled, adjacency=network.adjacency)
+    assert (selector.ranking_[:52] < selector.ranking_[52:]).all()
+
+
+def test_a_damaged_sparse_matrix_is_refused_not_read(network):
+    damaged = sparse.csc_array(network.features)
+    damaged.indices = damaged.indices.copy()
+    damaged.indices[0] = 10**8
+    with pytest.raises(ValueError, match="ind"):
+        BlockModelSelector(5, n_blocks=3).fit(damaged, adjacency=network.adjacency)
+
+
+def test_a_value_that_is_not_a_number_is_named_by_node_and_feature(network):
+    frame = pd.DataFrame(network.features.toarray(), index=[f"n{i}" for i in range(200)])
+    frame.columns = [f"w{i}" for i in range(52)]
+    frame.iloc[3, 2] = np.nan
+    with pytest.raises(ValueError, match=r"NaN or infinity, first at node 'n3', feature 'w2'"):
+        BlockModelSelector(5, n_blocks=3).fit(frame, adjacency=network.adjacency)
+
+
+def test_a_failed_fit_leaves_nothing_fitted(network):
+    selector = BlockModelSelector(5, n_blocks=3, memory_limit=10)
+    with pytest.raises(ValueError, match="memory_limit"):
+        selector.fit(network.features, adjacency=network.adjacency)
+    assert not hasattr(selector, "candidates_")
+
+
+def test_blocks_that_link_to_others_lead_it_astray():
+    """What docs/method.md says the method cannot see."""
+    network = make_attributed_blocks(
+        300, 3, structure="disassortative", mean_degree=30, n_informative=15, n_redundant=0, n_noise=85, random_state=0
+    )
+    assert network.is_informative[fit(network, 15).get_support()].mean() <= 0.15  # chance
 
 
 def test_each_loss_falls_where_it_alone_is_followed(network):
@@ -265,6 +315,7 @@ def test_cross_validation_over_a_graph_says_what_to_do_instead(network):
         ({"n_features_to_select": 53}, "n_features_to_select is 53 but there are 52 features"),
         ({"initial_scores": np.ones(3)}, r"initial_scores has shape \(3,\) but there are 52"),
         ({"initial_scores": np.zeros(52)}, "not all zero"),
+        ({"initial_scores": np.full(52, 1e40), "dtype": "float32"}, "too large for float32"),
         ({"profile_ratio": 1.5}, "profile_ratio"),
         ({"block_model": "spectrum"}, "block_model"),
         ({"sparsity": -1}, "sparsity"),

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
-from blockselect.arrays import IntArray, Sparse
+from blockselect.arrays import IntArray
 from blockselect.blockmodels.model import BlockModel
 from blockselect.blockmodels.onmtf import onmtf_labels
 from blockselect.blockmodels.spectral import spectral_labels
+from blockselect.graphs.attributed import check_adjacency
 
 Family = Callable[..., list[IntArray]]  # adjacency, n_blocks, rngs, n_jobs → labels, one array a generator
 
@@ -17,7 +19,7 @@ FAMILIES: dict[str, Family] = {"spectral": spectral_labels, "onmtf": onmtf_label
 
 
 def find_block_models(
-    adjacency: Sparse,
+    adjacency: Any,
     n_blocks: int,
     *,
     family: str = "spectral",
@@ -29,6 +31,7 @@ def find_block_models(
 
     Each candidate has a random stream of its own, so the first ten of twenty are the ten of ten.
     """
+    adjacency = check_adjacency(adjacency, np.shape(adjacency)[0])
     check_n_blocks(n_blocks, adjacency.shape[0])
     if family not in FAMILIES:
         raise ValueError(f"block_model is {family!r}; expected one of {list(FAMILIES)}, labels or a BlockModel.")

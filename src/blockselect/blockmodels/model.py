@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import sparse
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
+from blockselect.graphs.attributed import check_adjacency
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -29,19 +31,19 @@ class BlockModel:
         return np.bincount(self.labels, minlength=self.n_blocks)
 
     @classmethod
-    def from_labels(cls, adjacency: Sparse, labels: ArrayLike) -> BlockModel:
+    def from_labels(cls, adjacency: Any, labels: ArrayLike) -> BlockModel:
         """The block model with the best density for these blocks (theorem 1 of the paper).
 
-        Labels may be any values that sort; numbers nobody carries leave no empty block behind.
+        The graph is read as :func:`blockselect.check_attributed_graph` reads it. Labels may be any values that sort;
+        numbers nobody carries leave no empty block behind.
         """
-        numbers = encode_labels(labels, adjacency.shape[0])
+        adjacency = check_adjacency(adjacency, len(np.asarray(labels)))
+        numbers = encode_labels(labels)
         weight, sizes = _block_weights(adjacency, numbers)
         density = weight / np.outer(sizes, sizes)
         return cls(numbers, density, _relative_error(adjacency, weight, sizes, density))
 
-    def perturb(
-        self, adjacency: Sparse, fraction: float, *, keep_density: bool, rng: np.random.Generator
-    ) -> BlockModel:
+    def perturb(self, adjacency: Any, fraction: float, *, keep_density: bool, rng: np.random.Generator) -> BlockModel:
         """Move a fraction of the nodes, drawn at random, each to another block drawn at random.
 
         `keep_density` leaves the densities as they are, else they are computed anew: the two halves of the
@@ -49,6 +51,7 @@ class BlockModel:
         """
         if not 0 <= fraction <= 1:
             raise ValueError(f"fraction is {fraction}; expected a share of the nodes between 0 and 1.")
+        adjacency = check_adjacency(adjacency, len(self.labels))
         labels, k = self.labels.copy(), self.n_blocks
         sizes = self.block_sizes
         if k > 1:
@@ -65,21 +68,23 @@ class BlockModel:
         return BlockModel(labels, self.density, _relative_error(adjacency, weight, sizes, self.density))
 
 
-def encode_labels(labels: ArrayLike, n_nodes: int) -> IntArray:
+def encode_labels(labels: ArrayLike) -> IntArray:
     """Labels of any sortable kind as numbers 0 … k − 1."""
     array = np.asarray(labels)
-    if array.shape != (n_nodes,):
-        raise ValueError(
-            f"block labels have shape {array.shape} but the graph has {n_nodes} nodes; give one label a node."
-        )
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        raise ValueError("block labels hold NaN or infinity; give each node a block, or a block of its own.")
+    if array.ndim != 1:
+        raise ValueError(f"block labels have shape {array.shape}; give one label a node.")
+    if pd.isna(array).any():
+        raise ValueError("block labels hold NaN or None; give each node a block, or a block of its own.")
     numbers = np.unique(array, return_inverse=True)[1]
     return numbers.astype(np.intp, copy=False)
 
 
 def check_block_model(model: BlockModel, n_nodes: int) -> BlockModel:
     """Refuse a block model of another graph, or one whose densities do not fit its labels."""
+    if not (isinstance(model.labels, np.ndarray) and np.issubdtype(model.labels.dtype, np.integer)):
+        raise ValueError("the block model's labels must be an array of integers: make it with BlockModel.from_labels.")
+    if not (np.isfinite(model.density).all() and (model.density >= 0).all()):
+        raise ValueError("the block model's density holds NaN, infinity or a negative entry; densities are ≥ 0.")
     if len(model.labels) != n_nodes:
         raise ValueError(
             f"the block model has {len(model.labels)} nodes but the graph has {n_nodes}; fit one to this graph."

@@ -53,9 +53,9 @@ def _leading_eigenvectors(matrix: Sparse, count: int) -> FloatArray:
     if n <= max(_SMALL, count + 1):
         values, vectors = np.linalg.eigh(matrix.toarray())
     else:
-        start = np.sqrt(np.asarray(matrix.sum(axis=1)).ravel() + 1 / n)  # fixed, and moves along with the nodes
-        seeded = {"rng": np.random.default_rng(0)} if _SEEDED else {}
-        values, vectors = eigsh(matrix, k=count, which="LM", v0=start, **seeded)
+        rng = np.random.default_rng(0)  # a start that follows the graph's symmetries would miss what breaks them
+        seeded = {"rng": rng} if _SEEDED else {}
+        values, vectors = eigsh(matrix, k=count, which="LM", v0=rng.standard_normal(n), **seeded)
     leading = np.argsort(-np.abs(values), kind="stable")[:count]
     real = np.abs(values[leading]) > _RANK_TOLERANCE * np.abs(values[leading[0]])
     return np.where(real, vectors[:, leading], 0.0)

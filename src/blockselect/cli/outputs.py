@@ -1,4 +1,4 @@
-"""Files that appear all together or not at all."""
+"""Files that appear whole or not at all."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ def check_folder(folder: Path, names: Iterable[str]) -> None:
 
 
 def write_together(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write the files into the folder, replacing older ones, each whole; after a failure nothing new is left.
+    """Write the files into the folder, replacing older ones, each whole.
 
-    All are written beside their places first and then moved, which the file system does at once.
+    All are written beside their places first and then moved, which the file system does at once. After a failure no new
+    file is left; one that replaced an older file in the same instant stays.
     """
     token = secrets.token_hex(4)
     staged = {name: folder / f".{name}.{token}.tmp" for name in files}

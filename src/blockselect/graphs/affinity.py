@@ -12,10 +12,10 @@ from scipy import sparse
 from sklearn.neighbors import kneighbors_graph
 from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
-from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from blockselect.arrays import Features, FloatArray, Sparse
+from blockselect.arrays import Features, FloatArray, ObjectArray, Sparse
 from blockselect.graphs.checks import check_weights
+from blockselect.graphs.columns import mean_and_variance
 from blockselect.graphs.convert import as_square_csr, without_direction
 
 Weights = Literal["heat", "binary", "cosine"]
@@ -24,6 +24,7 @@ Block = tuple[slice, FloatArray]  # nodes, and their weights with all nodes from
 
 BLOCK_SIZE = 128  # nodes whose affinities with all others are held at once
 FEW_NON_ZERO = 0.05  # share of non-zero features below which sparse products are quicker than dense ones
+NEXT_TO_NONE = 1e-6  # affinity with all others together below which a node has no say, beside the 1 with itself
 
 
 def neighbour_affinity(
@@ -55,10 +56,12 @@ def neighbour_affinity(
     elif weights == "cosine":
         directed.data = np.maximum(_inner_products(directed, _squared_lengths(rows)), 0)
     else:
-        directed.data = _heat(directed.data, directed.data.mean() if width == "mean" else width)
-    if not directed.data.any():
-        _warn_of_no_affinity(weights, width)
-    affinity = sparse.csr_array(directed.maximum(directed.T) + sparse.eye_array(n_nodes))
+        width = float(directed.data.mean()) if width == "mean" else width
+        directed.data = _heat(directed.data, width)
+    others = sparse.csr_array(directed.maximum(directed.T))
+    way_out = f'raise width (it is {width:.3g}), or use weights="binary"' if weights == "heat" else "use other weights"
+    _warn_where_most_are_apart(others.sum(axis=1), weights, way_out)
+    affinity = sparse.csr_array(others + sparse.eye_array(n_nodes))
     affinity.eliminate_zeros()
     return affinity
 
@@ -102,8 +105,7 @@ class RadialAffinity:
             others[nodes] += weights.sum(axis=0)
             sums = self.features[nodes.start :].T @ weights  # (m, b)
             shared += _row_sums_of_product(self.features[nodes].T, sums)
-        if not others.any():
-            _warn_of_no_affinity("heat", self.width)
+        _warn_where_most_are_apart(others, "heat", f'raise width (it is {self.width:.3g}), or set it to "mean"')
         # The weight of a node with itself is in no difference: left out, it cannot drown the small ones.
         squares = self.features.multiply(self.features) if sparse.issparse(self.features) else self.features**2
         return others + 1, np.maximum(squares.T @ others - 2 * shared, 0)
@@ -133,14 +135,17 @@ def radial_affinity(features: Features, width: Width) -> RadialAffinity:
         else:
             rows -= rows.mean(axis=0)
     if width == "mean":
-        variances = mean_variance_axis(rows, axis=0)[1] if sparse.issparse(rows) else rows.var(axis=0)
-        width = float(np.sqrt(2 * variances.sum() * rows.shape[0] / (rows.shape[0] - 1)))
+        _, variance = mean_and_variance(rows)
+        width = float(np.sqrt(2 * variance.sum() * rows.shape[0] / (rows.shape[0] - 1)))
     return RadialAffinity(rows, _squared_lengths(rows), width)
 
 
-def check_affinity(affinity: Any, n_nodes: int) -> Sparse:
-    """A precomputed affinity in the form used inside: CSR, finite, non-negative, the larger of both directions."""
-    weights = as_square_csr(affinity, n_nodes, name="affinity")
+def check_affinity(affinity: Any, n_nodes: int, node_ids: ObjectArray | None = None) -> Sparse:
+    """A precomputed affinity in the form used inside: CSR, finite, non-negative, the larger of both directions.
+
+    One with labels (a DataFrame) is put in the order of `node_ids`, where they are known.
+    """
+    weights = as_square_csr(affinity, n_nodes, node_ids, name="affinity")
     check_weights(weights, None, weights.dtype, name="affinity")
     if weights.nnz == np.count_nonzero(weights.diagonal()):
         raise ValueError(
@@ -163,13 +168,16 @@ def _inner_products(distances: Sparse, squared_lengths: FloatArray) -> FloatArra
     return np.asarray((own + squared_lengths[distances.indices] - distances.data**2) / 2)
 
 
-def _warn_of_no_affinity(weights: str, width: Width) -> None:
-    way_out = f"raise width (it is {width}), or scale the features" if weights == "heat" else "use other weights"
-    warnings.warn(
-        f"no two different nodes have a {weights} affinity above zero, so that all features score alike; {way_out}.",
-        UserWarning,
-        stacklevel=3,
-    )
+def _warn_where_most_are_apart(others: FloatArray, kind: str, way_out: str) -> None:
+    """`others` holds the affinity of each node with all others together: (n,)."""
+    n_apart = int(np.count_nonzero(others < NEXT_TO_NONE))
+    if 2 * n_apart > len(others):
+        warnings.warn(
+            f"{n_apart} of {len(others)} nodes have next to no {kind} affinity with another node, so that few of them "
+            f"tell the features apart; {way_out}.",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def _squared_lengths(rows: Features) -> FloatArray:

@@ -116,15 +116,22 @@ def check_attributed_graph(
     check_features(matrix, ids, names, np.dtype(dtype), non_negative=non_negative)
     if adjacency is None and n_neighbors is not None:
         adjacency = nearest_neighbour_graph(matrix, n_neighbors)
-    weights = as_square_csr(adjacency, n_nodes, ids)
-    check_weights(weights, ids, np.dtype(dtype))
     return AttributedGraph(
-        adjacency=without_direction(weights),
+        adjacency=check_adjacency(adjacency, n_nodes, node_ids=ids, dtype=dtype),
         features=matrix,
         node_ids=ids,
         feature_names=names,
         classes=check_classes(classes, n_nodes),
     )
+
+
+def check_adjacency(
+    adjacency: Any, n_nodes: int, *, node_ids: ObjectArray | None = None, dtype: Any = np.float64
+) -> Sparse:
+    """The checks of the network alone: CSR, symmetric, weights finite and ≥ 0, at least one link."""
+    weights = as_square_csr(adjacency, n_nodes, node_ids)
+    check_weights(weights, node_ids, np.dtype(dtype))
+    return without_direction(weights)
 
 
 def check_feature_matrix(

@@ -6,7 +6,7 @@ It depends on neither the blocks nor the scores: one is made for a data set and 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from array_api_compat import is_torch_array
@@ -15,8 +15,10 @@ from scipy import sparse
 from blockselect.arrays import Array, Features, FloatArray, Sparse
 
 _CHUNK_BYTES = 2**26  # of a slab of the Gram matrix while it is squared
-_SPARSE_BELOW = 0.05  # share of non-zeros under which the sparse product is the faster one (benchmarks/gram.py)
+_SPARSE_BELOW = 0.1  # share of non-zeros under which the sparse product is the faster one (benchmarks/gram.py)
 _SAMPLE = 256  # columns that estimate that share
+
+Form: TypeAlias = Literal["dense", "sparse"]
 
 
 class GramSquared(Protocol):
@@ -30,11 +32,6 @@ class GramSquared(Protocol):
 @dataclass(frozen=True, slots=True, eq=False)
 class DenseGramSquared:
     values: Array  # (m, m)
-    form: str = "dense"
-
-    @property
-    def n_features(self) -> int:
-        return int(self.values.shape[0])
 
     def apply(self, scores: Array) -> Array:
         if scores.shape[0] == 1:  # W is symmetric, and W @ r reads it once, where a one-row product may pack it first
@@ -45,11 +42,6 @@ class DenseGramSquared:
 @dataclass(frozen=True, slots=True, eq=False)
 class SparseGramSquared:
     values: Any  # (m, m), scipy CSR or torch CSR
-    form: str = "sparse"
-
-    @property
-    def n_features(self) -> int:
-        return int(self.values.shape[0])
 
     def apply(self, scores: Array) -> Array:
         transposed = scores.T if is_torch_array(scores) else np.ascontiguousarray(scores.T)
@@ -57,36 +49,34 @@ class SparseGramSquared:
 
 
 def gram_squared(
-    features: Features, *, form: str = "auto", dtype: Any = np.float64, memory_limit: float | None = None
+    features: Features, *, form: Form | None = None, dtype: Any = np.float64
 ) -> DenseGramSquared | SparseGramSquared:
-    """Square the Gram matrix of the features, dense or sparse, whichever multiplies faster.
+    """Square the Gram matrix of the features, in the given form or in the one that multiplies faster."""
+    if (form or gram_form(features, dtype=dtype)) == "dense":
+        return DenseGramSquared(_dense(features, np.dtype(dtype)))
+    return SparseGramSquared(_sparse(features, np.dtype(dtype)))
 
-    Parameters
-    ----------
-    features : array or CSR of shape (n, m)
-    form : {"auto", "dense", "sparse"}
-    dtype : float dtype
-    memory_limit : float, optional
-        Bytes the result may take. Where the faster form is larger, the smaller is taken; where both are, an error.
+
+def gram_form(features: Features, *, dtype: Any = np.float64, memory_limit: float | None = None) -> Form:
+    """Which form of the squared Gram matrix multiplies faster within a limit of bytes.
+
+    Where the faster form is over the limit, the smaller is taken; where both are, that is an error.
     """
     dtype = np.dtype(dtype)
     m = features.shape[1]
     dense_bytes = m * m * dtype.itemsize
     share = _share_of_nonzeros(features)
     sparse_bytes = share * m * m * (dtype.itemsize + 4)
-    if form == "auto":
-        form = "sparse" if share < _SPARSE_BELOW else "dense"
-        if memory_limit is not None and (dense_bytes if form == "dense" else sparse_bytes) > memory_limit:
-            form = "sparse" if sparse_bytes < dense_bytes else "dense"
+    form: Form = "sparse" if share < _SPARSE_BELOW else "dense"
+    if memory_limit is not None and (dense_bytes if form == "dense" else sparse_bytes) > memory_limit:
+        form = "sparse" if sparse_bytes < dense_bytes else "dense"
     needed = dense_bytes if form == "dense" else sparse_bytes
     if memory_limit is not None and needed > memory_limit:
         raise ValueError(
             f"the squared Gram matrix of {m} features takes {needed / 1e9:.2g} GB ({form}, {dtype}) but memory_limit "
             f"is {memory_limit / 1e9:.2g} GB; raise it, use dtype='float32', or drop features first (by variance, say)."
         )
-    if form == "dense":
-        return DenseGramSquared(_dense(features, dtype))
-    return SparseGramSquared(_sparse(features, dtype))
+    return form
 
 
 def _dense(features: Features, dtype: np.dtype[Any]) -> FloatArray:

@@ -12,9 +12,10 @@ from scipy import sparse
 from scipy.linalg import solve_triangular
 
 from blockselect.arrays import Features, FloatArray
+from blockselect.graphs.columns import constant_columns, mean_and_variance
 
 _TIED = 1e-12  # of the first correlation: two this close are equal
-_COLLINEAR = 1e-12  # of a feature's square: what must be left of it, once those in use are projected out
+_COLLINEAR = 1e-12  # of a feature's centred square: what must be left of it, once those in use are projected out
 
 
 class LeastAngleRegression:
@@ -28,8 +29,10 @@ class LeastAngleRegression:
     def __init__(self, features: Features) -> None:
         X = features.astype(np.float64, copy=False)
         self._X = X.tocsc() if sparse.issparse(X) else X
-        self._mean = np.asarray(X.mean(axis=0)).ravel()  # (m,)
-        self._squares = np.asarray((X * X).sum(axis=0)).ravel()  # (m,)
+        self._mean, variance = mean_and_variance(X)  # (m,) each
+        self._varies = ~constant_columns(X)  # (m,)
+        # Centred squares, larger where a mean far above the spread adds rounding of that size to the covariances.
+        self._squares = X.shape[0] * np.sqrt(variance * (variance + self._mean**2))  # (m,)
 
     def fit(self, target: FloatArray, n_nonzero: int) -> FloatArray:
         """Coefficients (m,) of the centred target after `n_nonzero` features came in.
@@ -41,7 +44,7 @@ class LeastAngleRegression:
         coefficients = np.zeros(len(correlation))
         first = float(np.abs(correlation).max(initial=0))
         active = _ActiveSet(min(n_nonzero, *self._X.shape))
-        free = self._squares > 0
+        free = self._varies.copy()
         while first > 0:
             level = self._enter(active, free, correlation, first)
             if level <= _TIED * first:

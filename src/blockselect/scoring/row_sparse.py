@@ -75,11 +75,6 @@ class RowSparseRegression:
         """XZ, of shape (n, c)."""
         return np.asarray(self._X @ Z)
 
-    def objective(self, Z: FloatArray, targets: FloatArray) -> float:
-        """‖XZ − F‖² + penalty · ‖Z‖₂,₁, which falls by each `solve` with ``row_weights(Z)`` of the Z before it."""
-        misfit = self.predict(Z) - targets
-        return float(np.vdot(misfit, misfit) + self.penalty * row_norms(Z).sum())
-
     def _active(self, inverse: FloatArray) -> IntArray:
         """Features that a factorisation must hold: the others together perturb AAᵀ + I by less than _NEGLIGIBLE."""
         leverage = inverse * self._squares

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
@@ -18,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from blockselect.arrays import Features, FloatArray, IntArray
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
+from blockselect.graphs.convert import as_float_matrix
 
 
 class ScoreSelector(SelectorMixin, BaseEstimator):
@@ -35,19 +37,34 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
     }
 
     def _check_matrix(self, X: Any) -> Features:
-        """Scikit-learn's own checks of X: shape, numbers, feature names."""
-        return validate_data(self, X, accept_sparse="csr", dtype=(np.float64, np.float32), ensure_min_samples=2)
+        """Scikit-learn's own checks of X: shape, numbers, feature names. What its values must be, the gate says."""
+        if sparse.issparse(X):  # before any conversion: stray indices would corrupt memory
+            X = as_float_matrix(X, "features")
+        return validate_data(
+            self, X, accept_sparse="csr", dtype=(np.float64, np.float32), ensure_min_samples=2, ensure_all_finite=False
+        )
 
-    def _check_graph(self, X: Any, adjacency: Any, *, n_neighbors: int | None, **options: Any) -> AttributedGraph:
+    def _check_graph(
+        self, X: Any, y: Any, adjacency: Any, *, n_neighbors: int | None, **options: Any
+    ) -> AttributedGraph:
         """Everything that may be wrong with a network and its features is found here, before any work."""
+        features = self._check_matrix(X)
+        if adjacency is None:
+            self._refuse_graph_as_target(y, features.shape[0])
         return check_attributed_graph(
-            self._check_matrix(X),
+            features,
             adjacency,
             node_ids=X.index if isinstance(X, pd.DataFrame) else None,
             feature_names=getattr(self, "feature_names_in_", None),
             n_neighbors=n_neighbors,
             **options,
         )
+
+    @staticmethod
+    def _refuse_graph_as_target(y: Any, n_nodes: int) -> None:
+        """A graph passed by position lands in y, which is ignored: say so rather than go on without it."""
+        if sparse.issparse(y) or getattr(y, "shape", None) == (n_nodes, n_nodes):
+            raise ValueError("y looks like a graph; pass it by name: fit(X, adjacency=graph).")
 
     def _n_to_select(self, n_features: int) -> int:
         """The number to select: as given, as a share of the features (at least one), or half of them."""
@@ -93,5 +110,10 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
 
 
 def best_first(scores: FloatArray) -> IntArray:
-    """Features by falling score; among equals the lower index first."""
-    return np.argsort(-scores, kind="stable")
+    """Features by falling score; among equals the lower index first.
+
+    Scores that differ by rounding alone are equal: a sum may end otherwise for two features that are the same.
+    """
+    finite = np.abs(scores[np.isfinite(scores)])
+    scale = finite.max() if finite.size and finite.max() > 0 else 1.0
+    return np.argsort(-np.round(scores / scale, 12), kind="stable")

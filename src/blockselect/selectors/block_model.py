@@ -18,7 +18,7 @@ from blockselect.blockmodels.model import BlockModel, check_block_model
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.scoring.descent import DescentResult, descend
 from blockselect.scoring.device import check_device, problem_to_device, to_numpy
-from blockselect.scoring.gram import DenseGramSquared, SparseGramSquared, gram_squared
+from blockselect.scoring.gram import DenseGramSquared, SparseGramSquared, gram_form, gram_squared
 from blockselect.scoring.losses import Gradient, induced_density
 from blockselect.scoring.statistics import BlockStatistics
 from blockselect.selectors.base import ScoreSelector
@@ -58,7 +58,8 @@ class BlockModelSelector(ScoreSelector):
 
     First a block model of the graph, A ≈ F M Fᵀ: which nodes link alike (F), and how densely blocks connect (M). Then
     a score r ≥ 0 for each feature, such that the similarity X diag(r) Xᵀ preserves both. The features with the largest
-    scores are kept. This is BMGUFS of Bai, Nguyen and Davidson [1]_, with its gradient corrected by default.
+    scores are kept. This is BMGUFS of Bai, Nguyen and Davidson [1]_, with its gradient corrected by default. It is made
+    for graphs whose blocks link within; where they link to others instead, it avoids the features that mark them.
 
     Parameters
     ----------
@@ -88,7 +89,8 @@ class BlockModelSelector(ScoreSelector):
     tol : float, default=1e-5
         Stop once both losses changed by no more than this, relatively, over ten iterations. 0 never stops early.
     smoothing : float, default=1e-6
-        Added to densities before their rows are compared. (paper: δ)
+        Added to densities before their rows are compared. It is absolute: features or link weights so small that
+        their block means come near it are drowned by it; scale them up, or lower it. (paper: δ)
     initial_scores : array of shape (m,) or None, default=None
         Start of the descent, used as it is; None is uniform with unit length. (The paper's code starts from ones.)
     n_neighbors : int, default=10
@@ -232,26 +234,27 @@ class BlockModelSelector(ScoreSelector):
         self
         """
         report = progress or (lambda stage, done, total: None)
-        graph = self._check_input(X, adjacency)
+        graph = self._check_input(X, y, adjacency)
         wanted = self._n_to_select(graph.n_features)
+        form = gram_form(graph.features, dtype=self.dtype, memory_limit=self.memory_limit)
         report("block models", 0, 1)
-        self.candidates_ = self._find_candidates(graph)
-        self.block_model_ = self.candidates_[self._guide()]
+        candidates = self._find_candidates(graph)
+        guide = candidates[self._guide()]
         report("block models", 1, 1)
-        gram = gram_squared(graph.features, dtype=self.dtype, memory_limit=self.memory_limit)
-        statistics = BlockStatistics.of(graph.features, [self.block_model_], dtype=self.dtype)
+        gram = gram_squared(graph.features, form=form, dtype=self.dtype)
+        statistics = BlockStatistics.of(graph.features, [guide], dtype=self.dtype)
         sparsities = SPARSITY_GRID if self.sparsity == "auto" else (float(self.sparsity),)
         result = self._descend(gram, statistics, sparsities, lambda done, total: report("scores", done, total))
+        self.candidates_, self.block_model_, self.gram_form_ = candidates, guide, form
         self._keep(result, statistics, sparsities, wanted)
-        self.gram_form_ = gram.form
         return self
 
-    def _check_input(self, X: Any, adjacency: Any) -> AttributedGraph:
+    def _check_input(self, X: Any, y: Any, adjacency: Any) -> AttributedGraph:
         check_device(self.device)
         self._guide()
-        graph = self._check_graph(X, adjacency, n_neighbors=self.n_neighbors, dtype=self.dtype)
+        graph = self._check_graph(X, y, adjacency, n_neighbors=self.n_neighbors, dtype=self.dtype)
         if self.initial_scores is not None:
-            check_initial_scores(self.initial_scores, graph.n_features)
+            check_initial_scores(self.initial_scores, graph.n_features, np.dtype(self.dtype))
         return graph
 
     def _find_candidates(self, graph: AttributedGraph) -> list[BlockModel]:
@@ -317,8 +320,13 @@ class BlockModelSelector(ScoreSelector):
         self._select(
             solves[at],
             eligible=solves[at] > 0,
-            why_fewer=f"sparsity {self.sparsity_:g} (γ) left no other score above zero; lower it for more.",
+            why_fewer=self._why_fewer(statistics),
         )
+
+    def _why_fewer(self, statistics: BlockStatistics) -> str:
+        n_empty = int(statistics.empty_features.sum())
+        advice = f"; sparsity {self.sparsity_:g} (γ) drives scores to zero, lower it for more" if self.sparsity_ else ""
+        return f"the others score zero, {n_empty} of them since no node has the feature{advice}."
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -326,7 +334,7 @@ class BlockModelSelector(ScoreSelector):
         return tags
 
 
-def check_initial_scores(initial_scores: Any, n_features: int) -> None:
+def check_initial_scores(initial_scores: Any, n_features: int, dtype: np.dtype[Any]) -> None:
     scores = np.asarray(initial_scores, dtype=np.float64)
     if scores.shape != (n_features,):
         raise ValueError(
@@ -334,3 +342,8 @@ def check_initial_scores(initial_scores: Any, n_features: int) -> None:
         )
     if not (np.isfinite(scores).all() and (scores >= 0).all() and scores.any()):
         raise ValueError("initial_scores must be finite, not negative, and not all zero.")
+    limit = float(np.finfo(dtype).max) ** 0.125  # losses hold fourth powers, of features besides
+    if scores.max() > limit:
+        raise ValueError(
+            f"initial_scores reach {scores.max():.3g}, too large for {dtype}; scale them to at most {limit:.3g}."
+        )

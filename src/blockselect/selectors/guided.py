@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from sklearn.base import _fit_context
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from blockselect.arrays import Features, FloatArray, Sparse
@@ -35,6 +38,15 @@ class CriterionSelector(ScoreSelector):
             eligible &= scores != 0
         self._select(scores, eligible=eligible, why_fewer=_FEWER)
 
+    def _warn_not_settled(self) -> None:
+        """All iterations were made; a tolerance of 0 asks for that."""
+        if self.tol > 0:
+            warnings.warn(
+                f"the objective did not settle within max_iter={self.max_iter}; raise it, or tol (it is {self.tol:g}).",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+
 
 class FeatureGuidedSelector(CriterionSelector):
     """Base of methods that look at the features alone, through an affinity between nodes.
@@ -59,8 +71,9 @@ class FeatureGuidedSelector(CriterionSelector):
         X : array, sparse matrix or DataFrame of shape (n, m)
             Features of the nodes.
         y : ignored
-        affinity : array or sparse matrix of shape (n, n), optional
+        affinity : array, sparse matrix or DataFrame of shape (n, n), optional
             How alike nodes are, non-negative; the larger of both directions is used. None: by nearest neighbours.
+            Where both it and X are DataFrames, its labels are put in the order of X's index.
 
         Returns
         -------
@@ -72,7 +85,8 @@ class FeatureGuidedSelector(CriterionSelector):
         check_varies(features)
         self._n_to_select(features.shape[1])
         if affinity is not None:
-            affinity = check_affinity(affinity, features.shape[0])
+            node_ids = X.index.to_numpy(object) if isinstance(X, pd.DataFrame) else None
+            affinity = check_affinity(affinity, features.shape[0], node_ids)
         self._check_settings(features)
         if affinity is None:
             affinity = self._affinity(features)
@@ -119,7 +133,7 @@ class NetworkGuidedSelector(CriterionSelector):
         -------
         self
         """
-        graph = self._check_graph(X, adjacency, n_neighbors=self.n_neighbors, non_negative=False)
+        graph = self._check_graph(X, y, adjacency, n_neighbors=self.n_neighbors, non_negative=False)
         check_varies(graph.features)
         self._n_to_select(graph.n_features)
         self._check_settings(graph)

@@ -6,19 +6,18 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.cluster import KMeans
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.sparsefuncs import min_max_axis
 from threadpoolctl import threadpool_limits
 
-from blockselect.arrays import Features, FloatArray, IntArray, Sparse
+from blockselect.arrays import FloatArray, IntArray, Sparse
 from blockselect.blockmodels.candidates import check_n_blocks
 from blockselect.blockmodels.model import membership_matrix
 from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.columns import constant_columns
 from blockselect.scoring.row_sparse import row_norms, row_weights
 from blockselect.scoring.smooth_combinations import Roughness, SmoothCombinations
 from blockselect.selectors.guided import NetworkGuidedSelector
@@ -39,13 +38,13 @@ class LUFS(NetworkGuidedSelector):
     A feature scores ‖zᵢ‖. Each iteration takes for Z the generalised eigenvectors with the c smallest eigenvalues of
     XᵀLX + αXᵀ(I − FFᵀ)X + βΔ and XᵀX + λI, Δᵢᵢ = 1/(2‖zᵢ‖), from Δ = I.
 
-    Objective recalled, solver reconstructed: the published text was not at hand. In it L may be of an affinity by the
+    Objective recalled, solver reconstructed: not compared with the published text. In it L may be of an affinity by the
     features; here it is the Laplacian of the links.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        How many features to keep; between 0 and 1 a share of them; None keeps half.
+        How many features to keep; between 0 and 1 a share of them; None keeps half. (paper: d)
     n_blocks : int, default=8
         Social dimensions, and combinations of features: of these no more than there are features, so many of which
         must be independent. (paper: K)
@@ -158,10 +157,12 @@ class LUFS(NetworkGuidedSelector):
             history.append(smooth.objective(Z))
             if len(history) > 1 and abs(history[-2] - history[-1]) < self.tol * history[-1]:
                 break
+        else:
+            self._warn_not_settled()
         self.coefficients_ = Z
         self.history_, self.n_iter_ = np.array(history), len(history)
         self.criterion_ = row_norms(Z)
-        return np.where(_is_constant(graph.features), -np.inf, self.criterion_)
+        return np.where(constant_columns(graph.features), -np.inf, self.criterion_)
 
 
 def social_dimensions(adjacency: Sparse, n_blocks: int, rng: np.random.Generator) -> IntArray:
@@ -188,8 +189,3 @@ def roughness(adjacency: Sparse, groups: IntArray, social_weight: float) -> Roug
     F = membership_matrix(groups) @ sparse.diags_array(np.bincount(groups) ** -0.5)  # (n, k)
     links = sparse.diags_array(degrees + social_weight) - adjacency
     return Roughness(sparse.csr_array(links), sparse.csr_array(social_weight**0.5 * F))
-
-
-def _is_constant(features: Features) -> NDArray[np.bool_]:
-    low, high = min_max_axis(features, axis=0) if sparse.issparse(features) else (features.min(0), features.max(0))
-    return np.asarray(low == high)

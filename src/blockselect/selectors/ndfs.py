@@ -13,8 +13,10 @@ from threadpoolctl import threadpool_limits
 
 from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.blockmodels.candidates import check_n_blocks
+from blockselect.graphs.columns import constant_columns
 from blockselect.scoring.row_sparse import RowSparseRegression, row_norms, row_weights
 from blockselect.selectors.guided import FeatureGuidedSelector
+from blockselect.selectors.initial_clusters import check_initial_clusters
 from blockselect.selectors.randomness import generator_from
 
 _OFFSET = 0.02  # added to the indicators at the start: a zero would stay zero
@@ -40,7 +42,7 @@ class NDFS(FeatureGuidedSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        How many features to keep; between 0 and 1 a share of them; None keeps half.
+        How many features to keep; between 0 and 1 a share of them; None keeps half. (paper: d)
     n_blocks : int, default=8
         Clusters of nodes. Not read where `initial_clusters` is given. (paper: c)
     fit_weight : float, default=1.0
@@ -55,8 +57,8 @@ class NDFS(FeatureGuidedSelector):
         plus 0.02. (paper: F)
     quirks : {"none", "published"}, default="none"
         "published" repeats what the published code does otherwise: in place of D − W it takes the matrix with entries
-        (dᵢ + dⱼ)/2 − Wᵢⱼ, it adds 10⁻⁶ to the diagonal of XᵀX, and it takes every step whether the objective
-        falls or rises. For the reproduction of tables alone.
+        (dᵢ + dⱼ)/2 − Wᵢⱼ, it adds 10⁻⁶ to the diagonal of XᵀX, it takes every step whether the objective falls
+        or rises, and it may select a constant feature. For the reproduction of tables alone.
     n_neighbors : int, default=5
         Neighbours of each node in the affinity, where `fit` is given none.
     weights : {"binary", "heat", "cosine"}, default="binary"
@@ -73,9 +75,12 @@ class NDFS(FeatureGuidedSelector):
 
     Attributes
     ----------
-    scores_, criterion_ : array of shape (m,)
-        ‖zᵢ‖². Scores shrink towards zero for features that are not needed; only an empty column scores exactly 0, and
-        it is never selected.
+    scores_ : array of shape (m,)
+        ‖zᵢ‖², which shrinks towards zero for features that are not needed; −∞ for a constant feature, which stands in
+        for the intercept that there is none of, and is never selected. With ``quirks="published"`` a constant feature
+        scores as any other, and only an empty one, which scores 0, is never selected.
+    criterion_ : array of shape (m,)
+        ‖zᵢ‖² of all features.
     ranking_, support_, n_features_
         As in every selector: rank 1 is the best, which features are selected, and how many.
     coefficients_, clusters_ : arrays of shape (m, c) and (n, c)
@@ -168,10 +173,14 @@ class NDFS(FeatureGuidedSelector):
             history.append(value + self.fit_weight * self.sparsity * float(row_norms(Z).sum()))
             if len(history) > 1 and abs(history[-1] - history[-2]) < self.tol:
                 break
+        else:
+            self._warn_not_settled()
         self.coefficients_, self.clusters_ = Z, F
         self.history_, self.n_iter_ = np.array(history), len(history)
         self.criterion_ = row_norms(Z) ** 2
-        return np.array(self.criterion_)
+        if published:
+            return np.array(self.criterion_)
+        return np.where(constant_columns(features), -np.inf, self.criterion_)
 
     def _start(self, features: Features) -> FloatArray:
         if self.initial_clusters is not None:
@@ -238,13 +247,3 @@ def _falling_step(term: _ClusterTerm, F: FloatArray, fitted: FloatArray) -> tupl
 def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
     """Where both are zero, F is zero too and stays so."""
     return np.divide(above, below, out=np.zeros_like(above), where=below != 0)
-
-
-def check_initial_clusters(clusters: Any, n_nodes: int) -> None:
-    F = np.asarray(clusters, dtype=np.float64)
-    if F.ndim != 2 or F.shape[0] != n_nodes or F.shape[1] == 0:
-        raise ValueError(
-            f"initial_clusters has shape {F.shape} but there are {n_nodes} nodes; give one row a node, one column each."
-        )
-    if not (np.isfinite(F).all() and (F >= 0).all() and F.any()):
-        raise ValueError("initial_clusters must be finite, not negative, and not all zero.")

@@ -15,9 +15,10 @@ from sklearn.utils._param_validation import Interval
 from blockselect.arrays import FloatArray, Sparse
 from blockselect.blockmodels.candidates import check_n_blocks
 from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.columns import constant_columns
 from blockselect.scoring.row_sparse import RowSparseRegression, row_norms, row_weights
 from blockselect.selectors.guided import NetworkGuidedSelector
-from blockselect.selectors.ndfs import check_initial_clusters
+from blockselect.selectors.initial_clusters import check_initial_clusters
 from blockselect.selectors.randomness import generator_from
 
 _STEPS = 10  # of projected gradient for each Z: they cost little beside a solve
@@ -39,12 +40,12 @@ class NetFS(NetworkGuidedSelector):
     halved until the objective falls by at least a hundredth of what G promises. ‖A − UUᵀ‖² is expanded, so that no
     n × n matrix is made.
 
-    Objective recalled, solver reconstructed: the published text was not at hand.
+    Objective recalled, solver reconstructed: not compared with the published text.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        How many features to keep; between 0 and 1 a share of them; None keeps half.
+        How many features to keep; between 0 and 1 a share of them; None keeps half. (paper: d)
     n_blocks : int, default=8
         Communities. Not read where `initial_clusters` is given. (paper: c)
     sparsity : float, default=10.0
@@ -65,9 +66,11 @@ class NetFS(NetworkGuidedSelector):
 
     Attributes
     ----------
-    scores_, criterion_ : array of shape (m,)
-        ‖zᵢ‖. Scores shrink towards zero for features that are not needed; only an empty column scores exactly 0, and
-        it is never selected.
+    scores_ : array of shape (m,)
+        ‖zᵢ‖, which shrinks towards zero for features that are not needed; −∞ for a constant feature, which stands in
+        for the intercept that there is none of, and is never selected.
+    criterion_ : array of shape (m,)
+        ‖zᵢ‖ of all features.
     ranking_, support_, n_features_
         As in every selector: rank 1 is the best, which features are selected, and how many.
     coefficients_ : array of shape (m, c)
@@ -158,13 +161,15 @@ class NetFS(NetworkGuidedSelector):
             history.append(term.value(U, fitted) + self.sparsity * float(row_norms(Z).sum()))
             if len(history) > 1 and abs(history[-2] - history[-1]) < self.tol * history[-1]:
                 break
+        else:
+            self._warn_not_settled()
         self.coefficients_, self.clusters_ = Z, U
         self.explained_ = 1 - term.misfit(U) / term.norm**2
         self.history_, self.n_iter_ = np.array(history), len(history)
         if np.linalg.norm(U.T @ U) < _COLLAPSED * term.norm:
             self._warn_of_collapse(graph.adjacency)
         self.criterion_ = row_norms(Z)
-        return row_norms(Z)
+        return np.where(constant_columns(graph.features), -np.inf, self.criterion_)
 
     def _start(self, adjacency: Sparse) -> FloatArray:
         if self.initial_clusters is not None:

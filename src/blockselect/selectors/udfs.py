@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh
 from sklearn.neighbors import kneighbors_graph
+from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
@@ -48,7 +49,7 @@ class UDFS(FeatureGuidedSelector):
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        How many features to keep; between 0 and 1 a share of them; None keeps half.
+        How many features to keep; between 0 and 1 a share of them; None keeps half. (paper: d)
     n_blocks : int, default=8
         Columns of Z, at most as many as there are features that vary. (paper: c)
     sparsity : float, default=0.1
@@ -56,8 +57,9 @@ class UDFS(FeatureGuidedSelector):
     ridge : float, default=0.1
         Added to the spread of each neighbourhood. (paper: λ)
     n_neighbors : int, default=5
-        Nearest others in the neighbourhood of each node. Where `fit` is given an affinity, its rows tell the
-        neighbourhoods instead. (paper: k)
+        Nearest others in the neighbourhood of each node, with direction: a node that is near to many has no larger
+        neighbourhood. Where `fit` is given an affinity, its rows tell the neighbourhoods instead, after it was made
+        symmetric: a link either way makes neighbours of both. (paper: k)
     max_iter : int, default=100
         Most iterations.
     tol : float, default=1e-4
@@ -149,6 +151,8 @@ class UDFS(FeatureGuidedSelector):
             history.append(solver.trace(Z) + self.sparsity * float(row_norms(Z).sum()))
             if len(history) > 1 and abs(history[-1] - history[-2]) < self.tol * abs(history[-1]):
                 break
+        else:
+            self._warn_not_settled()
         self.history_, self.n_iter_ = np.array(history), len(history)
         self.coefficients_ = np.zeros((features.shape[1], self.n_blocks))
         self.coefficients_[varies] = Z
@@ -160,10 +164,10 @@ def neighbourhood_scatter(X: Features, neighbourhoods: Sparse, ridge: float) -> 
     """Σᵢ SᵢH(X̃ᵢX̃ᵢᵀ + λI)⁻¹HSᵢᵀ over the rows of `neighbourhoods`, whose non-zeros are the members. (n, n)"""
     sizes = np.diff(neighbourhoods.indptr)
     total = sparse.csr_array(neighbourhoods.shape)
-    for size in np.unique(sizes):
+    for size in np.unique(sizes).tolist():  # Python's integers: the square of a hub's size overflows those of indptr
         starts = neighbourhoods.indptr[:-1][sizes == size]
-        for some in np.array_split(starts, -(-len(starts) * size**2 // _CHUNK)):
-            members = neighbourhoods.indices[some[:, None] + np.arange(size)]  # (nodes, size)
+        for some in gen_batches(len(starts), max(1, _CHUNK // size**2)):
+            members = neighbourhoods.indices[starts[some, None] + np.arange(size)]  # (nodes, size)
             H = np.eye(size) - 1 / size
             spread = H @ _inner_products(X, members) @ H
             weights = H @ np.linalg.solve(spread + ridge * np.eye(size), np.broadcast_to(H, spread.shape))

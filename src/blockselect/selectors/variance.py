@@ -1,4 +1,4 @@
-"""VarianceScore: features by how much they vary, and the column moments that other criteria need."""
+"""VarianceScore: features by how much they vary."""
 
 from __future__ import annotations
 

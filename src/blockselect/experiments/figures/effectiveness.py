@@ -110,7 +110,8 @@ def best_rows(grid: pd.DataFrame) -> pd.DataFrame:
 def plot(rows: list[Row], config: ExperimentConfig) -> Figure:
     """A panel of bars for each network and measure, with a standard deviation over the K-means runs on each bar."""
     table = results(rows)
-    figure = new_figure(11.5, 1.0 + 2.6 * len(config.datasets))
+    methods = [ALL, *config.methods, LOWEST, SUPERVISED]
+    figure = new_figure(max(11.0, 1.25 * len(methods)), 1.0 + 2.7 * len(config.datasets))
     grid = figure.subplots(len(config.datasets), 2, squeeze=False)
     for axes_row, dataset in zip(grid, config.datasets, strict=True):
         part = table[table["dataset"] == dataset] if len(table) else table
@@ -119,7 +120,7 @@ def plot(rows: list[Row], config: ExperimentConfig) -> Figure:
             if part.empty:
                 say_empty(axes)
                 continue
-            _draw_bars(axes, part, [ALL, *config.methods, LOWEST, SUPERVISED], measure)
+            _draw_bars(axes, part, methods, measure)
             axes.set_ylabel(title_of(measure))
     for axes in grid[-1]:
         axes.set_xlabel("features kept (d)")
