@@ -75,7 +75,6 @@ def test_progress_is_drawn_on_a_terminal_and_ctrl_c_stops_the_process(network, t
         stdout=subprocess.PIPE,
         stderr=theirs,
         env={**os.environ, "TERM": "xterm"},
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a background job may ignore it
     )
     os.close(theirs)
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,6 +27,7 @@ def golden_features(folder, name):
     return sparse.csr_array(csr, shape=tuple(parts["Y_shape"]))
 
 
+@pytest.mark.filterwarnings(r"ignore:\d+ of \d+ nodes have next to no heat affinity:UserWarning")
 @given(seed=st.integers(0, 10**6), n_neighbors=st.integers(1, 19), width=st.floats(0.1, 10))
 def test_heat_weights_are_those_of_the_nearest_in_either_direction(seed, n_neighbors, width):
     X = draw(seed)
@@ -58,6 +60,7 @@ def test_a_row_of_zeros_has_no_cosine_with_any_other():
     assert_allclose(neighbour_affinity(X, 3, weights="cosine").toarray(), expected, atol=1e-12)
 
 
+@pytest.mark.filterwarnings(r"ignore:\d+ of \d+ nodes have next to no heat affinity:UserWarning")
 @pytest.mark.parametrize(
     ("network", "file", "heat"),
     [
@@ -115,15 +118,34 @@ def test_sparse_features_give_the_same_affinity_and_stay_as_they_are():
 
 
 def test_weights_that_all_vanish_are_warned_of():
-    with pytest.warns(UserWarning, match=r"no two different nodes have a heat affinity.*raise width \(it is 0\.001\)"):
+    with pytest.warns(UserWarning, match=r"20 of 20 nodes have next to no heat affinity.*raise width \(it is 0\.001\)"):
         neighbour_affinity(draw(0), 3, width=0.001)
-    with pytest.warns(UserWarning, match="no two different nodes have a cosine affinity"):
+    with pytest.warns(UserWarning, match="3 of 3 nodes have next to no cosine affinity"):
         neighbour_affinity(np.eye(3), 2, weights="cosine")
-    with pytest.warns(UserWarning, match="no two different nodes have a heat affinity"):
+    with pytest.warns(UserWarning, match='20 of 20 nodes have next to no heat affinity.*set it to "mean"'):
         radial_affinity(draw(0), 0.001).degrees_and_roughness()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         neighbour_affinity(draw(0) * 1000, 3, width="mean")
+
+
+@pytest.mark.parametrize("n_apart", [10, 11])
+def test_most_nodes_without_affinity_are_warned_of_though_some_are_alike(n_apart):
+    X = np.array([10.0 * max(node - 19 + n_apart, 0) for node in range(20)])[:, None]  # the others are equal
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        neighbour_affinity(X, 3)
+        radial_affinity(X, 1.0).degrees_and_roughness()
+    said = [str(warning.message) for warning in caught]
+    assert len(said) == (2 if n_apart == 11 else 0)
+    assert all(message.startswith("11 of 20 nodes have next to no heat affinity") for message in said)
+
+
+def test_a_labelled_affinity_is_put_in_the_order_of_the_nodes():
+    weights = np.array([[0.0, 2.0, 0.0], [2.0, 0.0, 3.0], [0.0, 3.0, 0.0]])
+    frame = pd.DataFrame(weights, index=list("abc"), columns=list("abc"))
+    ids = np.array(list("cab"), dtype=object)
+    assert_array_equal(check_affinity(frame, 3, ids).toarray(), weights[[2, 0, 1]][:, [2, 0, 1]])
 
 
 # Sparse, dense, and dense with so few entries that it is computed as sparse; more than one block, the last a part.

@@ -71,6 +71,16 @@ def test_a_copy_is_passed_over():
     assert_allclose(summed, alone, atol=1e-9)
 
 
+@pytest.mark.parametrize(("mean", "is_sparse"), [(1e4, False), (1e7, False), (1e4, True)])
+def test_a_mean_far_above_the_spread_changes_nothing(mean, is_sparse):
+    X, y = draw(6)
+    far = np.column_stack([X, X]) + mean  # each twice: a copy is still told
+    regression = LeastAngleRegression(sparse.csr_array(far) if is_sparse else far)
+    found, expected = regression.fit(y, 6), LeastAngleRegression(X).fit(y, 6)
+    assert np.count_nonzero(found) == 6
+    assert_allclose(found[:12] + found[12:], expected, atol=1e-13 * mean)
+
+
 @pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
 def test_the_scale_of_the_target_is_that_of_the_coefficients(scale):
     X, y = draw(4)

@@ -21,7 +21,7 @@ from references import laplacian as reference
 def test_scikit_learns_estimator_checks_hold(estimator, check):
     with warnings.catch_warnings():
         # Some checks bring nodes so far apart that a heat kernel of width 1 vanishes.
-        warnings.filterwarnings("ignore", message="no two different nodes have a heat affinity")
+        warnings.filterwarnings("ignore", message=r"\d+ of \d+ nodes have next to no heat affinity")
         check(estimator)
 
 

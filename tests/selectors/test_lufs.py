@@ -85,6 +85,11 @@ def test_it_stops_once_the_objective_settles(network):
     assert (falls[:-1] >= 1e-3).all()
 
 
+def test_an_objective_that_does_not_settle_is_warned_of(network):
+    with pytest.warns(ConvergenceWarning, match=r"did not settle within max_iter=2; raise it, or tol \(it is 1e-05\)"):
+        fit(network, max_iter=2)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_planted_features_are_found(seed):
     planted = make_attributed_blocks(

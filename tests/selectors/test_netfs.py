@@ -131,14 +131,20 @@ def test_more_sparsity_leaves_fewer_features(network):
     assert n_used(fit(network, sparsity=20.0)) < n_used(fit(network, sparsity=0.1))
 
 
-def test_an_empty_column_scores_zero_and_is_never_selected(network):
+def test_constant_and_empty_columns_are_never_selected(network):
     X = network.features.toarray()
-    X[:, 4] = 0
+    X[:, 4], X[:, 7] = 0, 1
     selector = NetFS(30, n_blocks=3, network_weight=1, random_state=0)
-    with pytest.warns(ConvergenceWarning, match="only 29 of the 30"):
+    with pytest.warns(ConvergenceWarning, match="only 28 of the 30"):
         selector.fit(X, adjacency=network.adjacency)
-    assert selector.scores_[4] == 0
-    assert not selector.support_[4]
+    assert_array_equal(np.flatnonzero(np.isneginf(selector.scores_)), [4, 7])
+    assert not selector.support_[[4, 7]].any()
+    assert np.isfinite(selector.criterion_).all()
+
+
+def test_an_objective_that_does_not_settle_is_warned_of(network):
+    with pytest.warns(ConvergenceWarning, match=r"did not settle within max_iter=2; raise it, or tol \(it is 1e-06\)"):
+        fit(network, max_iter=2)
 
 
 def test_communities_that_collapse_are_reported_with_the_weight_that_keeps_them():
@@ -154,7 +160,8 @@ def test_communities_that_collapse_are_reported_with_the_weight_that_keeps_them(
 def test_the_start_is_as_large_as_the_network():
     cora = load_cora()
     for scale in (1.0, 1e6):
-        selector = NetFS(5, n_blocks=7, network_weight=1 / scale, sparsity=10 * scale**0.5, max_iter=1, random_state=0)
+        selector = NetFS(5, n_blocks=7, network_weight=1 / scale, sparsity=10 * scale**0.5, random_state=0)
+        selector.set_params(max_iter=1, tol=0)
         U = selector.fit(cora.features, adjacency=scale * cora.adjacency).clusters_
         assert 0.1 < np.linalg.norm(U.T @ U) / sparse.linalg.norm(scale * cora.adjacency) < 1
 

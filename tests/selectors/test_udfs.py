@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -64,6 +65,16 @@ def test_neighbourhoods_are_added_up_a_chunk_at_a_time(monkeypatch):
     assert_allclose(neighbourhood_scatter(X, neighbourhoods, 0.1).toarray(), expected, atol=1e-12)
 
 
+@pytest.mark.parametrize("kind", ["hub", "all pairs"])
+def test_neighbourhoods_larger_than_a_chunk_are_added_up_one_by_one(monkeypatch, kind):
+    X = draw(n=200)
+    links = np.ones((200, 200)) if kind == "all pairs" else np.eye(200)
+    links[0] = links[:, 0] = 1
+    expected = neighbourhood_scatter(X, sparse.csr_array(links), 0.1).toarray()
+    monkeypatch.setattr(module, "_CHUNK", 100)
+    assert_allclose(neighbourhood_scatter(X, sparse.csr_array(links), 0.1).toarray(), expected, atol=1e-9)
+
+
 def test_rows_of_a_given_affinity_tell_the_neighbourhoods():
     X = draw(n=40)
     W = np.triu(np.random.default_rng(0).random((40, 40)) < 0.1, 1)
@@ -99,6 +110,11 @@ def test_the_objective_falls_at_every_iteration(monkeypatch, gamma, shape, dense
 def test_a_tolerance_ends_the_iterations_early():
     loose, tight = (UDFS(n_blocks=3, tol=tol).fit(draw()) for tol in (1e-2, 1e-6))
     assert loose.n_iter_ < tight.n_iter_ < 100
+
+
+def test_an_objective_that_does_not_settle_is_warned_of():
+    with pytest.warns(ConvergenceWarning, match=r"did not settle within max_iter=2; raise it, or tol \(it is 1e-06\)"):
+        UDFS(n_blocks=3, max_iter=2, tol=1e-6).fit(draw())
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])

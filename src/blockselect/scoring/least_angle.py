@@ -19,7 +19,9 @@ _COLLINEAR = 1e-12  # of a feature's centred square: what must be left of it, on
 
 
 class LeastAngleRegression:
-    """Explains targets by few of the features, which are centred but never copied as such.
+    """Explains targets by few of the features, which are centred; sparse ones without filling them.
+
+    That costs digits where the mean of a sparse feature is far above its spread: pass such dense.
 
     Parameters
     ----------
@@ -28,9 +30,12 @@ class LeastAngleRegression:
 
     def __init__(self, features: Features) -> None:
         X = features.astype(np.float64, copy=False)
-        self._X = X.tocsc() if sparse.issparse(X) else X
         self._mean, variance = mean_and_variance(X)  # (m,) each
         self._varies = ~constant_columns(X)  # (m,)
+        if sparse.issparse(X):
+            self._X = X.tocsc()
+        else:
+            self._X, self._mean = X - self._mean, np.zeros_like(self._mean)
         # Centred squares, larger where a mean far above the spread adds rounding of that size to the covariances.
         self._squares = X.shape[0] * np.sqrt(variance * (variance + self._mean**2))  # (m,)
 
@@ -128,10 +133,13 @@ class _ActiveSet:
 def _first_to_tie(level: float, correlation: FloatArray, slope: FloatArray) -> float:
     """The step at which a feature not in use becomes as correlated as those in use; `level` explains all there is.
 
-    Those in use fall by 1 for each unit, from `level`: |c − step·slope| = level − step.
+    Those in use fall by 1 for each unit, from `level`: |c − step·slope| = level − step. One that falls as
+    fast (a copy of the last to come in) stays as it is, beside them.
     """
     meets = [
-        np.divide(level - sign * correlation, 1 - sign * slope, out=np.full_like(slope, level), where=sign * slope < 1)
+        np.divide(
+            level - sign * correlation, 1 - sign * slope, out=np.full_like(slope, level), where=sign * slope < 1 - _TIED
+        )
         for sign in (1, -1)
     ]
     return float(np.clip(np.min(meets, initial=level), 0, level))

@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.graphs.affinity import check_affinity, neighbour_affinity
 from blockselect.graphs.attributed import AttributedGraph, check_feature_matrix
-from blockselect.graphs.checks import check_varies
+from blockselect.graphs.checks import check_names, check_varies
 from blockselect.selectors.base import ScoreSelector
 
 _FEWER = "the others have no finite, non-zero score (constant or unused features); only these are selected."
@@ -85,7 +85,8 @@ class FeatureGuidedSelector(CriterionSelector):
         check_varies(features)
         self._n_to_select(features.shape[1])
         if affinity is not None:
-            node_ids = X.index.to_numpy(object) if isinstance(X, pd.DataFrame) else None
+            labelled = isinstance(X, pd.DataFrame) and isinstance(affinity, pd.DataFrame)
+            node_ids = check_names(X.index, features.shape[0], "node id", "row") if labelled else None
             affinity = check_affinity(affinity, features.shape[0], node_ids)
         self._check_settings(features)
         if affinity is None:

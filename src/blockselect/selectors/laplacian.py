@@ -83,7 +83,7 @@ class LaplacianScore(FeatureGuidedSelector):
     criterion is f̃ᵀLf̃ / f̃ᵀDf̃, small is good: how much f differs between neighbours, over how much it varies at all.
     This is the Laplacian score of He, Cai and Niyogi [1]_. Checked against published code.
 
-    Sparse features are never filled, which costs digits where a feature's mean is far above its spread: pass such dense.
+    Sparse features are never filled, which costs digits where a feature's mean is far above its spread: pass it dense.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ class NetworkLaplacianScore(NetworkGuidedSelector):
     D = diag(A1), L = D − A and f̃ = f − (fᵀD1 / 1ᵀD1) 1, the criterion is f̃ᵀLf̃ / f̃ᵀDf̃, small is good. Nodes without
     a link have no say. Checked against published code, for a given affinity.
 
-    Sparse features are never filled, which costs digits where a feature's mean is far above its spread: pass such dense.
+    Sparse features are never filled, which costs digits where a feature's mean is far above its spread: pass it dense.
 
     Parameters
     ----------

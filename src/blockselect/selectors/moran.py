@@ -17,10 +17,10 @@ class MoransI(NetworkGuidedSelector):
 
     For each feature f of n nodes with adjacency A, f̄ = f − mean(f), the criterion is
     (n / ΣA) · (f̄ᵀAf̄) / (f̄ᵀf̄), large is good: near 1 where linked nodes have alike values, near 0 where links tell
-    nothing, negative where linked nodes differ. This is Moran's I [1]_, in wide use on graphs of single cells. Checked
-    against published code.
+    nothing, negative where linked nodes differ. This is Moran's I [1]_, in wide use on graphs of single cells.
+    Checked against published code.
 
-    Sparse features are never filled, which costs digits where a feature's mean is far above its spread: pass such dense.
+    Sparse features are never filled, which costs digits where a feature's mean is far above its spread: pass it dense.
 
     Parameters
     ----------
