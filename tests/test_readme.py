@@ -42,6 +42,10 @@ def test_a_make_target_of_the_readme_is_there_and_does_what_it_says(line):
     assert {"demo": "blockselect select", "test": "pytest"}[target] in plan
 
 
+def test_nothing_in_the_readme_is_left_to_fill_in():
+    assert "@@" not in README.read_text(encoding="utf-8")
+
+
 def test_files_and_pictures_that_the_readme_points_to_are_there():
     targets = re.findall(r"\]\(([^)#]+)\)", README.read_text(encoding="utf-8"))
     local = [target for target in targets if not target.startswith("https://")]

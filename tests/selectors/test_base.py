@@ -37,6 +37,12 @@ def test_among_equal_scores_the_lower_index_comes_first():
     assert_array_equal(selector.ranking_, [2, 1, 3, 4])
 
 
+def test_a_score_next_to_zero_comes_before_a_zero_that_cannot_be_selected():
+    selector = fitted(2, [0.0, 1.0, 1e-20])
+    assert_array_equal(selector.get_support(indices=True), [1, 2])
+    assert_array_equal(selector.ranking_, [3, 1, 2])
+
+
 def test_a_zero_score_is_never_selected_and_that_is_said():
     with pytest.warns(ConvergenceWarning, match=r"only 1 of the 3 features.*so it was given"):
         selector = fitted(3, [0.0, 0.2, 0.0, 0.0])

@@ -11,7 +11,6 @@ from blockselect.arrays import IntArray
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.scoring.losses import profiles
 from blockselect.scoring.statistics import BlockStatistics
-from blockselect.selectors.base import best_first
 from blockselect.selectors.block_model import BlockModelSelector
 
 
@@ -35,7 +34,7 @@ def summarize(selector: BlockModelSelector, graph: AttributedGraph) -> dict[str,
     """
     check_is_fitted(selector)
     _check_same_network(selector, graph)
-    chosen = best_first(selector.scores_)[: selector.n_features_]
+    chosen = np.argsort(selector.ranking_)[: selector.n_features_]
     statistics = BlockStatistics.of(graph.features, [selector.block_model_])
     names = _feature_names(graph)
     return {

@@ -84,8 +84,8 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         """Set `scores_`, `ranking_` and `support_`: the largest eligible scores, among equals the lower index."""
         wanted = self._n_to_select(len(scores))
         order = best_first(scores)
-        chosen = order[:wanted]
-        chosen = chosen[eligible[chosen]]
+        order = np.concatenate([order[eligible[order]], order[~eligible[order]]])
+        chosen = order[: min(wanted, np.count_nonzero(eligible))]
         if len(chosen) < wanted:
             warnings.warn(
                 f"only {len(chosen)} of the {wanted} features asked for can be selected: {why_fewer}",
