@@ -19,8 +19,9 @@ $(VENV)/.developer: $(VENV)/.installed
 demo: $(VENV)/.installed
 	$(BIN)/blockselect select --dataset cora --blocks 7 --top 64 --out blockselect-demo
 
+# Two test processes with one thread each: more would stand in each other's way on two cores.
 test: $(VENV)/.developer
-	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 
 lint: $(VENV)/.developer
 	$(BIN)/ruff check .
