@@ -5,9 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import os
-import signal
-import subprocess
-import sys
 
 import pandas as pd
 import pytest
@@ -19,6 +16,7 @@ from blockselect.cli.main import app
 from blockselect.evaluation import comparison, evaluate_selection
 from blockselect.evaluation.process import CallError, Measured
 from blockselect.selectors.registry import SELECTORS
+from terminal import interrupt_on_terminal
 
 FILES = ["comparison.csv", "comparison.md", "run.json"]
 QUICK = ("--methods", "block-model,variance", "--top", "4,8", "--runs", "2")
@@ -302,27 +300,8 @@ def test_nodes_of_a_matrix_are_named_by_their_row(run, network, tmp_path, in_thi
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="no terminals to open here")
 def test_progress_is_drawn_on_a_terminal_and_ctrl_c_stops_all(options, tmp_path):
-    ours, theirs = os.openpty()
     endless = ["compare", *options, "--methods", "variance", "--top", "4", "--runs", "1000000"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "blockselect.cli.main", *map(str, endless), "--out", str(tmp_path / "out")],
-        stdout=subprocess.PIPE,
-        stderr=theirs,
-        env={**os.environ, "TERM": "xterm"},
-    )
-    os.close(theirs)
-    try:
-        shown = b""
-        while b"all-features" not in shown:
-            shown += os.read(ours, 1024)
-        process.send_signal(signal.SIGINT)
-        while b"interrupted." not in shown:
-            shown += os.read(ours, 1024)
-        stdout, _ = process.communicate()
-    finally:
-        process.kill()
-        os.close(ours)
-    assert process.returncode == 130
-    assert stdout == b""
+    code, stdout, shown = interrupt_on_terminal([*endless, "--out", tmp_path / "out"], once_shown=b"all-features")
+    assert (code, stdout) == (130, b"")
     assert b"Traceback" not in shown
     assert list(tmp_path.iterdir()) == []

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 
 import pytest
 
 import blockselect
+from terminal import interrupt_on_terminal
 
 QUICK = ("--blocks", "3", "--top", "5", "--max-iter", "40")
 COMMAND = (sys.executable, "-m", "blockselect.cli.main")
@@ -68,27 +68,8 @@ def test_ctrl_c_in_a_call_is_one_line_and_leaves_nothing(run, network, tmp_path,
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="no terminals to open here")
 def test_progress_is_drawn_on_a_terminal_and_ctrl_c_stops_the_process(network, tmp_path):
-    ours, theirs = os.openpty()
-    endless = ["select", *network.options, "--max-iter", "1000000", "--tol", "0"]
-    process = subprocess.Popen(
-        [*COMMAND, *endless, "--out", str(tmp_path / "out")],
-        stdout=subprocess.PIPE,
-        stderr=theirs,
-        env={**os.environ, "TERM": "xterm"},
-    )
-    os.close(theirs)
-    try:
-        shown = b""
-        while b"scores" not in shown:
-            shown += os.read(ours, 1024)
-        process.send_signal(signal.SIGINT)
-        while b"interrupted." not in shown:
-            shown += os.read(ours, 1024)
-        stdout, _ = process.communicate()
-    finally:
-        process.kill()
-        os.close(ours)
-    assert process.returncode == 130
-    assert stdout == b""
+    endless = ["select", *network.options, "--max-iter", "1000000", "--tol", "0", "--out", tmp_path / "out"]
+    code, stdout, shown = interrupt_on_terminal(endless, once_shown=b"scores")
+    assert (code, stdout) == (130, b"")
     assert b"Traceback" not in shown
     assert list(tmp_path.iterdir()) == []

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from difflib import get_close_matches
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 
@@ -31,6 +30,7 @@ from blockselect.experiments.reproduction import check_networks, complete_rows, 
 from blockselect.experiments.runner import run_experiments
 from blockselect.experiments.store import Store
 from blockselect.experiments.trial import Row
+from blockselect.suggestions import did_you_mean
 
 __all__ = ["check_task", "complete_rows", "open_store", "run_trials", "show_verdicts", "write_files"]
 
@@ -80,8 +80,7 @@ def parse_experiments(text: str) -> list[str]:
     names = {name.strip() for name in text.split(",")}
     for name in sorted(names):
         if name not in EXPERIMENTS:
-            close = get_close_matches(name.lower(), EXPERIMENTS, n=1)
-            guess = f" Did you mean {close[0]}?" if close else ""
+            guess = did_you_mean(name, EXPERIMENTS)
             raise Failure(f"no experiment is called {name!r}; known are: all, {', '.join(EXPERIMENTS)}.{guess}")
     return [name for name in EXPERIMENTS if name in names]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from blockselect.datasets.blogcatalog import BLOGCATALOG_COUNTS, BLOGCATALOG_SOURCE, fetch_blogcatalog
 from blockselect.datasets.citeseer import CITESEER_COUNTS, CITESEER_SOURCE, fetch_citeseer
@@ -12,6 +11,7 @@ from blockselect.datasets.cora import CORA_COUNTS, CORA_SOURCE, fetch_cora, load
 from blockselect.datasets.counts import NetworkCounts
 from blockselect.datasets.download import Progress, Source
 from blockselect.graphs.attributed import AttributedGraph
+from blockselect.suggestions import did_you_mean
 
 COLLECTIVE = (
     "P. Sen, G. Namata, M. Bilgic, L. Getoor, B. Gallagher, T. Eliassi-Rad: Collective classification in network "
@@ -93,7 +93,6 @@ def find_dataset(name: str) -> Dataset:
         There is none; names the known ones, and the one that was meant if that can be told.
     """
     if name not in DATASETS:
-        close = get_close_matches(name.lower(), DATASETS, n=1)
-        guess = f" Did you mean {close[0]}?" if close else ""
+        guess = did_you_mean(name, DATASETS)
         raise ValueError(f"there is no data set {name!r}; known are: {', '.join(DATASETS)}.{guess}")
     return DATASETS[name]

@@ -17,13 +17,13 @@ from blockselect.graphs.neighbours import nearest_neighbour_graph
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AttributedGraph:
-    """An undirected network whose nodes carry non-negative features.
+    """An undirected network whose nodes carry features.
 
     Make one with :func:`check_attributed_graph`, which checks and cleans what it is given.
     """
 
     adjacency: Sparse  # (n, n), symmetric, non-negative; a self-loop stands once, on the diagonal
-    features: Features  # (n, m), non-negative, dense or CSR
+    features: Features  # (n, m), dense or CSR; non-negative unless the gate was told otherwise
     node_ids: ObjectArray | None = None  # (n,)
     feature_names: ObjectArray | None = None  # (m,)
     classes: IntArray | None = None  # (n,) known classes, for evaluation alone: no selector reads them

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any, Literal
 
 from sklearn.utils.validation import has_fit_parameter
@@ -26,6 +25,7 @@ from blockselect.selectors.partial_order import PartialOrder
 from blockselect.selectors.spec import SPEC
 from blockselect.selectors.udfs import UDFS
 from blockselect.selectors.variance import VarianceScore
+from blockselect.suggestions import did_you_mean
 
 Guidance = Literal["blocks", "features", "network", "none"]
 Certainty = Literal["checked", "recalled", "reconstructed"]
@@ -174,8 +174,7 @@ def find_method(name: str) -> Method:
         With the names there are, and the closest.
     """
     if name not in SELECTORS:
-        close = get_close_matches(name.lower(), SELECTORS, n=1)
-        guess = f" Did you mean {close[0]}?" if close else ""
+        guess = did_you_mean(name, SELECTORS)
         raise ValueError(f"no method is called {name!r}; known are: {', '.join(SELECTORS)}.{guess}")
     return SELECTORS[name]
 
