@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from blockselect.arrays import IntArray
+from blockselect.arrays import Features
+from blockselect.blockmodels.leiden import leiden_labels, require_leiden
+from blockselect.blockmodels.mixed import MEMBERS, Family, members_in_turn, mixed_labels
 from blockselect.blockmodels.model import BlockModel
-from blockselect.blockmodels.onmtf import onmtf_labels
-from blockselect.blockmodels.spectral import spectral_labels
-from blockselect.graphs.attributed import check_adjacency
+from blockselect.graphs.attributed import check_adjacency, check_feature_matrix
 
-Family = Callable[..., list[IntArray]]  # adjacency, n_blocks, rngs, n_jobs → labels, one array a generator
-
-FAMILIES: dict[str, Family] = {"spectral": spectral_labels, "onmtf": onmtf_labels}
+FAMILIES: dict[str, Family] = {**MEMBERS, "leiden": leiden_labels, "mixed": mixed_labels}
 
 
 def find_block_models(
@@ -23,6 +21,7 @@ def find_block_models(
     n_blocks: int,
     *,
     family: str = "spectral",
+    features: Any = None,
     n_candidates: int = 10,
     rng: np.random.Generator,
     n_jobs: int | None = None,
@@ -30,13 +29,58 @@ def find_block_models(
     """Candidate block models, ordered by relative error, lowest first (equals: in the order found).
 
     Each candidate has a random stream of its own, so the first ten of twenty are the ten of ten.
+
+    Parameters
+    ----------
+    adjacency : array or sparse matrix of shape (n, n)
+        The graph, read as :func:`blockselect.check_attributed_graph` reads it. (paper: A)
+    n_blocks : int
+        Blocks asked for; where a family finds fewer kinds of node, fewer come back. (paper: k)
+    family : str, default="spectral"
+        How blocks are found. "spectral": K-means of the leading eigenvectors of the normalised graph. "onmtf": the
+        paper's tri-factorisation of the graph; "normalized" and "two_hop": the same of the degree-normalised graph and
+        of its square. "smoothed": K-means of features averaged over neighbours. "adjacency": K-means of the leading
+        eigenvectors of the graph as it is, which tells blocks by their degree too. "leiden": communities of high
+        modularity, merged to k; needs ``pip install 'blockselect[leiden]'``. "mixed": all but "leiden" in turn, and
+        "smoothed" only where features are given.
+    features : array or sparse matrix of shape (n, m), optional
+        Non-negative features of the nodes, which "smoothed" and "mixed" read. (paper: Y)
+    n_candidates : int, default=10
+        How many to find.
+    rng : numpy.random.Generator
+        Seeds the candidates: the same one gives the same candidates.
+    n_jobs : int or None, default=None
+        Processes or threads that find candidates. The result is the same for any number.
+
+    Returns
+    -------
+    list of BlockModel
+        Each with the name of the family that found it.
     """
+    check_family(family, with_features=features is not None)
     adjacency = check_adjacency(adjacency, np.shape(adjacency)[0])
     check_n_blocks(n_blocks, adjacency.shape[0])
+    read = _check_rows(features, adjacency.shape[0]) if family in ("smoothed", "mixed") else None
+    labels = FAMILIES[family](adjacency, n_blocks, rng.spawn(n_candidates), features=read, n_jobs=n_jobs)
+    found_by = [family] * n_candidates
+    if family == "mixed":
+        found_by = members_in_turn(n_candidates, with_features=read is not None)
+    return order_by_error(
+        [BlockModel.from_labels(adjacency, one, family=name) for one, name in zip(labels, found_by, strict=True)]
+    )
+
+
+def check_family(family: str, *, with_features: bool) -> None:
+    """Refuse a family that is not known, or lacks the features or the packages that it needs, before any work."""
     if family not in FAMILIES:
         raise ValueError(f"block_model is {family!r}; expected one of {list(FAMILIES)}, labels or a BlockModel.")
-    labels = FAMILIES[family](adjacency, n_blocks, rng.spawn(n_candidates), n_jobs=n_jobs)
-    return order_by_error([BlockModel.from_labels(adjacency, candidate) for candidate in labels])
+    if family == "smoothed" and not with_features:
+        raise ValueError(
+            "block_model is 'smoothed', which groups nodes by their features, but there are none; pass features, or "
+            "choose another family."
+        )
+    if family == "leiden":
+        require_leiden()
 
 
 def check_n_blocks(n_blocks: int, n_nodes: int) -> None:
@@ -46,3 +90,12 @@ def check_n_blocks(n_blocks: int, n_nodes: int) -> None:
 
 def order_by_error(models: Sequence[BlockModel]) -> list[BlockModel]:
     return sorted(models, key=lambda model: model.relative_error)
+
+
+def _check_rows(features: Any, n_nodes: int) -> Features | None:
+    if features is None:
+        return None
+    matrix = check_feature_matrix(features)
+    if matrix.shape[0] != n_nodes:
+        raise ValueError(f"features has {matrix.shape[0]} rows but the graph has {n_nodes} nodes; give one row a node.")
+    return matrix

@@ -21,6 +21,7 @@ class BlockModel:
     labels: IntArray  # (n,) block of each node, 0 … k − 1 (paper: F, as numbers)
     density: FloatArray  # (k, k) mean link weight of each block pair (paper: M)
     relative_error: float  # ‖A − F M Fᵀ‖ / ‖A‖ (paper: RRE)
+    family: str = "given"  # who found the blocks: a name in FAMILIES, or "given" by the user
 
     @property
     def n_blocks(self) -> int:
@@ -31,17 +32,17 @@ class BlockModel:
         return np.bincount(self.labels, minlength=self.n_blocks)
 
     @classmethod
-    def from_labels(cls, adjacency: Any, labels: ArrayLike) -> BlockModel:
+    def from_labels(cls, adjacency: Any, labels: ArrayLike, *, family: str = "given") -> BlockModel:
         """The block model with the best density for these blocks (theorem 1 of the paper).
 
         The graph is read as :func:`blockselect.check_attributed_graph` reads it. Labels may be any values that sort;
-        numbers nobody carries leave no empty block behind.
+        numbers nobody carries leave no empty block behind. `family` says who found the labels.
         """
         adjacency = check_adjacency(adjacency, len(np.asarray(labels)))
         numbers = encode_labels(labels)
         weight, sizes = _block_weights(adjacency, numbers)
         density = weight / np.outer(sizes, sizes)
-        return cls(numbers, density, _relative_error(adjacency, weight, sizes, density))
+        return cls(numbers, density, _relative_error(adjacency, weight, sizes, density), family)
 
     def perturb(self, adjacency: Any, fraction: float, *, keep_density: bool, rng: np.random.Generator) -> BlockModel:
         """Move a fraction of the nodes, drawn at random, each to another block drawn at random.

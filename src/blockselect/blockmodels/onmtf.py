@@ -9,9 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from blockselect.arrays import FloatArray, IntArray, Sparse
-
-_TINY = np.finfo(np.float64).tiny
+from blockselect.arrays import Features, IntArray, Sparse
+from blockselect.blockmodels.factorization import Factorization, chain
 
 
 def onmtf_labels(
@@ -19,6 +18,7 @@ def onmtf_labels(
     n_blocks: int,
     rngs: Sequence[np.random.Generator],
     *,
+    features: Features | None = None,
     n_iter: int = 100,
     n_jobs: int | None = None,
 ) -> list[IntArray]:
@@ -32,26 +32,6 @@ def onmtf_labels(
     list of arrays of shape (n,)
         The largest entry of each row of F names the block; the first of equals.
     """
-    F = np.stack([rng.random((adjacency.shape[0], n_blocks)) for rng in rngs])  # (c, n, k)
-    M = np.stack([_random_symmetric(n_blocks, rng) for rng in rngs])  # (c, k, k)
-    AF = _multiply(adjacency, F)
-    for _ in range(n_iter):
-        AFM = AF @ M
-        F *= np.sqrt(AFM / np.maximum(F @ (F.mT @ AFM), _TINY))
-        AF = _multiply(adjacency, F)
-        FF = F.mT @ F
-        M *= np.sqrt(F.mT @ AF / np.maximum(FF @ M @ FF, _TINY))
-    return [np.argmax(membership, axis=1) for membership in F]
-
-
-def _random_symmetric(n_blocks: int, rng: np.random.Generator) -> FloatArray:
-    half = rng.random((n_blocks, n_blocks))
-    return (half + half.T) / 2
-
-
-def _multiply(adjacency: Sparse, F: FloatArray) -> FloatArray:
-    """A @ F for every start by one sparse product: (c, n, k) → (c, n, k)."""
-    c, n, k = F.shape
-    side_by_side = np.ascontiguousarray(F.transpose(1, 0, 2)).reshape(n, c * k)
-    product = np.asarray(adjacency @ side_by_side)
-    return np.ascontiguousarray(product.reshape(n, c, k).transpose(1, 0, 2))
+    factors = Factorization(chain(adjacency), adjacency.shape[0], n_blocks, rngs)
+    factors.advance(n_iter)
+    return list(factors.labels())

@@ -30,6 +30,12 @@ PARAMETER_OF: dict[str, str] = {
 class BlockFamily(StrEnum):
     spectral = "spectral"
     onmtf = "onmtf"
+    normalized = "normalized"
+    two_hop = "two_hop"
+    smoothed = "smoothed"
+    adjacency = "adjacency"
+    leiden = "leiden"
+    mixed = "mixed"
 
 
 class GradientKind(StrEnum):

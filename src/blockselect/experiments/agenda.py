@@ -7,7 +7,7 @@ import random
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 from matplotlib.figure import Figure
 
@@ -15,16 +15,24 @@ from blockselect.experiments.config import ExperimentConfig
 from blockselect.experiments.store import Store
 from blockselect.experiments.trial import Row, Trial
 
+ConfigT = TypeVar("ConfigT")
+ReadConfigT = TypeVar("ReadConfigT", contravariant=True)
 
-class Experiment(Protocol):
-    """A module of `experiments.figures`."""
+
+class Work(Protocol[ReadConfigT]):
+    """A module whose trials a configuration names."""
 
     NAME: str
-    TITLE: str
 
-    def trials(self, config: ExperimentConfig, rows: list[Row]) -> list[Trial]:
+    def trials(self, config: ReadConfigT, rows: list[Row]) -> list[Trial]:
         """All trials that can be made given the rows so far; rows of one trial may open others."""
         ...
+
+
+class Experiment(Work[ExperimentConfig], Protocol):
+    """A module of `experiments.figures`."""
+
+    TITLE: str
 
     def plot(self, rows: list[Row], config: ExperimentConfig) -> Figure:
         """The figure of all rows of the experiment and their clusterings."""
@@ -40,14 +48,14 @@ class Standing:
     seconds_left: float | None  # for the known ones, by what the trials of this run took
 
 
-class Agenda:
+class Agenda(Generic[ConfigT]):
     """Trials whose rows are not in the store.
 
     The long ones tend to come first, and the order is drawn anew each time: processes that share a store then seldom
     run the same trial at once. No row depends on it.
     """
 
-    def __init__(self, experiments: Sequence[Experiment], config: ExperimentConfig, store: Store) -> None:
+    def __init__(self, experiments: Sequence[Work[ConfigT]], config: ConfigT, store: Store) -> None:
         self._experiments, self._config, self._store = experiments, config, store
         self._dice = random.Random()
         self._known: dict[str, Trial] = {}
@@ -103,12 +111,12 @@ class Agenda:
         self._cost_left -= trial.cost
 
 
-def known_trials(experiment: Experiment, config: ExperimentConfig, store: Store) -> list[Trial]:
+def known_trials(experiment: Work[ConfigT], config: ConfigT, store: Store) -> list[Trial]:
     """All trials of an experiment that its rows in the store let it make."""
     return experiment.trials(config, store.rows(experiment.NAME))
 
 
-def collect(experiment: Experiment, config: ExperimentConfig, store: Store) -> list[Row] | None:
+def collect(experiment: Work[ConfigT], config: ConfigT, store: Store) -> list[Row] | None:
     """All rows of an experiment with those of its clusterings, in the order of its trials; None if some are missing."""
     found = [store.get(trial.key) for trial in known_trials(experiment, config, store)]
     return None if None in found else [row for rows in found if rows is not None for row in rows]

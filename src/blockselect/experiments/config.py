@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -46,7 +46,7 @@ class ExperimentConfig:
 Check: TypeAlias = Callable[[Any], Any]  # a value from a file → the value as it is kept, or ValueError
 
 
-def _whole(lowest: int) -> Check:
+def whole(lowest: int) -> Check:
     def check(value: Any) -> int:
         if not isinstance(value, int) or isinstance(value, bool) or value < lowest:
             raise ValueError(f"expected a whole number from {lowest}.")
@@ -55,7 +55,7 @@ def _whole(lowest: int) -> Check:
     return check
 
 
-def _number(lowest: float, highest: float = float("inf")) -> Check:
+def number(lowest: float, highest: float = float("inf")) -> Check:
     def check(value: Any) -> float:
         if not isinstance(value, int | float) or isinstance(value, bool) or not lowest <= value <= highest:
             raise ValueError(f"expected a number from {lowest:g} to {highest:g}.")
@@ -64,7 +64,7 @@ def _number(lowest: float, highest: float = float("inf")) -> Check:
     return check
 
 
-def _numbers(check: Check) -> Check:
+def numbers(check: Check) -> Check:
     def check_all(values: Any) -> tuple[Any, ...]:
         if not isinstance(values, list) or not values:
             raise ValueError("expected a list of at least one number.")
@@ -73,7 +73,7 @@ def _numbers(check: Check) -> Check:
     return check_all
 
 
-def _names(find: Callable[[str], object], *, at_least: int = 0) -> Check:
+def names(find: Callable[[str], object], *, at_least: int = 0) -> Check:
     def check(values: Any) -> tuple[str, ...]:
         if not isinstance(values, list) or len(values) < at_least or not all(isinstance(v, str) for v in values):
             raise ValueError(f"expected a list of at least {at_least} names.")
@@ -90,25 +90,25 @@ def _gradient(value: Any) -> str:
     return str(value)
 
 
-_CHECKS: dict[str, Check] = {
-    "seed": _whole(0),
-    "datasets": _names(find_dataset, at_least=1),
-    "tops": _numbers(_whole(1)),
-    "methods": _names(find_method),
-    "kmeans_runs": _whole(1),
-    "kmeans_init": _whole(1),
-    "n_candidates": _whole(1),
-    "profile_ratio": _number(0, 1),
-    "max_iter": _whole(1),
+CHECKS: dict[str, Check] = {
+    "seed": whole(0),
+    "datasets": names(find_dataset, at_least=1),
+    "tops": numbers(whole(1)),
+    "methods": names(find_method),
+    "kmeans_runs": whole(1),
+    "kmeans_init": whole(1),
+    "n_candidates": whole(1),
+    "profile_ratio": number(0, 1),
+    "max_iter": whole(1),
     "gradient": _gradient,
-    "sparsities": _numbers(_number(0)),
-    "surface_datasets": _names(find_dataset, at_least=1),
-    "surface_ratios": _numbers(_number(0, 1)),
-    "surface_top": _whole(1),
-    "perturbed_shares": _numbers(_number(0, 1)),
-    "perturbation_repeats": _whole(1),
-    "convergence_ratios": _numbers(_number(0, 1)),
-    "convergence_sparsity": _number(0),
+    "sparsities": numbers(number(0)),
+    "surface_datasets": names(find_dataset, at_least=1),
+    "surface_ratios": numbers(number(0, 1)),
+    "surface_top": whole(1),
+    "perturbed_shares": numbers(number(0, 1)),
+    "perturbation_repeats": whole(1),
+    "convergence_ratios": numbers(number(0, 1)),
+    "convergence_sparsity": number(0),
 }
 
 
@@ -120,33 +120,37 @@ def read_config(name_or_path: str) -> ExperimentConfig:
     ValueError
         With the file, the setting and what was expected of it.
     """
+    return ExperimentConfig(**check_settings(read_toml(name_or_path, "blockselect.experiments"), CHECKS, name_or_path))
+
+
+def read_toml(name_or_path: str, package: str) -> dict[str, Any]:
+    """The settings of a file: of the package's folder `configs` by name, or of one's own by its path."""
     path = Path(name_or_path)
     if path.suffix == ".toml":
         content = path.read_text(encoding="utf-8")
     else:
-        found = resources.files("blockselect.experiments") / "configs" / f"{name_or_path}.toml"
+        found = resources.files(package) / "configs" / f"{name_or_path}.toml"
         if not found.is_file():
             raise ValueError(f"no configuration {name_or_path!r}; expected 'paper', 'quick' or a .toml file.")
         content = found.read_text(encoding="utf-8")
     try:
-        values = tomllib.loads(content)
+        return tomllib.loads(content)
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{name_or_path} is not TOML: {error}") from error
-    return _checked(values, name_or_path)
 
 
-def _checked(values: dict[str, Any], origin: str) -> ExperimentConfig:
-    expected = [field.name for field in fields(ExperimentConfig)]
-    missing, unknown = [name for name in expected if name not in values], sorted(values.keys() - set(expected))
+def check_settings(values: Mapping[str, Any], checks: Mapping[str, Check], origin: str) -> dict[str, Any]:
+    """Every setting that is to be checked, as it is kept, and no other."""
+    missing, unknown = [name for name in checks if name not in values], sorted(values.keys() - checks.keys())
     if missing or unknown:
         raise ValueError(
             f"{origin}: missing settings {missing}, unknown settings {unknown}; a configuration has every setting of "
-            "experiments/configs/paper.toml and no other."
+            "paper.toml and no other."
         )
     kept = {}
-    for name in expected:
+    for name, check in checks.items():
         try:
-            kept[name] = _CHECKS[name](values[name])
+            kept[name] = check(values[name])
         except ValueError as error:
             raise ValueError(f"{origin}: {name} is {values[name]!r}; {error}") from error
-    return ExperimentConfig(**kept)
+    return kept

@@ -50,8 +50,9 @@ def complete_rows(config: ExperimentConfig, store: Store) -> dict[str, list[Row]
 
 def failures(rows: list[Row]) -> list[str]:
     """One line for each failed trial: what it was, and its error."""
+    told = ("dataset", "regime", "method", "seed", "asked_for", "selection")
     return [
-        f"{', '.join(str(row[name]) for name in ('dataset', 'method', 'selection') if row.get(name))}: {row['error']}"
+        f"{', '.join(str(row[name]) for name in told if row.get(name) is not None)}: {row['error']}"
         for row in rows
         if row["error"]
     ]
@@ -74,13 +75,14 @@ def make_files(
     ]
     page = Page(_in_a_sentence(config, title), judge_claims(rows, config), sections)
     files = {f"figures/{name}.{kind}": content for name, kinds in figures.items() for kind, content in kinds.items()}
-    files |= _tables(rows, parquet=parquet)
+    files |= row_files(rows, parquet=parquet)
     files |= {"claims.md": render_markdown(page), "claims.html": render_html(page)}
     files["config.json"] = (json.dumps(store_marks(config), indent=2, ensure_ascii=False) + "\n").encode()
     return files, dict(page.judgements)
 
 
-def _tables(rows: Mapping[str, list[Row]], *, parquet: bool) -> dict[str, bytes]:
+def row_files(rows: Mapping[str, list[Row]], *, parquet: bool) -> dict[str, bytes]:
+    """The rows of each experiment and their clusterings, as CSV and as Parquet, by path in the folder."""
     tables = {name: experiment_table(of_experiment, name) for name, of_experiment in rows.items()}
     clusterings = clustering_table([row for of_experiment in rows.values() for row in of_experiment])
     if len(clusterings):

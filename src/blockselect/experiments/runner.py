@@ -10,8 +10,7 @@ from typing import TypeAlias
 
 from joblib import Parallel, delayed, parallel_config
 
-from blockselect.experiments.agenda import Agenda, Experiment, Standing
-from blockselect.experiments.config import ExperimentConfig
+from blockselect.experiments.agenda import Agenda, ConfigT, Standing, Work
 from blockselect.experiments.store import Store
 from blockselect.experiments.trial import Row, perform
 
@@ -21,8 +20,8 @@ Progress: TypeAlias = Callable[[Standing], None]
 
 
 def run_experiments(
-    experiments: Sequence[Experiment],
-    config: ExperimentConfig,
+    experiments: Sequence[Work[ConfigT]],
+    config: ConfigT,
     store: Store,
     *,
     workers: int = 1,
@@ -33,8 +32,9 @@ def run_experiments(
 
     Parameters
     ----------
-    experiments : sequence of modules of `experiments.figures`
+    experiments : sequence of modules with trials, as those of `experiments.figures`
     config : ExperimentConfig
+        Or what else these modules read.
     store : Store
     workers : int
         Processes on this machine.
@@ -55,7 +55,7 @@ def run_experiments(
             _run_agenda(agenda, progress)
 
 
-def _run_agenda(agenda: Agenda, progress: Progress | None) -> None:
+def _run_agenda(agenda: Agenda[ConfigT], progress: Progress | None) -> None:
     report = progress or (lambda standing: None)
     report(agenda.standing())
     # No more than the workers hold is taken ahead: what a trial opens can then begin before the round is over.

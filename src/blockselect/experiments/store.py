@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from threading import Lock
 from typing import Any, Self
@@ -90,6 +90,11 @@ class Store:
             return self._database.execute(
                 "DELETE FROM trials WHERE json_extract(rows, '$[0].error') IS NOT NULL"
             ).rowcount
+
+    def forget(self, keys: Iterable[str]) -> None:
+        """Drop trials, so that they run again."""
+        with self._lock:
+            self._database.executemany("DELETE FROM trials WHERE key = ?", [(key,) for key in keys])
 
     def close(self) -> None:
         self._database.close()

@@ -10,7 +10,16 @@ from blockselect.experiments.clusterings import CLUSTERINGS, FIGURES
 from blockselect.experiments.trial import Row
 
 _LAST = ("warning", "error")
-_WHOLE = ("candidate", "top", "n_nonzero", "n_zero_rows", "repeat")  # stay whole beside rows that have none
+_WHOLE = (
+    "candidate",
+    "seed",
+    "top",
+    "asked_for",
+    "n_selected",
+    "n_nonzero",
+    "n_zero_rows",
+    "repeat",
+)  # stay whole beside rows that have none
 
 
 def experiment_table(rows: Sequence[Row], experiment: str) -> pd.DataFrame:

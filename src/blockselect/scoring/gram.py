@@ -12,7 +12,7 @@ import numpy as np
 from array_api_compat import is_torch_array
 from scipy import sparse
 
-from blockselect.arrays import Array, Features, FloatArray, Sparse
+from blockselect.arrays import Array, Features, FloatArray, IntArray, Sparse
 
 _CHUNK_BYTES = 2**26  # of a slab of the Gram matrix while it is squared
 _SPARSE_BELOW = 0.1  # share of non-zeros under which the sparse product is the faster one (benchmarks/gram.py)
@@ -38,6 +38,13 @@ class DenseGramSquared:
             return (self.values @ scores[0])[None, :]
         return scores @ self.values
 
+    def diagonal(self) -> FloatArray:
+        return np.diagonal(self.values)
+
+    def entries(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """The entries where these rows and columns meet, dense."""
+        return np.asarray(self.values[np.ix_(rows, columns)])
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SparseGramSquared:
@@ -46,6 +53,13 @@ class SparseGramSquared:
     def apply(self, scores: Array) -> Array:
         transposed = scores.T if is_torch_array(scores) else np.ascontiguousarray(scores.T)
         return (self.values @ transposed).T
+
+    def diagonal(self) -> FloatArray:
+        return np.asarray(self.values.diagonal())
+
+    def entries(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """The entries where these rows and columns meet, dense."""
+        return np.asarray(self.values[rows][:, columns].toarray())
 
 
 def gram_squared(

@@ -92,12 +92,16 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        self.scores_ = scores
-        self.ranking_ = np.empty(len(scores), dtype=np.intp)
-        self.ranking_[order] = np.arange(1, len(scores) + 1)
+        self._rank(scores, order)
         self.support_ = np.zeros(len(scores), dtype=bool)
         self.support_[chosen] = True
         self.n_features_ = len(chosen)
+
+    def _rank(self, scores: FloatArray, order: IntArray | None = None) -> None:
+        """Set `scores_` and `ranking_`, by falling score where no order is given."""
+        self.scores_ = scores
+        self.ranking_ = np.empty(len(scores), dtype=np.intp)
+        self.ranking_[best_first(scores) if order is None else order] = np.arange(1, len(scores) + 1)
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)

@@ -2,36 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import warnings
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 from sklearn.base import _fit_context
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 
 from blockselect.arrays import FloatArray
-from blockselect.blockmodels.candidates import FAMILIES, find_block_models
+from blockselect.blockmodels.candidates import FAMILIES, check_family, find_block_models
+from blockselect.blockmodels.count import choose_n_blocks
 from blockselect.blockmodels.model import BlockModel, check_block_model
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.scoring.descent import DescentResult, descend
-from blockselect.scoring.device import check_device, problem_to_device, to_numpy
-from blockselect.scoring.gram import DenseGramSquared, SparseGramSquared, gram_form, gram_squared
+from blockselect.graphs.presence import are_sparse_counts, presence
+from blockselect.scoring.consensus import EVIDENCE
+from blockselect.scoring.device import check_device
+from blockselect.scoring.discoveries import MIN_ROUNDS, discoveries, null_p_values
+from blockselect.scoring.gram import gram_form, gram_squared
 from blockselect.scoring.losses import Gradient, induced_density
-from blockselect.scoring.statistics import BlockStatistics
+from blockselect.scoring.null_model import match_evidence
+from blockselect.scoring.problem import ScoreProblem
+from blockselect.scoring.refinement import refine_selection
+from blockselect.scoring.sparsity import SPARSITY_GRID as SPARSITY_GRID
 from blockselect.selectors.base import ScoreSelector
+from blockselect.selectors.guidance import Guidance, Guided
+from blockselect.selectors.guidance import Progress as Progress
 from blockselect.selectors.randomness import generator_from
-
-SPARSITY_GRID = tuple(0.5 * i for i in range(11))  # the paper's values of γ
 
 PAPER: dict[str, Any] = {
     "block_model": "onmtf",
     "n_candidates": 10,
     "guidance": "lowest_error",
+    "joint": False,
+    "profile_target": "density",
     "profile_ratio": 0.6,
-    "sparsity": "auto",
+    "sparsity": "paper",
+    "binarize": False,
+    "refine": False,
     "gradient": "paper",
     "step_size": 0.01,
     "max_iter": 200,
@@ -40,9 +53,6 @@ PAPER: dict[str, Any] = {
     "initial_scores": None,
 }
 """The settings of Bai, Nguyen and Davidson (KDD 2020): ``BlockModelSelector(64, n_blocks=6, **PAPER)``."""
-
-Gram = DenseGramSquared | SparseGramSquared
-Progress = Callable[[str, int, int], None]  # stage, done, of how many
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,30 +66,61 @@ class LossHistory:
 class BlockModelSelector(ScoreSelector):
     """Select the features that tell the structure of a network, without labels.
 
-    First a block model of the graph, A ≈ F M Fᵀ: which nodes link alike (F), and how densely blocks connect (M). Then
+    First block models of the graph, A ≈ F M Fᵀ: which nodes link alike (F), and how densely blocks connect (M). Then
     a score r ≥ 0 for each feature, such that the similarity X diag(r) Xᵀ preserves both. The features with the largest
-    scores are kept. This is BMGUFS of Bai, Nguyen and Davidson [1]_, with its gradient corrected by default. It is made
-    for graphs whose blocks link within; where they link to others instead, it avoids the features that mark them.
+    scores are kept. This is BMGUFS of Bai, Nguyen and Davidson [1]_; with ``**PAPER`` it is exactly that.
+
+    The default chooses all it needs without labels. Many candidates are found in several ways; blocks and features
+    improve each other; the candidates that tell most of links and features vote on the scores; and a feature's score
+    is weighed by the evidence that it has to do with the graph at all. Each step can be switched off.
 
     Parameters
     ----------
-    n_features_to_select : int, float or None, default=None
-        How many features to keep; between 0 and 1 a share of them; None keeps half. (paper: d)
-    n_blocks : int, default=8
-        Blocks of the graph. Not read where `block_model` brings its own. (paper: k)
-    block_model : {"spectral", "onmtf"}, array of shape (n,) or BlockModel, default="spectral"
-        How blocks are found, or the blocks themselves: a label for each node, or a block model. "spectral" clusters
-        the leading eigenvectors of the regularised graph; "onmtf" is the paper's factorisation. (paper: F, M)
-    n_candidates : int, default=10
+    n_features_to_select : int, float, "auto" or None, default=None
+        How many features to keep; between 0 and 1 a share of them; None keeps half. "auto" keeps those whose match
+        with the graph stands out from random matchings, see `false_discovery_rate`. (paper: d)
+    n_blocks : int or "auto", default="auto"
+        Blocks of the graph. "auto": as many as the graph gives evidence of, 2 to 12. Not read where `block_model`
+        brings its own. (paper: k)
+    block_model : str, array of shape (n,) or BlockModel, default="mixed"
+        How blocks are found, or the blocks themselves: a label for each node, or a block model. "mixed" takes the
+        families "spectral", "two_hop", "smoothed", "normalized", "onmtf" (the paper's) and "adjacency" in turn;
+        "leiden" needs an extra package. See :func:`blockselect.find_block_models`. (paper: F, M)
+    n_candidates : int, default=24
         Block models found from different random starts.
-    guidance : "lowest_error" or int, default="lowest_error"
-        Which candidate guides the scores: the one that fits the graph best, or an index into `candidates_`, which are
-        ordered by error.
+    guidance : "consensus", "lowest_error" or int, default="consensus"
+        Which candidates guide the scores: the quarter that tells most of links and features, together; the one that
+        fits the graph best, as in the paper; or an index into `candidates_`, which are ordered by error.
+    joint : bool, default=True
+        Whether blocks follow the features that follow them: nodes move to the block that best explains both their
+        links and their features. Only with ``guidance="consensus"``, and never for blocks that were given.
+    evidence : {"blocks and links", "blocks", "none"}, default="blocks and links"
+        What a consensus weighs scores by: how surely the blocks tell of a feature, and the feature of links; the
+        former alone; or nothing. Features that tell of links count only where linked nodes share them, so on graphs
+        whose blocks link to others the blocks alone have a say.
+    profile_target : {"reflected", "density"}, default="reflected"
+        What the similarity of blocks should follow: how alike they link, |F M Fᵀ|, or how densely, F M Fᵀ, as in the
+        paper. Both are the same where blocks link within. Where they link to others instead, no similarity can follow
+        the density, and the paper's choice avoids the very features that mark the blocks.
     profile_ratio : float, default=0.6
         Weight of how blocks connect against how well they fit, 0 to 1. (paper: β̄)
-    sparsity : float or "auto", default=0.0
-        Weight of the ℓ1 penalty. "auto" solves for the paper's grid 0, 0.5, …, 5 and takes the strongest that keeps
-        at least `n_features_to_select` non-zero scores. (paper: γ)
+    sparsity : float, "auto" or "paper", default=0.0
+        Weight of the ℓ1 penalty. "auto" takes the mean of the scores at 0, 0.5 and 1; "paper" solves for the paper's
+        grid 0, 0.5, …, 5 and takes the strongest that leaves `n_features_to_select` features a score. (paper: γ)
+    binarize : bool or "auto", default="auto"
+        Whether to look only at which features a node has, not at their values. "auto": where they are counts, more
+        than half of them zero. A few large counts would else lead every similarity.
+    refine : bool, default=False
+        Whether to swap selected features for others while the losses of the selected set itself fall.
+    redundancy, coverage : float, default=0.0 and 1.0
+        Weights, in `refine`, of selected features that repeat each other, and of nodes left without any of them.
+    false_discovery_rate : float, default=0.1
+        For ``n_features_to_select="auto"``: of the features kept, on average at most this share have nothing to do
+        with the graph.
+    n_null : int, default=50
+        For ``n_features_to_select="auto"``: random matchings of features and nodes to compare with.
+    n_resamples : int, default=8
+        Resampled graphs from which the consensus tells `stability_`, at least 2; 0: none.
     gradient : {"exact", "paper"}, default="exact"
         "paper" repeats the published gradient of the profile loss, which is not the derivative of that loss.
     step_size : float, default=0.01
@@ -102,7 +143,7 @@ class BlockModelSelector(ScoreSelector):
     memory_limit : float or None, default=None
         Bytes that the squared Gram matrix of the features may take.
     n_jobs : int or None, default=None
-        Processes that find spectral candidates. (ONMtF advances all candidates together and needs none.)
+        Processes or threads that find and improve candidates. The result is the same for any number.
     random_state : int, RandomState or None, default=None
         Seeds the candidates: the same seed gives the same result.
 
@@ -116,16 +157,27 @@ class BlockModelSelector(ScoreSelector):
         Which features are selected. (paper: S)
     n_features_ : int
         How many are selected: fewer than asked for where too few scores are non-zero.
+    stability_ : array of shape (m,)
+        With ``guidance="consensus"`` and `n_resamples`: the estimated chance that a feature would be selected again on
+        a resampled graph.
+    p_values_, q_values_ : arrays of shape (m,)
+        With ``n_features_to_select="auto"``: how often a random matching stands out as far as the feature does, and
+        the lowest `false_discovery_rate` at which it would be kept.
     block_model_ : BlockModel
-        The one that guided the scores.
+        The one that guided the scores; of a consensus the best.
     candidates_ : list of BlockModel
         All that were found, the lowest relative error first.
+    criteria_ : DataFrame
+        With ``guidance="consensus"``, a row for each candidate: its family, blocks, relative error, evidence in nats
+        as found and as improved, and whether it voted.
     induced_density_ : array of shape (k, k)
         Mean similarity of each block pair under the scores. (paper: M̂)
     sparsity_ : float
-        The sparsity used.
+        The sparsity used; of "auto" the mean.
+    refinement_ : Refinement
+        With `refine`: the objective by swap.
     history_ : LossHistory
-        Both losses by iteration.
+        Both losses by iteration, of `block_model_` as it voted.
     n_iter_ : int
         Iterations made.
     gram_form_ : {"dense", "sparse"}
@@ -142,19 +194,29 @@ class BlockModelSelector(ScoreSelector):
     --------
     >>> from blockselect import BlockModelSelector, load_cora
     >>> cora = load_cora()
-    >>> selector = BlockModelSelector(64, n_blocks=7, random_state=0)
+    >>> selector = BlockModelSelector(64, n_candidates=6, n_resamples=0, random_state=0)
     >>> selector.fit_transform(cora.features, adjacency=cora.adjacency).shape
     (2708, 64)
     """
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
-        **ScoreSelector._parameter_constraints,
-        "n_blocks": [Interval(Integral, 1, None, closed="left")],
+        "n_features_to_select": [*ScoreSelector._parameter_constraints["n_features_to_select"], StrOptions({"auto"})],
+        "n_blocks": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "block_model": [StrOptions(set(FAMILIES)), "array-like", BlockModel],
         "n_candidates": [Interval(Integral, 1, None, closed="left")],
-        "guidance": [StrOptions({"lowest_error"}), Interval(Integral, 0, None, closed="left")],
+        "guidance": [StrOptions({"consensus", "lowest_error"}), Interval(Integral, 0, None, closed="left")],
+        "joint": ["boolean"],
+        "evidence": [StrOptions(set(EVIDENCE))],
+        "profile_target": [StrOptions({"reflected", "density"})],
         "profile_ratio": [Interval(Real, 0, 1, closed="both")],
-        "sparsity": [StrOptions({"auto"}), Interval(Real, 0, None, closed="left")],
+        "sparsity": [StrOptions({"auto", "paper"}), Interval(Real, 0, None, closed="left")],
+        "binarize": [StrOptions({"auto"}), "boolean"],
+        "refine": ["boolean"],
+        "redundancy": [Interval(Real, 0, None, closed="left")],
+        "coverage": [Interval(Real, 0, None, closed="left")],
+        "false_discovery_rate": [Interval(Real, 0, 1, closed="neither")],
+        "n_null": [Interval(Integral, MIN_ROUNDS, None, closed="left")],
+        "n_resamples": [Options(Integral, {0}), Interval(Integral, 2, None, closed="left")],
         "gradient": [StrOptions({"exact", "paper"})],
         "step_size": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -171,14 +233,24 @@ class BlockModelSelector(ScoreSelector):
 
     def __init__(
         self,
-        n_features_to_select: int | float | None = None,
+        n_features_to_select: int | float | Literal["auto"] | None = None,
         *,
-        n_blocks: int = 8,
-        block_model: Any = "spectral",
-        n_candidates: int = 10,
-        guidance: str | int = "lowest_error",
+        n_blocks: int | Literal["auto"] = "auto",
+        block_model: Any = "mixed",
+        n_candidates: int = 24,
+        guidance: str | int = "consensus",
+        joint: bool = True,
+        evidence: str = "blocks and links",
+        profile_target: Literal["reflected", "density"] = "reflected",
         profile_ratio: float = 0.6,
-        sparsity: float | str = 0.0,
+        sparsity: float | Literal["auto", "paper"] = 0.0,
+        binarize: bool | Literal["auto"] = "auto",
+        refine: bool = False,
+        redundancy: float = 0.0,
+        coverage: float = 1.0,
+        false_discovery_rate: float = 0.1,
+        n_null: int = 50,
+        n_resamples: int = 8,
         gradient: Gradient = "exact",
         step_size: float = 0.01,
         max_iter: int = 200,
@@ -197,8 +269,18 @@ class BlockModelSelector(ScoreSelector):
         self.block_model = block_model
         self.n_candidates = n_candidates
         self.guidance = guidance
+        self.joint = joint
+        self.evidence = evidence
+        self.profile_target = profile_target
         self.profile_ratio = profile_ratio
         self.sparsity = sparsity
+        self.binarize = binarize
+        self.refine = refine
+        self.redundancy = redundancy
+        self.coverage = coverage
+        self.false_discovery_rate = false_discovery_rate
+        self.n_null = n_null
+        self.n_resamples = n_resamples
         self.gradient = gradient
         self.step_size = step_size
         self.max_iter = max_iter
@@ -235,96 +317,172 @@ class BlockModelSelector(ScoreSelector):
         """
         report = progress or (lambda stage, done, total: None)
         graph = self._check_input(X, y, adjacency)
-        wanted = self._n_to_select(graph.n_features)
         form = gram_form(graph.features, dtype=self.dtype, memory_limit=self.memory_limit)
+        rng = generator_from(self.random_state)
         report("block models", 0, 1)
-        candidates = self._find_candidates(graph)
-        guide = candidates[self._guide()]
+        candidates = self._find_candidates(graph, rng)
         report("block models", 1, 1)
-        gram = gram_squared(graph.features, form=form, dtype=self.dtype)
-        statistics = BlockStatistics.of(graph.features, [guide], dtype=self.dtype)
-        sparsities = SPARSITY_GRID if self.sparsity == "auto" else (float(self.sparsity),)
-        result = self._descend(gram, statistics, sparsities, lambda done, total: report("scores", done, total))
-        self.candidates_, self.block_model_, self.gram_form_ = candidates, guide, form
-        self._keep(result, statistics, sparsities, wanted)
+        found = self._discover(graph, candidates, rng)
+        problem = self._problem(graph, form)
+        wanted = self._n_to_select(graph.n_features) if found is None else int(found.sum())
+        guidance = Guidance(graph, problem, self.sparsity, self.evidence, max(wanted, 1), report)
+        guided = self._guide_scores(guidance, candidates, rng)
+        self.candidates_, self.gram_form_ = candidates, form
+        self._keep(guided, problem)
+        self._select_features(guided, problem, found)
         return self
 
     def _check_input(self, X: Any, y: Any, adjacency: Any) -> AttributedGraph:
+        """The network as it is read; everything that may be wrong with it or the settings is found here."""
         check_device(self.device)
         self._guide()
+        if isinstance(self.block_model, str):
+            check_family(self.block_model, with_features=True)
+        if self.n_features_to_select == "auto":
+            self._check_null(adjacency)
         graph = self._check_graph(X, y, adjacency, n_neighbors=self.n_neighbors, dtype=self.dtype)
         if self.initial_scores is not None:
             check_initial_scores(self.initial_scores, graph.n_features, np.dtype(self.dtype))
-        return graph
+        if self.n_features_to_select != "auto":
+            self._n_to_select(graph.n_features)
+        binary = are_sparse_counts(graph.features) if self.binarize == "auto" else self.binarize
+        return replace(graph, features=presence(graph.features)) if binary else graph
 
-    def _find_candidates(self, graph: AttributedGraph) -> list[BlockModel]:
+    def _check_null(self, adjacency: Any) -> None:
+        """Where features had a say in the graph or its blocks, they match both without any truth in it."""
+        if adjacency is None:
+            raise ValueError(
+                'n_features_to_select="auto" asks which features match the graph, but a graph built from the features '
+                "matches them by itself; pass an adjacency, or a number of features."
+            )
+        if self.block_model == "smoothed":
+            raise ValueError(
+                'n_features_to_select="auto" needs blocks found from the graph alone, and "smoothed" reads the '
+                'features; choose another block_model, such as "mixed", or a number of features.'
+            )
+
+    def _find_candidates(self, graph: AttributedGraph, rng: np.random.Generator) -> list[BlockModel]:
         if isinstance(self.block_model, BlockModel):
             return [check_block_model(self.block_model, graph.n_nodes)]
         if not isinstance(self.block_model, str):
             return [BlockModel.from_labels(graph.adjacency, self.block_model)]
+        n_blocks = self.n_blocks
+        if n_blocks == "auto":
+            n_blocks = choose_n_blocks(graph.adjacency, rng=rng.spawn(1)[0])
         return find_block_models(
             graph.adjacency,
-            self.n_blocks,
+            n_blocks,
             family=self.block_model,
+            features=graph.features,
             n_candidates=self.n_candidates,
-            rng=generator_from(self.random_state),
+            rng=rng,
             n_jobs=self.n_jobs,
         )
 
-    def _guide(self) -> int:
-        """Which of the candidates, ordered by error, guides the scores."""
+    def _guide(self) -> int | None:
+        """Which of the candidates, ordered by error, guides the scores; None: the best together."""
+        if self.guidance == "consensus":
+            return None
         index = 0 if self.guidance == "lowest_error" else int(self.guidance)
         count = self.n_candidates if isinstance(self.block_model, str) else 1
         if index >= count:
             raise ValueError(f"guidance is {index} but there are {count} candidates; choose 0 to {count - 1}.")
         return index
 
-    def _descend(
-        self,
-        gram: Gram,
-        statistics: BlockStatistics,
-        sparsities: tuple[float, ...],
-        progress: Callable[[int, int], None],
-    ) -> DescentResult:
-        if self.device != "cpu":
-            gram, statistics = problem_to_device(gram, statistics, self.device)
-        return descend(
-            gram,
-            statistics,
+    def _discover(
+        self, graph: AttributedGraph, candidates: list[BlockModel], rng: np.random.Generator
+    ) -> NDArray[np.bool_] | None:
+        """Features whose match with the graph stands out from random matchings, where that is asked for."""
+        if self.n_features_to_select != "auto":
+            return None
+        evidence = match_evidence(
+            graph.features,
+            [model for model in candidates if model.family != "smoothed"],
+            n_rounds=self.n_null,
+            rng=rng.spawn(1)[0],
             profile_ratio=self.profile_ratio,
-            sparsity=sparsities,
-            gradient=self.gradient,
-            step_size=self.step_size,
-            max_iter=self.max_iter,
-            tol=self.tol,
             smoothing=self.smoothing,
-            initial_scores=self.initial_scores,
-            progress=progress,
+            gradient=self.gradient,
         )
+        self.p_values_ = null_p_values(evidence.real, evidence.null)
+        result = discoveries(self.p_values_, self.false_discovery_rate)
+        self.q_values_ = result.q_values
+        return result.found
 
-    def _keep(
-        self, result: DescentResult, statistics: BlockStatistics, sparsities: tuple[float, ...], wanted: int
-    ) -> None:
-        """Of the solves, keep the one with the strongest sparsity that leaves enough features."""
-        solves = to_numpy(result.scores)[0]  # (s, m)
-        solves[:, statistics.empty_features] = 0
-        enough = np.flatnonzero(np.count_nonzero(solves, axis=1) >= wanted)
-        at = int(enough[-1]) if len(enough) else 0
-        self.sparsity_ = float(sparsities[at])
-        self.n_iter_ = int(to_numpy(result.n_iter)[0, at])
+    def _problem(self, graph: AttributedGraph, form: Any) -> ScoreProblem:
+        descent = {
+            "profile_ratio": self.profile_ratio,
+            "gradient": self.gradient,
+            "step_size": self.step_size,
+            "max_iter": self.max_iter,
+            "tol": self.tol,
+            "smoothing": self.smoothing,
+            "initial_scores": self.initial_scores,
+        }
+        gram = gram_squared(graph.features, form=form, dtype=self.dtype)
+        reflect = self.profile_target == "reflected"
+        return ScoreProblem(graph.features, gram, reflect, self.device, self.dtype, descent)
+
+    def _guide_scores(self, guidance: Guidance, candidates: list[BlockModel], rng: np.random.Generator) -> Guided:
+        guide = self._guide()
+        if guide is not None:
+            return guidance.by_one(candidates[guide])
+        search = isinstance(self.block_model, str)
+        joint = self.joint and search
+        voting, resampling = rng.spawn(2)
+        guided = guidance.by_consensus(candidates, joint=joint, rng=voting, n_jobs=self.n_jobs)
+        self.criteria_ = criteria_table(candidates, guided)
+        if self.n_resamples:
+            self.stability_ = guidance.stability(
+                guided.models, self.n_resamples, search=search, joint=joint, rng=resampling
+            )
+        return guided
+
+    def _keep(self, guided: Guided, problem: ScoreProblem) -> None:
+        self.block_model_ = guided.models[0]
+        self.sparsity_ = float(np.mean(guided.sparsities))
+        self.n_iter_ = int(guided.solution.n_iter[0, 0])
         self.history_ = LossHistory(
-            to_numpy(result.reconstruction_loss)[0, at, : self.n_iter_ + 1],
-            to_numpy(result.profile_loss)[0, at, : self.n_iter_ + 1],
+            guided.solution.reconstruction_loss[0, 0, : self.n_iter_ + 1],
+            guided.solution.profile_loss[0, 0, : self.n_iter_ + 1],
         )
-        self.induced_density_ = induced_density(statistics, solves[None, [at]])[0, 0]
-        self._select(
-            solves[at],
-            eligible=solves[at] > 0,
-            why_fewer=self._why_fewer(statistics),
-        )
+        self.induced_density_ = induced_density(problem.statistics(guided.models[:1]), guided.scores[None, None])[0, 0]
 
-    def _why_fewer(self, statistics: BlockStatistics) -> str:
-        n_empty = int(statistics.empty_features.sum())
+    def _select_features(self, guided: Guided, problem: ScoreProblem, found: NDArray[np.bool_] | None) -> None:
+        scores = guided.scores
+        if found is None:
+            self._select(scores, eligible=scores > 0, why_fewer=self._why_fewer(problem))
+        else:
+            self._select_found(scores, found)
+        if self.refine and self.n_features_:
+            self.refinement_ = refine_selection(
+                np.flatnonzero(self.support_),
+                problem.gram,
+                problem.statistics(guided.models),
+                profile_ratio=self.profile_ratio,
+                smoothing=self.smoothing,
+                candidates=scores > 0 if found is None else found,
+                features=problem.features,
+                redundancy=self.redundancy,
+                coverage=self.coverage,
+            )
+            self.support_ = np.isin(np.arange(len(scores)), self.refinement_.selected)
+
+    def _select_found(self, scores: FloatArray, found: NDArray[np.bool_]) -> None:
+        """Select the discoveries, whatever their scores: a cut by scores would lose the guarantee."""
+        self._rank(scores)
+        self.support_ = found
+        self.n_features_ = int(found.sum())
+        if not self.n_features_:
+            warnings.warn(
+                f"no feature stands out from random matchings at false_discovery_rate={self.false_discovery_rate:g}, "
+                "so none is selected; raise it, or ask for a number of features.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _why_fewer(self, problem: ScoreProblem) -> str:
+        n_empty = int(np.count_nonzero(np.asarray(problem.features.sum(axis=0)).ravel() == 0))
         advice = f"; sparsity {self.sparsity_:g} (γ) drives scores to zero, lower it for more" if self.sparsity_ else ""
         return f"the others score zero, {n_empty} of them since no node has the feature{advice}."
 
@@ -332,6 +490,23 @@ class BlockModelSelector(ScoreSelector):
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
         return tags
+
+
+def criteria_table(candidates: list[BlockModel], guided: Guided) -> pd.DataFrame:
+    """How each candidate was judged, in their order."""
+    screening = guided.screening
+    if screening is None:
+        raise ValueError("scores guided by one candidate come with no screening.")
+    return pd.DataFrame(
+        {
+            "family": [model.family for model in candidates],
+            "n_blocks": [model.n_blocks for model in candidates],
+            "relative_error": [model.relative_error for model in candidates],
+            "evidence_at_start": screening.at_start,
+            "evidence": screening.evidence,
+            "voted": np.isin(np.arange(len(candidates)), screening.kept),
+        }
+    )
 
 
 def check_initial_scores(initial_scores: Any, n_features: int, dtype: np.dtype[Any]) -> None:

@@ -1,0 +1,22 @@
+"""Clusters of the rows of an embedding: one K-means start, alike on any number of threads."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_limits
+
+from blockselect.arrays import FloatArray, IntArray
+
+
+def cluster_rows(embedding: FloatArray, n_clusters: int, seed: int) -> IntArray:
+    """At most this many clusters: K-means refills a cluster that loses its last row, but cannot split equal rows."""
+    distinct = len(np.unique(embedding.round(12), axis=0))
+    with threadpool_limits(limits=1):  # sums over threads arrive in any order: one thread, one result
+        kmeans = KMeans(min(n_clusters, distinct), n_init=1, random_state=seed).fit(embedding)
+    return np.asarray(kmeans.labels_, dtype=np.intp)
+
+
+def draw_seed(rng: np.random.Generator) -> int:
+    """A seed for libraries that take no generator."""
+    return int(rng.integers(2**31))

@@ -1,0 +1,180 @@
+"""How many blocks a graph has: as many as its spectrum shows above chance and as pay for their description."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isqrt, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.linalg import qr
+from scipy.sparse.csgraph import connected_components
+
+from blockselect.arrays import FloatArray, IntArray, Sparse
+from blockselect.blockmodels.eigenvectors import leading_eigenvectors
+from blockselect.blockmodels.scaling import degree_normalized
+from blockselect.graphs.attributed import check_adjacency
+
+_FIRST_LOOK = 6  # eigenvalues computed first; more, which are slow within the noise, only if all are beyond it
+_LAST_LOOK = 4  # times as many as blocks: eigenvalues of small cliques may come before those of blocks
+_FLIPS = 3  # graphs with random signs; the mean of their largest eigenvalues is the noise
+_TOLERANCE = 3e-3  # of eigenvectors; the eigenvalues, which decide, are far closer, and exact ones take ten times
+_BEYOND = 1 + 1e-6  # signs change nothing in a tree: equal but for rounding is not beyond
+_LABEL_SHARE = 0.5  # share of the blocks' entropy that counts as cost
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BlockCount:
+    """The number of blocks of a graph, and why."""
+
+    n_blocks: int  # at least 2 (1 if there is one node only) (paper: k)
+    eigenvalues: FloatArray  # (s,) those of the normalised graph that stand out, largest magnitude first
+    noise: float  # magnitude that eigenvalues of such a graph reach by chance
+    description_lengths: FloatArray  # (s,) nats for 1, 2, … s blocks, less those for one (at least this one)
+
+
+def choose_n_blocks(adjacency: Any, *, max_blocks: int = 12, rng: np.random.Generator) -> int:
+    """The number of blocks alone; see :func:`count_blocks`."""
+    return count_blocks(adjacency, max_blocks=max_blocks, rng=rng).n_blocks
+
+
+def count_blocks(adjacency: Any, *, max_blocks: int = 12, rng: np.random.Generator) -> BlockCount:
+    """Count the blocks of a graph without labels.
+
+    Blocks show as eigenvalues of (D + τI)^-½ A (D + τI)^-½ (τ the mean degree), positive where nodes link within
+    their block, negative where they link to others. Those count that are larger in magnitude than the largest of the
+    same graph with the signs of its links drawn at random, which keeps degrees and weights and leaves no blocks
+    (sign-flip parallel analysis [1]_). Among 1 to that many blocks, the number with the shortest description is
+    taken: the likelihood of the degree-corrected block model with a penalty for densities and labels, a corrected
+    BIC [2]_.
+
+    Blocks of fewer than √n / 2 nodes are not counted: smaller components are set aside, then smaller clusters that
+    hang on the rest, unless that would leave half of the nodes or fewer. Weights w are compared as log(1 + w / median),
+    so that a few huge ones do not hide the blocks; self-loops are left out.
+
+    Parameters
+    ----------
+    adjacency : array or sparse matrix of shape (n, n)
+        The graph, read as :func:`blockselect.check_attributed_graph` reads it. (paper: A)
+    max_blocks : int, default=12
+        Most blocks to count, at least 2; nor are there more than √n, or 2 for the smallest graphs. Where communities
+        hold communities, the limit decides at which level they count.
+    rng : numpy.random.Generator
+        Draws the signs.
+
+    Returns
+    -------
+    BlockCount
+        At least two blocks, even where the graph shows none.
+
+    References
+    ----------
+    .. [1] D. Hong, Y. Sheng, E. Dobriban. Selecting the number of components in PCA via random signflips. 2020.
+    .. [2] J. Hu, H. Qin, T. Yan, Y. Zhao. Corrected Bayesian information criterion for stochastic block models.
+       Journal of the American Statistical Association, 2020.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from blockselect import make_attributed_blocks
+    >>> planted = make_attributed_blocks(500, 5, random_state=0)
+    >>> count_blocks(planted.adjacency, rng=np.random.default_rng(0)).n_blocks
+    5
+    """
+    if max_blocks < 2:
+        raise ValueError(f"max_blocks is {max_blocks}; expected at least 2.")
+    adjacency = check_adjacency(adjacency, np.shape(adjacency)[0])
+    n = adjacency.shape[0]
+    least_size = sqrt(n) / 2
+    graph = _without_small_components(_compare_weights(adjacency), least_size)
+    if graph.nnz == 0:
+        return BlockCount(min(2, n), np.zeros(0), 0.0, np.zeros(1))
+    limit = min(max_blocks, max(2, isqrt(n)))
+    values, vectors, noise = _beyond_noise(graph, limit, rng)
+    if (rest := _in_large_clusters(vectors, least_size)).mean() > 0.5 and not rest.all():
+        graph = sparse.csr_array(graph[rest][:, rest])
+        values, vectors, noise = _beyond_noise(graph, limit, rng)
+    lengths = _description_lengths(graph, vectors[:, :limit])
+    return BlockCount(min(n, max(2, 1 + int(np.argmin(lengths)))), values[:limit], noise, lengths)
+
+
+def _compare_weights(adjacency: Sparse) -> Sparse:
+    """Without self-loops, weights as log(1 + w / median)."""
+    links = sparse.triu(adjacency, 1, format="coo")
+    if links.nnz:
+        logs = np.log(links.data)
+        links.data = np.logaddexp(0, logs - np.median(logs))  # no ratio of weights overflows
+    return sparse.csr_array(links + links.T)
+
+
+def _without_small_components(graph: Sparse, least_size: float) -> Sparse:
+    """Where all are small, all stay."""
+    component = connected_components(graph, directed=False)[1]
+    large = np.bincount(component)[component] >= least_size
+    return sparse.csr_array(graph[large][:, large]) if large.any() else graph
+
+
+def _noise(normalized: Sparse, rng: np.random.Generator) -> float:
+    """The magnitude that eigenvalues reach once signs are random: of the largest, the mean over a few draws."""
+    links = sparse.triu(normalized, 1, format="coo")
+    largest = []
+    for _ in range(_FLIPS):
+        signed = sparse.coo_array((links.data * rng.choice([-1.0, 1.0], links.nnz), links.coords), links.shape)
+        values, _ = leading_eigenvectors(sparse.csr_array(signed + signed.T), 1, tol=_TOLERANCE)
+        largest.append(np.abs(values[0]))
+    return float(np.mean(largest))
+
+
+def _beyond_noise(graph: Sparse, limit: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, float]:
+    """Eigenvalues beyond the noise, their vectors, and the noise."""
+    normalized = degree_normalized(graph)
+    noise = _noise(normalized, rng)
+    for look in (min(_FIRST_LOOK, limit), limit, _LAST_LOOK * limit):
+        values, vectors = leading_eigenvectors(normalized, look, tol=_TOLERANCE)
+        beyond = np.abs(values) > _BEYOND * noise
+        if not beyond.all():
+            break
+    return values[beyond], vectors[:, beyond], noise
+
+
+def _in_large_clusters(vectors: FloatArray, least_size: float) -> NDArray[np.bool_]:
+    """Whether each node is in a cluster of enough nodes."""
+    labels = _labels(vectors)
+    large: NDArray[np.bool_] = np.bincount(labels)[labels] >= least_size
+    return large
+
+
+def _description_lengths(graph: Sparse, vectors: FloatArray) -> FloatArray:
+    """Nats to describe the graph by 1, 2, … blocks of its first 1, 2, … eigenvectors, less those by one block."""
+    scaled = graph / graph.data.mean()  # as many nats a link as without weights
+    return np.array([0.0, *(_description_length(scaled, vectors[:, :k]) for k in range(2, vectors.shape[1] + 1))])
+
+
+def _description_length(graph: Sparse, vectors: FloatArray) -> float:
+    """−(w/2) Σ p_ab log(p_ab / p_a p_b) + k(k + 1)/4 log(w/2) + n/2 entropy of the block sizes, p_ab = E_ab / w."""
+    n, k = vectors.shape
+    labels = _labels(vectors)
+    ends = np.repeat(labels, np.diff(graph.indptr)) * k + labels[graph.indices]
+    weight = np.bincount(ends, weights=graph.data, minlength=k * k).reshape(k, k)  # (paper: Fᵀ A F)
+    total, of_block = weight.sum(), weight.sum(axis=1)
+    joint = weight[weight > 0]
+    information = np.sum(joint * np.log(joint * total / np.outer(of_block, of_block)[weight > 0])) / 2
+    sizes = np.bincount(labels)
+    shares = sizes[sizes > 0] / n
+    entropy = -n * np.sum(shares * np.log(shares))
+    return float(-information + k * (k + 1) / 4 * np.log(total / 2) + _LABEL_SHARE * entropy)
+
+
+def _labels(vectors: FloatArray) -> IntArray:
+    """Blocks of k eigenvectors without any random start: turn them until k unlike nodes lie on the axes.
+
+    The nodes come from a pivoted QR decomposition (Damle, Minden, Ying 2019).
+    """
+    if vectors.shape[1] == 0:
+        return np.zeros(len(vectors), dtype=np.intp)
+    unlike = qr(vectors.T, mode="r", pivoting=True)[1][: vectors.shape[1]]
+    left, _, right = np.linalg.svd(vectors[unlike].T)
+    labels: IntArray = np.argmax(np.abs(vectors @ (left @ right)), axis=1)
+    return labels

@@ -1,0 +1,137 @@
+"""Tri-factorisation S ≈ F M Fᵀ of a symmetric operator from many random starts at once (paper: F, M)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from blockselect.arrays import FloatArray, IntArray, Sparse
+
+Operator = Callable[[FloatArray], FloatArray]  # symmetric, non-negative: (n, q) → (n, q)
+
+_STRIDE = 20  # iterations between two looks at how far a start has come
+_GAIN = 2e-5  # of the fit over one stride: a start at rest gains less; one between two climbs gains more
+_CAP = 500  # iterations: a start that still gains by then moves few nodes
+_FLOOR = {  # of what is divided by: in single precision, ratios by anything less could overflow
+    np.dtype(np.float64): float(np.finfo(np.float64).tiny),
+    np.dtype(np.float32): 1e-20,
+}
+
+
+def chain(*factors: Sparse) -> Operator:
+    """The product of these matrices as an operator, never formed: the last is applied first."""
+
+    def apply(columns: FloatArray) -> FloatArray:
+        for factor in reversed(factors):
+            columns = factor @ columns
+        return columns
+
+    return apply
+
+
+class Factorization:
+    """Random starts that advance together by the multiplicative updates of Ding, Li, Peng and Park (KDD 2006).
+
+    The columns of all F stand side by side, so that one product with the operator serves every start. No number of a
+    start depends on which others stand beside it.
+    """
+
+    def __init__(
+        self,
+        operator: Operator,
+        n_nodes: int,
+        n_blocks: int,
+        rngs: Sequence[np.random.Generator],
+        *,
+        dtype: Any = np.float64,
+    ) -> None:
+        drawn = [(rng.random((n_nodes, n_blocks)), _random_symmetric(n_blocks, rng)) for rng in rngs]
+        self._operator = operator
+        self._floor = _FLOOR[np.dtype(dtype)]
+        self._F = np.stack([F for F, _ in drawn], axis=1).astype(dtype, copy=False)  # (n, c, k)
+        self._M = np.stack([M for _, M in drawn]).astype(dtype, copy=False)  # (c, k, k)
+        self._SF = self._multiply()  # (n, c, k)
+
+    def advance(self, n_iter: int) -> None:
+        """Update F and M this many times."""
+        F, M, SF = _by_start(self._F), self._M, _by_start(self._SF)  # (c, n, k) (c, k, k) (c, n, k)
+        ratio, below = (_by_start(np.empty_like(self._F)) for _ in range(2))
+        for _ in range(n_iter):
+            np.matmul(SF, M, out=ratio)
+            np.matmul(F, F.mT @ ratio, out=below)
+            np.maximum(below, self._floor, out=below)
+            np.divide(ratio, below, out=ratio)
+            np.sqrt(ratio, out=ratio)
+            np.multiply(F, ratio, out=F)
+            self._SF = self._multiply()
+            SF = _by_start(self._SF)
+            FF = F.mT @ F
+            M *= np.sqrt(F.mT @ SF / np.maximum(FF @ M @ FF, self._floor))
+
+    def fit(self) -> FloatArray:
+        """‖S‖² − ‖S − F M Fᵀ‖² of each start, which needs no norm of S: (c,)."""
+        F, M, SF = _by_start(self._F), self._M, _by_start(self._SF)
+        MFF = M @ (F.mT @ F)
+        return np.asarray(np.sum(2 * M * (F.mT @ SF) - MFF * MFF.mT, axis=(1, 2), dtype=np.float64))
+
+    def labels(self) -> IntArray:
+        """The block of each node by each start, the largest entry of a row of F, the first of equals: (c, n)."""
+        return np.asarray(self._F.argmax(axis=2).T)
+
+    def keep(self, starts: NDArray[np.bool_]) -> None:
+        """Go on with these starts (c,) alone."""
+        self._F, self._M, self._SF = self._F[:, starts], self._M[starts], self._SF[:, starts]
+
+    def _multiply(self) -> FloatArray:
+        n, c, k = self._F.shape
+        return np.asarray(self._operator(self._F.reshape(n, c * k))).reshape(n, c, k)
+
+
+def settled_labels(
+    operator: Operator,
+    n_nodes: int,
+    n_blocks: int,
+    rngs: Sequence[np.random.Generator],
+    *,
+    n_jobs: int | None = None,
+) -> list[IntArray]:
+    """Blocks of each random start, advanced until its fit stands still; single precision, as labels need no more.
+
+    The starts are shared out over `n_jobs` threads: products release the interpreter.
+    """
+    n_parts = min(effective_n_jobs(n_jobs), len(rngs))
+    parts = [list(rngs[at::n_parts]) for at in range(n_parts)]
+    with threadpool_limits(limits=1):  # sums over threads arrive in any order: one thread, one result
+        found = Parallel(n_jobs=n_parts, prefer="threads")(
+            delayed(_settle)(Factorization(operator, n_nodes, n_blocks, part, dtype=np.float32)) for part in parts
+        )
+    return [found[at % n_parts][at // n_parts] for at in range(len(rngs))]
+
+
+def _settle(factors: Factorization) -> IntArray:
+    labels, fit = factors.labels(), factors.fit()
+    running = np.arange(len(labels))
+    for _ in range(_CAP // _STRIDE):
+        factors.advance(_STRIDE)
+        labels[running], before, fit = factors.labels(), fit, factors.fit()
+        gains = np.abs(fit - before) > _GAIN * fit
+        if not gains.all():
+            running, fit = running[gains], fit[gains]
+            factors.keep(gains)
+        if not len(running):
+            break
+    return labels
+
+
+def _by_start(columns: FloatArray) -> FloatArray:
+    return columns.transpose(1, 0, 2)
+
+
+def _random_symmetric(n_blocks: int, rng: np.random.Generator) -> FloatArray:
+    half = rng.random((n_blocks, n_blocks))
+    return (half + half.T) / 2

@@ -1,0 +1,170 @@
+"""Stability: how likely a feature is to be selected again on a resampled graph, from the scores of a few such graphs.
+
+Whether a feature was selected says little of five or ten resamples; by how much says more. The margin of a feature is
+the log of its score over the threshold of selection of that resample. What so few margins cannot tell by themselves,
+the margins of all features tell together: how far the spreads of features lie apart, and where features lie at all,
+so that one seen just above the threshold among many below it is taken for the lucky one it probably is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import special
+
+from blockselect.arrays import FloatArray
+
+_BOUND = 5.0  # of a margin: e⁵ times the threshold is as sure as it gets
+_N_LOCATIONS = 101
+_N_ROUNDS = 10  # of expectation and maximisation: few, so that the locations found stay a smooth curve
+_SURE_ENOUGH = 1e3  # degrees of freedom of spreads that look all the same
+_SMALLEST_SPREAD = 1e-9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Margins:
+    """Of m features over those of the B resamples where they score above zero."""
+
+    counts: FloatArray  # (m,) number of such resamples
+    means: FloatArray  # (m,)
+    squares: FloatArray  # (m,) sum of squared deviations from the mean
+
+
+def selection_stability(resampled_scores: FloatArray, n_selected: int) -> FloatArray:
+    """Chance that each feature is among the best on one more resampled graph; 0.9: selected in 9 of 10 fits.
+
+    The chance is that of a score above zero (beta-binomial over features) times that of a margin above zero, which is
+    predictive: Student's t about each location where features lie, weighted by how well the location explains the
+    feature's mean margin, its spread shrunken towards that of all features. The locations' own weights come from all
+    features by expectation and maximisation. At last all chances are shifted alike in log odds, so that they add up
+    to the number of features that the resamples select.
+
+    Parameters
+    ----------
+    resampled_scores : array of shape (B, m)
+        Scores ≥ 0 of the same features on B ≥ 2 resampled graphs; 5 to 10 do.
+    n_selected : int
+        Features that each fit selects, 1 to m. Where fewer score above zero, it selects those. (paper: d)
+
+    Returns
+    -------
+    array of shape (m,)
+        From 0 to 1; exactly 0 for features that never score above zero.
+    """
+    scores = _check_scores(resampled_scores, n_selected)
+    margins = _margins(scores, n_selected)
+    seen = margins.counts > 0
+    chance = np.zeros(scores.shape[1])
+    if seen.any():
+        margins = _Margins(margins.counts[seen], margins.means[seen], margins.squares[seen])
+        above_zero = _chance_above_zero(margins.counts, len(scores))
+        selected = np.minimum(np.count_nonzero(scores, axis=1), n_selected).mean()
+        chance[seen] = _add_up_to(above_zero * _chance_above_threshold(margins), float(selected))
+    return chance
+
+
+def _check_scores(resampled_scores: FloatArray, n_selected: int) -> FloatArray:
+    scores = np.asarray(resampled_scores, dtype=np.float64)
+    if scores.ndim != 2 or scores.shape[0] < 2:
+        raise ValueError(f"resampled_scores has shape {scores.shape}; expected (B, m), a row for each of B ≥ 2 graphs.")
+    if not (np.isfinite(scores).all() and (scores >= 0).all()):
+        raise ValueError("resampled_scores must be finite and not negative; give −inf and undefined scores as 0.")
+    if not 1 <= n_selected <= scores.shape[1]:
+        raise ValueError(f"n_selected is {n_selected} but there are {scores.shape[1]} features; choose 1 to all.")
+    return scores
+
+
+def _margins(scores: FloatArray, n_selected: int) -> _Margins:
+    positive = scores > 0
+    logs = np.log(scores, where=positive, out=np.full(scores.shape, -np.inf))
+    margins = np.clip(logs - _log_threshold(logs, n_selected)[:, None], -_BOUND, _BOUND, where=positive, out=0 * scores)
+    counts = positive.sum(axis=0).astype(np.float64)
+    means = margins.sum(axis=0) / np.maximum(counts, 1)
+    squares = np.square(margins - means).sum(axis=0, where=positive)
+    return _Margins(counts, means, squares)
+
+
+def _log_threshold(logs: FloatArray, n_selected: int) -> FloatArray:
+    """Midway between the last score selected and the first left out; far below all where none above zero is."""
+    from_best = -np.sort(-logs, axis=1)
+    last = from_best[:, n_selected - 1]
+    next_best = from_best[:, n_selected] if n_selected < logs.shape[1] else np.full(len(logs), -np.inf)
+    scarce = np.isinf(next_best)
+    lowest = np.min(logs, axis=1, where=np.isfinite(logs), initial=np.inf)
+    halfway = np.where(scarce, 0, last) / 2 + np.where(scarce, 0, next_best) / 2
+    return np.where(scarce, lowest - _BOUND, halfway)
+
+
+def _chance_above_zero(counts: FloatArray, n_resamples: int) -> FloatArray:
+    chances = np.linspace(0, 1, _N_LOCATIONS)
+    others = n_resamples - counts[:, None]
+    likelihood = np.exp(special.xlogy(counts[:, None], chances) + special.xlog1py(others, -chances))
+    return np.asarray(_posterior(likelihood, np.full(_N_LOCATIONS, 1 / _N_LOCATIONS)) @ chances)
+
+
+def _chance_above_threshold(margins: _Margins) -> FloatArray:
+    """Chance that a new margin is above zero."""
+    variances, freedom = _shrunken_variances(margins)
+    locations, widths = _grid(float(np.sqrt(np.median(variances))))
+    rounding = np.square(widths) / 12  # variance within a cell of the grid
+    errors = np.sqrt((variances / margins.counts)[:, None] + rounding)
+    power = (freedom[:, None] + 1) / 2
+    likelihood = -power * np.log1p(np.square((margins.means[:, None] - locations) / errors) / freedom[:, None])
+    likelihood -= np.log(errors)
+    likelihood = np.exp(likelihood - likelihood.max(axis=1, keepdims=True))
+    posterior = _posterior(likelihood, widths / widths.sum())
+    above = special.stdtr(freedom[:, None] + 1, locations / np.sqrt(variances[:, None] + rounding))
+    return np.asarray((posterior * above).sum(axis=1))
+
+
+def _posterior(likelihood: FloatArray, weights: FloatArray) -> FloatArray:
+    """Where each feature lies (m, g), given the likelihood of each of g places; how common a place is, all tell."""
+    for _ in range(_N_ROUNDS):
+        posterior = likelihood * weights
+        posterior /= posterior.sum(axis=1, keepdims=True)
+        weights = posterior.mean(axis=0)
+    return posterior
+
+
+def _grid(spread: float) -> tuple[FloatArray, FloatArray]:
+    """Locations (g,) of margins and the widths of their cells: fine near zero, where a spread decides, coarse afar."""
+    edges = spread * np.sinh(np.linspace(-1, 1, _N_LOCATIONS + 1) * np.arcsinh(_BOUND / spread))
+    return (edges[1:] + edges[:-1]) / 2, np.diff(edges)
+
+
+def _shrunken_variances(margins: _Margins) -> tuple[FloatArray, FloatArray]:
+    """Variances and their degrees of freedom, under a scaled inverse χ² prior that fits the moments of their logs."""
+    freedom = np.maximum(margins.counts - 1, 0)
+    told = (freedom >= 2) & (margins.squares > 0)
+    if np.count_nonzero(told) < 3:
+        prior_freedom = _SURE_ENOUGH
+        prior = margins.squares.sum() / max(freedom.sum(), 1)
+    else:
+        half = freedom[told] / 2
+        logs = np.log(margins.squares[told] / 2) - special.digamma(half)
+        prior_freedom = 2 * _inverse_trigamma(logs.var(ddof=1) - special.polygamma(1, half).mean())
+        prior = np.exp(logs.mean() + special.digamma(prior_freedom / 2)) * 2 / prior_freedom
+    variances = (prior_freedom * prior + margins.squares) / (prior_freedom + freedom)
+    return np.maximum(variances, _SMALLEST_SPREAD**2), prior_freedom + freedom
+
+
+def _inverse_trigamma(value: float) -> float:
+    """x with ψ′(x) = value, by Newton's method on 1/ψ′, which is convex; bounded where value is next to none."""
+    if value <= special.polygamma(1, _SURE_ENOUGH / 2):
+        return _SURE_ENOUGH / 2
+    x = 0.5 + 1 / value
+    for _ in range(20):
+        slope = special.polygamma(1, x)
+        x += slope * (1 - slope / value) / special.polygamma(2, x)
+    return float(x)
+
+
+def _add_up_to(chance: FloatArray, total: float) -> FloatArray:
+    """Shift the log odds alike until the chances add up to `total`; the shift is found by bisection."""
+    odds = special.logit(np.clip(chance, 1e-12, 1 - 1e-12))
+    low, high = -60.0, 60.0
+    for _ in range(60):
+        shift = (low + high) / 2
+        low, high = (shift, high) if special.expit(odds + shift).sum() < total else (low, shift)
+    return np.asarray(special.expit(odds + shift))

@@ -1,0 +1,112 @@
+"""How candidate block models guide the scores: one of them alone, as in the paper, or the best of them together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from blockselect.arrays import FloatArray
+from blockselect.blockmodels.candidates import find_block_models
+from blockselect.blockmodels.model import BlockModel
+from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.resample import resample_links
+from blockselect.scoring.consensus import EVIDENCE, consensus_scores
+from blockselect.scoring.joint_problem import JointProblem
+from blockselect.scoring.problem import ScoreProblem, Solution
+from blockselect.scoring.screening import Screening, screen
+from blockselect.scoring.sparsity import Sparsity, settle_sparsity, sparsities_of
+from blockselect.scoring.stability import selection_stability
+
+Progress = Callable[[str, int, int], None]  # stage, done, of how many
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Guided:
+    """Scores, and the block models that led to them."""
+
+    scores: FloatArray  # (m,)
+    models: list[BlockModel]  # that guided, the best first
+    sparsities: tuple[float, ...]  # that count
+    solution: Solution  # of these models, for those sparsities
+    screening: Screening | None = None  # where there was a choice
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Guidance:
+    """What any way of guiding needs: the network as it is read, and how scores are solved."""
+
+    graph: AttributedGraph
+    problem: ScoreProblem
+    sparsity: Sparsity
+    evidence: str  # key of EVIDENCE
+    n_wanted: int
+    report: Progress
+
+    def by_one(self, model: BlockModel) -> Guided:
+        """The paper's way: scores of a single block model."""
+        votes, sparsities, solution = self._votes([model], "scores")
+        return Guided(votes[0], [model], sparsities, solution)
+
+    def by_consensus(
+        self, candidates: Sequence[BlockModel], *, joint: bool, rng: np.random.Generator, n_jobs: int | None
+    ) -> Guided:
+        """Scores of the candidates whose blocks tell most of links and features, weighed by the evidence."""
+        joint_problem = JointProblem(self.graph)
+        screening = screen(
+            joint_problem,
+            candidates,
+            joint=joint,
+            rng=rng,
+            n_jobs=n_jobs,
+            progress=lambda done, total: self.report("screening", done, total),
+        )
+        votes, sparsities, solution = self._votes(screening.models, "scores")
+        scores = consensus_scores(votes, EVIDENCE[self.evidence](joint_problem, self.graph, screening.models))
+        return Guided(scores, screening.models, sparsities, solution, screening)
+
+    def stability(
+        self,
+        models: Sequence[BlockModel],
+        n_resamples: int,
+        *,
+        search: bool,
+        joint: bool,
+        rng: np.random.Generator,
+    ) -> FloatArray:
+        """How surely each feature would be selected again on a resampled graph: (m,).
+
+        Each resampled graph is fitted by one block model, of the families that voted, in turn; `search` finds it
+        anew, else the given blocks stay and their densities alone change.
+        """
+        resampled, evidence = [], []
+        for i, stream in enumerate(rng.spawn(n_resamples)):
+            graph = replace(self.graph, adjacency=resample_links(self.graph.adjacency, stream))
+            joint_problem = JointProblem(graph)
+            like = models[i % len(models)]
+            model = (
+                _found_again(graph, like, stream) if search else BlockModel.from_labels(graph.adjacency, like.labels)
+            )
+            if joint:
+                model = joint_problem.improve(model, rng=stream).model
+            resampled.append(model)
+            evidence.append(EVIDENCE[self.evidence](joint_problem, graph, [model]))
+            self.report("resampling", i + 1, n_resamples)
+        votes, _, _ = self._votes(resampled, "stability")
+        scores = [consensus_scores(vote[None], nats) for vote, nats in zip(votes, evidence, strict=True)]
+        return selection_stability(np.array(scores), self.n_wanted)
+
+    def _votes(self, models: Sequence[BlockModel], stage: str) -> tuple[FloatArray, tuple[float, ...], Solution]:
+        """The scores of each model at the sparsity that counts (c, m)."""
+        sparsities = sparsities_of(self.sparsity)
+        solution = self.problem.solve(models, sparsities, lambda done, total: self.report(stage, done, total))
+        votes, counting = settle_sparsity(solution.scores, self.sparsity, self.n_wanted)
+        return votes, sparsities[counting], solution.at(counting)
+
+
+def _found_again(graph: AttributedGraph, like: BlockModel, rng: np.random.Generator) -> BlockModel:
+    """A block model of a graph, found as another was."""
+    return find_block_models(
+        graph.adjacency, like.n_blocks, family=like.family, features=graph.features, n_candidates=1, rng=rng
+    )[0]

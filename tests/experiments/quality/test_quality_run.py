@@ -1,0 +1,191 @@
+"""The whole measurement at small size: every trial, tables, files; going on after an interruption; doing again."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from blockselect.experiments.quality import networks
+from blockselect.experiments.quality import planted as planted_networks
+from blockselect.experiments.quality.__main__ import main
+from blockselect.experiments.quality.ablations import DEFAULT, SETTINGS, Setting
+from blockselect.experiments.quality.cells import compare, count, summarize
+from blockselect.experiments.quality.config import read_quality_config
+from blockselect.experiments.quality.networks import RIVAL, SETTING
+from blockselect.experiments.quality.page import headlines, render_tables
+from blockselect.experiments.quality.regimes import PlantedSizes
+from blockselect.experiments.quality.run import STORE, measure_quality, quality_files
+from blockselect.experiments.store import Store
+from blockselect.selectors.block_model import BlockModelSelector
+
+
+@pytest.fixture(scope="module")
+def small(planted):
+    """The network 'planted', two rivals and two settings, of seconds."""
+    return replace(
+        read_quality_config("quick"),
+        protocol=replace(planted, n_candidates=2, sparsities=(0.0, 1.0)),
+        methods=("bmgufs", "variance", "lufs"),
+        settings=(DEFAULT, "paper's rule"),
+        regimes=("assortative",),
+        planted_seeds=2,
+        planted=PlantedSizes(60, 3, 6, 2, 8, 4),
+    )
+
+
+@pytest.fixture(scope="module")
+def measured(small, tmp_path_factory):
+    return measure_quality(tmp_path_factory.mktemp("quality"), small)
+
+
+def selections(rows, **told):
+    return [
+        row
+        for row in rows[networks.NAME]
+        if row["experiment"] == networks.NAME and all(row.get(name) == value for name, value in told.items())
+    ]
+
+
+def test_no_trial_failed(measured):
+    assert {row["error"] for rows in measured.values() for row in rows} == {None}
+
+
+def test_random_rivals_are_run_with_every_seed_and_others_once(measured):
+    assert {row["seed"] for row in selections(measured, method="lufs")} == {0, 1}
+    assert {row["seed"] for row in selections(measured, method="variance")} == {0}
+    assert {row["seed"] for row in selections(measured, kind="grid")} == {0, 1}
+
+
+def test_the_default_is_fitted_for_each_number_of_features(measured, small):
+    graph = networks.network("planted")
+    for top in small.protocol.tops:
+        selector = BlockModelSelector(top, random_state=1).fit(graph.features, adjacency=graph.adjacency)
+        (row,) = selections(measured, kind=SETTING, method=DEFAULT, seed=1, top=top)
+        assert row["asked_for"] == top
+        assert row["selected"] == str(selector.get_support(indices=True).tolist())
+
+
+def test_a_setting_of_one_fit_serves_every_number(small, monkeypatch):
+    monkeypatch.setitem(SETTINGS, "once", Setting(one_fit=True))
+    config = replace(small, settings=("once",), methods=())
+    found = [trial for trial in networks.trials(config, []) if trial.settings["kind"] == SETTING]
+    assert [trial.settings["asked_for"] for trial in found] == [8, 8]  # one for each seed
+    assert [row["top"] for row in found[0].run(**found[0].payload)] == [4, 8]
+
+
+def test_every_cell_compares_the_default_with_the_best_rival(measured, small):
+    cells = compare(summarize(measured[networks.NAME]), DEFAULT)
+    assert len(cells) == 2 * len(small.protocol.tops)
+    assert cells["mean"].notna().all()
+    assert count(cells).cells == 4
+
+
+def test_a_rival_that_fails_is_a_row_with_its_error_and_told_at_the_end(small, tmp_path, monkeypatch):
+    def broken(name, method, tops, seed):
+        raise ArithmeticError("degenerate")
+
+    monkeypatch.setattr(networks, "select_by_method", broken)
+    config = replace(small, settings=(DEFAULT,), methods=("variance",))
+    rows = measure_quality(tmp_path, config)
+    (failed,) = selections(rows, method="variance")
+    assert failed["error"].startswith("ArithmeticError: degenerate")
+    page = render_tables(rows, config, "small")
+    assert "- planted, variance, 0: ArithmeticError: degenerate" in page.split("## Failed")[1]
+    assert "variance" not in page.split("## Every method")[1].split("## Failed")[0]
+
+
+def test_a_method_that_selects_fewer_is_judged_by_what_it_selected():
+    ranked = np.array([3, 1])
+    assert networks._taken(ranked, 4) == {
+        **networks._taken(ranked, 2),
+        "top": 4,
+    }
+    nothing = networks._taken(ranked[:0], 4)
+    assert (nothing["selection"], nothing["error"]) == (None, "no feature was selected.")
+
+
+def test_tables_are_well_formed(measured, small):
+    page = render_tables(measured, small, "small")
+    tables = re.findall(r"(?:^\|.*\|\n)+", page, flags=re.MULTILINE)
+    assert len(tables) == 6 + 3
+    for table in tables:
+        lines = table.splitlines()
+        assert len(lines) > 2
+        assert len({line.count("|") for line in lines}) == 1
+    assert "nan" not in page
+    assert "BMGUFS*" in page
+    assert all(sentence.endswith(".") for sentence in headlines(measured))
+
+
+def test_an_interrupted_run_goes_on_and_ends_with_the_same_files(small, measured, tmp_path):
+    def stop(standing):
+        if standing.done == 9:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        measure_quality(tmp_path, small, progress=stop)
+    seen = []
+    rows = measure_quality(tmp_path, small, progress=seen.append)
+    assert seen[0].done == 9
+    once, other = (quality_files(each, small, title="small", parquet=False) for each in (measured, rows))
+    assert once == other
+
+
+def test_settings_are_run_again_when_asked_and_nothing_else(small, tmp_path, monkeypatch):
+    config = replace(small, methods=("variance",))
+    measure_quality(tmp_path, config)
+    ran = []
+    real = BlockModelSelector.fit
+
+    def fit(self, *given, **named):
+        ran.append(self.gradient)
+        return real(self, *given, **named)
+
+    monkeypatch.setattr(BlockModelSelector, "fit", fit)
+    measure_quality(tmp_path, config)
+    assert ran == []
+    measure_quality(tmp_path, config, again=["paper's rule"])
+    assert ran == ["paper"] * (2 * 2 + 2)  # seeds × numbers of features, and planted networks
+
+
+def test_a_setting_whose_arguments_changed_is_run_anew(small, tmp_path, monkeypatch):
+    config = replace(small, methods=("variance",))
+    measure_quality(tmp_path, config)
+    monkeypatch.setitem(SETTINGS, "paper's rule", Setting({"profile_ratio": 1.0}))
+    rows = measure_quality(tmp_path, config)
+    assert {row["arguments"] for row in selections(rows, method="paper's rule")} == {'{"profile_ratio": 1.0}'}
+    with Store(tmp_path / STORE, config.marks) as store:
+        kept = {row["arguments"] for row in store.rows(networks.NAME) if row.get("method") == "paper's rule"}
+    assert len(kept) == 2
+
+
+def test_planted_networks_are_the_same_for_every_method(measured, small):
+    table = [row for row in measured[planted_networks.NAME] if row["experiment"] == planted_networks.NAME]
+    assert {(row["kind"], row["method"]) for row in table} == {
+        (SETTING, DEFAULT),
+        (SETTING, "paper's rule"),
+        *((RIVAL, method) for method in small.methods),
+    }
+    assert all({row["seed"] for row in table if row["method"] == method} == {0, 1} for method in small.methods)
+
+
+def test_the_command_writes_tables_and_rows_and_tells_the_counts(tmp_path, capsys):
+    tables = tmp_path / "docs" / "tables.md"
+    arguments = ["--config", "quick", "--out", str(tmp_path / "out"), "--settings", "default", "--no-parquet"]
+    assert main([*arguments, "--tables", str(tables)]) == 0
+    told = capsys.readouterr().out
+    assert "At or above the best label-free rival in" in told
+    assert tables.read_bytes() == (tmp_path / "out" / "quality.md").read_bytes()
+    written = {str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*.*") if path.is_file()}
+    expected = {"quality.md", "config.json", STORE, "rows/clusterings.csv"}
+    assert written >= expected | {f"rows/{part.NAME}.csv" for part in (networks, planted_networks)}
+
+
+def test_the_command_refuses_what_is_not_known(tmp_path, capsys):
+    assert main(["--config", "quick", "--out", str(tmp_path), "--settings", "defualt"]) == 2
+    assert "no setting is called 'defualt'" in capsys.readouterr().err
+    assert main(["--config", "papers", "--out", str(tmp_path)]) == 2
+    assert "no configuration 'papers'" in capsys.readouterr().err

@@ -1,0 +1,51 @@
+"""Graphs whose number of blocks is known."""
+
+import numpy as np
+from scipy import sparse
+
+from blockselect.datasets import make_attributed_blocks
+from blockselect.datasets.structures import structured_density
+
+
+def planted(n_nodes, n_blocks, seed=0, **structure):
+    features = {"n_informative": 1, "n_redundant": 0, "n_noise": 0}
+    return make_attributed_blocks(n_nodes, n_blocks, random_state=seed, **features, **structure).adjacency
+
+
+def with_hubs(n_nodes, n_blocks, mean_degree, seed):
+    """Blocks whose nodes have degrees from a power law."""
+    rng = np.random.default_rng(seed)
+    blocks = np.arange(n_nodes) % n_blocks
+    drawn = np.minimum(rng.pareto(1.5, n_nodes) + 1, np.sqrt(n_nodes))
+    activity = drawn / drawn.mean()
+    mixing = 0.05 if n_blocks > 1 else 1
+    density = structured_density("assortative", np.bincount(blocks), mean_degree=mean_degree, mixing=mixing)
+    chance = density[blocks][:, blocks] * np.outer(activity, activity)
+    return symmetric(np.triu(rng.random(chance.shape) < chance, 1))
+
+
+def symmetric(upper):
+    links = sparse.csr_array(upper, dtype=np.float64)
+    return sparse.csr_array(links + links.T)
+
+
+def reweighted(adjacency, weights):
+    """The same links, each with a weight; `weights(row, column)` of the links of the upper triangle."""
+    links = sparse.triu(adjacency, 1, format="coo")
+    links.data = weights(links.row, links.col)
+    return symmetric(links)
+
+
+def cliques(n_cliques, size):
+    return sparse.csr_array(np.kron(np.eye(n_cliques), 1 - np.eye(size)))
+
+
+def with_hanging_cliques(adjacency, n_cliques, seed):
+    """Cliques of 5 to 9 nodes, each with one link to the graph."""
+    rng, n = np.random.default_rng(seed), adjacency.shape[0]
+    sizes = rng.integers(5, 10, n_cliques)
+    first = n + np.cumsum(sizes) - sizes
+    joined = sparse.lil_array(sparse.block_diag([adjacency, *(1 - np.eye(size) for size in sizes)]))
+    for node, clique in zip(rng.choice(n, n_cliques, replace=False), first, strict=True):
+        joined[node, clique] = joined[clique, node] = 1
+    return sparse.csr_array(joined)
