@@ -8,9 +8,9 @@ import sys
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import baselines, gram, solver
+from benchmarks import baselines, fit, gram, solver
 
-BENCHMARKS = {"solver": solver.run, "gram": gram.run, "baselines": baselines.run}
+BENCHMARKS = {"solver": solver.run, "gram": gram.run, "fit": fit.run, "baselines": baselines.run}
 
 
 def main() -> None:

@@ -65,7 +65,18 @@ def test_missing_and_unknown_files_are_named(refuse, network, tmp_path):
         ("--candidates", "0"),
         ("--guidance", "best"),
         ("--guidance", "-1"),
-        ("--guidance", "10"),
+        ("--guidance", "24"),
+        ("--fdr", "0.1"),
+        ("--fdr", "0"),
+        ("--fdr", "1"),
+        ("--null-rounds", "2"),
+        ("--resamples", "2"),
+        ("--resamples", "-1"),
+        ("--profile-target", "alike"),
+        ("--evidence", "links"),
+        ("--binarize", "maybe"),
+        ("--redundancy", "-1"),
+        ("--coverage", "1"),
         ("--profile-ratio", "1.1"),
         ("--profile-ratio", "nan"),
         ("--sparsity", "-1"),
@@ -82,6 +93,29 @@ def test_missing_and_unknown_files_are_named(refuse, network, tmp_path):
 )
 def test_bad_value_is_refused_by_the_name_of_its_option(refuse, network, option, value):
     assert option in refuse(*network.options, option, value)
+
+
+@pytest.mark.parametrize(
+    ("options", "fix"),
+    [
+        (("--fdr", 0.2), "--fdr goes with --top auto"),
+        (("--null-rounds", 9, "--top", 5), "--null-rounds goes with --top auto"),
+        (("--joint", "--guidance", "lowest_error"), "--joint goes with --guidance consensus"),
+        (("--resamples", 4, "--guidance", 0), "--resamples goes with --guidance consensus"),
+        (("--evidence", "none", "--paper"), "--evidence goes with --guidance consensus"),
+        (("--paper", "--joint"), "--joint goes with --guidance consensus"),
+        (("--redundancy", 1), "--redundancy goes with --refine"),
+        (("--coverage", 2, "--no-refine"), "--coverage goes with --refine"),
+        (("--top", "auto", "--refine"), "leave one out"),
+        (("--top", "auto", "--block-model", "smoothed"), "choose another, such as mixed"),
+    ],
+)
+def test_an_option_that_would_change_nothing_is_refused_with_the_one_it_goes_with(refuse, network, options, fix):
+    assert fix in refuse(*network.options, *options)
+
+
+def test_discoveries_need_links_that_the_features_did_not_make(refuse, network):
+    assert "give a --graph" in refuse("--features", network.features, "--top", "auto")
 
 
 @pytest.mark.parametrize("device", ["nonsense", "cuda:99"])

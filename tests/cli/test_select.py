@@ -19,7 +19,8 @@ from blockselect.cli.inputs import hash_matrix
 from blockselect.report import draw_overview, render_png, summarize
 
 FILES = ["overview.png", "run.json", "scores.csv", "selected.csv"]
-QUICK = ("--blocks", 3, "--top", 5, "--max-iter", 40)
+QUICK = ("--blocks", 3, "--top", 5, "--max-iter", 40, "--candidates", 6, "--resamples", 3)
+SAME = {"n_blocks": 3, "max_iter": 40, "n_candidates": 6, "n_resamples": 3, "random_state": 0}
 
 
 def contents(folder):
@@ -34,7 +35,7 @@ def table(path):
 @pytest.fixture(scope="module")
 def selector(network):
     """What the command should come to with QUICK."""
-    selector = BlockModelSelector(5, n_blocks=3, max_iter=40, random_state=0)
+    selector = BlockModelSelector(5, **SAME)
     return selector.fit(network.graph.features.toarray(), adjacency=network.graph.adjacency)
 
 
@@ -54,6 +55,8 @@ def test_scores_are_those_of_the_selector(folder, selector, network):
     assert [row["feature"] for row in rows] == network.names
     assert_allclose([float(row["score"]) for row in rows], selector.scores_, rtol=1e-12)
     assert [int(row["rank"]) for row in rows] == selector.ranking_.tolist()
+    assert [row["selected"] == "1" for row in rows] == selector.support_.tolist()
+    assert_allclose([float(row["stability"]) for row in rows], selector.stability_, rtol=1e-9)
 
 
 def test_selected_features_come_with_their_block_means(folder, selector, network):
@@ -80,6 +83,9 @@ def test_run_record_holds_settings_seed_versions_and_hashes(folder, selector, ne
     assert record["counts"]["nodes"] == 60
     assert record["counts"]["links"] == network.graph.n_links
     assert record["relative_error"] == pytest.approx(selector.block_model_.relative_error)
+    assert record["n_blocks"] == selector.block_model_.n_blocks
+    assert [row["family"] for row in record["criteria"]] == selector.criteria_["family"].tolist()
+    assert [row["voted"] for row in record["criteria"]] == selector.criteria_["voted"].tolist()
     assert record["warnings"] == []
 
 
@@ -156,12 +162,12 @@ def test_names_cannot_steer_the_terminal_or_pass_as_markup(run, network, tmp_pat
 
 
 def test_a_share_of_the_features_can_be_asked_for(run, network):
-    result = run("select", *network.options, "--blocks", 3, "--top", 0.2, "--max-iter", 5, "--json")
+    result = run("select", *network.options, "--blocks", 3, "--top", 0.2, "--max-iter", 5, "--resamples", 0, "--json")
     assert len(json.loads(result.stdout)["selected"]) == 6
 
 
 def test_half_of_the_features_are_selected_if_nothing_is_said(run, network):
-    result = run("select", *network.options, "--blocks", 3, "--max-iter", 5, "--json")
+    result = run("select", *network.options, "--blocks", 3, "--max-iter", 5, "--resamples", 0, "--json")
     assert len(json.loads(result.stdout)["selected"]) == 15
 
 
@@ -170,7 +176,7 @@ def test_without_a_graph_neighbours_by_the_features_are_linked(run, network, tmp
     assert "no --graph: each node linked with its 10 nearest by the features" in result.stdout
     record = json.loads((tmp_path / "out" / "run.json").read_text())
     assert record["input"]["graph"] == {"nearest_neighbours": 10}
-    fitted = BlockModelSelector(5, n_blocks=3, max_iter=40, random_state=0).fit(network.graph.features.toarray())
+    fitted = BlockModelSelector(5, **SAME).fit(network.graph.features.toarray())
     scores = [float(row["score"]) for row in table(tmp_path / "out" / "scores.csv")]
     assert_allclose(scores, fitted.scores_, rtol=1e-9)
 
@@ -200,8 +206,9 @@ def test_every_setting_reaches_the_selector(run, network, tmp_path):
         "block-model": "onmtf",
         "candidates": 3,
         "guidance": 2,
+        "profile-target": "density",
         "profile-ratio": 0.25,
-        "sparsity": "auto",
+        "sparsity": "paper",
         "gradient": "paper",
         "max-iter": 6,
         "tol": 0.5,
@@ -221,6 +228,58 @@ def test_every_setting_reaches_the_selector(run, network, tmp_path):
     assert record["relative_error"] == record["candidate_errors"][2]
 
 
+def test_every_setting_of_the_consensus_and_the_refinement_reaches_the_selector(run, network, tmp_path):
+    settings = {
+        "--guidance": "consensus",
+        "--resamples": 3,
+        "--binarize": "yes",
+        "--redundancy": 0.5,
+        "--coverage": 2.0,
+    }
+    arguments = [part for pair in settings.items() for part in pair]
+    run(
+        "select",
+        *network.options,
+        *QUICK,
+        *arguments,
+        "--no-joint",
+        "--evidence",
+        "blocks",
+        "--refine",
+        "--out",
+        tmp_path / "out",
+    )
+    record = json.loads((tmp_path / "out" / "run.json").read_text())["settings"]
+    assert (record["guidance"], record["n_resamples"], record["binarize"]) == ("consensus", 3, True)
+    assert record["evidence"] == "blocks"
+    assert (record["joint"], record["refine"], record["redundancy"], record["coverage"]) == (False, True, 0.5, 2.0)
+
+
+def test_features_that_match_the_graph_come_with_p_and_q_values(run, tmp_path):
+    planted = make_attributed_blocks(200, 3, mean_degree=10, random_state=0)
+    sparse.save_npz(tmp_path / "features.npz", planted.features)
+    sparse.save_npz(tmp_path / "graph.npz", planted.adjacency)
+    files = ("--features", tmp_path / "features.npz", "--graph", tmp_path / "graph.npz")
+    options = ("--top", "auto", "--fdr", 0.2, "--null-rounds", 20, "--blocks", 3, "--candidates", 6, "--resamples", 0)
+    result = run("select", *files, *options, "--max-iter", 5, "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.stderr
+    rows = table(tmp_path / "out" / "scores.csv")
+    assert list(rows[0]) == ["feature", "score", "rank", "selected", "p_value", "q_value"]
+    found = [row["feature"] for row in rows if float(row["q_value"]) <= 0.2]
+    assert found
+    assert sorted(found) == sorted(row["feature"] for row in table(tmp_path / "out" / "selected.csv"))
+
+
+def test_the_account_tells_how_many_blocks_were_chosen_and_who_voted(run, network, tmp_path):
+    options = ("--top", 5, "--max-iter", 5, "--candidates", 12, "--resamples", 0)
+    shown = run("select", *network.options, *options, "--out", tmp_path / "auto").stdout
+    count = json.loads((tmp_path / "auto" / "run.json").read_text())["n_blocks"]
+    assert f", {count} blocks (chosen), " in shown
+    assert "guided by: 3 of 12 candidates (" in shown
+    shown = run("select", *network.options, *QUICK, "--paper", "--guidance", 0, "--resamples", 0, "--json").stdout
+    assert json.loads(shown)["criteria"] is None
+
+
 def test_too_few_scores_are_one_line_of_warning_even_when_quiet(run, network, tmp_path):
     options = ("--top", 25, "--blocks", 3, "--sparsity", 4, "--quiet", "--out", tmp_path / "out")
     result = run("select", *network.options, *options)
@@ -233,10 +292,12 @@ def test_too_few_scores_are_one_line_of_warning_even_when_quiet(run, network, tm
 
 
 def test_cora_by_name_is_the_cora_of_the_package(run, tmp_path):
-    result = run("select", "--dataset", "cora", "--blocks", 7, "--top", 64, "--out", tmp_path / "out")
+    quick = ("--blocks", 7, "--candidates", 6, "--resamples", 0)
+    result = run("select", "--dataset", "cora", *quick, "--top", 64, "--out", tmp_path / "out")
     assert "2,708 nodes (0 isolated), 5,278 links, 7 blocks, 1,433 features (1 empty)" in result.stdout
     cora = load_cora()
-    fitted = BlockModelSelector(64, n_blocks=7, random_state=0).fit(cora.features, adjacency=cora.adjacency)
+    fitted = BlockModelSelector(64, n_blocks=7, n_candidates=6, n_resamples=0, random_state=0)
+    fitted.fit(cora.features, adjacency=cora.adjacency)
     best = [row["name"] for row in summarize(fitted, cora)["selected"]]
     assert [row["feature"] for row in table(tmp_path / "out" / "selected.csv")] == best
     record = json.loads((tmp_path / "out" / "run.json").read_text())

@@ -19,7 +19,7 @@ def graph() -> AttributedGraph:
 
 @pytest.fixture(scope="session")
 def selector(graph: AttributedGraph) -> BlockModelSelector:
-    selector = BlockModelSelector(7, n_blocks=3, n_candidates=4, max_iter=60, random_state=0)
+    selector = BlockModelSelector(7, n_blocks=3, n_candidates=6, n_resamples=3, max_iter=60, random_state=0)
     return selector.fit(graph.features, adjacency=graph.adjacency)
 
 

@@ -26,11 +26,11 @@ def panel(figure, title):
 
 
 def profiles(figure):
-    return [panel(figure, f"Block densities {which}") for which in ("of the graph", "induced by the scores")]
+    return [panel(figure, f"Block densities {which}") for which in ("of the graph, reflected", "induced by the scores")]
 
 
 def losses(figure, kind):
-    (found,) = (axes for axes in figure.axes if axes.get_ylabel() == f"{kind} loss")
+    (found,) = (axes for axes in figure.axes if axes.get_ylabel() == f"{kind}\nloss")
     return found
 
 
@@ -38,19 +38,69 @@ def steps(axes):
     return [patch for patch in axes.patches if isinstance(patch, StepPatch)]
 
 
-def with_scores(summary, scores, n_selected):
-    counts = {**summary["counts"], "features": len(scores), "selected_features": n_selected}
-    return {**summary, "scores": scores, "counts": counts}
+def with_scores(summary, scores, selected):
+    """The same summary of other features, given the best first, of which some are selected."""
+    counts = {**summary["counts"], "features": len(scores), "selected_features": len(selected)}
+    rows = [{"index": index} for index in selected]
+    ranking = list(range(1, len(scores) + 1))
+    measures = {"stability": np.linspace(1, 0, len(scores)).tolist()}
+    changed = {"scores": scores, "counts": counts, "selected": rows, "ranking": ranking, "measures": measures}
+    return {**summary, **changed}
 
 
 def test_scores_fall_and_the_cut_stands_between_selected_and_not(figure, summary):
     axes = panel(figure, "Scores, the best first")
     selected, others = steps(axes)
     expected = sorted(summary["scores"], reverse=True)
-    assert_allclose(selected.get_data().values, expected[:7])
-    assert_allclose(others.get_data().values, expected[7:])
+    assert_allclose(selected.get_data().values, [*expected[:7], *[0] * 23])
+    assert_allclose(others.get_data().values, [*[0] * 7, *expected[7:]])
     (cut,) = axes.lines
-    assert cut.get_xdata()[0] == selected.get_data().edges[-1] == others.get_data().edges[0] == 7.5
+    assert cut.get_xdata()[0] == 7.5
+    assert_allclose(selected.get_data().edges, np.arange(31) + 0.5)
+
+
+def test_a_selection_that_is_not_by_rank_is_drawn_where_it_is_without_a_cut(summary):
+    axes = panel(draw_overview(with_scores(summary, [0.5, 0.4, 0.3, 0.2], [0, 2])), "Scores, the best first")
+    selected, others = steps(axes)
+    assert_allclose(selected.get_data().values, [0.5, 0, 0.3, 0])
+    assert_allclose(others.get_data().values, [0, 0.4, 0, 0.2])
+    assert len(axes.lines) == 0
+
+
+def stability_panel(figure):
+    return [axes for axes in figure.axes if axes.get_ylabel() == "stability"]
+
+
+def test_stability_is_drawn_by_rank(figure, summary):
+    (axes,) = stability_panel(figure)
+    by_rank = np.array(summary["measures"]["stability"])[np.argsort(summary["ranking"])]
+    others, selected = axes.lines
+    assert_allclose(selected.get_xdata(), range(1, 8))
+    assert_allclose(selected.get_ydata(), by_rank[:7])
+    assert_allclose(others.get_ydata(), by_rank[7:])
+    assert f": {by_rank[:7].mean():.2f}," in axes.get_title(loc="left")
+
+
+def test_voters_are_filled_on_the_line_of_their_family(figure, summary):
+    axes = panel(figure, "Candidates: 2 of 6 voted (filled)")
+    families = [tick.get_text() for tick in axes.get_yticklabels()]
+    dots = [line for line in axes.lines if line.get_marker() == "o"]
+    drawn = {
+        (families[int(dot.get_ydata()[0])], dot.get_xdata()[0], dot.get_markerfacecolor() != "white") for dot in dots
+    }
+    assert drawn == {(row["family"], row["evidence"], row["voted"]) for row in summary["criteria"]}
+
+
+def test_what_the_selector_did_not_tell_has_no_panel(figure, summary):
+    alone = draw_overview({**summary, "criteria": None, "measures": {}})
+    assert not stability_panel(alone)
+    assert len(alone.axes) == len(figure.axes) - 2
+
+
+def test_headline_tells_a_number_of_blocks_that_was_chosen(figure, summary):
+    assert figure.get_suptitle().endswith("3 blocks")
+    chosen = {**summary, "blocks": {**summary["blocks"], "automatic": True}}
+    assert draw_overview(chosen).get_suptitle().endswith("3 blocks (chosen)")
 
 
 def test_legend_and_headline_tell_how_many_are_selected(figure):
@@ -98,23 +148,24 @@ def test_density_colours_and_pairs_of_colours_differ_in_lightness(figure):
 
 
 def test_many_features_are_ranked_on_a_log_axis_and_few_are_not(figure, summary):
-    many = with_scores(summary, np.linspace(1, 0, 500).tolist(), 7)
+    many = with_scores(summary, np.linspace(1, 0, 500).tolist(), range(7))
     assert panel(draw_overview(many), "Scores, the best first").get_xscale() == "log"
     assert panel(figure, "Scores, the best first").get_xscale() == "linear"
 
 
 @pytest.mark.parametrize(("scores", "n_selected"), [([0.0] * 6, 0), ([0.4] * 6, 6), ([1.0], 1)])
 def test_nothing_or_everything_selected_can_be_drawn(summary, scores, n_selected):
-    figure = draw_overview(with_scores(summary, scores, n_selected))
-    drawn = [len(patch.get_data().values) for patch in steps(panel(figure, "Scores, the best first"))]
-    assert drawn == [part for part in (n_selected, len(scores) - n_selected) if part]
+    figure = draw_overview(with_scores(summary, scores, range(n_selected)))
+    drawn = [patch.get_label() for patch in steps(panel(figure, "Scores, the best first"))]
+    parts = {"selected": n_selected, "not selected": len(scores) - n_selected}
+    assert drawn == [f"{name}: {count}" for name, count in parts.items() if count]
     assert render_png(figure).startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize("n_blocks", [1, 40])
 def test_one_block_and_many_can_be_drawn(summary, n_blocks):
     profile = np.full((n_blocks, n_blocks), 1 / n_blocks).tolist()
-    blocks = {"sizes": [2] * n_blocks, "target_profile": profile, "induced_profile": profile}
+    blocks = {**summary["blocks"], "sizes": [2] * n_blocks, "target_profile": profile, "induced_profile": profile}
     figure = draw_overview({**summary, "blocks": blocks})
     target, induced = profiles(figure)
     assert target.images[0].get_array().shape == induced.images[0].get_array().shape == (n_blocks, n_blocks)
@@ -138,7 +189,7 @@ def test_same_summary_gives_the_same_bytes_without_text_chunks(summary):
     assert first == second
     assert b"tEXt" not in first
     assert b"Software" not in first
-    assert imread(io.BytesIO(first)).shape == (1350, 1575, 4)
+    assert imread(io.BytesIO(first)).shape == (1575, 1575, 4)
 
 
 def test_a_users_matplotlib_settings_neither_matter_nor_change(summary):

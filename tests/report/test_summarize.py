@@ -10,11 +10,12 @@ from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from blockselect import BlockModelSelector, check_attributed_graph
+from blockselect.blockmodels.reflection import reflected
 from blockselect.report import summarize
 
 
 def fit(graph, top=3, **settings):
-    settings = {"n_blocks": 2, "max_iter": 20, "random_state": 0, **settings}
+    settings = {"n_blocks": 2, "max_iter": 20, "n_candidates": 6, "n_resamples": 3, "random_state": 0, **settings}
     return BlockModelSelector(top, **settings).fit(graph.features, adjacency=graph.adjacency)
 
 
@@ -46,13 +47,16 @@ def test_block_means_are_the_means_over_the_nodes_of_each_block(summary, selecto
 
 def test_profiles_are_smoothed_densities_whose_rows_sum_to_one(summary, selector):
     blocks = summary["blocks"]
-    for kind, density in (("target", selector.block_model_.density), ("induced", selector.induced_density_)):
+    aim = reflected(selector.block_model_).density
+    for kind, density in (("target", aim), ("induced", selector.induced_density_)):
         smoothed = density + selector.smoothing
         slow = smoothed / smoothed.sum(axis=1, keepdims=True)
         assert_allclose(blocks[f"{kind}_profile"], slow, rtol=1e-12)
 
 
-def test_divergence_of_the_profiles_is_the_last_profile_loss(summary):
+@pytest.mark.parametrize("target", ["reflected", "density"])
+def test_divergence_of_the_profiles_is_the_last_profile_loss_where_one_guides(graph, target):
+    summary = summarize(fit(graph, n_blocks=3, guidance="lowest_error", profile_target=target), graph)
     P, Q = (np.array(summary["blocks"][name]) for name in ("target_profile", "induced_profile"))
     assert_allclose(np.sum(Q * np.log(Q / P)), summary["loss_history"]["profile"][-1], rtol=1e-9)
 
@@ -62,9 +66,47 @@ def test_blocks_candidates_and_history_are_those_of_the_selector(summary, select
     assert summary["blocks"]["density"] == selector.block_model_.density.tolist()
     assert summary["blocks"]["induced_density"] == selector.induced_density_.tolist()
     assert summary["candidate_errors"] == [model.relative_error for model in selector.candidates_]
-    assert summary["relative_error"] == min(summary["candidate_errors"])
+    assert summary["relative_error"] == selector.block_model_.relative_error
     assert summary["loss_history"]["reconstruction"] == selector.history_.reconstruction.tolist()
     assert len(summary["loss_history"]["profile"]) == summary["n_iter"] + 1 == selector.n_iter_ + 1
+
+
+def test_measures_of_the_features_are_those_of_the_selector(summary, selector):
+    assert summary["measures"] == {"stability": selector.stability_.tolist()}
+    for row in summary["selected"]:
+        assert row["stability"] == selector.stability_[row["index"]]
+
+
+def test_criteria_say_how_each_candidate_was_judged_and_who_voted(summary, selector):
+    assert len(summary["criteria"]) == 6
+    assert [row["evidence"] for row in summary["criteria"]] == selector.criteria_["evidence"].tolist()
+    assert sum(row["voted"] for row in summary["criteria"]) == 2  # a quarter of six, rounded up
+
+
+def test_one_candidate_alone_has_no_criteria_and_no_stability(graph):
+    summary = summarize(fit(graph, guidance="lowest_error"), graph)
+    assert (summary["criteria"], summary["measures"]) == (None, {})
+
+
+@pytest.mark.parametrize(("n_blocks", "automatic"), [(2, False), ("auto", True)])
+def test_the_number_of_blocks_comes_with_who_chose_it(graph, n_blocks, automatic):
+    selector = fit(graph, n_blocks=n_blocks, n_candidates=2, n_resamples=0)
+    blocks = summarize(selector, graph)["blocks"]
+    assert (blocks["count"], blocks["automatic"]) == (selector.block_model_.n_blocks, automatic)
+
+
+def test_blocks_of_ones_own_are_not_chosen(graph):
+    labels = np.arange(graph.n_nodes) % 3
+    selector = fit(graph, n_blocks="auto", block_model=labels, n_resamples=0)
+    blocks = summarize(selector, graph)["blocks"]
+    assert (blocks["count"], blocks["automatic"]) == (3, False)
+
+
+def test_a_selection_that_is_not_by_rank_is_listed_as_it_is(graph):
+    selector = fit(graph, top=8, refine=True, coverage=20.0, n_resamples=0)
+    ranks = [row["rank"] for row in summarize(selector, graph)["selected"]]
+    assert ranks == sorted(selector.ranking_[selector.support_])
+    assert ranks != list(range(1, 9))
 
 
 def test_relative_error_is_that_of_the_candidate_that_guided(graph):
@@ -74,7 +116,7 @@ def test_relative_error_is_that_of_the_candidate_that_guided(graph):
 
 
 def test_sparsity_is_the_one_used(graph):
-    selector = fit(graph, sparsity="auto", max_iter=200)
+    selector = fit(graph, sparsity="paper", max_iter=200)
     assert summarize(selector, graph)["sparsity"] == selector.sparsity_ > 0
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from blockselect.cli.settings import BlockFamily, FloatType, GradientKind
+from blockselect.cli.settings import Binarize, BlockFamily, EvidenceKind, FloatType, GradientKind, ProfileTarget
 
 _INPUT, _OUTPUT, _BLOCKS, _SCORES, _RUN = "Input", "Output", "Blocks", "Scores", "Computation"
 
@@ -39,9 +39,27 @@ Graph = Annotated[
 Top = Annotated[
     str | None,
     typer.Option(
-        metavar="N|SHARE",
-        help="How many features to select, or which share of them (0.1).",
+        metavar="N|SHARE|auto",
+        help="How many features to select, or which share of them (0.1); auto: those that match the graph (--fdr).",
         show_default="half of them",
+        rich_help_panel=_OUTPUT,
+    ),
+]
+FDR = Annotated[
+    float | None,
+    typer.Option(
+        metavar="SHARE",
+        help="With --top auto: of the features selected, at most this share have nothing to do with the graph.",
+        show_default="0.1",
+        rich_help_panel=_OUTPUT,
+    ),
+]
+NullRounds = Annotated[
+    int | None,
+    typer.Option(
+        min=3,
+        help="With --top auto: random matchings of features and nodes to compare with.",
+        show_default="50",
         rich_help_panel=_OUTPUT,
     ),
 ]
@@ -61,24 +79,66 @@ Quiet = Annotated[
     bool, typer.Option("--quiet", help="No progress bar and no account at the end.", rich_help_panel=_OUTPUT)
 ]
 Blocks = Annotated[
-    int | None,
-    typer.Option(min=1, help="Blocks of the graph (paper: k).", show_default="8", rich_help_panel=_BLOCKS),
+    str | None,
+    typer.Option(
+        metavar="K|auto",
+        help="Blocks of the graph; auto: as many as it gives evidence of, 2 to 12 (paper: k).",
+        show_default="auto",
+        rich_help_panel=_BLOCKS,
+    ),
 ]
 BlockModelOption = Annotated[
     BlockFamily | None,
-    typer.Option(help="How blocks are found.", show_default="spectral", rich_help_panel=_BLOCKS),
+    typer.Option(
+        help="How blocks are found; mixed: in six ways, all but leiden.", show_default="mixed", rich_help_panel=_BLOCKS
+    ),
 ]
 Candidates = Annotated[
     int | None,
-    typer.Option(min=1, help="Block models from different random starts.", show_default="10", rich_help_panel=_BLOCKS),
+    typer.Option(min=1, help="Block models from different random starts.", show_default="24", rich_help_panel=_BLOCKS),
 ]
 Guidance = Annotated[
     str | None,
     typer.Option(
-        metavar="lowest_error|PLACE",
-        help="The candidate that guides the scores: that of lowest error, or a place from 0 in this order.",
-        show_default="lowest_error",
+        metavar="consensus|lowest_error|PLACE",
+        help="Who guides the scores: the candidates that tell most of links and features, together; that of lowest "
+        "error; or a place from 0 in the order of errors.",
+        show_default="consensus",
         rich_help_panel=_BLOCKS,
+    ),
+]
+Joint = Annotated[
+    bool | None,
+    typer.Option(
+        "--joint/--no-joint",
+        help="Whether blocks follow the features that follow them.",
+        show_default="joint",
+        rich_help_panel=_BLOCKS,
+    ),
+]
+Evidence = Annotated[
+    EvidenceKind | None,
+    typer.Option(
+        help="What the votes of a consensus are weighed by: nats that blocks tell of a feature and it of links.",
+        show_default="blocks and links",
+        rich_help_panel=_BLOCKS,
+    ),
+]
+Resamples = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        help="Resampled graphs that tell how stable the selection is; 0: none.",
+        show_default="8",
+        rich_help_panel=_BLOCKS,
+    ),
+]
+ProfileTargetOption = Annotated[
+    ProfileTarget | None,
+    typer.Option(
+        help="What the similarity of blocks follows: how alike they link, or how densely (the paper's).",
+        show_default="reflected",
+        rich_help_panel=_SCORES,
     ),
 ]
 ProfileRatio = Annotated[
@@ -94,9 +154,45 @@ ProfileRatio = Annotated[
 Sparsity = Annotated[
     str | None,
     typer.Option(
-        metavar="WEIGHT|auto",
-        help="Weight of the ℓ1 penalty; auto: the strongest that leaves enough features (paper: γ).",
+        metavar="WEIGHT|auto|paper",
+        help="Weight of the ℓ1 penalty; auto: the mean over 0, 0.5 and 1; paper: the strongest up to 5 that leaves "
+        "enough features (paper: γ).",
         show_default="0.0",
+        rich_help_panel=_SCORES,
+    ),
+]
+BinarizeOption = Annotated[
+    Binarize | None,
+    typer.Option(
+        help="Whether to look only at which features a node has; auto: where they are counts, most of them zero.",
+        show_default="auto",
+        rich_help_panel=_SCORES,
+    ),
+]
+Refine = Annotated[
+    bool | None,
+    typer.Option(
+        "--refine/--no-refine",
+        help="Whether to swap selected features for others while the losses of the set fall.",
+        show_default="no-refine",
+        rich_help_panel=_SCORES,
+    ),
+]
+Redundancy = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        help="With --refine: weight of selected features that repeat each other.",
+        show_default="0.0",
+        rich_help_panel=_SCORES,
+    ),
+]
+Coverage = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        help="With --refine: weight of nodes left without any selected feature.",
+        show_default="1.0",
         rich_help_panel=_SCORES,
     ),
 ]

@@ -19,6 +19,8 @@ def select(
     features: opt.Features = None,
     graph: opt.Graph = None,
     top: opt.Top = None,
+    fdr: opt.FDR = None,
+    null_rounds: opt.NullRounds = None,
     out: opt.Out = None,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
@@ -26,8 +28,16 @@ def select(
     block_model: opt.BlockModelOption = None,
     candidates: opt.Candidates = None,
     guidance: opt.Guidance = None,
+    joint: opt.Joint = None,
+    evidence: opt.Evidence = None,
+    resamples: opt.Resamples = None,
+    profile_target: opt.ProfileTargetOption = None,
     profile_ratio: opt.ProfileRatio = None,
     sparsity: opt.Sparsity = None,
+    binarize: opt.BinarizeOption = None,
+    refine: opt.Refine = None,
+    redundancy: opt.Redundancy = None,
+    coverage: opt.Coverage = None,
     gradient: opt.GradientOption = None,
     max_iter: opt.MaxIter = None,
     tol: opt.Tol = None,
@@ -38,7 +48,7 @@ def select(
 ) -> None:
     """Select the features that tell the structure of a network.
 
-    blockselect select --dataset cora --blocks 7 --top 64 --out results
+    blockselect select --dataset cora --top 64 --out results
     """
     if out is not None:
         check_folder(out, OUTPUT_FILES)
@@ -50,12 +60,22 @@ def select(
     selector = run.make_selector(
         {
             "top": top,
+            "fdr": fdr,
+            "null_rounds": null_rounds,
             "blocks": blocks,
             "block_model": block_model,
             "candidates": candidates,
             "guidance": guidance,
+            "joint": joint,
+            "evidence": evidence,
+            "resamples": resamples,
+            "profile_target": profile_target,
             "profile_ratio": profile_ratio,
             "sparsity": sparsity,
+            "binarize": binarize,
+            "refine": refine,
+            "redundancy": redundancy,
+            "coverage": coverage,
             "gradient": gradient,
             "max_iter": max_iter,
             "tol": tol,
@@ -64,6 +84,7 @@ def select(
             "dtype": dtype,
         },
         paper=paper,
+        links_given=dataset is not None or graph is not None,
     )
     with progress_bar(quiet) as progress:
         network = run.load_network(dataset, features, graph, n_neighbors=selector.n_neighbors, progress=progress)

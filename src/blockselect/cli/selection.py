@@ -12,13 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from blockselect import __version__
+from blockselect.cli.agreement import check_discoverable, check_together
 from blockselect.cli.failure import Failure, expecting_bad_input, one_line
 from blockselect.cli.inputs import NetworkInput, load_dataset, load_files
 from blockselect.cli.settings import in_terms_of_options, selector_settings
 from blockselect.report.overview import draw_overview, render_png
 from blockselect.report.summarize import summarize
 from blockselect.report.tables import scores_table, selected_table
-from blockselect.selectors.block_model import PAPER, BlockModelSelector, Progress
+from blockselect.selectors.block_model import PAPER, BlockModelSelector
+from blockselect.selectors.guidance import Progress
 
 RECORDED_VERSIONS = ("numpy", "scipy", "scikit-learn", "pandas", "matplotlib")
 
@@ -33,9 +35,12 @@ class Selection:
     warnings: list[str]
 
 
-def make_selector(options: Mapping[str, Any], *, paper: bool) -> BlockModelSelector:
-    """The selector that the options describe."""
-    return BlockModelSelector(**selector_settings(options, PAPER if paper else {}))
+def make_selector(options: Mapping[str, Any], *, paper: bool, links_given: bool) -> BlockModelSelector:
+    """The selector that the options describe, if they agree with each other."""
+    selector = BlockModelSelector(**selector_settings(options, PAPER if paper else {}))
+    check_together(options, selector.get_params())
+    check_discoverable(selector.get_params(), links_given=links_given)
+    return selector
 
 
 def load_network(
@@ -96,9 +101,11 @@ def run_record(selection: Selection) -> dict[str, Any]:
         "seed": seed,
         "versions": versions(settings["device"]),
         "counts": summary["counts"],
+        "n_blocks": summary["blocks"]["count"],
         "block_sizes": summary["blocks"]["sizes"],
         "relative_error": summary["relative_error"],
         "candidate_errors": summary["candidate_errors"],
+        "criteria": summary["criteria"],
         "sparsity": summary["sparsity"],
         "n_iter": summary["n_iter"],
         "gram_form": selection.selector.gram_form_,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,15 @@ from rich.text import Text
 
 SHOWN = 10  # of the selected features
 
+STAGES: dict[str, str] = {
+    "block models": "finding block models",
+    "screening": "screening them by links and features",
+    "scores": "scoring features",
+    "resampling": "refitting resampled graphs",
+    "stability": "scoring features on these",
+}
+"""What the stages of a fit are called here."""
+
 
 @contextmanager
 def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
@@ -30,8 +40,9 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None
 
         def report(stage: str, done: int, total: int) -> None:
             if stage not in stages:
-                stages[stage] = bar.add_task(stage, total=total)
-            bar.update(stages[stage], completed=done)
+                stages[stage] = bar.add_task(STAGES.get(stage, stage), total=total)
+            # One step of unknown length has no share done: its bar only moves.
+            bar.update(stages[stage], completed=done, total=None if (done, total) == (0, 1) else total)
 
         yield report
 
@@ -42,9 +53,11 @@ def show_account(title: str, summary: dict[str, Any], written: Iterable[Path]) -
     typer.echo(f"network: {printable(title)}")
     typer.echo(
         f"         {counts['nodes']:,} nodes ({counts['isolated_nodes']:,} isolated), "
-        f"{counts['links']:,} links, {len(summary['blocks']['sizes'])} blocks, "
+        f"{counts['links']:,} links, {_blocks(summary)}, "
         f"{counts['features']:,} features ({counts['empty_features']:,} empty)"
     )
+    if summary["criteria"] is not None:
+        typer.echo(f"guided by: {_voters(summary['criteria'])}")
     n_selected = counts["selected_features"]
     without = counts["nodes_without_selected_features"]
     typer.echo(f"selected: {n_selected:,} features; {without:,} nodes have none of them")
@@ -54,19 +67,36 @@ def show_account(title: str, summary: dict[str, Any], written: Iterable[Path]) -
         typer.echo(f"wrote {path}")
 
 
+def _blocks(summary: dict[str, Any]) -> str:
+    count = summary["blocks"]["count"]
+    return f"{count} block{'' if count == 1 else 's'}{' (chosen)' if summary['blocks']['automatic'] else ''}"
+
+
+def _voters(criteria: list[dict[str, Any]]) -> str:
+    """How many candidates voted, and of which families."""
+    families = Counter(row["family"] for row in criteria if row["voted"])
+    named = ", ".join(f"{count} {family}" for family, count in families.most_common())
+    return f"{families.total()} of {len(criteria)} candidates ({named})"
+
+
 def _best_features(summary: dict[str, Any]) -> Table:
     best = summary["selected"][:SHOWN]
     table = Table(box=box.SIMPLE_HEAD, title=f"The best {len(best)}", title_justify="left", pad_edge=False)
     table.add_column("rank", justify="right")
     table.add_column("feature", overflow="ellipsis", no_wrap=True)
     table.add_column("score", justify="right")
+    with_stability = "stability" in summary["measures"]
+    if with_stability:
+        table.add_column("stability", justify="right")
     table.add_column("highest mean", justify="right")
     table.add_column("in block", justify="right")
     for row in best:
         highest = max(row["block_means"])
         block = row["block_means"].index(highest)
-        cells = (str(row["rank"]), printable(row["name"]), f"{row['score']:.4f}", f"{highest:.3g}")
-        table.add_row(*(Text(cell) for cell in cells), Text(str(block)))  # Text: names may look like markup
+        cells = [str(row["rank"]), printable(row["name"]), f"{row['score']:.4f}", f"{highest:.3g}", str(block)]
+        if with_stability:
+            cells.insert(3, f"{row['stability']:.2f}")
+        table.add_row(*(Text(cell) for cell in cells))  # Text: names may look like markup
     return table
 
 

@@ -1,4 +1,4 @@
-"""A summary as one picture: the scores and the cut, the blocks and the induced ones, the losses."""
+"""A summary as one picture: scores and their stability, who voted, the losses, the blocks and the induced ones."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
 
 from blockselect.arrays import FloatArray
+from blockselect.report.ink import BLUE, GREY, INK, STYLE, VERMILION, bare
+from blockselect.report.votes import draw_votes
 
-# From matplotlib's own defaults, so that a user's settings do not change the picture.
-STYLE: list[Any] = ["default", {"font.size": 9, "axes.titlesize": 10, "axes.titlelocation": "left"}]
-INK, GREY = "#222222", "#b5b5b5"
-BLUE, VERMILION = "#0072b2", "#d55e00"  # Okabe and Ito: told apart by colour-blind readers, and in grey
 DENSITY_COLOURS = "Blues"  # lightness falls evenly, so it reads in grey as well
 _MAX_WRITTEN_BLOCKS = 12  # beyond that the numbers in the cells would not be legible
 _MAX_TICKS = 20
@@ -41,13 +40,17 @@ def draw_overview(summary: dict[str, Any]) -> Figure:
     """
     with style.context(STYLE):
         layout = ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08)
-        figure = Figure(figsize=(10.5, 9), dpi=150, layout=layout)
+        figure = Figure(figsize=(10.5, 10.5), dpi=150, layout=layout)
         FigureCanvasAgg(figure)
         figure.suptitle(_headline(summary), fontsize=12, fontweight="bold", color=INK)
-        rows: Any = figure.subfigures(2, 1, height_ratios=[1, 1.45])
+        rows: Any = figure.subfigures(2, 1, height_ratios=[1.4, 1.45])
         top, bottom = rows
-        scores, losses = top.subfigures(1, 2, width_ratios=[1.5, 1])
-        _draw_scores(scores.subplots(), summary)
+        left, right = top.subfigures(1, 2, width_ratios=[1.5, 1])
+        _draw_features(left, summary)
+        losses = right
+        if summary["criteria"] is not None:
+            votes, losses = right.subfigures(2, 1, height_ratios=[1, 1.25])
+            draw_votes(votes.subplots(), summary["criteria"])
         _draw_losses(losses.subplots(2, 1, sharex=True), summary)
         _draw_profiles(bottom, summary)
     return figure
@@ -65,27 +68,49 @@ def _headline(summary: dict[str, Any]) -> str:
     counts, n_blocks = summary["counts"], len(summary["blocks"]["sizes"])
     selected = f"{counts['selected_features']:,} of {counts['features']:,} features selected"
     blocks = "1 block" if n_blocks == 1 else f"{n_blocks:,} blocks"
+    if summary["blocks"]["automatic"]:
+        blocks += " (chosen)"
     return f"{selected}: {counts['nodes']:,} nodes, {counts['links']:,} links, {blocks}"
 
 
-def _draw_scores(axes: Axes, summary: dict[str, Any]) -> None:
-    scores = np.sort(summary["scores"])[::-1]
+def _draw_features(figure: Any, summary: dict[str, Any]) -> None:
+    """Scores and, where told, stability, of all features by rank."""
+    order = np.argsort(summary["ranking"])
+    selected = np.isin(order, [row["index"] for row in summary["selected"]])
+    stability = summary["measures"].get("stability")
+    if stability is None:
+        scores = below = figure.subplots()
+    else:
+        scores, below = figure.subplots(2, 1, sharex=True, height_ratios=[2, 1])
+        _draw_stability(below, np.array(stability)[order], selected)
+    _draw_scores(scores, np.array(summary["scores"])[order], selected)
+    if len(order) >= _LOG_RANKS_FROM:
+        below.set_xscale("log")
+        below.xaxis.set_major_formatter("{x:,.0f}")
+    below.set(xlabel="rank of the feature", xlim=(0.5, len(order) + 0.5))
+
+
+def _draw_scores(axes: Axes, scores: FloatArray, selected: NDArray[np.bool_]) -> None:
     edges = np.arange(len(scores) + 1) + 0.5  # a feature of rank i stands from i − ½ to i + ½
-    n_selected = summary["counts"]["selected_features"]
-    parts = (("selected", slice(n_selected), BLUE), ("not selected", slice(n_selected, None), GREY))
-    for name, part, colour in parts:
-        values = scores[part]
-        if len(values):
-            bounds = edges[part.start or 0 :][: len(values) + 1]
-            axes.stairs(values, bounds, fill=True, color=colour, label=f"{name}: {len(values):,}")
-    axes.axvline(edges[n_selected], color=INK, linestyle="--", linewidth=1.2, label="cut")
-    if len(scores) >= _LOG_RANKS_FROM:
-        axes.set_xscale("log")
-        axes.xaxis.set_major_formatter("{x:,.0f}")
-    axes.set(title="Scores, the best first", xlabel="rank of the feature", ylabel="score")
-    axes.set(xlim=(edges[0], edges[-1]), ylim=(0, 1.05 * scores[0] if scores[0] > 0 else 1))
+    for name, part, colour in (("selected", selected, BLUE), ("not selected", ~selected, GREY)):
+        if part.any():
+            values = np.where(part, scores, 0.0)
+            axes.stairs(values, edges, fill=True, color=colour, label=f"{name}: {np.count_nonzero(part):,}")
+    n_selected = np.count_nonzero(selected)
+    if selected[:n_selected].all():  # a refined selection, or one of discoveries, has no cut by rank
+        axes.axvline(edges[n_selected], color=INK, linestyle="--", linewidth=1.2, label="cut")
+    axes.set(title="Scores, the best first", ylabel="score", ylim=(0, 1.05 * scores.max() if scores.max() > 0 else 1))
     axes.legend(frameon=False, loc="upper right")
-    _bare(axes)
+    bare(axes)
+
+
+def _draw_stability(axes: Axes, stability: FloatArray, selected: NDArray[np.bool_]) -> None:
+    ranks = np.arange(1, len(stability) + 1)
+    for part, colour in ((~selected, GREY), (selected, BLUE)):
+        axes.plot(ranks[part], stability[part], ".", color=colour, markersize=4)
+    mean = f": {stability[selected].mean():.2f}, mean of the selected" if selected.any() else ""
+    axes.set(title=f"Chance to be selected on a resampled graph{mean}", ylabel="stability", ylim=(-0.05, 1.05))
+    bare(axes)
 
 
 def _draw_losses(panels: Any, summary: dict[str, Any]) -> None:
@@ -94,9 +119,9 @@ def _draw_losses(panels: Any, summary: dict[str, Any]) -> None:
     for axes, (kind, colour, line) in zip(panels, kinds, strict=True):
         losses = history[kind]
         axes.plot(range(len(losses)), losses, color=colour, linestyle=line, linewidth=2)
-        axes.set_ylabel(f"{kind} loss")
+        axes.set_ylabel(f"{kind}\nloss")  # in two lines: the panel is low
         axes.margins(y=0.15)
-        _bare(axes)
+        bare(axes)
     panels[0].set_title("Losses by iteration")
     panels[1].set_xlabel("iteration")
     panels[1].xaxis.set_major_locator(MaxNLocator(integer=True))
@@ -105,7 +130,8 @@ def _draw_losses(panels: Any, summary: dict[str, Any]) -> None:
 def _draw_profiles(figure: Any, summary: dict[str, Any]) -> None:
     blocks = summary["blocks"]
     both = [np.array(blocks["target_profile"]), np.array(blocks["induced_profile"])]
-    titles = ("Block densities of the graph", "Block densities induced by the scores")
+    reflected = ", reflected" if blocks["reflected"] else ""
+    titles = (f"Block densities of the graph{reflected}", "Block densities induced by the scores")
     highest = max(profile.max() for profile in both)
     figure.suptitle(
         "How blocks connect: each row of densities scaled to sum to one, so that both are on one scale",
@@ -133,9 +159,3 @@ def _draw_profile(axes: Axes, profile: FloatArray, sizes: list[int], highest: fl
             colour = "white" if share > 0.55 * highest else INK
             axes.text(column, row, f"{share:.2f}", ha="center", va="center", color=colour, fontsize=8)
     return image
-
-
-def _bare(axes: Axes) -> None:
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.grid(axis="y", color="#e6e6e6", linewidth=0.6)
-    axes.set_axisbelow(True)

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from blockselect.arrays import IntArray
+from blockselect.arrays import FloatArray, IntArray
+from blockselect.blockmodels.reflection import reflected
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.scoring.losses import profiles
 from blockselect.scoring.statistics import BlockStatistics
@@ -27,14 +28,17 @@ def summarize(selector: BlockModelSelector, graph: AttributedGraph) -> dict[str,
     Returns
     -------
     dict
-        Only dicts, lists, strings and numbers: ``json.dumps`` takes it as it is. `selected` has one entry a
-        selected feature, the best first; `feature_names`, `scores` and `ranking` follow the columns of the
-        features; `blocks` holds the densities (paper: M, M̂) and, as `target_profile` and `induced_profile`,
-        their smoothed rows scaled to sum to one (paper: P, Q).
+        Only dicts, lists, strings, numbers and None: ``json.dumps`` takes it as it is. `selected` has one entry a
+        selected feature, the best first; `feature_names`, `scores`, `ranking` and each of `measures` (stability,
+        p_value, q_value, where the selector told them) follow the columns of the features; `blocks` holds their
+        count and whether the graph chose it (`automatic`), the densities (paper: M, M̂) and, as `target_profile` and
+        `induced_profile`, the smoothed rows of both, the former `reflected` or not, scaled to sum to one (paper: P,
+        Q); `criteria` says of each candidate how it was judged and whether it voted, None where one alone guided.
     """
     check_is_fitted(selector)
     _check_same_network(selector, graph)
-    chosen = np.argsort(selector.ranking_)[: selector.n_features_]
+    by_rank = np.argsort(selector.ranking_)
+    chosen = by_rank[selector.support_[by_rank]]  # with "auto" or `refine` these need not be those of highest score
     statistics = BlockStatistics.of(graph.features, [selector.block_model_])
     names = _feature_names(graph)
     return {
@@ -43,8 +47,10 @@ def summarize(selector: BlockModelSelector, graph: AttributedGraph) -> dict[str,
         "feature_names": names,
         "scores": selector.scores_.tolist(),
         "ranking": selector.ranking_.tolist(),
+        "measures": {measure: values.tolist() for measure, values in _measures(selector).items()},
         "blocks": _blocks(selector, statistics),
         "relative_error": selector.block_model_.relative_error,
+        "criteria": _criteria(selector),
         "candidate_errors": [candidate.relative_error for candidate in selector.candidates_],
         "loss_history": {
             "reconstruction": selector.history_.reconstruction.tolist(),
@@ -88,30 +94,52 @@ def _n_empty(matrix: Any, axis: int) -> int:
     return int(np.count_nonzero((matrix != 0).sum(axis=axis) == 0))
 
 
+def _measures(selector: BlockModelSelector) -> dict[str, FloatArray]:
+    """What else is told of each feature."""
+    attributes = {"stability": "stability_", "p_value": "p_values_", "q_value": "q_values_"}
+    return {
+        name: getattr(selector, attribute) for name, attribute in attributes.items() if hasattr(selector, attribute)
+    }
+
+
+def _criteria(selector: BlockModelSelector) -> list[dict[str, Any]] | None:
+    if not hasattr(selector, "criteria_"):
+        return None
+    rows = selector.criteria_.to_dict("records")
+    return [{str(name): value for name, value in row.items()} for row in rows]
+
+
 def _selected(
     selector: BlockModelSelector, statistics: BlockStatistics, names: list[str], chosen: IntArray
 ) -> list[dict[str, Any]]:
     means = statistics.block_means[0]  # (k, m)
+    measures = _measures(selector)
     return [
         {
-            "rank": rank,
+            "rank": int(selector.ranking_[index]),
             "index": index,
             "name": names[index],
             "score": float(selector.scores_[index]),
+            **{measure: float(values[index]) for measure, values in measures.items()},
             "block_means": means[:, index].tolist(),
         }
-        for rank, index in enumerate(chosen.tolist(), start=1)
+        for index in chosen.tolist()
     ]
 
 
 def _blocks(selector: BlockModelSelector, statistics: BlockStatistics) -> dict[str, Any]:
     model = selector.block_model_
-    target, _ = profiles(statistics, statistics.density[:, None], selector.smoothing)
+    reflect = selector.profile_target == "reflected"
+    aim = reflected(model) if reflect else model
+    target, _ = profiles(statistics, aim.density[None, None], selector.smoothing)
     induced, _ = profiles(statistics, selector.induced_density_[None, None], selector.smoothing)
     return {
+        "count": model.n_blocks,
+        "automatic": isinstance(selector.block_model, str) and selector.n_blocks == "auto",
         "sizes": model.block_sizes.tolist(),
         "density": model.density.tolist(),
         "induced_density": selector.induced_density_.tolist(),
+        "reflected": reflect,
         "target_profile": target[0, 0].tolist(),
         "induced_profile": induced[0, 0].tolist(),
     }

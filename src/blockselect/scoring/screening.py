@@ -8,7 +8,7 @@ then stand best go on to the top.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
@@ -45,6 +45,7 @@ def screen(
     report = progress or (lambda done, total: None)
     n_kept = ceil(KEPT * len(models))
     total = len(models) + n_kept if joint else len(models)
+    report(0, total)
     evidence = at_start = np.array([problem.evidence(model.labels) for model in models])
     found = list(models)
     if joint:
@@ -71,5 +72,4 @@ def _improved(
     results = Parallel(n_jobs=n_jobs)(
         delayed(problem.improve)(model, rng=rng, **limits) for model, rng in zip(models, rngs, strict=True)
     )
-    improved = [replace(result.model, family=model.family) for result, model in zip(results, models, strict=True)]
-    return improved, np.array([-result.objective[-1] for result in results])
+    return [result.model for result in results], np.array([-result.objective[-1] for result in results])

@@ -1,9 +1,10 @@
 """Stability: how likely a feature is to be selected again on a resampled graph, from the scores of a few such graphs.
 
-Whether a feature was selected says little of five or ten resamples; by how much says more. The margin of a feature is
-the log of its score over the threshold of selection of that resample. What so few margins cannot tell by themselves,
-the margins of all features tell together: how far the spreads of features lie apart, and where features lie at all,
-so that one seen just above the threshold among many below it is taken for the lucky one it probably is.
+How often a feature was selected is coarse when there are five or ten resamples; by how much says more where log scores
+scatter evenly, and misleads where they do not. Both estimates are made, and mixed as the resamples themselves ask: each
+is left out in turn and foretold from the others. What so few resamples cannot tell of one feature, all features tell
+together: how far spreads lie apart, and where features lie at all, so that one seen just above the threshold among many
+below it is taken for the lucky one it probably is.
 """
 
 from __future__ import annotations
@@ -11,15 +12,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
-from blockselect.arrays import FloatArray
+from blockselect.arrays import FloatArray, IntArray
 
+MIN_RESAMPLES = 3  # fewer tell no spread
 _BOUND = 5.0  # of a margin: e⁵ times the threshold is as sure as it gets
 _N_LOCATIONS = 101
 _N_ROUNDS = 10  # of expectation and maximisation: few, so that the locations found stay a smooth curve
 _SURE_ENOUGH = 1e3  # degrees of freedom of spreads that look all the same
 _SMALLEST_SPREAD = 1e-9
+_SHARES = np.linspace(0, 1, 5)  # of the margins in the mixture of both estimates
+_NEVER_SURER = 0.002  # than this a forecast counts as, so that a single surprise does not decide the mixture
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,16 +39,16 @@ class _Margins:
 def selection_stability(resampled_scores: FloatArray, n_selected: int) -> FloatArray:
     """Chance that each feature is among the best on one more resampled graph; 0.9: selected in 9 of 10 fits.
 
-    The chance is that of a score above zero (beta-binomial over features) times that of a margin above zero, which is
-    predictive: Student's t about each location where features lie, weighted by how well the location explains the
-    feature's mean margin, its spread shrunken towards that of all features. The locations' own weights come from all
-    features by expectation and maximisation. At last all chances are shifted alike in log odds, so that they add up
-    to the number of features that the resamples select.
+    A mixture of two estimates. By counts: how often the feature was selected, shrunken towards where features lie. By
+    margins, the log of its score over the threshold of selection: the predictive chance of one above zero, Student's t
+    with a spread shrunken towards that of all features, about the locations where features lie, times the chance of a
+    score above zero. Where features lie comes from all of them, by expectation and maximisation. The mixture is that
+    under which resamples left out are most likely.
 
     Parameters
     ----------
     resampled_scores : array of shape (B, m)
-        Scores ≥ 0 of the same features on B ≥ 2 resampled graphs; 5 to 10 do.
+        Scores ≥ 0 of the same features on B ≥ 3 resampled graphs; 5 to 10 do.
     n_selected : int
         Features that each fit selects, 1 to m. Where fewer score above zero, it selects those. (paper: d)
 
@@ -53,26 +58,59 @@ def selection_stability(resampled_scores: FloatArray, n_selected: int) -> FloatA
         From 0 to 1; exactly 0 for features that never score above zero.
     """
     scores = _check_scores(resampled_scores, n_selected)
-    margins = _margins(scores, n_selected)
-    seen = margins.counts > 0
-    chance = np.zeros(scores.shape[1])
+    seen = (scores > 0).any(axis=0)
+    stability = np.zeros(scores.shape[1])
     if seen.any():
-        margins = _Margins(margins.counts[seen], margins.means[seen], margins.squares[seen])
-        above_zero = _chance_above_zero(margins.counts, len(scores))
-        selected = np.minimum(np.count_nonzero(scores, axis=1), n_selected).mean()
-        chance[seen] = _add_up_to(above_zero * _chance_above_threshold(margins), float(selected))
-    return chance
+        kept = scores[:, seen]
+        n_best = min(n_selected, kept.shape[1])
+        share = _share_of_margins(kept, n_best)
+        stability[seen] = share * _by_margins(kept, n_best) + (1 - share) * _by_counts(kept, n_best)
+    return stability
 
 
 def _check_scores(resampled_scores: FloatArray, n_selected: int) -> FloatArray:
     scores = np.asarray(resampled_scores, dtype=np.float64)
-    if scores.ndim != 2 or scores.shape[0] < 2:
-        raise ValueError(f"resampled_scores has shape {scores.shape}; expected (B, m), a row for each of B ≥ 2 graphs.")
+    if scores.ndim != 2 or scores.shape[0] < MIN_RESAMPLES:
+        raise ValueError(f"resampled_scores has shape {scores.shape}; expected (B, m), a row for each of B ≥ 3 graphs.")
     if not (np.isfinite(scores).all() and (scores >= 0).all()):
-        raise ValueError("resampled_scores must be finite and not negative; give −inf and undefined scores as 0.")
+        raise ValueError("resampled_scores must be finite and not negative; give undefined scores as 0.")
     if not 1 <= n_selected <= scores.shape[1]:
-        raise ValueError(f"n_selected is {n_selected} but there are {scores.shape[1]} features; choose 1 to all.")
+        raise ValueError(
+            f"n_selected is {n_selected} but there are {scores.shape[1]} features; choose 1 to {scores.shape[1]}."
+        )
     return scores
+
+
+def _share_of_margins(scores: FloatArray, n_selected: int) -> float:
+    """The mixture that foretells best what each resample selects from the others."""
+    selected = _selected(scores, n_selected)
+    likelihood = np.zeros(len(_SHARES))
+    for left_out in range(len(scores)):
+        others = np.delete(scores, left_out, axis=0)
+        by_margins, by_counts = _by_margins(others, n_selected), _by_counts(others, n_selected)
+        forecasts = by_counts + _SHARES[:, None] * (by_margins - by_counts)
+        forecasts = np.clip(forecasts, _NEVER_SURER, 1 - _NEVER_SURER)
+        likelihood += np.log(np.where(selected[left_out], forecasts, 1 - forecasts)).sum(axis=1)
+    return float(_SHARES[np.argmax(likelihood)])
+
+
+def _selected(scores: FloatArray, n_selected: int) -> NDArray[np.bool_]:
+    """What each resample selects (B, m): of equal scores the first, never a score of zero."""
+    best = np.argsort(-scores, axis=1, kind="stable")[:, :n_selected]
+    selected = np.zeros(scores.shape, dtype=bool)
+    np.put_along_axis(selected, best, True, axis=1)
+    return selected & (scores > 0)
+
+
+def _by_counts(scores: FloatArray, n_selected: int) -> FloatArray:
+    return _chance_of_event(_selected(scores, n_selected).sum(axis=0), len(scores))
+
+
+def _by_margins(scores: FloatArray, n_selected: int) -> FloatArray:
+    """The log odds are shifted alike at last, so that chances add up to the number of features selected."""
+    margins = _margins(scores, n_selected)
+    chance = _chance_of_event(margins.counts, len(scores)) * _chance_above_threshold(margins)
+    return _add_up_to(chance, float(_selected(scores, n_selected).sum(axis=1).mean()))
 
 
 def _margins(scores: FloatArray, n_selected: int) -> _Margins:
@@ -96,7 +134,8 @@ def _log_threshold(logs: FloatArray, n_selected: int) -> FloatArray:
     return np.where(scarce, lowest - _BOUND, halfway)
 
 
-def _chance_above_zero(counts: FloatArray, n_resamples: int) -> FloatArray:
+def _chance_of_event(counts: FloatArray | IntArray, n_resamples: int) -> FloatArray:
+    """Chance of what happened to each feature in so many of the resamples, shrunken towards where features lie."""
     chances = np.linspace(0, 1, _N_LOCATIONS)
     others = n_resamples - counts[:, None]
     likelihood = np.exp(special.xlogy(counts[:, None], chances) + special.xlog1py(others, -chances))
@@ -108,7 +147,8 @@ def _chance_above_threshold(margins: _Margins) -> FloatArray:
     variances, freedom = _shrunken_variances(margins)
     locations, widths = _grid(float(np.sqrt(np.median(variances))))
     rounding = np.square(widths) / 12  # variance within a cell of the grid
-    errors = np.sqrt((variances / margins.counts)[:, None] + rounding)
+    # A feature that never scored above zero may lie anywhere: its likelihood is next to flat.
+    errors = np.sqrt((variances / np.maximum(margins.counts, 1e-6))[:, None] + rounding)
     power = (freedom[:, None] + 1) / 2
     likelihood = -power * np.log1p(np.square((margins.means[:, None] - locations) / errors) / freedom[:, None])
     likelihood -= np.log(errors)

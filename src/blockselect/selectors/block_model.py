@@ -30,6 +30,7 @@ from blockselect.scoring.null_model import match_evidence
 from blockselect.scoring.problem import ScoreProblem
 from blockselect.scoring.refinement import refine_selection
 from blockselect.scoring.sparsity import SPARSITY_GRID as SPARSITY_GRID
+from blockselect.scoring.stability import MIN_RESAMPLES
 from blockselect.selectors.base import ScoreSelector
 from blockselect.selectors.guidance import Guidance, Guided
 from blockselect.selectors.guidance import Progress as Progress
@@ -53,6 +54,8 @@ PAPER: dict[str, Any] = {
     "initial_scores": None,
 }
 """The settings of Bai, Nguyen and Davidson (KDD 2020): ``BlockModelSelector(64, n_blocks=6, **PAPER)``."""
+
+_NOT_ALWAYS = ("criteria_", "stability_", "p_values_", "q_values_", "refinement_")  # attributes of some settings alone
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,7 +123,7 @@ class BlockModelSelector(ScoreSelector):
     n_null : int, default=50
         For ``n_features_to_select="auto"``: random matchings of features and nodes to compare with.
     n_resamples : int, default=8
-        Resampled graphs from which the consensus tells `stability_`, at least 2; 0: none.
+        Resampled graphs from which the consensus tells `stability_`, at least 3; 0: none.
     gradient : {"exact", "paper"}, default="exact"
         "paper" repeats the published gradient of the profile loss, which is not the derivative of that loss.
     step_size : float, default=0.01
@@ -216,7 +219,7 @@ class BlockModelSelector(ScoreSelector):
         "coverage": [Interval(Real, 0, None, closed="left")],
         "false_discovery_rate": [Interval(Real, 0, 1, closed="neither")],
         "n_null": [Interval(Integral, MIN_ROUNDS, None, closed="left")],
-        "n_resamples": [Options(Integral, {0}), Interval(Integral, 2, None, closed="left")],
+        "n_resamples": [Options(Integral, {0}), Interval(Integral, MIN_RESAMPLES, None, closed="left")],
         "gradient": [StrOptions({"exact", "paper"})],
         "step_size": [Interval(Real, 0, None, closed="neither")],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -317,6 +320,8 @@ class BlockModelSelector(ScoreSelector):
         """
         report = progress or (lambda stage, done, total: None)
         graph = self._check_input(X, y, adjacency)
+        for name in _NOT_ALWAYS:  # of an earlier fit with other settings
+            self.__dict__.pop(name, None)
         form = gram_form(graph.features, dtype=self.dtype, memory_limit=self.memory_limit)
         rng = generator_from(self.random_state)
         report("block models", 0, 1)
@@ -355,7 +360,7 @@ class BlockModelSelector(ScoreSelector):
                 'n_features_to_select="auto" asks which features match the graph, but a graph built from the features '
                 "matches them by itself; pass an adjacency, or a number of features."
             )
-        if self.block_model == "smoothed":
+        if isinstance(self.block_model, str) and self.block_model == "smoothed":
             raise ValueError(
                 'n_features_to_select="auto" needs blocks found from the graph alone, and "smoothed" reads the '
                 'features; choose another block_model, such as "mixed", or a number of features.'

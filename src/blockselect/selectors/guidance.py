@@ -21,6 +21,8 @@ from blockselect.scoring.stability import selection_stability
 
 Progress = Callable[[str, int, int], None]  # stage, done, of how many
 
+_TRIES = 3  # block models of each resampled graph, of which the best counts
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Guided:
@@ -77,19 +79,21 @@ class Guidance:
     ) -> FloatArray:
         """How surely each feature would be selected again on a resampled graph: (m,).
 
-        Each resampled graph is fitted by one block model, of the families that voted, in turn; `search` finds it
-        anew, else the given blocks stay and their densities alone change.
+        Each resampled graph is fitted by the best of a few block models, of the families that voted, in turn: one
+        alone is found worse than the best of many candidates, and features would seem less sure than they are.
+        `search` finds them anew, else the given blocks stay and their densities alone change.
         """
         resampled, evidence = [], []
+        self.report("resampling", 0, n_resamples)
         for i, stream in enumerate(rng.spawn(n_resamples)):
             graph = replace(self.graph, adjacency=resample_links(self.graph.adjacency, stream))
             joint_problem = JointProblem(graph)
-            like = models[i % len(models)]
-            model = (
-                _found_again(graph, like, stream) if search else BlockModel.from_labels(graph.adjacency, like.labels)
-            )
-            if joint:
-                model = joint_problem.improve(model, rng=stream).model
+            if search:
+                like = [models[j % len(models)] for j in range(_TRIES * i, _TRIES * (i + 1))]
+                found = [_found_again(graph, one, stream) for one in like]
+                model = screen(joint_problem, found, joint=joint, rng=stream).models[0]
+            else:
+                model = BlockModel.from_labels(graph.adjacency, models[0].labels)
             resampled.append(model)
             evidence.append(EVIDENCE[self.evidence](joint_problem, graph, [model]))
             self.report("resampling", i + 1, n_resamples)

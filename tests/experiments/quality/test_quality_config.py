@@ -37,7 +37,7 @@ def test_quick_needs_nothing_but_the_network_in_the_package():
         ("kmeans_runs = 2", "kmeans = 2", r"unknown settings \['kmeans'\]"),
         ('"variance"', '"varience"', "no method is called 'varience'.*Did you mean variance"),
         ('"variance"', '"block-model"', "'block-model' is the method itself, no rival of it"),
-        ('"paper\'s rule"', '"papers rule"', "no setting is called 'papers rule'.*Did you mean paper's rule"),
+        ('"refined with coverage"', '"refine"', "no setting is called 'refine'.*known are: default"),
         ('"disassortative"', '"dissortative"', "no regime is called 'dissortative'"),
         ("n_blocks = 3", "n_blocks = 1", "n_blocks is 1; expected a whole number from 2"),
         ("planted_seeds = 3", "planted_seeds = 1", "planted_seeds is 1; expected a whole number from 2"),
@@ -60,7 +60,7 @@ def test_rows_of_other_settings_rivals_and_seeds_may_share_a_folder(tmp_path):
 
 
 def test_the_default_stays_among_fewer_settings():
-    assert with_settings(read_quality_config("paper"), ["paper's rule"]).settings == (DEFAULT, "paper's rule")
+    assert with_settings(read_quality_config("paper"), ["no evidence"]).settings == (DEFAULT, "no evidence")
     assert with_settings(read_quality_config("paper"), []).settings == (DEFAULT,)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from blockselect.selectors.block_model import PAPER, BlockModelSelector
+from blockselect.selectors.block_model import BlockModelSelector
 from blockselect.suggestions import did_you_mean
 
 DEFAULT = "default"
@@ -28,9 +28,24 @@ class Setting:
         return json.dumps(self.arguments, sort_keys=True)
 
 
+def _default_but(**changes: Any) -> Setting:
+    """The default with some settings changed. How stable features are is left out: it changes no selection."""
+    return Setting({"n_resamples": 0, **changes}, one_fit=True)
+
+
 SETTINGS: dict[str, Setting] = {
-    DEFAULT: Setting(),
-    "paper's rule": Setting({**PAPER, "n_blocks": KNOWN_BLOCKS}),
+    DEFAULT: _default_but(),
+    "known number of blocks": _default_but(n_blocks=KNOWN_BLOCKS),
+    "blocks not improved": _default_but(joint=False),
+    "evidence of blocks alone": _default_but(evidence="blocks"),
+    "no evidence": _default_but(evidence="none"),
+    "how densely blocks link": _default_but(profile_target="density"),
+    "spectral candidates alone": _default_but(block_model="spectral"),
+    "the best-fitting candidate": _default_but(guidance="lowest_error"),
+    "values of features": _default_but(binarize=False),
+    "sparsity averaged": _default_but(sparsity="auto"),
+    "sparsity by the paper's rule": _default_but(sparsity="paper"),
+    "refined with coverage": Setting({"n_resamples": 0, "refine": True}),
 }
 """Every setting by its name, the order of tables."""
 

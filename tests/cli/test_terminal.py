@@ -1,0 +1,41 @@
+"""What the terminal shows while a fit goes on, and of its result."""
+
+from __future__ import annotations
+
+from io import StringIO
+
+from blockselect import BlockModelSelector
+from blockselect.cli import terminal
+
+
+class Terminal(StringIO):
+    def isatty(self):
+        return True
+
+
+def test_every_stage_of_a_fit_has_a_name_here(network):
+    seen = []
+    selector = BlockModelSelector(5, n_blocks=3, n_candidates=2, n_resamples=3, max_iter=2, random_state=0)
+    graph = network.graph
+    selector.fit(graph.features, adjacency=graph.adjacency, progress=lambda stage, done, total: seen.append(stage))
+    assert set(seen) == set(terminal.STAGES)
+
+
+def test_stages_are_shown_by_their_names_with_what_is_done(monkeypatch):
+    shown = Terminal()
+    monkeypatch.setattr("sys.stderr", shown)
+    with terminal.progress_bar(quiet=False) as report:
+        report("block models", 0, 1)
+        report("block models", 1, 1)
+        report("resampling", 2, 8)
+        report("cora.zip", 10, 20)
+    for text in ("finding block models", "1/1", "refitting resampled graphs", "2/8", "cora.zip", "10/20"):
+        assert text in shown.getvalue()
+
+
+def test_nothing_is_shown_when_quiet_or_where_no_terminal_is(monkeypatch):
+    for stream, quiet in ((Terminal(), True), (StringIO(), False)):
+        monkeypatch.setattr("sys.stderr", stream)
+        with terminal.progress_bar(quiet) as report:
+            assert report is None
+        assert stream.getvalue() == ""
