@@ -12,6 +12,7 @@ from pathlib import Path
 from blockselect.experiments.agenda import Standing
 from blockselect.experiments.quality.ablations import SETTINGS, find_setting
 from blockselect.experiments.quality.config import read_quality_config, with_settings
+from blockselect.experiments.quality.embed import as_section, embed
 from blockselect.experiments.quality.page import headlines
 from blockselect.experiments.quality.run import TABLES, measure_quality, quality_files
 
@@ -43,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name, content in files.items():
         _write(options.out / name, content)
     if options.tables is not None:
-        _write(options.tables, files[TABLES])
+        _write(options.tables, _page(options.tables, files[TABLES].decode(), headlines(rows)).encode())
     if not options.quiet:
         print("\n".join([*headlines(rows), f"wrote {options.out / TABLES}"]))
     return 0
@@ -58,7 +59,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--settings", default="", help=f"fewer settings than the configuration's, by commas: {', '.join(SETTINGS)}")
     add("--again", default="", help="settings to run again since the code has changed; leave it out to go on")
     add("--retry-failed", action="store_true", help="run trials again that failed before")
-    add("--tables", type=Path, help="write the tables to this file too")
+    add("--tables", type=Path, help="write the tables to this file too; in a page with marks for them, between these")
     add(
         "--no-parquet",
         action="store_true",
@@ -67,6 +68,15 @@ def _parser() -> argparse.ArgumentParser:
     )
     add("--quiet", action="store_true", help="no progress and no account")
     return parser
+
+
+def _page(path: Path, tables: str, lines: Sequence[str]) -> str:
+    """The file's own page with tables and headlines in their places, or the tables alone where it has none."""
+    page = path.read_text(encoding="utf-8") if path.is_file() else ""
+    filled = embed(page, "tables", as_section(tables, "Tables"))
+    if filled == page:
+        return tables
+    return embed(filled, "summary", "\n".join(f"- {line}" for line in lines))
 
 
 def _names(text: str) -> list[str]:
