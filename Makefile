@@ -17,7 +17,7 @@ $(VENV)/.developer: $(VENV)/.installed
 	touch $@
 
 demo: $(VENV)/.installed
-	$(BIN)/blockselect select --dataset cora --blocks 7 --top 64 --out blockselect-demo
+	$(BIN)/blockselect select --dataset cora --top 64 --out blockselect-demo
 
 # Two test processes with one thread each: more would stand in each other's way on two cores.
 test: $(VENV)/.developer

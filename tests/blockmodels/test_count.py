@@ -171,3 +171,10 @@ def test_tiny_graphs_get_two_blocks_or_more_and_at_most_the_root_of_their_nodes(
 def test_a_limit_below_two_is_refused():
     with pytest.raises(ValueError, match="max_blocks is 1; expected at least 2"):
         choose(planted(100, 2), max_blocks=1)
+
+
+@pytest.mark.parametrize("n_nodes", [100, 400])
+def test_a_few_hubs_that_hold_all_links_are_not_set_aside(n_nodes):
+    links = np.zeros((n_nodes, n_nodes), dtype=bool)
+    links[:4, 4:] = True
+    assert choose(symmetric(links)) == 2

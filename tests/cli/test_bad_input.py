@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+import numpy as np
 import pytest
 
 from blockselect.cli import outputs, selection
@@ -122,6 +123,20 @@ def test_discoveries_need_links_that_the_features_did_not_make(refuse, network):
 def test_a_device_that_is_not_there_is_refused(refuse, network, device):
     pytest.importorskip("torch")
     refuse(*network.options, "--device", device)
+
+
+def test_a_graph_without_links_is_refused_with_what_to_do_on_the_command_line(refuse, network, tmp_path):
+    np.save(tmp_path / "graph.npy", np.zeros((60, 60)))
+    complaint = refuse("--features", network.features, "--graph", tmp_path / "graph.npy")
+    assert "has no link" in complaint
+    assert "leave --graph out" in complaint
+    assert "nearest_neighbour_graph" not in complaint
+
+
+def test_a_graph_that_is_not_square_is_refused_without_advice_for_python(refuse, network, tmp_path):
+    np.save(tmp_path / "graph.npy", np.ones((60, 20)))
+    complaint = refuse("--features", network.features, "--graph", tmp_path / "graph.npy")
+    assert complaint.endswith("has shape (60, 20); expected a square matrix, one row and column a node.\n")
 
 
 def test_too_many_features_asked_for_says_how_many_there_are(refuse, network):

@@ -280,6 +280,13 @@ def test_the_account_tells_how_many_blocks_were_chosen_and_who_voted(run, networ
     assert json.loads(shown)["criteria"] is None
 
 
+def test_no_discovery_is_a_warning_that_names_the_option(run, network, tmp_path):
+    options = ("--top", "auto", "--fdr", 1e-9, "--null-rounds", 3, "--candidates", 2, "--resamples", 0)
+    result = run("select", *network.options, *options, "--out", tmp_path)
+    assert result.exit_code == 0
+    assert "at --fdr 1e-09, so none is selected" in result.stderr
+
+
 def test_too_few_scores_are_one_line_of_warning_even_when_quiet(run, network, tmp_path):
     options = ("--top", 25, "--blocks", 3, "--sparsity", 4, "--quiet", "--out", tmp_path / "out")
     result = run("select", *network.options, *options)

@@ -115,6 +115,9 @@ def test_choices_are_those_the_selector_knows():
             "device is 'cuda' but torch sees no CUDA device",
             "--device is 'cuda' but torch sees no CUDA device",
         ),
+        ("no CUDA device; use device='cpu', or", "no CUDA device; use --device cpu, or"),
+        ('n_features_to_select="auto" needs blocks', "--top auto needs blocks"),
+        ("at false_discovery_rate=0.1, so none", "at --fdr 0.1, so none"),
         ("features holds NaN", "features holds NaN"),
     ],
 )

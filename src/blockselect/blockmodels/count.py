@@ -51,8 +51,9 @@ def count_blocks(adjacency: Any, *, max_blocks: int = 12, rng: np.random.Generat
     BIC [2]_.
 
     Blocks of fewer than √n / 2 nodes are not counted: smaller components are set aside, then smaller clusters that
-    hang on the rest, unless that would leave half of the nodes or fewer. Weights w are compared as log(1 + w / median),
-    so that a few huge ones do not hide the blocks; self-loops are left out.
+    hang on the rest, unless that would leave half of the nodes or links or fewer: a few hubs that hold all others
+    together stay. Weights w are compared as log(1 + w / median), so that a few huge ones do not hide the blocks;
+    self-loops are left out.
 
     Parameters
     ----------
@@ -93,8 +94,10 @@ def count_blocks(adjacency: Any, *, max_blocks: int = 12, rng: np.random.Generat
         return BlockCount(min(2, n), np.zeros(0), 0.0, np.zeros(1))
     limit = min(max_blocks, max(2, isqrt(n)))
     values, vectors, noise = _beyond_noise(graph, limit, rng)
-    if (rest := _in_large_clusters(vectors, least_size)).mean() > 0.5 and not rest.all():
-        graph = sparse.csr_array(graph[rest][:, rest])
+    large = _in_large_clusters(vectors, least_size)
+    rest = sparse.csr_array(graph[large][:, large])
+    if not large.all() and large.mean() > 0.5 and rest.sum() > graph.sum() / 2:
+        graph = rest
         values, vectors, noise = _beyond_noise(graph, limit, rng)
     lengths = _description_lengths(graph, vectors[:, :limit])
     return BlockCount(min(n, max(2, 1 + int(np.argmin(lengths)))), values[:limit], noise, lengths)

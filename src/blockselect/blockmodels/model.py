@@ -38,8 +38,13 @@ class BlockModel:
         The graph is read as :func:`blockselect.check_attributed_graph` reads it. Labels may be any values that sort;
         numbers nobody carries leave no empty block behind. `family` says who found the labels.
         """
-        adjacency = check_adjacency(adjacency, len(np.asarray(labels)))
         numbers = encode_labels(labels)
+        n_nodes = len(numbers)
+        if sparse.issparse(adjacency) and adjacency.shape[0] != n_nodes:  # as a selector hands it over, checked
+            raise ValueError(
+                f"there are {n_nodes} block labels but the graph has {adjacency.shape[0]} nodes; give one label a node."
+            )
+        adjacency = check_adjacency(adjacency, n_nodes)
         weight, sizes = _block_weights(adjacency, numbers)
         density = weight / np.outer(sizes, sizes)
         return cls(numbers, density, _relative_error(adjacency, weight, sizes, density), family)

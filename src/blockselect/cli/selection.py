@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import platform
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -58,7 +59,7 @@ def load_network(
         if graph is not None:
             raise Failure("--graph goes with --features; a --dataset brings its own graph.")
         return load_dataset(str(dataset), progress)
-    with expecting_bad_input():
+    with complaining_of_options(), expecting_bad_input():
         return load_files(features, graph, n_neighbors=n_neighbors)
 
 
@@ -69,13 +70,19 @@ def run_selection(network: NetworkInput, selector: BlockModelSelector, progress:
         warnings.simplefilter("always")
         for noise in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
             warnings.simplefilter("ignore", noise)  # for programmers, not for users of the command
-        try:
-            with expecting_bad_input():
-                selector.fit(graph.features, adjacency=graph.adjacency, progress=progress)
-        except Failure as failure:
-            raise Failure(in_terms_of_options(str(failure))) from failure
-    messages = list(dict.fromkeys(one_line(str(warning.message)) for warning in caught))
+        with complaining_of_options(), expecting_bad_input():
+            selector.fit(graph.features, adjacency=graph.adjacency, progress=progress)
+    messages = list(dict.fromkeys(one_line(in_terms_of_options(str(warning.message))) for warning in caught))
     return Selection(network, selector, summarize(selector, graph), messages)
+
+
+@contextmanager
+def complaining_of_options() -> Iterator[None]:
+    """Turn a failure that speaks of the library into one that speaks of options."""
+    try:
+        yield
+    except Failure as failure:
+        raise Failure(in_terms_of_options(str(failure))) from failure
 
 
 def file_contents(selection: Selection) -> dict[str, bytes]:

@@ -36,6 +36,12 @@ PARAMETER_OF: dict[str, str] = {
 }
 """Option → parameter of BlockModelSelector."""
 
+IN_PYTHON: dict[str, str] = {
+    r"build a graph with nearest_neighbour_graph\(features\)": "leave --graph out for links of nearest neighbours",
+    r" Cross-validation \(GridSearchCV.*": "",
+}
+"""Advice that can be followed in Python alone, as a pattern → what can be done here."""
+
 LEAST_RESAMPLES = 3
 
 
@@ -157,10 +163,14 @@ PARSERS: dict[str, Callable[[Any], Any]] = {
 
 
 def in_terms_of_options(message: str) -> str:
-    """A complaint that begins with a parameter's name, begun with the option's name instead."""
+    """What the library says of parameters and calls in Python, said of options instead."""
     for option, parameter in PARAMETER_OF.items():
+        name = f"--{option.replace('_', '-')}"
         begin = rf"^(?:The '{parameter}' parameter of BlockModelSelector|{parameter}(?= (?:is|has|must)\b))"
-        message = re.sub(begin, f"--{option.replace('_', '-')}", message)
+        message = re.sub(begin, name, message)
+        message = re.sub(rf"\b{parameter}=(['\"]?)([\w.:+-]*\w)\1", rf"{name} \2", message)
+    for advice, instead in IN_PYTHON.items():
+        message = re.sub(advice, instead, message)
     return message
 
 

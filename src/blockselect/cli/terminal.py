@@ -81,7 +81,8 @@ def _voters(criteria: list[dict[str, Any]]) -> str:
 
 def _best_features(summary: dict[str, Any]) -> Table:
     best = summary["selected"][:SHOWN]
-    table = Table(box=box.SIMPLE_HEAD, title=f"The best {len(best)}", title_justify="left", pad_edge=False)
+    title = f"The best {len(best)} of the selected"  # not of all: discoveries are selected whatever their scores
+    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
     table.add_column("rank", justify="right")
     table.add_column("feature", overflow="ellipsis", no_wrap=True)
     table.add_column("score", justify="right")

@@ -69,7 +69,7 @@ def refine_selection(
 
     Parameters
     ----------
-    selected : indices or mask
+    selected : indices
         The d features to start from. (paper: S)
     gram, statistics : DenseGramSquared or SparseGramSquared, BlockStatistics
         Of NumPy arrays, as for the descent.

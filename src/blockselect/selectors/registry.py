@@ -54,7 +54,7 @@ class Method:
 SELECTORS: dict[str, Method] = {
     "block-model": Method(
         BlockModelSelector,
-        "Block model, exact gradient",
+        "Block models by consensus, the default",
         "blocks",
         "checked",
         "after Bai, Nguyen and Davidson, KDD 2020, doi:10.1145/3394486.3403173",
