@@ -69,12 +69,18 @@ def information(X, labels, feature):
 
 def objective(A, X, labels, taken, *, feature_weight, rate_cost):
     """J for any choice of features, the best or not."""
-    A = A / A[A > 0].mean()
+    A = A / unit_of_links(A)
     one_block = np.zeros(len(labels), dtype=int)
     links = link_log_likelihood(A, labels) - link_log_likelihood(A, one_block)
     price = rate_cost * labels.max()
     worth = sum(information(X, labels, feature) - price for feature in np.flatnonzero(taken))
     return -links - feature_weight * worth
+
+
+def unit_of_links(A):
+    """The weight that counts as one link."""
+    weights = A[~np.eye(len(A), dtype=bool)]
+    return (weights**2).sum() / weights.sum()
 
 
 def link_information(x, A):
@@ -83,10 +89,14 @@ def link_information(x, A):
     x = x / x[x > 0].mean() if x.any() else x
     pairs = [(i, j) for i in range(n) for j in range(i)]
     A = A - np.diag(np.diag(A))
-    A = A / A[A > 0].mean()
+    A = A / unit_of_links(A)
     degrees = A.sum(axis=1)
     all_pairs = sum(degrees[i] * degrees[j] for i, j in pairs)
     total = sum(A[i, j] for i, j in pairs)
     observed = sum(x[i] * x[j] * A[i, j] for i, j in pairs)
     expected = total * sum(x[i] * x[j] * degrees[i] * degrees[j] for i, j in pairs) / all_pairs
+    if len(set(np.round(x[x > 0], 9))) > 1:
+        mean = np.average(x, weights=degrees)
+        dispersion = (np.average((x - mean) ** 2, weights=degrees) / mean) ** 2
+        observed, expected = observed / dispersion, expected / dispersion
     return observed * np.log(observed / expected) - (observed - expected) if observed > expected * (1 + 1e-12) else 0.0

@@ -94,3 +94,21 @@ def test_bad_input_is_named(change, message):
     given = {"features": np.eye(3), "adjacency": np.eye(3)[::-1], **change}
     with pytest.raises(ValueError, match=message):
         link_information(**given)
+
+
+@pytest.mark.parametrize("spread", [0.3, 1.0, 2.0])
+def test_noise_of_unequal_values_or_on_unequal_links_tells_no_more_than_a_free_rate_does(spread):
+    rng = np.random.default_rng(0)
+    _, A = planted(0, inside=30, outside=3)
+    X = rng.lognormal(0, spread, size=(len(A), 300)) * (rng.random((len(A), 300)) < 0.2)
+    weights = np.triu(rng.lognormal(0, 1, size=A.shape), 1)
+    for links in (A, A * (weights + weights.T)):
+        told = link_information(X, links)
+        assert told.mean() < 0.5  # ¼ by theory: half of the excesses are positive, with half a nat each
+        assert (told > 2.7).mean() < 0.04  # one in a hundred by theory
+
+
+def test_the_unit_of_a_graph_can_be_given_to_one_drawn_from_it():
+    A, X, _ = small_network(2)
+    binary = (X > 0).astype(float)
+    assert_allclose(link_information(binary, 3 * A, unit=3.0), link_information(binary, A, unit=1.0))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 
 from blockselect import BlockModelSelector, make_attributed_blocks
 from blockselect.scoring.joint_problem import JointProblem
@@ -118,3 +119,9 @@ def test_nodes_without_links_or_features_change_little():
     adjacency[:15], adjacency[:, :15], features[10:20] = 0, 0, 0
     selector = BlockModelSelector(30, n_blocks=3, **QUICK).fit(features.tocsr(), adjacency=adjacency.tocsr())
     assert precision(network, selector) >= precision(network, fit(network, 30)) - 0.15
+
+
+def test_a_graph_of_self_loops_alone_is_refused_before_any_work(network):
+    loops = sparse.eye_array(network.graph.n_nodes, format="csr")
+    with pytest.raises(ValueError, match="no link joins two different nodes"):
+        BlockModelSelector(5).fit(network.features, adjacency=loops)

@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 from scipy.stats import false_discovery_control
 from sklearn.exceptions import ConvergenceWarning
 
-from blockselect import BlockModelSelector, make_attributed_blocks
+from blockselect import BlockModel, BlockModelSelector, make_attributed_blocks
 from blockselect.scoring.null_model import match_evidence
 from made_fits import easy_network, fit, precision
 
@@ -46,10 +46,9 @@ def test_blocks_of_ones_own_can_be_asked_too(network, given):
 def test_of_noise_nothing_is_selected_and_that_is_said():
     noise = make_attributed_blocks(100, 3, n_informative=0, n_redundant=0, n_noise=40, random_state=0)
     with pytest.warns(ConvergenceWarning, match=r"no feature stands out .* false_discovery_rate=0.1.*raise it, or"):
-        selector = fit(noise, "auto", n_resamples=3, refine=True)
+        selector = fit(noise, "auto", n_resamples=3)
     assert selector.n_features_ == 0
     assert not selector.support_.any()
-    assert not hasattr(selector, "refinement_")
     with pytest.warns(UserWarning, match="No features were selected"):
         assert selector.transform(noise.features).shape == (100, 0)
 
@@ -62,6 +61,9 @@ def test_a_graph_that_the_features_made_is_refused(network):
 def test_blocks_that_the_features_made_are_refused(network):
     with pytest.raises(ValueError, match='"smoothed" reads the features; choose another block_model'):
         fit(network, "auto", block_model="smoothed")
+    found_so = BlockModel.from_labels(network.adjacency, network.blocks, family="smoothed")
+    with pytest.raises(ValueError, match='"smoothed" reads the features; choose another block_model'):
+        fit(network, "auto", block_model=found_so)
 
 
 def test_candidates_that_read_the_features_have_no_say_in_what_stands_out(network, monkeypatch):

@@ -40,8 +40,6 @@ def test_redundancy_leaves_fewer_features_that_repeat_each_other():
     assert much.refinement_.redundancy[-1] < without.refinement_.redundancy[-1]
 
 
-def test_refining_a_discovery_leaves_it_as_it_is(network):
-    """All discoveries are selected, and no other feature may take the place of one."""
-    plain, refined = (fit(network, "auto", refine=refine) for refine in (False, True))
-    assert_array_equal(refined.support_, plain.support_)
-    assert refined.refinement_.n_swaps == 0
+def test_discoveries_are_not_refined(network):
+    with pytest.raises(ValueError, match=r"refine=True swaps features.*set refine=False, or ask for a number"):
+        fit(network, "auto", refine=True)

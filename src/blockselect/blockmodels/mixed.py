@@ -27,6 +27,9 @@ MEMBERS: dict[str, Family] = {
 """Families that need no extra package, so that what is found does not depend on what is installed."""
 
 
+FEATURE_READING = "smoothed"  # the one family that looks at features besides the graph
+
+
 def mixed_labels(
     adjacency: Sparse,
     n_blocks: int,
@@ -47,5 +50,5 @@ def mixed_labels(
 
 def members_in_turn(n_candidates: int, *, with_features: bool) -> list[str]:
     """The family of each candidate, one after the other: the first ten of twenty are the ten of ten."""
-    names = [name for name in MEMBERS if with_features or name != "smoothed"]
+    names = [name for name in MEMBERS if with_features or name != FEATURE_READING]
     return [names[i % len(names)] for i in range(n_candidates)]

@@ -41,7 +41,7 @@ def evidence_of_blocks_and_links(
     problem: JointProblem, graph: AttributedGraph, models: Sequence[BlockModel]
 ) -> FloatArray:
     """The same, and nats that each feature tells of the links, net of the one rate they take (m,)."""
-    of_links = link_information(graph.features, graph.adjacency) - problem.price(2)
+    of_links = link_information(graph.features, graph.adjacency, unit=problem.link_unit) - problem.price(2)
     return evidence_of_blocks(problem, graph, models) + of_links
 
 

@@ -13,6 +13,7 @@ from scipy import sparse
 from blockselect.arrays import FloatArray, IntArray, Sparse
 from blockselect.blockmodels.model import BlockModel, check_block_model, encode_labels
 from blockselect.graphs.attributed import AttributedGraph
+from blockselect.scoring import units
 from blockselect.scoring.feature_evidence import FeatureEvidence, as_counts, feature_information
 from blockselect.scoring.link_evidence import LinkEvidence, xlogx
 from blockselect.scoring.node_moves import Evidence, sweep
@@ -39,7 +40,7 @@ class JointProblem:
     Parameters
     ----------
     graph : AttributedGraph
-        Non-negative features, dense or sparse. Link weights are divided by their mean and read as counts. Features
+        Non-negative features, dense or sparse. Link weights are divided by `link_unit` and read as counts. Features
         may be counts or any other non-negative numbers: their units do not matter, and what blocks tell of a feature
         is measured by how much it varies.
     feature_weight : float
@@ -47,15 +48,26 @@ class JointProblem:
     rate_cost : float
         Nats that each rate of a feature beyond the first must be worth: 1 is Akaike's price; ½ log n, the Bayesian
         one, takes fewer features.
+    link_unit : float, optional
+        The weight that counts as one link; default: see :func:`~blockselect.scoring.units.link_unit`. A resampled
+        graph has that of the graph it was drawn from.
     """
 
-    __slots__ = ("_adjacency", "_features", "_graph", "_totals", "feature_weight", "rate_cost")
+    __slots__ = ("_adjacency", "_features", "_graph", "_totals", "feature_weight", "link_unit", "rate_cost")
 
-    def __init__(self, graph: AttributedGraph, *, feature_weight: float = 1.0, rate_cost: float = 1.0) -> None:
+    def __init__(
+        self,
+        graph: AttributedGraph,
+        *,
+        feature_weight: float = 1.0,
+        rate_cost: float = 1.0,
+        link_unit: float | None = None,
+    ) -> None:
         _check_numbers(feature_weight=feature_weight, rate_cost=rate_cost)
         self.feature_weight, self.rate_cost = float(feature_weight), float(rate_cost)
         self._graph = graph
-        self._adjacency = _link_counts(graph.adjacency)  # (n, n)
+        self.link_unit = units.link_unit(graph.adjacency) if link_unit is None else link_unit
+        self._adjacency = _link_counts(graph.adjacency, self.link_unit)  # (n, n)
         self._features, self._totals = as_counts(graph.features)  # (n, m) and (n,)
 
     def price(self, n_blocks: int) -> float:
@@ -140,12 +152,11 @@ class JointProblem:
         return numbers
 
 
-def _link_counts(adjacency: Sparse) -> Sparse:
-    """Link weights as counts that are 1 on average, in double precision."""
+def _link_counts(adjacency: Sparse, unit: float) -> Sparse:
+    """Link weights as counts, in double precision."""
     counts = sparse.csr_array(adjacency, dtype=np.float64, copy=True)
     counts.eliminate_zeros()
-    if counts.nnz:
-        counts.data /= counts.data.mean()
+    counts.data /= unit
     return counts
 
 

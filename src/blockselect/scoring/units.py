@@ -1,11 +1,11 @@
-"""in_units: features in units of their own, so that neither their scale nor that of each other matters."""
+"""Features and links in units of their own, so that the scale they came in does not matter."""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
 
-from blockselect.arrays import Features, FloatArray, IntArray
+from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 
 
 def in_units(features: Features) -> Features:
@@ -21,6 +21,20 @@ def in_units(features: Features) -> Features:
     n_holders = np.bincount(scaled.indices, minlength=scaled.shape[1])
     scaled.data /= _means(scaled.sum(axis=0), n_holders)[scaled.indices]
     return scaled
+
+
+def link_unit(adjacency: Sparse) -> float:
+    """The weight that counts as one link, Σw² / Σw over the links between two nodes; 1 where there is none.
+
+    Where all weights are alike it is that weight. Where they differ it is that of the heavy ones, so that a few of
+    them do not pass for many links.
+    """
+    links = adjacency.tocoo()
+    weights = links.data[(links.row != links.col) & (links.data > 0)].astype(np.float64)
+    if not len(weights):
+        return 1.0
+    shares = weights / weights.max()  # squares neither over- nor underflow
+    return float(weights.max() * (shares @ shares) / shares.sum())
 
 
 def _means(sums: FloatArray, n_holders: IntArray) -> FloatArray:

@@ -8,7 +8,6 @@ from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
@@ -18,7 +17,9 @@ from sklearn.utils._param_validation import Interval, Options, StrOptions
 from blockselect.arrays import FloatArray
 from blockselect.blockmodels.candidates import FAMILIES, check_family, find_block_models
 from blockselect.blockmodels.count import choose_n_blocks
+from blockselect.blockmodels.mixed import FEATURE_READING
 from blockselect.blockmodels.model import BlockModel, check_block_model
+from blockselect.blockmodels.reflection import reflected
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.presence import are_sparse_counts, presence
 from blockselect.scoring.consensus import EVIDENCE
@@ -162,7 +163,8 @@ class BlockModelSelector(ScoreSelector):
         How many are selected: fewer than asked for where too few scores are non-zero.
     stability_ : array of shape (m,)
         With ``guidance="consensus"`` and `n_resamples`: the estimated chance that a feature would be selected again on
-        a resampled graph.
+        a resampled graph, by its score: it does not say that the feature is true, and speaks of neither discoveries
+        nor refined sets.
     p_values_, q_values_ : arrays of shape (m,)
         With ``n_features_to_select="auto"``: how often a random matching stands out as far as the feature does, and
         the lowest `false_discovery_rate` at which it would be kept.
@@ -346,6 +348,8 @@ class BlockModelSelector(ScoreSelector):
         if self.n_features_to_select == "auto":
             self._check_null(adjacency)
         graph = self._check_graph(X, y, adjacency, n_neighbors=self.n_neighbors, dtype=self.dtype)
+        if self.guidance == "consensus":
+            check_links(graph)
         if self.initial_scores is not None:
             check_initial_scores(self.initial_scores, graph.n_features, np.dtype(self.dtype))
         if self.n_features_to_select != "auto":
@@ -360,10 +364,17 @@ class BlockModelSelector(ScoreSelector):
                 'n_features_to_select="auto" asks which features match the graph, but a graph built from the features '
                 "matches them by itself; pass an adjacency, or a number of features."
             )
-        if isinstance(self.block_model, str) and self.block_model == "smoothed":
+        given = self.block_model
+        family = given.family if isinstance(given, BlockModel) else given
+        if isinstance(family, str) and family == FEATURE_READING:
             raise ValueError(
-                'n_features_to_select="auto" needs blocks found from the graph alone, and "smoothed" reads the '
-                'features; choose another block_model, such as "mixed", or a number of features.'
+                f'n_features_to_select="auto" needs blocks found from the graph alone, and "{FEATURE_READING}" reads '
+                'the features; choose another block_model, such as "mixed", or a number of features.'
+            )
+        if self.refine:
+            raise ValueError(
+                'refine=True swaps features, and those that n_features_to_select="auto" finds stand for themselves; '
+                "set refine=False, or ask for a number of features."
             )
 
     def _find_candidates(self, graph: AttributedGraph, rng: np.random.Generator) -> list[BlockModel]:
@@ -400,9 +411,10 @@ class BlockModelSelector(ScoreSelector):
         """Features whose match with the graph stands out from random matchings, where that is asked for."""
         if self.n_features_to_select != "auto":
             return None
+        models = [model for model in candidates if model.family != FEATURE_READING]
         evidence = match_evidence(
             graph.features,
-            [model for model in candidates if model.family != "smoothed"],
+            [reflected(model) for model in models] if self.profile_target == "reflected" else models,
             n_rounds=self.n_null,
             rng=rng.spawn(1)[0],
             profile_ratio=self.profile_ratio,
@@ -436,7 +448,7 @@ class BlockModelSelector(ScoreSelector):
         joint = self.joint and search
         voting, resampling = rng.spawn(2)
         guided = guidance.by_consensus(candidates, joint=joint, rng=voting, n_jobs=self.n_jobs)
-        self.criteria_ = criteria_table(candidates, guided)
+        self.criteria_ = guided.criteria(candidates)
         if self.n_resamples:
             self.stability_ = guidance.stability(
                 guided.models, self.n_resamples, search=search, joint=joint, rng=resampling
@@ -466,7 +478,7 @@ class BlockModelSelector(ScoreSelector):
                 problem.statistics(guided.models),
                 profile_ratio=self.profile_ratio,
                 smoothing=self.smoothing,
-                candidates=scores > 0 if found is None else found,
+                candidates=scores > 0,
                 features=problem.features,
                 redundancy=self.redundancy,
                 coverage=self.coverage,
@@ -497,21 +509,13 @@ class BlockModelSelector(ScoreSelector):
         return tags
 
 
-def criteria_table(candidates: list[BlockModel], guided: Guided) -> pd.DataFrame:
-    """How each candidate was judged, in their order."""
-    screening = guided.screening
-    if screening is None:
-        raise ValueError("scores guided by one candidate come with no screening.")
-    return pd.DataFrame(
-        {
-            "family": [model.family for model in candidates],
-            "n_blocks": [model.n_blocks for model in candidates],
-            "relative_error": [model.relative_error for model in candidates],
-            "evidence_at_start": screening.at_start,
-            "evidence": screening.evidence,
-            "voted": np.isin(np.arange(len(candidates)), screening.kept),
-        }
-    )
+def check_links(graph: AttributedGraph) -> None:
+    """A consensus weighs candidates by what they tell of links."""
+    if graph.n_links == graph.n_self_loops:
+        raise ValueError(
+            "no link joins two different nodes, so there is nothing to find blocks by; pass a graph with links, or "
+            "block_model=labels with guidance='lowest_error'."
+        )
 
 
 def check_initial_scores(initial_scores: Any, n_features: int, dtype: np.dtype[Any]) -> None:

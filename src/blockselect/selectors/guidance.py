@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 
 from blockselect.arrays import FloatArray
 from blockselect.blockmodels.candidates import find_block_models
@@ -18,6 +19,7 @@ from blockselect.scoring.problem import ScoreProblem, Solution
 from blockselect.scoring.screening import Screening, screen
 from blockselect.scoring.sparsity import Sparsity, settle_sparsity, sparsities_of
 from blockselect.scoring.stability import selection_stability
+from blockselect.scoring.units import link_unit
 
 Progress = Callable[[str, int, int], None]  # stage, done, of how many
 
@@ -33,6 +35,23 @@ class Guided:
     sparsities: tuple[float, ...]  # that count
     solution: Solution  # of these models, for those sparsities
     screening: Screening | None = None  # where there was a choice
+
+    def criteria(self, candidates: Sequence[BlockModel]) -> pd.DataFrame:
+        """How each candidate was judged, in their order; without a screening they were not."""
+        table = pd.DataFrame(
+            {
+                "family": [model.family for model in candidates],
+                "n_blocks": [model.n_blocks for model in candidates],
+                "relative_error": [model.relative_error for model in candidates],
+            }
+        )
+        if self.screening is None:
+            return table
+        return table.assign(
+            evidence_at_start=self.screening.at_start,
+            evidence=self.screening.evidence,
+            voted=np.isin(np.arange(len(candidates)), self.screening.kept),
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,10 +103,11 @@ class Guidance:
         `search` finds them anew, else the given blocks stay and their densities alone change.
         """
         resampled, evidence = [], []
+        unit = link_unit(self.graph.adjacency)
         self.report("resampling", 0, n_resamples)
         for i, stream in enumerate(rng.spawn(n_resamples)):
             graph = replace(self.graph, adjacency=resample_links(self.graph.adjacency, stream))
-            joint_problem = JointProblem(graph)
+            joint_problem = JointProblem(graph, link_unit=unit)
             if search:
                 like = [models[j % len(models)] for j in range(_TRIES * i, _TRIES * (i + 1))]
                 found = [_found_again(graph, one, stream) for one in like]
