@@ -73,7 +73,7 @@ def test_candidates_that_read_the_features_have_no_say_in_what_stands_out(networ
         asked.extend(model.family for model in models)
         return match_evidence(features, models, **options)
 
-    monkeypatch.setattr("blockselect.selectors.block_model.match_evidence", recorded)
+    monkeypatch.setattr("blockselect.selectors.discovery.match_evidence", recorded)
     selector = fit(network, "auto")
     assert set(asked) == {model.family for model in selector.candidates_} - {"smoothed"}
     assert len(asked) == len(selector.candidates_) - 1

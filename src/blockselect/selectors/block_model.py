@@ -17,22 +17,21 @@ from sklearn.utils._param_validation import Interval, Options, StrOptions
 from blockselect.arrays import FloatArray
 from blockselect.blockmodels.candidates import FAMILIES, check_family, find_block_models
 from blockselect.blockmodels.count import choose_n_blocks
-from blockselect.blockmodels.mixed import FEATURE_READING
 from blockselect.blockmodels.model import BlockModel, check_block_model
 from blockselect.blockmodels.reflection import reflected
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.presence import are_sparse_counts, presence
 from blockselect.scoring.consensus import EVIDENCE
 from blockselect.scoring.device import check_device
-from blockselect.scoring.discoveries import MIN_ROUNDS, discoveries, null_p_values
+from blockselect.scoring.discoveries import MIN_ROUNDS
 from blockselect.scoring.gram import gram_form, gram_squared
 from blockselect.scoring.losses import Gradient, induced_density
-from blockselect.scoring.null_model import match_evidence
 from blockselect.scoring.problem import ScoreProblem
 from blockselect.scoring.refinement import refine_selection
 from blockselect.scoring.sparsity import SPARSITY_GRID as SPARSITY_GRID
 from blockselect.scoring.stability import MIN_RESAMPLES
 from blockselect.selectors.base import ScoreSelector
+from blockselect.selectors.discovery import check_testable, discover
 from blockselect.selectors.guidance import Guidance, Guided
 from blockselect.selectors.guidance import Progress as Progress
 from blockselect.selectors.randomness import generator_from
@@ -346,7 +345,7 @@ class BlockModelSelector(ScoreSelector):
         if isinstance(self.block_model, str):
             check_family(self.block_model, with_features=True)
         if self.n_features_to_select == "auto":
-            self._check_null(adjacency)
+            check_testable(adjacency, self.block_model, refine=self.refine)
         graph = self._check_graph(X, y, adjacency, n_neighbors=self.n_neighbors, dtype=self.dtype)
         if self.guidance == "consensus":
             check_links(graph)
@@ -356,26 +355,6 @@ class BlockModelSelector(ScoreSelector):
             self._n_to_select(graph.n_features)
         binary = are_sparse_counts(graph.features) if self.binarize == "auto" else self.binarize
         return replace(graph, features=presence(graph.features)) if binary else graph
-
-    def _check_null(self, adjacency: Any) -> None:
-        """Where features had a say in the graph or its blocks, they match both without any truth in it."""
-        if adjacency is None:
-            raise ValueError(
-                'n_features_to_select="auto" asks which features match the graph, but a graph built from the features '
-                "matches them by itself; pass an adjacency, or a number of features."
-            )
-        given = self.block_model
-        family = given.family if isinstance(given, BlockModel) else given
-        if isinstance(family, str) and family == FEATURE_READING:
-            raise ValueError(
-                f'n_features_to_select="auto" needs blocks found from the graph alone, and "{FEATURE_READING}" reads '
-                'the features; choose another block_model, such as "mixed", or a number of features.'
-            )
-        if self.refine:
-            raise ValueError(
-                'refine=True swaps features, and those that n_features_to_select="auto" finds stand for themselves; '
-                "set refine=False, or ask for a number of features."
-            )
 
     def _find_candidates(self, graph: AttributedGraph, rng: np.random.Generator) -> list[BlockModel]:
         if isinstance(self.block_model, BlockModel):
@@ -411,20 +390,18 @@ class BlockModelSelector(ScoreSelector):
         """Features whose match with the graph stands out from random matchings, where that is asked for."""
         if self.n_features_to_select != "auto":
             return None
-        models = [model for model in candidates if model.family != FEATURE_READING]
-        evidence = match_evidence(
+        found = discover(
             graph.features,
-            [reflected(model) for model in models] if self.profile_target == "reflected" else models,
+            [reflected(model) for model in candidates] if self.profile_target == "reflected" else candidates,
+            level=self.false_discovery_rate,
             n_rounds=self.n_null,
             rng=rng.spawn(1)[0],
             profile_ratio=self.profile_ratio,
             smoothing=self.smoothing,
             gradient=self.gradient,
         )
-        self.p_values_ = null_p_values(evidence.real, evidence.null)
-        result = discoveries(self.p_values_, self.false_discovery_rate)
-        self.q_values_ = result.q_values
-        return result.found
+        self.p_values_, self.q_values_ = found.p_values, found.q_values
+        return found.support
 
     def _problem(self, graph: AttributedGraph, form: Any) -> ScoreProblem:
         descent = {
