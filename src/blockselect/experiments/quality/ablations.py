@@ -44,7 +44,7 @@ SETTINGS: dict[str, Setting] = {
     "the best-fitting candidate": _default_but(guidance="lowest_error"),
     "values of features": _default_but(binarize=False),
     "sparsity averaged": _default_but(sparsity="auto"),
-    "sparsity by the paper's rule at the largest d": _default_but(sparsity="paper"),
+    "sparsity by the paper's rule": _default_but(sparsity="paper"),  # for the largest number of features
     "refined with coverage": Setting({"n_resamples": 0, "refine": True}),
 }
 """Every setting by its name, the order of tables."""
