@@ -11,7 +11,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning
 
-from blockselect import BlockModelSelector
+from blockselect import PAPER, BlockModelSelector
 from blockselect.blockmodels.model import BlockModel
 from blockselect.evaluation import clustering_accuracy, evaluate_selection
 from blockselect.experiments.figures import EXPERIMENTS, block_models, effectiveness, parameters, perturbation
@@ -54,7 +54,7 @@ def test_the_choice_without_labels_is_the_selector_with_the_papers_settings(run)
     best = candidates("planted", config.n_candidates, config.seed, published=False)[0]
     kept = []
     for sparsity in config.sparsities:
-        selector = BlockModelSelector(8, block_model=best, gradient="paper", tol=0.0, sparsity=sparsity)
+        selector = BlockModelSelector(8, **{**PAPER, "block_model": best, "sparsity": sparsity})
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # a strong sparsity leaves fewer
             selector.fit(graph.features, adjacency=graph.adjacency)
