@@ -7,7 +7,8 @@ from importlib import resources
 import pytest
 
 from blockselect.experiments.config import read_config
-from blockselect.selectors.block_model import PAPER, SPARSITY_GRID
+from blockselect.scoring.sparsity import SPARSITY_GRID
+from blockselect.selectors.block_model import PAPER
 
 QUICK = (resources.files("blockselect.experiments") / "configs" / "quick.toml").read_text(encoding="utf-8")
 

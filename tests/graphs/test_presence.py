@@ -42,3 +42,11 @@ def test_presence_is_one_where_a_node_has_a_feature_in_the_same_form_and_type(fo
     assert found.dtype == dtype
     assert_array_equal(found.toarray() if sparse.issparse(found) else found, COUNTS > 0)
     assert features.max() == 3  # the features themselves are not changed
+
+
+def test_counts_that_presence_would_make_constant_are_left_as_they_are():
+    always_or_never = np.zeros((6, 5))
+    always_or_never[:, 0] = [1, 2, 3, 1, 2, 3]
+    assert not are_sparse_counts(always_or_never)
+    with pytest.raises(ValueError, match=r"binarize=True leaves every feature constant.*set binarize=False"):
+        presence(always_or_never)

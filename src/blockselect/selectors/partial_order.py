@@ -10,6 +10,7 @@ from scipy import sparse
 from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.columns import constant_columns
+from blockselect.graphs.presence import presence
 from blockselect.scoring.links import NonLinks, linked_pairs
 from blockselect.selectors.guided import NetworkGuidedSelector
 from blockselect.selectors.laplacian import scores_where_defined
@@ -100,12 +101,5 @@ def shared_by_links(features: Features, adjacency: Sparse) -> FloatArray:
 
 def features_to_compare(features: Features, *, binarize: bool) -> Features:
     """The features in float64, or whether each value is not zero."""
-    if not binarize:
-        return features.astype(np.float64, copy=False)
-    present = (features != 0).astype(np.float64)
-    if constant_columns(present).all():
-        raise ValueError(
-            "binarize=True leaves every feature constant: none is zero for some nodes and not for others; "
-            "set binarize=False."
-        )
-    return present
+    read = presence(features) if binarize else features
+    return read.astype(np.float64, copy=False)
