@@ -223,9 +223,10 @@ def test_networks_that_are_not_here_are_refused_and_it_says_how_to_get_them(run,
 def test_a_package_that_is_missing_is_refused_before_any_work(
     run, config, tmp_path, monkeypatch, package, more, message
 ):
-    from blockselect.cli import reproduction
+    from blockselect.cli import reproduction, trials
 
-    monkeypatch.setattr(reproduction, "find_spec", lambda name: None if name == package else object())
+    for module in (reproduction, trials):
+        monkeypatch.setattr(module, "find_spec", lambda name: None if name == package else object())
     result = run("reproduce", "all", "--config", config, "--out", tmp_path / "out", *more)
     assert refused(result, tmp_path, message)
 
@@ -248,9 +249,9 @@ def test_an_out_that_is_a_file_is_refused(run, config, tmp_path):
 
 
 def test_a_long_run_tells_how_far_it_is_where_there_is_no_terminal(run, config, tmp_path, monkeypatch):
-    from blockselect.cli import reproduction
+    from blockselect.cli import trials
 
-    monkeypatch.setattr(reproduction, "LINE_EVERY", 0)
+    monkeypatch.setattr(trials, "LINE_EVERY", 0)
     result = run("reproduce", "datasets,convergence", *options(config, tmp_path / "out"))
     lines = result.stderr.splitlines()
     assert lines[0] == "0 of 2 trials"

@@ -10,6 +10,7 @@ from blockselect import __version__
 from blockselect.cli.compare import compare
 from blockselect.cli.datasets import datasets
 from blockselect.cli.failure import OneLineGroup
+from blockselect.cli.quality import quality
 from blockselect.cli.reproduce import reproduce
 from blockselect.cli.select import select
 
@@ -18,6 +19,7 @@ app.command("select")(select)
 app.add_typer(datasets, name="datasets")
 app.command("compare")(compare)
 app.command("reproduce")(reproduce)
+app.command("quality")(quality)
 
 
 def _show_version(wanted: bool) -> None:

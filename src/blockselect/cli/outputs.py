@@ -6,7 +6,7 @@ import os
 import secrets
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from blockselect.cli.failure import Failure
 
@@ -47,6 +47,13 @@ def write_together(folder: Path, files: Mapping[str, bytes]) -> None:
             with suppress(OSError):
                 path.rmdir()
         raise
+
+
+def write_tree(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write files by their paths within the folder, those of each folder together."""
+    paths = {PurePosixPath(path): content for path, content in files.items()}
+    for parent in sorted({path.parent for path in paths}):
+        write_together(folder / parent, {path.name: paths[path] for path in paths if path.parent == parent})
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 from importlib.util import find_spec
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import typer
-from joblib.externals.loky.process_executor import BrokenProcessPool
 from rich import box
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
 from blockselect.cli.failure import Failure, one_line
-from blockselect.cli.outputs import write_together
+from blockselect.cli.outputs import write_tree
 from blockselect.cli.terminal import printable
-from blockselect.experiments.agenda import Standing
+from blockselect.cli.trials import check_parquet, trials_running
 from blockselect.experiments.claims import Judgement
 from blockselect.experiments.config import ExperimentConfig, read_config
 from blockselect.experiments.figures import EXPERIMENTS
@@ -35,7 +29,6 @@ from blockselect.suggestions import did_you_mean
 __all__ = ["check_task", "complete_rows", "open_store", "run_trials", "show_verdicts", "write_files"]
 
 STORE = "trials.sqlite"
-LINE_EVERY = 30.0  # seconds between lines of progress where there is no terminal
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +54,7 @@ class Result:
 
 def check_task(names: str, config: str, *, parquet: bool, dask: str | None) -> Task:
     """Refuse what cannot be done, before any work."""
-    if parquet and find_spec("pyarrow") is None:
-        raise Failure(
-            "Parquet needs pyarrow; install it with: pip install 'blockselect[reproduce]', or give --no-parquet."
-        )
+    check_parquet(parquet)
     if dask is not None and find_spec("distributed") is None:
         raise Failure("--dask needs Dask; install it with: pip install 'blockselect[dask]'.")
     chosen = parse_experiments(names)
@@ -92,25 +82,14 @@ def open_store(out: Path, task: Task) -> Store:
 def run_trials(task: Task, store: Store, *, workers: int, quiet: bool) -> None:
     """Run what is missing; rows that came stay, whatever happens."""
     experiments = [EXPERIMENTS[name] for name in task.names]
-    try:
-        with _progress(quiet) as progress:
-            run_experiments(experiments, task.config, store, workers=workers, dask=task.dask, progress=progress)
-    except BrokenProcessPool as error:
-        raise Failure(
-            "a worker process was ended from outside, perhaps because memory ran out; the trials that had ended are "
-            "kept: run the same command again, with fewer --workers."
-        ) from error
-    except KeyboardInterrupt:
-        typer.echo("the trials that had ended are kept; the same command goes on from there.", err=True)
-        raise
+    with trials_running(quiet=quiet) as progress:
+        run_experiments(experiments, task.config, store, workers=workers, dask=task.dask, progress=progress)
 
 
 def write_files(out: Path, task: Task, rows: Mapping[str, list[Row]]) -> Result:
     """Write all files of the experiments that are complete in this folder."""
     files, judgements = make_files(rows, task.config, title=task.title, parquet=task.parquet)
-    for folder in sorted({str(PurePosixPath(path).parent) for path in files}):
-        here = {PurePosixPath(path).name: content for path, content in files.items() if _lies_in(path, folder)}
-        write_together(out / folder, here)
+    write_tree(out, files)
     lines = [f"{name}: {one_line(line)}" for name in task.names for line in failures(rows[name])]
     all_failed = all(row["error"] for name in task.names for row in rows[name])
     return Result(judgements, lines, all_failed, len(files))
@@ -126,56 +105,3 @@ def show_verdicts(out: Path, result: Result) -> None:
     console = Console()
     console.print(table, width=None if console.is_terminal else 120)
     typer.echo(f"wrote {result.n_files} files; begin with {out / 'claims.html'}")
-
-
-@contextmanager
-def _progress(quiet: bool) -> Iterator[Callable[[Standing], None] | None]:
-    """A bar on a terminal; else a line now and then, so that a log tells how far the run is."""
-    if quiet:
-        yield None
-    elif sys.stderr.isatty():
-        with _bar() as report:
-            yield report
-    else:
-        yield _lines()
-
-
-@contextmanager
-def _bar() -> Iterator[Callable[[Standing], None]]:
-    columns = (
-        TextColumn("trials"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.fields[left]}"),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        shown = bar.add_task("trials", total=None, left="")
-
-        def report(standing: Standing) -> None:
-            bar.update(shown, completed=standing.done, total=standing.known, left=time_left(standing))
-
-        yield report
-
-
-def _lines() -> Callable[[Standing], None]:
-    last = time.monotonic()
-
-    def report(standing: Standing) -> None:
-        nonlocal last
-        if time.monotonic() - last >= LINE_EVERY:
-            last = time.monotonic()
-            left = time_left(standing)
-            typer.echo(f"{standing.done} of {standing.known} trials{', ' if left else ''}{left}", err=True)
-
-    return report
-
-
-def time_left(standing: Standing) -> str:
-    if standing.seconds_left is None:
-        return ""
-    return f"about {timedelta(seconds=round(standing.seconds_left))} left"
-
-
-def _lies_in(path: str, folder: str) -> bool:
-    return str(PurePosixPath(path).parent) == folder

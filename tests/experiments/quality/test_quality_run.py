@@ -11,7 +11,6 @@ import pytest
 
 from blockselect.experiments.quality import networks
 from blockselect.experiments.quality import planted as planted_networks
-from blockselect.experiments.quality.__main__ import main
 from blockselect.experiments.quality.ablations import DEFAULT, SETTINGS, Setting
 from blockselect.experiments.quality.cells import compare, count, summarize
 from blockselect.experiments.quality.config import read_quality_config
@@ -171,22 +170,3 @@ def test_planted_networks_are_the_same_for_every_method(measured, small):
         *((RIVAL, method) for method in small.methods),
     }
     assert all({row["seed"] for row in table if row["method"] == method} == {0, 1} for method in small.methods)
-
-
-def test_the_command_writes_tables_and_rows_and_tells_the_counts(tmp_path, capsys):
-    tables = tmp_path / "docs" / "tables.md"
-    arguments = ["--config", "quick", "--out", str(tmp_path / "out"), "--settings", "default", "--no-parquet"]
-    assert main([*arguments, "--tables", str(tables)]) == 0
-    told = capsys.readouterr().out
-    assert "At or above the best label-free rival in" in told
-    assert tables.read_bytes() == (tmp_path / "out" / "quality.md").read_bytes()
-    written = {str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*.*") if path.is_file()}
-    expected = {"quality.md", "config.json", STORE, "rows/clusterings.csv"}
-    assert written >= expected | {f"rows/{part.NAME}.csv" for part in (networks, planted_networks)}
-
-
-def test_the_command_refuses_what_is_not_known(tmp_path, capsys):
-    assert main(["--config", "quick", "--out", str(tmp_path), "--settings", "defualt"]) == 2
-    assert "no setting is called 'defualt'" in capsys.readouterr().err
-    assert main(["--config", "papers", "--out", str(tmp_path)]) == 2
-    assert "no configuration 'papers'" in capsys.readouterr().err

@@ -64,6 +64,14 @@ def find_setting(name: str) -> Setting:
     return SETTINGS[name]
 
 
+def parse_settings(text: str) -> list[str]:
+    """Names of settings, by commas."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    for name in names:
+        find_setting(name)
+    return names
+
+
 def selector_of(text: str, n_features_to_select: int, *, n_blocks: int, seed: int) -> BlockModelSelector:
     """The selector of a setting's text, not fitted; `n_blocks` is read where the setting says so."""
     arguments = json.loads(text)

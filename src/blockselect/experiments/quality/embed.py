@@ -2,6 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+
+def fill_page(page: str, tables: str, headlines: Sequence[str]) -> str:
+    """The page with tables and headlines between its marks for them; the tables alone where it has none."""
+    filled = embed(page, "tables", as_section(tables, "Tables"))
+    if filled == page and "<!-- tables -->" not in page:
+        return tables
+    return embed(filled, "summary", "\n".join(f"- {line}" for line in headlines))
+
 
 def embed(page: str, name: str, text: str) -> str:
     """The page with the text between ``<!-- name -->`` and ``<!-- end of name -->``; without such marks, as it is."""

@@ -86,7 +86,7 @@ def _won(found: Count, rival: str) -> str:
 def _in_a_sentence(config: QualityConfig, title: str) -> str:
     protocol = config.protocol
     return (
-        f"Made by `python -m blockselect.experiments.quality --config {title}`: {', '.join(protocol.datasets)}; "
+        f"Made by `blockselect quality --config {title}`: {', '.join(protocol.datasets)}; "
         f"K-means with {protocol.kmeans_runs} runs of {protocol.kmeans_init} starts; candidate seeds "
         f"{', '.join(map(str, config.candidate_seeds))} (a method that is not random once); {config.planted_seeds} "
         f"planted networks a regime; blockselect {__version__}."
