@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 
 from blockselect.experiments.figures.effectiveness import LOWEST, SUPERVISED
 from blockselect.experiments.quality.ablation import ablate
-from blockselect.experiments.quality.cells import TUNED, Count, compare, count, summarize
+from blockselect.experiments.quality.cells import TUNED, Count, compare, count, count_by_rival, summarize
 from blockselect.experiments.quality.networks import GRID_KIND, NAME, RIVAL, SETTING
 
 
@@ -43,6 +43,17 @@ def test_each_measure_has_a_best_rival_of_its_own():
     assert cells["rival"].to_dict() == {"accuracy": "one", "nmi": "other"}
     assert_allclose(cells["margin"], [-0.1, 0.1])
     assert cells.loc["accuracy", ["zero_rows", "rival_zero_rows"]].tolist() == [7, 40]
+
+
+def test_each_rival_is_also_counted_alone():
+    lines = [
+        line(SETTING, "default"),
+        line(RIVAL, "one", accuracy=0.6, nmi=0.1),
+        line(RIVAL, "other", accuracy=0.51, nmi=0.31),
+        line(TUNED, SUPERVISED, accuracy=0.9, nmi=0.9),
+    ]
+    counts = count_by_rival(pd.DataFrame(lines), "default")
+    assert counts == {"one": Count(2, at_or_above=1, within=0), "other": Count(2, at_or_above=0, within=2)}
 
 
 def test_what_the_labels_chose_is_compared_with_apart():

@@ -110,7 +110,7 @@ def test_a_method_that_selects_fewer_is_judged_by_what_it_selected():
 def test_tables_are_well_formed(measured, small):
     page = render_tables(measured, small, "small")
     tables = re.findall(r"(?:^\|.*\|\n)+", page, flags=re.MULTILINE)
-    assert len(tables) == 6 + 3
+    assert len(tables) == 7 + 3
     for table in tables:
         lines = table.splitlines()
         assert len(lines) > 2

@@ -83,6 +83,15 @@ def count(cells: pd.DataFrame) -> Count:
     return Count(len(cells), int(cells["at_or_above"].sum()), int(cells["within"].sum()))
 
 
+def count_by_rival(summary: pd.DataFrame, method: str) -> dict[str, Count]:
+    """The same against each label-free rival alone, in the order of the summary."""
+    is_rival = summary["kind"] == RIVAL
+    return {
+        str(rival): count(compare(summary[~is_rival | (summary["method"] == rival)], method))
+        for rival in summary.loc[is_rival, "method"].unique()
+    }
+
+
 def _cell(own: Line | None, rivals: list[Line], measure: str) -> Row:
     best = max(rivals, key=lambda line: line[measure])
     mean, sd, zero_rows = (np.nan,) * 3 if own is None else (own[measure], own[f"{measure}_sd"], own["n_zero_rows"])

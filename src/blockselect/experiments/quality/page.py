@@ -13,7 +13,16 @@ from blockselect.experiments.figures.style import title_of
 from blockselect.experiments.quality import networks, planted
 from blockselect.experiments.quality.ablation import ablate
 from blockselect.experiments.quality.ablations import DEFAULT
-from blockselect.experiments.quality.cells import MEASURES, TUNED, Count, Line, compare, count, summarize
+from blockselect.experiments.quality.cells import (
+    MEASURES,
+    TUNED,
+    Count,
+    Line,
+    compare,
+    count,
+    count_by_rival,
+    summarize,
+)
 from blockselect.experiments.quality.config import QualityConfig
 from blockselect.experiments.quality.recovery import compare_precisions, precisions, summarize_precisions
 from blockselect.experiments.reproduction import failures
@@ -41,6 +50,8 @@ def render_tables(rows: Mapping[str, Sequence[Row]], config: QualityConfig, titl
         "## The default against every label-free rival",
         CELLS_RULE,
         *_default_cells(summary, networks.RIVAL, "the best rival"),
+        "Against each rival alone:",
+        _rival_by_rival(summary),
         f"## The default against {SUPERVISED}",
         f"{SUPERVISED} takes the candidate and γ with the best ACC by the class labels, anew in each cell and seed.",
         *_default_cells(summary, TUNED, SUPERVISED),
@@ -70,6 +81,7 @@ def headlines(rows: Mapping[str, Sequence[Row]]) -> list[str]:
     above = int((regimes["difference"] > 0).sum()) if len(regimes) else 0
     return [
         _won(count(compare(summary, DEFAULT, networks.RIVAL)), "the best label-free rival"),
+        _each_rival(count_by_rival(summary, DEFAULT)),
         _won(count(compare(summary, DEFAULT, TUNED)), SUPERVISED),
         f"Planted networks: above the best rival in {above} of {len(regimes)} regimes.",
     ]
@@ -81,6 +93,23 @@ def _won(found: Count, rival: str) -> str:
         f"At or above {rival} in {found.at_or_above} of {found.cells} cells; of the other {rest}, {found.within} "
         "within one sd."
     )
+
+
+def _each_rival(counts: Mapping[str, Count]) -> str:
+    """The hardest rival to beat, in a sentence."""
+    if not counts:
+        return "No label-free rival to compare with."
+    name, least = min(counts.items(), key=lambda item: item[1].at_or_above)
+    won = f"{least.at_or_above} of {least.cells} cells ({name})"
+    return f"Against each label-free rival alone: at or above it in at least {won}."
+
+
+def _rival_by_rival(summary: pd.DataFrame) -> str:
+    lines = [
+        (rival, str(found.at_or_above), str(found.within), str(found.cells - found.at_or_above - found.within))
+        for rival, found in count_by_rival(summary, DEFAULT).items()
+    ]
+    return markdown_table(("rival", "at or above", "within one sd", "below"), lines)
 
 
 def _in_a_sentence(config: QualityConfig, title: str) -> str:
