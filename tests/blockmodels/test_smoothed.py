@@ -7,10 +7,15 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from blockselect.blockmodels.smoothed import embed_smoothed, smoothed_labels
+from blockselect.blockmodels.smoothed import _embed, _random_walk, _weigh_by_rarity, smoothed_labels
 from blockselect.datasets import make_attributed_blocks
 from references import blocks
 from references.problems import make_problem
+
+
+def embed_smoothed(adjacency, features, n_dimensions):
+    """By all features at once, where a candidate has half of them."""
+    return _embed(_random_walk(adjacency), _weigh_by_rarity(features), n_dimensions)
 
 
 def literal_similarity(A, X, k):

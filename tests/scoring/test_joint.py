@@ -14,9 +14,13 @@ from blockselect.blockmodels import BlockModel, find_block_models
 from blockselect.datasets import make_attributed_blocks
 from blockselect.graphs import check_attributed_graph
 from blockselect.scoring import BlockStatistics, descend, gram_squared
-from blockselect.scoring.joint import JointProblem, improve_jointly
+from blockselect.scoring.joint_problem import JointProblem
 from references import joint as reference
 from references.joint import small_network
+
+
+def improve_jointly(graph, model, *, rng, feature_weight=1.0, rate_cost=1.0, **limits):
+    return JointProblem(graph, feature_weight=feature_weight, rate_cost=rate_cost).improve(model, rng=rng, **limits)
 
 
 def run(A, X, labels, seed=0, **settings):

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
-from blockselect.blockmodels.clusters import cluster_rows, draw_seed
+from blockselect.blockmodels.clusters import cluster_starts
 from blockselect.blockmodels.eigenvectors import leading_eigenvectors
 from blockselect.blockmodels.scaling import unit_weights
 
@@ -31,9 +30,7 @@ def adjacency_labels(
     .. [1] C. E. Priebe, Y. Park, J. T. Vogelstein, et al. On a two-truths phenomenon in spectral graph clustering.
        Proceedings of the National Academy of Sciences, 2019.
     """
-    embedding = adjacency_embedding(adjacency, n_blocks)
-    seeds = [draw_seed(rng) for rng in rngs]
-    return list(Parallel(n_jobs=n_jobs)(delayed(cluster_rows)(embedding, n_blocks, seed) for seed in seeds))
+    return cluster_starts(adjacency_embedding(adjacency, n_blocks), n_blocks, rngs, n_jobs)
 
 
 def adjacency_embedding(adjacency: Sparse, n_dimensions: int) -> FloatArray:

@@ -9,7 +9,7 @@ import numpy as np
 
 from blockselect.arrays import Features
 from blockselect.blockmodels.leiden import leiden_labels, require_leiden
-from blockselect.blockmodels.mixed import MEMBERS, Family, members_in_turn, mixed_labels
+from blockselect.blockmodels.mixed import FEATURE_READING, MEMBERS, Family, members_in_turn, mixed_labels
 from blockselect.blockmodels.model import BlockModel
 from blockselect.graphs.attributed import check_adjacency, check_feature_matrix
 
@@ -60,7 +60,7 @@ def find_block_models(
     check_family(family, with_features=features is not None)
     adjacency = check_adjacency(adjacency, np.shape(adjacency)[0])
     check_n_blocks(n_blocks, adjacency.shape[0])
-    read = _check_rows(features, adjacency.shape[0]) if family in ("smoothed", "mixed") else None
+    read = _check_rows(features, adjacency.shape[0]) if family in (FEATURE_READING, "mixed") else None
     labels = FAMILIES[family](adjacency, n_blocks, rng.spawn(n_candidates), features=read, n_jobs=n_jobs)
     found_by = [family] * n_candidates
     if family == "mixed":
@@ -74,7 +74,7 @@ def check_family(family: str, *, with_features: bool) -> None:
     """Refuse a family that is not known, or lacks the features or the packages that it needs, before any work."""
     if family not in FAMILIES:
         raise ValueError(f"block_model is {family!r}; expected one of {list(FAMILIES)}, labels or a BlockModel.")
-    if family == "smoothed" and not with_features:
+    if family == FEATURE_READING and not with_features:
         raise ValueError(
             "block_model is 'smoothed', which groups nodes by their features, but there are none; pass features, or "
             "choose another family."

@@ -1,12 +1,23 @@
-"""Clusters of the rows of an embedding: one K-means start, alike on any number of threads."""
+"""Clusters of the rows of an embedding by K-means, alike on any number of threads."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
+from joblib import Parallel, delayed
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
 from blockselect.arrays import FloatArray, IntArray
+
+
+def cluster_starts(
+    embedding: FloatArray, n_clusters: int, rngs: Sequence[np.random.Generator], n_jobs: int | None
+) -> list[IntArray]:
+    """Clusters of each start, one start a generator."""
+    seeds = [draw_seed(rng) for rng in rngs]
+    return list(Parallel(n_jobs=n_jobs)(delayed(cluster_rows)(embedding, n_clusters, seed) for seed in seeds))
 
 
 def cluster_rows(embedding: FloatArray, n_clusters: int, seed: int) -> IntArray:

@@ -37,11 +37,6 @@ def smoothed_labels(
     return list(Parallel(n_jobs=n_jobs)(delayed(_blocks)(walk, weighted, n_blocks, rng) for rng in rngs))
 
 
-def embed_smoothed(adjacency: Sparse, features: Features, n_dimensions: int) -> FloatArray:
-    """Nodes in the first principal directions of all their features, smoothed; unit rows. (n, n_dimensions)"""
-    return _embed(_random_walk(adjacency), _weigh_by_rarity(features), n_dimensions)
-
-
 def _blocks(walk: Sparse, weighted: Sparse, n_blocks: int, rng: np.random.Generator) -> IntArray:
     m = weighted.shape[1]
     half = weighted[:, np.sort(rng.choice(m, size=(m + 1) // 2, replace=False))]

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
-from blockselect.blockmodels.clusters import cluster_rows, draw_seed
+from blockselect.blockmodels.clusters import cluster_starts
 from blockselect.blockmodels.eigenvectors import leading_eigenvectors
 from blockselect.blockmodels.scaling import degree_normalized, unit_rows
 
@@ -26,9 +25,7 @@ def spectral_labels(
     K-means refills a cluster that loses its last node; where the graph has fewer than k different kinds of node,
     fewer blocks come back.
     """
-    embedding = spectral_embedding(adjacency, n_blocks)
-    seeds = [draw_seed(rng) for rng in rngs]
-    return list(Parallel(n_jobs=n_jobs)(delayed(cluster_rows)(embedding, n_blocks, seed) for seed in seeds))
+    return cluster_starts(spectral_embedding(adjacency, n_blocks), n_blocks, rngs, n_jobs)
 
 
 def spectral_embedding(adjacency: Sparse, n_dimensions: int) -> FloatArray:

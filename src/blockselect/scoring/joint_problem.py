@@ -1,4 +1,17 @@
-"""JointProblem: the joint objective of one graph for any blocks, and its descent (the objective stands in `joint`)."""
+"""Joint learning: blocks follow the features that follow the blocks (the paper's stated future work).
+
+One objective for blocks F and the choice r ∈ {0, 1}^m of features, in nats, lower is better:
+
+    J(F, r) = − L(F) − w Σ_l r_l (I_l(F) − λ (k − 1))
+
+L(F) is what the blocks tell of the links, I_l(F) what they tell of feature l, both as log-likelihoods above one block
+(`link_evidence`, `feature_evidence`). A feature that follows the blocks has a rate in each of them, k − 1 more than one
+that does not, and must be worth them: λ = 1 is Akaike's price, which offsets what k − 1 free rates gain by chance.
+
+Why not ‖A − F M Fᵀ‖² and the losses of the paper: for blocks that may move, both profiles of L_m agree best when blocks
+are blurred, L_b falls when nodes with many features part from nodes with few, and in a sparse graph ‖A − F M Fᵀ‖ falls
+when hubs do. From the planted blocks themselves such an objective leads away.
+"""
 
 from __future__ import annotations
 
@@ -51,6 +64,17 @@ class JointProblem:
     link_unit : float, optional
         The weight that counts as one link; default: see :func:`~blockselect.scoring.units.link_unit`. A resampled
         graph has that of the graph it was drawn from.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from blockselect.blockmodels import find_block_models
+    >>> from blockselect.datasets import make_attributed_blocks
+    >>> planted = make_attributed_blocks(200, 3, mean_degree=4, random_state=0)
+    >>> start = find_block_models(planted.adjacency, 3, rng=np.random.default_rng(0))[0]
+    >>> result = JointProblem(planted.graph).improve(start, rng=np.random.default_rng(0))
+    >>> bool((np.diff(result.objective) <= 0).all())
+    True
     """
 
     __slots__ = ("_adjacency", "_features", "_graph", "_totals", "feature_weight", "link_unit", "rate_cost")

@@ -1,8 +1,8 @@
 """Screening: which candidate block models deserve a vote on the features, judged without labels.
 
-A candidate is worth what its blocks tell of links and features together, as a penalised log-likelihood (`joint`). Where
-blocks may follow the features that follow them, every candidate takes a few steps of that climb, and only those that
-then stand best go on to the top.
+A candidate is worth what its blocks tell of links and features together, as a penalised log-likelihood (see
+`JointProblem`). Where blocks may follow the features that follow them, every candidate takes a few steps of that climb,
+and only those that then stand best go on to the top.
 """
 
 from __future__ import annotations
