@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from benchmarks.measure import Measurement, interleaved_ratio
-from blockselect.scoring.gram import _SPARSE_BELOW, DenseGramSquared, SparseGramSquared
+from blockselect.bmgufs.gram_squared import _SPARSE_BELOW, DenseGramSquared, SparseGramSquared
 
 _N_FEATURES = 4000
 

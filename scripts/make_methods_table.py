@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from blockselect.selectors.registry import methods_table
+from blockselect.registry import methods_table
 
 PAGE = Path(__file__).parents[1] / "docs" / "methods.md"
 

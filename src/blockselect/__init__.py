@@ -26,7 +26,7 @@ from blockselect.datasets import (
 from blockselect.evaluation import evaluate_selection
 from blockselect.graphs import AttributedGraph, check_attributed_graph
 from blockselect.selectors import PAPER, BlockModelSelector
-from blockselect.selectors.registry import SELECTORS
+from blockselect.registry import SELECTORS
 
 __version__ = "0.1.0"
 

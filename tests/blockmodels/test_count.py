@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from blockselect.blockmodels.count import choose_n_blocks
+from blockselect.blockmodels.n_blocks import choose_n_blocks
 from made_graphs import cliques, planted, reweighted, symmetric, with_hanging_cliques, with_hubs
 
 seeds = pytest.mark.parametrize("seed", range(3))

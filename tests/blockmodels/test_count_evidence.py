@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from blockselect.blockmodels import count, eigenvectors
-from blockselect.blockmodels.count import choose_n_blocks, count_blocks
+from blockselect.blockmodels.n_blocks import choose_n_blocks, count_blocks
 from made_graphs import planted, reweighted
 
 

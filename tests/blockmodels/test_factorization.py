@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from blockselect.blockmodels import factorization
-from blockselect.blockmodels.factorization import Factorization, chain, settled_labels
-from blockselect.blockmodels.onmtf import onmtf_labels
+from blockselect.blockmodels.families.factorization import Factorization, chain, settled_labels
+from blockselect.blockmodels.families.onmtf import onmtf_labels
 from blockselect.blockmodels.scaling import degree_normalized
 from blockselect.datasets import make_attributed_blocks
 from references import blocks, bmgufs

@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from blockselect.blockmodels import find_block_models
-from blockselect.blockmodels.leiden import leiden_labels, merge_communities
+from blockselect.blockmodels.families.leiden import leiden_labels, merge_communities
 from blockselect.datasets import make_attributed_blocks
 from references import blocks
 

@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from blockselect.blockmodels import find_block_models
-from blockselect.blockmodels.spectral import spectral_embedding
+from blockselect.blockmodels.families.spectral import spectral_embedding
 from blockselect.datasets import make_attributed_blocks
 
 

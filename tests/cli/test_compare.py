@@ -15,7 +15,7 @@ from blockselect.cli import outputs
 from blockselect.cli.main import app
 from blockselect.evaluation import comparison, evaluate_selection
 from blockselect.evaluation.process import CallError, Measured
-from blockselect.selectors.registry import SELECTORS
+from blockselect.registry import SELECTORS
 from terminal import interrupt_on_terminal
 
 FILES = ["comparison.csv", "comparison.md", "run.json"]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from blockselect.experiments.quality.run import STORE
+from benchmarks.quality.run import STORE
 
 ARGUMENTS = ("quality", "--config", "quick", "--settings", "default", "--no-parquet")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from blockselect.experiments.config import read_config
+from blockselect.reproduction.config import read_config
 
 COMMAND = (sys.executable, "-m", "blockselect.cli.main", "reproduce")
 SETTINGS = {
@@ -161,7 +161,7 @@ def test_an_experiment_joins_those_that_are_in_the_folder(run, tmp_path):
 
 
 def test_a_failing_trial_is_told_and_run_again_when_asked(run, tmp_path, monkeypatch):
-    from blockselect.experiments.figures import datasets
+    from blockselect.reproduction.figures import datasets
 
     def broken(name):
         raise MemoryError("no room")

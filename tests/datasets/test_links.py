@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from blockselect.datasets.links import triangle_pairs
+from blockselect.datasets.planted_links import triangle_pairs
 
 
 def test_the_triangle_is_counted_row_by_row():

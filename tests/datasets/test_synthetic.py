@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from blockselect.datasets import make_attributed_blocks
-from blockselect.datasets.columns import VALUES
+from blockselect.datasets.planted_columns import VALUES
 from blockselect.datasets.structures import STRUCTURES
 
 MANY = {"n_nodes": 6000, "n_informative": 40, "n_redundant": 40, "n_noise": 40, "n_decoys": 40}

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from blockselect.arrays import Features
-from blockselect.blockmodels.leiden import leiden_labels, require_leiden
-from blockselect.blockmodels.mixed import FEATURE_READING, MEMBERS, Family, members_in_turn, mixed_labels
+from blockselect.blockmodels.families.leiden import leiden_labels, require_leiden
+from blockselect.blockmodels.families.mixed import FEATURE_READING, MEMBERS, Family, members_in_turn, mixed_labels
 from blockselect.blockmodels.model import BlockModel
 from blockselect.graphs.attributed import check_adjacency, check_feature_matrix
 

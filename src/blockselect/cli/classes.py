@@ -9,7 +9,7 @@ import numpy as np
 
 from blockselect.arrays import IntArray
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.csv_files import read_csv_table
+from blockselect.graphs.io.csv_tables import read_csv_table
 
 SHOWN = 3  # examples of offending ids
 

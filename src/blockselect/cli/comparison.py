@@ -20,7 +20,7 @@ from blockselect.cli.selection import load_network, versions
 from blockselect.cli.terminal import printable
 from blockselect.evaluation.comparison import Comparison, Progress, compare_methods
 from blockselect.evaluation.tables import HEADER, cells, csv_table, markdown_table
-from blockselect.selectors.registry import SELECTORS, find_method, make_selector
+from blockselect.registry import SELECTORS, find_method, make_selector
 
 WIDE = 120
 N_NEIGHBORS = 10  # of the graph, where no --graph is given; as in BlockModelSelector

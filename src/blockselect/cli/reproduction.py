@@ -17,14 +17,14 @@ from blockselect.cli.failure import Failure, one_line
 from blockselect.cli.outputs import write_tree
 from blockselect.cli.terminal import printable
 from blockselect.cli.trials import check_parquet, trials_running
-from blockselect.experiments.claims import Judgement
-from blockselect.experiments.config import ExperimentConfig, read_config
-from blockselect.experiments.figures import EXPERIMENTS
-from blockselect.experiments.reproduction import check_networks, complete_rows, failures, make_files, store_marks
-from blockselect.experiments.runner import run_experiments
-from blockselect.experiments.store import Store
-from blockselect.experiments.trial import Row
-from blockselect.suggestions import did_you_mean
+from blockselect.reproduction.claims import Judgement
+from blockselect.reproduction.config import ExperimentConfig, read_config
+from blockselect.reproduction.figures import EXPERIMENTS
+from blockselect.reproduction.run import check_networks, complete_rows, failures, make_files, store_marks
+from blockselect.reproduction.runner import run_experiments
+from blockselect.reproduction.store import Store
+from blockselect.reproduction.trial import Row
+from blockselect.names import did_you_mean
 
 __all__ = ["check_task", "complete_rows", "open_store", "run_trials", "show_verdicts", "write_files"]
 

@@ -20,8 +20,8 @@ from blockselect.cli.settings import in_terms_of_options, selector_settings
 from blockselect.report.overview import draw_overview, render_png
 from blockselect.report.summarize import summarize
 from blockselect.report.tables import scores_table, selected_table
-from blockselect.selectors.block_model import PAPER, BlockModelSelector
-from blockselect.selectors.guidance import Progress
+from blockselect.consensus.estimator import PAPER, BlockModelSelector
+from blockselect.consensus.guidance import Progress
 
 RECORDED_VERSIONS = ("numpy", "scipy", "scikit-learn", "pandas", "matplotlib")
 

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from blockselect.cli.failure import Failure
-from blockselect.experiments.agenda import Standing
+from blockselect.reproduction.agenda import Standing
 
 LINE_EVERY = 30.0  # seconds between lines of progress where there is no terminal
 

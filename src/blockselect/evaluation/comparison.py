@@ -15,7 +15,7 @@ from blockselect.arrays import IntArray
 from blockselect.evaluation.clustering import ClusteringScores, evaluate_selection
 from blockselect.evaluation.process import CallError, Measured, measure_in_fresh_process
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.selectors.registry import fit_selector, make_selector
+from blockselect.registry import fit_selector, make_selector
 
 ALL_FEATURES = "all-features"
 """The row that every method is compared with."""

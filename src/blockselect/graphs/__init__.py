@@ -1,7 +1,7 @@
 """What comes in: a graph and the features of its nodes, checked once."""
 
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
-from blockselect.graphs.files import FeatureTable, read_attributed_graph, read_features, read_graph
+from blockselect.graphs.io.read import FeatureTable, read_attributed_graph, read_features, read_graph
 from blockselect.graphs.neighbours import nearest_neighbour_graph
 
 __all__ = [

@@ -15,7 +15,7 @@ from sklearn.utils import gen_batches
 
 from blockselect.arrays import Features, FloatArray, ObjectArray, Sparse
 from blockselect.graphs.checks import check_weights
-from blockselect.graphs.columns import mean_and_variance
+from blockselect.graphs.column_statistics import mean_and_variance
 from blockselect.graphs.convert import as_square_csr, without_direction
 
 Weights = Literal["heat", "binary", "cosine"]

@@ -10,7 +10,7 @@ import pandas as pd
 from scipy import sparse
 
 from blockselect.arrays import Features, IntArray, ObjectArray, Sparse
-from blockselect.graphs.columns import constant_columns
+from blockselect.graphs.column_statistics import constant_columns
 
 
 def check_names(names: Iterable[Any] | None, expected: int, what: str, axis: str) -> ObjectArray | None:

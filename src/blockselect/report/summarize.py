@@ -10,9 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 from blockselect.arrays import FloatArray, IntArray
 from blockselect.blockmodels.reflection import reflected
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.scoring.losses import profiles
-from blockselect.scoring.statistics import BlockStatistics
-from blockselect.selectors.block_model import BlockModelSelector
+from blockselect.bmgufs.losses import profiles
+from blockselect.bmgufs.block_statistics import BlockStatistics
+from blockselect.consensus.estimator import BlockModelSelector
 
 
 def summarize(selector: BlockModelSelector, graph: AttributedGraph) -> dict[str, Any]:

@@ -1,0 +1,133 @@
+"""Cells: ACC and NMI of each network and number of features, the default's against the best rival's.
+
+Rules, on means over seeds and runs of K-means, with standard deviations over the same:
+
+- the best rival of a cell is the label-free one with the highest mean of that measure in that cell;
+- *at or above*: the mean is no lower than the rival's;
+- *within one sd*: lower, but by no more than the root mean square of the two standard deviations.
+
+A cell in which the default has no result counts as below; a rival that failed is not there to be compared with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from blockselect.reproduction.figures.effectiveness import LOWEST, SUPERVISED, best_rows, lowest_error_rows
+from benchmarks.quality.networks import EVERYTHING, GRID_KIND, NAME, RIVAL, SETTING
+from blockselect.reproduction.tables import good_rows
+from blockselect.reproduction.trial import Row
+
+TUNED = "tuned"  # kind of what the labels chose
+MEASURES = ("accuracy", "nmi")
+Line: TypeAlias = Mapping[Hashable, Any]  # a row of `summarize`
+_ROUNDING = 1e-12  # means of the same numbers may differ by it
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many cells the default wins."""
+
+    cells: int
+    at_or_above: int
+    within: int  # of the others
+
+
+def summarize(rows: Sequence[Row]) -> pd.DataFrame:
+    """Mean and sd of each method in each network and number of features, over seeds and runs.
+
+    Columns: kind, method, dataset, top, accuracy, accuracy_sd, nmi, nmi_sd, n_zero_rows, n_selected, n_seeds.
+    """
+    table = good_rows(list(rows), NAME)
+    table = table[table["selection"].notna()] if "selection" in table else table
+    if table.empty:
+        return pd.DataFrame(columns=["kind", "method", "dataset", "top"])
+    grid = table[table["kind"] == GRID_KIND].assign(n_selected=lambda part: part["top"])
+    chosen = [part for _, of_seed in grid.groupby("seed") for part in _papers(of_seed)]
+    direct = table[table["kind"].isin([SETTING, RIVAL])]
+    numbers = pd.concat([grid, direct])[["dataset", "top"]].drop_duplicates()
+    everything = table[table["kind"] == EVERYTHING].assign(n_selected=lambda part: part["top"])
+    everything = everything.drop(columns="top").merge(numbers, on="dataset")
+    parts = [part for part in (direct, *chosen, everything) if len(part)]
+    return _pool(pd.concat(parts, ignore_index=True))
+
+
+def compare(summary: pd.DataFrame, method: str, rivals: str = RIVAL) -> pd.DataFrame:
+    """One row a cell: a setting, the best of a kind of rivals there, the margin and whether it wins."""
+    ours: dict[tuple[str, int], Line] = {}
+    there: dict[tuple[str, int], list[Line]] = {}
+    for line in summary.sort_values(["dataset", "top"], kind="stable").to_dict("records"):
+        place = (line["dataset"], line["top"])
+        if (line["kind"], line["method"]) == (SETTING, method):
+            ours[place] = line
+        elif line["kind"] == rivals:
+            there.setdefault(place, []).append(line)
+    return pd.DataFrame(
+        [
+            {"dataset": dataset, "top": top, "measure": measure, **_cell(ours.get((dataset, top)), lines, measure)}
+            for (dataset, top), lines in there.items()
+            for measure in MEASURES
+        ]
+    )
+
+
+def count(cells: pd.DataFrame) -> Count:
+    """Cells at or above, and within one sd of the rest."""
+    if cells.empty:
+        return Count(0, 0, 0)
+    return Count(len(cells), int(cells["at_or_above"].sum()), int(cells["within"].sum()))
+
+
+def count_by_rival(summary: pd.DataFrame, method: str) -> dict[str, Count]:
+    """The same against each label-free rival alone, in the order of the summary."""
+    is_rival = summary["kind"] == RIVAL
+    return {
+        str(rival): count(compare(summary[~is_rival | (summary["method"] == rival)], method))
+        for rival in summary.loc[is_rival, "method"].unique()
+    }
+
+
+def _cell(own: Line | None, rivals: list[Line], measure: str) -> Row:
+    best = max(rivals, key=lambda line: line[measure])
+    mean, sd, zero_rows = (np.nan,) * 3 if own is None else (own[measure], own[f"{measure}_sd"], own["n_zero_rows"])
+    margin = float(mean - best[measure])
+    spread = float(np.sqrt((sd**2 + best[f"{measure}_sd"] ** 2) / 2))
+    at_or_above = margin >= -_ROUNDING  # not a number: no
+    return {
+        "mean": float(mean),
+        "sd": float(sd),
+        "zero_rows": float(zero_rows),
+        "rival": best["method"],
+        "rival_mean": float(best[measure]),
+        "rival_sd": float(best[f"{measure}_sd"]),
+        "rival_zero_rows": float(best["n_zero_rows"]),
+        "margin": margin,
+        "at_or_above": at_or_above,
+        "within": not at_or_above and margin >= -spread,
+    }
+
+
+def _papers(grid: pd.DataFrame) -> list[pd.DataFrame]:
+    """The paper's choice without labels and the one with them, of the candidates of one seed."""
+    lowest, best = lowest_error_rows(grid), best_rows(grid)
+    return [lowest.assign(kind=RIVAL, method=LOWEST), best.assign(kind=TUNED, method=SUPERVISED)]
+
+
+def _pool(table: pd.DataFrame) -> pd.DataFrame:
+    """Every seed has as many runs, so that mean and sd over all runs follow from those of each seed."""
+    table = table.astype(dict.fromkeys((*MEASURES, "n_zero_rows", "n_selected"), "float64"))
+    for measure in MEASURES:
+        table[f"{measure}_square"] = table[measure] ** 2 + table[f"{measure}_sd"] ** 2
+    grouped = table.groupby(["kind", "method", "dataset", "top"], sort=False)
+    squares = [f"{measure}_square" for measure in MEASURES]
+    pooled = grouped[[*MEASURES, *squares, "n_zero_rows", "n_selected"]].mean()
+    pooled["n_seeds"] = grouped.size()
+    for measure in MEASURES:
+        variance = pooled.pop(f"{measure}_square") - pooled[measure] ** 2
+        pooled[f"{measure}_sd"] = np.sqrt(variance.clip(lower=0))
+    return pooled.reset_index()

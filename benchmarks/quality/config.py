@@ -1,0 +1,108 @@
+"""QualityConfig: which networks, rivals, settings and seeds the quality of the default is measured by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from blockselect import __version__
+from blockselect.reproduction.config import (
+    CHECKS,
+    Check,
+    ExperimentConfig,
+    check_settings,
+    names,
+    numbers,
+    read_toml,
+    whole,
+)
+from benchmarks.quality.ablations import DEFAULT, SETTINGS, find_setting
+from benchmarks.quality.regimes import REGIMES, PlantedSizes, find_regime
+from blockselect.reproduction.solves import published_block_models
+from blockselect.registry import SELECTORS, find_method
+
+OURS = "block-model"  # in the registry it is the default itself, told the number of blocks
+RIVALS = tuple(name for name in SELECTORS if name != OURS)
+
+
+@dataclass(frozen=True, slots=True)
+class QualityConfig:
+    """`paper` and `quick` lie in `experiments/quality/configs`."""
+
+    protocol: ExperimentConfig  # networks, numbers of features, K-means and the paper's grid, as in the reproduction
+    candidate_seeds: tuple[int, ...]  # of whatever is random in a selector
+    methods: tuple[str, ...]  # rivals, by their names in SELECTORS
+    settings: tuple[str, ...]  # names in SETTINGS, the default among them
+    regimes: tuple[str, ...]  # names in REGIMES
+    planted_seeds: int  # networks of each regime
+    planted: PlantedSizes
+
+    @property
+    def marks(self) -> dict[str, Any]:
+        """All that rows depend on besides their trials, which tell method, setting, network and seed themselves."""
+        protocol = {
+            name: value for name, value in asdict(self.protocol).items() if name not in ("datasets", "surface_datasets")
+        }
+        published = [name for name in self.protocol.datasets if published_block_models(name) is not None]
+        return {**protocol, **asdict(self.planted), "published block models": published, "version": __version__}
+
+
+def read_quality_config(name_or_path: str) -> QualityConfig:
+    """A configuration of the package by name, or a TOML file of one's own.
+
+    Raises
+    ------
+    ValueError
+        With the file, the setting and what was expected of it.
+    """
+    values = read_toml(name_or_path, "benchmarks.quality")
+    return QualityConfig(**check_settings(values, _CHECKS, name_or_path))
+
+
+def with_settings(config: QualityConfig, wanted: Sequence[str]) -> QualityConfig:
+    """The same with other settings; the default stays, since the others are compared with it."""
+    for name in wanted:
+        find_setting(name)
+    return replace(config, settings=tuple(name for name in SETTINGS if name in wanted or name == DEFAULT))
+
+
+def _all_or_names(every: Sequence[str], find: Callable[[str], object]) -> Check:
+    def check(values: Any) -> tuple[str, ...]:
+        return tuple(every) if values == "all" else tuple(names(find, at_least=1)(values))
+
+    return check
+
+
+def _protocol(values: Any) -> ExperimentConfig:
+    """A configuration of the reproduction with some settings changed."""
+    if not isinstance(values, dict) or not isinstance(values.get("base"), str):
+        raise ValueError("expected a table with a base, the name of a configuration of the reproduction.")
+    base = values["base"]
+    changed = {name: value for name, value in values.items() if name != "base"}
+    settings = check_settings({**read_toml(base, "blockselect.reproduction"), **changed}, CHECKS, base)
+    return ExperimentConfig(**{**settings, "surface_datasets": settings["datasets"]})
+
+
+def _planted(values: Any) -> PlantedSizes:
+    if not isinstance(values, dict):
+        raise ValueError("expected a table of sizes.")
+    lowest = {"n_nodes": 8, "n_blocks": 2, "n_informative": 1, "n_redundant": 0, "n_noise": 0, "n_decoys": 0}
+    return PlantedSizes(**check_settings(values, {name: whole(least) for name, least in lowest.items()}, "planted"))
+
+
+def _rival(name: str) -> object:
+    if name == OURS:
+        raise ValueError(f"{OURS!r} is the method itself, no rival of it.")
+    return find_method(name)
+
+
+_CHECKS: dict[str, Check] = {
+    "protocol": _protocol,
+    "candidate_seeds": numbers(whole(0)),
+    "methods": _all_or_names(RIVALS, _rival),
+    "settings": _all_or_names(list(SETTINGS), find_setting),
+    "regimes": _all_or_names(list(REGIMES), find_regime),
+    "planted_seeds": whole(2),
+    "planted": _planted,
+}

@@ -1,0 +1,136 @@
+"""Real networks: what every setting and rival selects, and the clusterings that judge it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from blockselect.arrays import IntArray
+from blockselect.datasets.catalogue import find_dataset
+from blockselect.reproduction.clusterings import clustering_trials, selection_row
+from blockselect.reproduction.figures.effectiveness import ALL, GRID, rank_candidates, take_all
+from benchmarks.quality.ablations import find_setting, selector_of
+from benchmarks.quality.config import QualityConfig
+from blockselect.reproduction.solves import n_classes, network, network_trial, published_block_models
+from blockselect.reproduction.trial import Row, Trial
+from blockselect.base import ScoreSelector
+from blockselect.registry import find_method, fit_selector, make_selector
+
+NAME = "quality-networks"
+SETTING, RIVAL, GRID_KIND, EVERYTHING = "setting", "rival", "grid", "all features"  # kinds of trials
+PAPERS = "bmgufs"  # taken from the grid, as in the reproduction
+_IDENTITY = ("dataset", "kind", "method", "arguments", "seed", "asked_for")
+_PER_ENTRY = 5e-6  # seconds of a fit for an entry of the feature matrix: they differ widely
+
+
+def trials(config: QualityConfig, rows: list[Row]) -> list[Trial]:
+    found = []
+    for name in config.protocol.datasets:
+        found += [*_setting_trials(name, config), *_rival_trials(name, config), *_grid_trials(name, config)]
+        told = {"dataset": name, "kind": EVERYTHING, "method": ALL}
+        found.append(Trial(NAME, told, take_all, {"name": name}))
+    asked = {_identity(trial.settings) for trial in found}
+    ours = [row for row in rows if _identity(row) in asked]  # the folder may hold settings of another day
+    return found + clustering_trials(ours, config.protocol)
+
+
+def is_random(method: str) -> bool:
+    """Whether a method of the registry depends on a seed."""
+    return "random_state" in find_method(method).selector._get_param_names()
+
+
+def select_by_setting(name: str, arguments: str, asked_for: int, tops: Sequence[int], seed: int) -> list[Row]:
+    """One fit, and its best for each number of features."""
+    graph = network(name)
+    selector = selector_of(arguments, asked_for, n_blocks=n_classes(name), seed=seed)
+    selector.fit(graph.features, adjacency=graph.adjacency)
+    return [_taken(selected_by_rank(selector), top) for top in tops]
+
+
+def select_by_method(name: str, method: str, tops: Sequence[int], seed: int) -> list[Row]:
+    """A rival ranks once, told the number of classes, as in the reproduction."""
+    selector = make_selector(method, max(tops), n_blocks=n_classes(name), random_state=seed)
+    fit_selector(selector, network(name))
+    return [_taken(selected_by_rank(selector), top) for top in tops]
+
+
+def selected_by_rank(selector: ScoreSelector) -> IntArray:
+    """The selected features, the best first."""
+    selected = np.flatnonzero(selector.support_)
+    return selected[np.argsort(selector.ranking_[selected])]
+
+
+def _taken(ranked: IntArray, top: int) -> Row:
+    """What was selected, even where it is fewer than asked for: a user would have no more."""
+    n_selected = min(top, len(ranked))
+    error = None if n_selected else "no feature was selected."
+    return {**selection_row(ranked, max(1, n_selected)), "top": top, "n_selected": n_selected, "error": error}
+
+
+def _setting_trials(name: str, config: QualityConfig) -> list[Trial]:
+    tops = _feasible_tops(name, config)
+    found = []
+    for method in config.settings:
+        setting = find_setting(method)
+        groups = [tops] if setting.one_fit else [[top] for top in tops]
+        for seed in config.candidate_seeds:
+            for group in groups:
+                payload = {"name": name, "arguments": setting.text, "asked_for": max(group), "seed": seed}
+                told = {
+                    "dataset": name,
+                    "kind": SETTING,
+                    "method": method,
+                    "arguments": setting.text,
+                    "seed": seed,
+                    "asked_for": max(group),
+                }
+                found.append(Trial(NAME, told, select_by_setting, {**payload, "tops": group}, _cost(name)))
+    return found
+
+
+def _rival_trials(name: str, config: QualityConfig) -> list[Trial]:
+    tops = _feasible_tops(name, config)
+    found = []
+    for method in config.methods:
+        if method == PAPERS:
+            continue
+        for seed in config.candidate_seeds if is_random(method) else config.candidate_seeds[:1]:
+            payload = {"name": name, "method": method, "tops": tops, "seed": seed}
+            told = {"dataset": name, "kind": RIVAL, "method": method, "seed": seed}
+            found.append(Trial(NAME, told, select_by_method, payload, _cost(name)))
+    return found
+
+
+def _grid_trials(name: str, config: QualityConfig) -> list[Trial]:
+    """The paper's candidates × sparsities; block models that came with the paper are the same for every seed."""
+    published = published_block_models(name) is not None
+    n_solves = config.protocol.n_candidates * len(config.protocol.sparsities)
+    return [
+        network_trial(
+            NAME,
+            name,
+            rank_candidates,
+            replace(config.protocol, seed=seed),
+            n_solves=n_solves,
+            kind=GRID_KIND,
+            method=GRID,
+            seed=seed,
+        )
+        for seed in (config.candidate_seeds[:1] if published else config.candidate_seeds)
+    ]
+
+
+def _feasible_tops(name: str, config: QualityConfig) -> list[int]:
+    return [top for top in config.protocol.tops if top <= find_dataset(name).counts.features]
+
+
+def _cost(name: str) -> float:
+    counts = find_dataset(name).counts
+    return _PER_ENTRY * counts.nodes * counts.features
+
+
+def _identity(settings: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(settings.get(name) for name in _IDENTITY)

@@ -1,0 +1,53 @@
+"""REGIMES: kinds of planted networks, by name; each as the generator makes it but for what is named here."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from blockselect.datasets.planted import PlantedNetwork
+from blockselect.datasets.synthetic import make_attributed_blocks
+from blockselect.names import did_you_mean
+
+_STRUCTURES: dict[str, dict[str, Any]] = {
+    "assortative": {"structure": "assortative"},
+    "disassortative": {"structure": "disassortative"},
+    "core-periphery": {"structure": "core-periphery"},
+    "sparse": {"structure": "assortative", "mean_degree": 3.5},
+}
+REGIMES: dict[str, dict[str, Any]] = {
+    **_STRUCTURES,
+    **{f"{name}, counts": {**regime, "values": "counts"} for name, regime in _STRUCTURES.items()},
+}
+"""Every regime by its name, the order of tables; binary features where nothing is said."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlantedSizes:
+    """What every planted network has."""
+
+    n_nodes: int
+    n_blocks: int
+    n_informative: int
+    n_redundant: int
+    n_noise: int
+    n_decoys: int
+
+
+def find_regime(name: str) -> dict[str, Any]:
+    """Settings of the generator in this regime.
+
+    Raises
+    ------
+    ValueError
+        With the names there are, and the closest.
+    """
+    if name not in REGIMES:
+        guess = did_you_mean(name, REGIMES)
+        raise ValueError(f"no regime is called {name!r}; known are: {', '.join(REGIMES)}.{guess}")
+    return REGIMES[name]
+
+
+def plant(regime: str, sizes: PlantedSizes, seed: int) -> PlantedNetwork:
+    """One network of a regime."""
+    return make_attributed_blocks(**asdict(sizes), **find_regime(regime), random_state=seed)

@@ -1,0 +1,188 @@
+"""Row-sparse combinations of features that are smooth on a graph: a generalised eigenproblem with row weights.
+
+Methods that seek them solve it again and again, for other row weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import cho_factor, cho_solve, eigh, lu_factor, lu_solve
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from blockselect.arrays import Features, FloatArray, Sparse
+from blockselect.baselines._solvers.row_sparse import row_norms
+
+Route = Literal["auto", "dense", "cholesky", "woodbury"]
+Solve = Callable[[FloatArray], FloatArray]  # (m,) → (m,)
+
+_SMALL = 400  # features up to which a dense eigendecomposition is about as quick
+_TOL = 1e-10  # of the eigenvalues, relative
+_UNSEEN = 1e-6  # share of the constraint below which a combination counts as zero on all nodes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Roughness:
+    """S, sparse less low rank: fᵀSf ≥ 0 says how much a function f on the nodes varies."""
+
+    sparse_part: Sparse  # (n, n)
+    low_rank: Sparse  # (n, k), whose product with its own transpose is taken off
+
+    def of(self, f: FloatArray) -> FloatArray:
+        """Sf for one function or one in each column."""
+        return np.asarray(self.sparse_part @ f - self.low_rank @ (self.low_rank.T @ f))
+
+    def gram(self, X: Features) -> FloatArray:
+        """XᵀSX, (m, m); sparse features stay so until the end."""
+        reduced = self.low_rank.T @ X  # (k, m)
+        return _dense(X.T @ (self.sparse_part @ X)) - _dense(reduced.T @ reduced)
+
+
+class SmoothCombinations:
+    """Minimises tr(ZᵀXᵀSXZ) + penalty · Σᵢ wᵢ‖zᵢ‖² subject to Zᵀ(XᵀX + ridge·I)Z = I, for many row weights w.
+
+    With J = X·diag(w)^-½ and Z = diag(w)^-½Y the columns of Y are eigenvectors of C = JᵀSJ + penalty·I, which is
+    safely definite however far apart the weights are, against JᵀJ + ridge·diag(w)⁻¹, which need not be. Three routes
+    agree up to rounding:
+
+    - "dense": the eigenvectors of m × m matrices, where there are few features.
+    - "cholesky": Lanczos with C⁻¹ from a Cholesky factor (m × m); XᵀSX is computed once.
+    - "woodbury": Lanczos with C⁻¹ = (I − Jᵀ(penalty·I + SJJᵀ)⁻¹SJ)/penalty, from an n × n factor.
+
+    Parameters
+    ----------
+    features : array or CSR of shape (n, m)
+        X. Computations are in float64.
+    roughness : Roughness
+        S.
+    penalty : float
+        Above zero. (paper: β)
+    ridge : float
+        Above zero. (paper: λ)
+    rng : numpy.random.Generator
+        Draws the vector that Lanczos begins with, once.
+    route : {"auto", "dense", "cholesky", "woodbury"}
+        "auto" takes the cheapest, by a count of operations.
+    """
+
+    def __init__(
+        self,
+        features: Features,
+        roughness: Roughness,
+        penalty: float,
+        ridge: float,
+        *,
+        rng: np.random.Generator,
+        route: Route = "auto",
+    ) -> None:
+        self.roughness = roughness
+        self.penalty = penalty
+        self.ridge = ridge
+        self.route = route
+        self._X = features.astype(np.float64, copy=False)
+        self._start = rng.standard_normal(features.shape[1])
+
+    def objective(self, Z: FloatArray) -> float:
+        """tr(ZᵀXᵀSXZ) + penalty · ‖Z‖₂,₁, which falls by each `solve` with ``row_weights(Z)`` of the Z before it."""
+        functions = np.asarray(self._X @ Z)
+        return float(np.vdot(functions, self.roughness.of(functions)) + self.penalty * row_norms(Z).sum())
+
+    def solve(self, row_weights: FloatArray, count: int) -> FloatArray:
+        """The `count` smoothest combinations for row weights w > 0 (m,), smoothest first: Z of shape (m, count)."""
+        scale = np.asarray(row_weights, dtype=np.float64) ** -0.5
+        route = self._cheapest(count) if self.route == "auto" else self.route
+        try:
+            Y = self._all_at_once(scale, count) if route == "dense" else self._by_lanczos(scale, count, route)
+        except np.linalg.LinAlgError as error:
+            raise ValueError(
+                f"the penalty on rows (sparsity), {self.penalty:g}, is lost to rounding beside features as large as "
+                f"{abs(self._X).max():.3g}; divide the features by their largest value, or raise it."
+            ) from error
+        Z = np.asarray(scale[:, None] * Y)
+        self._check_seen(Z)
+        return Z
+
+    def _cheapest(self, count: int) -> Route:
+        n, m = self._X.shape
+        if m <= max(_SMALL, 4 * count):
+            return "dense"
+        return "woodbury" if 2 * n**3 < m**3 else "cholesky"
+
+    @cached_property
+    def _rough_gram(self) -> FloatArray:
+        return self.roughness.gram(self._X)
+
+    @cached_property
+    def _constraint(self) -> FloatArray:
+        return _dense(self._X.T @ self._X) + self.ridge * np.eye(self._X.shape[1])
+
+    def _definite(self, scale: FloatArray) -> FloatArray:
+        """C, which the caller may overwrite."""
+        C = self._rough_gram * scale[:, None]
+        C *= scale
+        C[np.diag_indices_from(C)] += self.penalty
+        return C
+
+    def _all_at_once(self, scale: FloatArray, count: int) -> FloatArray:
+        """The pencil is taken the other way round, largest eigenvalues first, for it is C that is definite."""
+        m = len(scale)
+        constraint = self._constraint * scale[:, None] * scale
+        values, Y = eigh(constraint, self._definite(scale), subset_by_index=[m - count, m - 1])
+        values = np.maximum(values, m * np.finfo(np.float64).eps * values[-1])  # below that they are rounding
+        return np.asarray((Y / np.sqrt(values))[:, ::-1])
+
+    def _by_cholesky(self, scale: FloatArray) -> Solve:
+        factor = cho_factor(self._definite(scale), lower=True, overwrite_a=True, check_finite=False)
+        return lambda v: np.asarray(cho_solve(factor, v, check_finite=False))
+
+    def _by_woodbury(self, J: Features) -> Solve:
+        system = self.roughness.of(_dense(J @ J.T))
+        system[np.diag_indices_from(system)] += self.penalty
+        factor = lu_factor(system, overwrite_a=True, check_finite=False)
+
+        def solve(v: FloatArray) -> FloatArray:
+            inner = lu_solve(factor, self.roughness.of(J @ v), check_finite=False)
+            return np.asarray((v - J.T @ inner) / self.penalty)
+
+        return solve
+
+    def _by_lanczos(self, scale: FloatArray, count: int, route: Route) -> FloatArray:
+        X, m = self._X, len(scale)
+        J = sparse.csr_array(X @ sparse.diags_array(scale)) if sparse.issparse(X) else X * scale
+        solve = self._by_cholesky(scale) if route == "cholesky" else self._by_woodbury(J)
+
+        def operator(apply: Solve) -> LinearOperator:
+            return LinearOperator((m, m), matvec=lambda v: apply(v.ravel()), dtype=np.float64)
+
+        values, Y = eigsh(
+            operator(lambda v: J.T @ self.roughness.of(J @ v) + self.penalty * v),
+            k=count,
+            M=operator(lambda v: J.T @ (J @ v) + self.ridge * scale**2 * v),
+            sigma=0,
+            OPinv=operator(solve),
+            v0=self._start,
+            ncv=min(m, max(20, 4 * count)),
+            tol=_TOL,
+        )
+        return np.asarray(Y[:, np.argsort(values, kind="stable")])
+
+    def _check_seen(self, Z: FloatArray) -> None:
+        """Refuse combinations that the constraint sees by its ridge alone: on all nodes they are zero.
+
+        Besides saying nothing, they come with equal eigenvalues at equal weights, and Lanczos might not find them all.
+        """
+        if self.ridge * np.sum(Z**2, axis=0).max() > 1 - _UNSEEN:
+            raise ValueError(
+                f"among the {Z.shape[1]} smoothest combinations of features is one that is zero on all nodes: fewer "
+                f"features than that are independent, or the ridge, {self.ridge:g}, is too large for features of this "
+                "scale; lower n_blocks, or ridge."
+            )
+
+
+def _dense(matrix: Any) -> FloatArray:
+    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)

@@ -1,0 +1,24 @@
+"""Blocks by tri-factorisation of the two-hop graph: nodes that share neighbours, linked themselves or not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from blockselect.arrays import Features, IntArray, Sparse
+from blockselect.blockmodels.families.factorization import chain, settled_labels
+from blockselect.blockmodels.scaling import degree_normalized, unit_weights
+
+
+def two_hop_labels(
+    adjacency: Sparse,
+    n_blocks: int,
+    rngs: Sequence[np.random.Generator],
+    *,
+    features: Features | None = None,
+    n_jobs: int | None = None,
+) -> list[IntArray]:
+    """Blocks of P² ≈ F M Fᵀ, P the degree-normalised graph; one random start a generator. P² is never formed."""
+    P = degree_normalized(unit_weights(adjacency)).astype(np.float32)
+    return settled_labels(chain(P, P), P.shape[0], n_blocks, rngs, n_jobs=n_jobs)

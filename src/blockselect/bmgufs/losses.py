@@ -1,0 +1,130 @@
+"""The two losses of the paper and their gradients, batched, with no n × n matrix and no loop over features.
+
+`c` block models, `s` settings of each, `k` blocks, `m` features:
+
+- reconstruction loss L_b: how badly the blocks fit the graph that the scores induce;
+- profile loss L_m: how far the links between induced blocks are from the links between blocks, row by row.
+
+Both are invariant to the scale of the scores. The exact gradient of L_m differs from the published one, which adds P
+where the derivative of q log(q/p) has a constant (see `profile_terms`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from array_api_compat import array_namespace
+
+from blockselect.arrays import Array
+from blockselect.bmgufs.block_statistics import BlockStatistics
+
+Gradient = Literal["exact", "paper"]
+
+_ROUNDING = 64  # times the float's precision: a gradient smaller than that beside its terms is rounding, hence zero
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Losses:
+    """Value and gradient of both losses."""
+
+    reconstruction: Array  # (c, s)
+    profile: Array  # (c, s)
+    reconstruction_gradient: Array  # (c, s, m)
+    profile_gradient: Array  # (c, s, m)
+
+
+def evaluate_losses(
+    statistics: BlockStatistics,
+    scores: Array,
+    product: Array,
+    *,
+    smoothing: float,
+    gradient: Gradient = "exact",
+) -> Losses:
+    """Both losses at `scores` (c, s, m), given their product with the squared Gram matrix (c, s, m)."""
+    xp = array_namespace(scores)
+    means = statistics.block_means[:, None]  # (c, 1, k, m)
+    M_hat = induced_density(statistics, scores)
+    T = M_hat * pair_sizes(statistics)  # (c, s, k, k)
+    total = xp.sum(scores * product, axis=-1)  # (c, s) ‖Â‖²
+    loss_b = _reconstruction_value(M_hat, T, total)
+    loss_m, B = profile_terms(statistics, M_hat, smoothing=smoothing, gradient=gradient)
+    gradient_b = _reconstruction_gradient(product, _quadratic(means, T), total, loss_b)
+    return Losses(loss_b, loss_m, gradient_b, _quadratic(means, B))
+
+
+def induced_density(statistics: BlockStatistics, scores: Array) -> Array:
+    """Mean similarity of each block pair in the graph that the scores induce (paper: M̂). (c, s, k, k)"""
+    xp = array_namespace(scores)
+    means = statistics.block_means[:, None]  # (c, 1, k, m)
+    return (means * scores[:, :, None, :]) @ xp.matrix_transpose(means)
+
+
+def pair_sizes(statistics: BlockStatistics) -> Array:
+    """Node pairs in each block pair. (c, 1, k, k)"""
+    sizes = statistics.block_sizes
+    return (sizes[:, :, None] * sizes[:, None, :])[:, None]
+
+
+def profiles(statistics: BlockStatistics, density: Array, smoothing: float) -> tuple[Array, Array]:
+    """Rows of a density with `smoothing` added, scaled to sum to one (paper: P or Q), and their sums before that.
+
+    Blocks of size zero, which only fill up a batch, get neither smoothing nor share.
+    """
+    xp = array_namespace(density)
+    smoothed = density + smoothing * xp.astype(pair_sizes(statistics) > 0, density.dtype)
+    sums = xp.sum(smoothed, axis=-1, keepdims=True)
+    sums = xp.where(sums > 0, sums, xp.ones_like(sums))
+    return smoothed / sums, sums
+
+
+def profile_terms(
+    statistics: BlockStatistics, M_hat: Array, *, smoothing: float, gradient: Gradient
+) -> tuple[Array, Array]:
+    """L_m (c, s), and the B (c, s, k, k) with ∂L_m/∂r_l = D̄_lᵀ B D̄_l.
+
+    C is ∂L_m/∂Q: log(Q/P), to which a constant may be added since rows of Q sum to one. The paper adds P, which is no
+    constant: `gradient="paper"` repeats that.
+    """
+    xp = array_namespace(M_hat)
+    P, _ = profiles(statistics, statistics.density[:, None], smoothing)
+    Q, sums = profiles(statistics, M_hat, smoothing)
+    ones = xp.ones_like(Q)
+    C = xp.log(xp.where(Q > 0, Q, ones)) - xp.log(xp.where(P > 0, P, xp.ones_like(P)))
+    loss = xp.sum(Q * C, axis=(-2, -1))
+    if gradient == "paper":
+        C = C + P
+    spread = C - xp.sum(C * Q, axis=-1, keepdims=True)
+    rounding = _ROUNDING * xp.finfo(C.dtype).eps * (1 + xp.max(xp.abs(C), axis=(-2, -1), keepdims=True))
+    spread = xp.where(xp.max(xp.abs(spread), axis=(-2, -1), keepdims=True) > rounding, spread, xp.zeros_like(spread))
+    return loss, spread / sums
+
+
+def _reconstruction_value(M_hat: Array, T: Array, total: Array) -> Array:
+    """1 − ‖F M̂ Fᵀ‖² / ‖Â‖², the blocks' graph being a projection of the induced one; 1 where nothing is induced."""
+    xp = array_namespace(total)
+    positive = total > 0
+    explained = xp.sum(M_hat * T, axis=(-2, -1)) / xp.where(positive, total, xp.ones_like(total))
+    return xp.where(positive, xp.clip(1 - explained, min=0), xp.ones_like(total))
+
+
+def _reconstruction_gradient(product: Array, projected: Array, total: Array, loss: Array) -> Array:
+    """(2 / rᵀWr) (W r − v − L_b W r), and zero where that is no more than rounding (each node a block of its own)."""
+    xp = array_namespace(product)
+    positive = (total > 0)[..., None]
+    scale = xp.where(
+        positive,
+        2 / xp.where(positive, total[..., None], xp.ones_like(total[..., None])),
+        xp.zeros_like(total[..., None]),
+    )
+    gradient = product * (1 - loss[..., None]) - projected
+    largest = xp.max(xp.abs(gradient), axis=-1, keepdims=True)
+    rounding = _ROUNDING * xp.finfo(product.dtype).eps * xp.max(xp.abs(product), axis=-1, keepdims=True)
+    return xp.where(largest > rounding, gradient, xp.zeros_like(gradient)) * scale
+
+
+def _quadratic(means: Array, coefficients: Array) -> Array:
+    """D̄_lᵀ B D̄_l for every feature l: (c, 1, k, m) and (c, s, k, k) → (c, s, m)."""
+    xp = array_namespace(means)
+    return xp.sum((coefficients @ means) * means, axis=-2)

@@ -1,0 +1,213 @@
+"""SELECTORS: every method by its name, with what guides it and how sure its formula is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from sklearn.utils.validation import has_fit_parameter
+
+from blockselect.graphs.attributed import AttributedGraph
+from blockselect.baselines.by_network.adapt import ADAPT
+from blockselect.base import ScoreSelector
+from blockselect.consensus.estimator import PAPER, BlockModelSelector
+from blockselect.baselines.by_network.gfs import GFS
+from blockselect.baselines.by_features.laplacian import LaplacianScore, NetworkLaplacianScore
+from blockselect.baselines.by_network.lufs import LUFS
+from blockselect.baselines.by_features.mcfs import MCFS
+from blockselect.baselines.by_network.mmpop import MMPOP
+from blockselect.baselines.by_network.moran import MoransI
+from blockselect.baselines.by_features.ndfs import NDFS
+from blockselect.baselines.by_network.netfs import NetFS
+from blockselect.baselines.by_network.partial_order import PartialOrder
+from blockselect.baselines.by_features.spec import SPEC
+from blockselect.baselines.by_features.udfs import UDFS
+from blockselect.baselines.by_features.variance import VarianceScore
+from blockselect.names import did_you_mean
+
+Guidance = Literal["blocks", "features", "network", "none"]
+Certainty = Literal["checked", "recalled", "reconstructed"]
+
+GUIDED_BY: dict[Guidance, str] = {
+    "blocks": "blocks of the network",
+    "features": "the features",
+    "network": "the network",
+    "none": "nothing",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A selector with the settings it is compared with, and where it comes from."""
+
+    selector: type[ScoreSelector]
+    title: str
+    guidance: Guidance  # what tells good features: blocks of the network, the features alone, its links, or nothing
+    certainty: Certainty  # numbers met published code, the objective is as published, or no claim of fidelity
+    cite: str
+    in_paper: bool  # compared with or discussed by the paper
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+SELECTORS: dict[str, Method] = {
+    "block-model": Method(
+        BlockModelSelector,
+        "Block models by consensus, the default",
+        "blocks",
+        "checked",
+        "after Bai, Nguyen and Davidson, KDD 2020, doi:10.1145/3394486.3403173",
+        in_paper=False,
+    ),
+    "bmgufs": Method(
+        BlockModelSelector,
+        "BMGUFS, as published",
+        "blocks",
+        "checked",
+        "Bai, Nguyen and Davidson, KDD 2020, doi:10.1145/3394486.3403173",
+        in_paper=True,
+        settings=PAPER,
+    ),
+    "laplacian-score": Method(
+        LaplacianScore, "Laplacian score", "features", "checked", "He, Cai and Niyogi, NIPS 2005", in_paper=True
+    ),
+    "laplacian-score-network": Method(
+        NetworkLaplacianScore,
+        "Laplacian score on the network",
+        "network",
+        "checked",
+        "the criterion of He, Cai and Niyogi, NIPS 2005, on links",
+        in_paper=False,
+    ),
+    "spec": Method(
+        SPEC, "SPEC", "features", "checked", "Zhao and Liu, ICML 2007, doi:10.1145/1273496.1273641", in_paper=True
+    ),
+    "spec-published": Method(
+        SPEC,
+        "SPEC, in the reversed order of published code",
+        "features",
+        "checked",
+        "Zhao and Liu, ICML 2007, as scikit-feature ranks it",
+        in_paper=True,
+        settings={"order": "published"},
+    ),
+    "ndfs": Method(NDFS, "NDFS", "features", "checked", "Li, Yang, Liu, Zhou and Lu, AAAI 2012", in_paper=True),
+    "ndfs-published": Method(
+        NDFS,
+        "NDFS, with the quirks of published code",
+        "features",
+        "checked",
+        "Li, Yang, Liu, Zhou and Lu, AAAI 2012, as scikit-feature computes it",
+        in_paper=True,
+        settings={"quirks": "published"},
+    ),
+    "mcfs": Method(
+        MCFS, "MCFS", "features", "checked", "Cai, Zhang and He, KDD 2010, doi:10.1145/1835804.1835848", in_paper=False
+    ),
+    "udfs": Method(UDFS, "UDFS", "features", "checked", "Yang, Shen, Ma, Huang and Zhou, IJCAI 2011", in_paper=False),
+    "variance": Method(VarianceScore, "Variance", "none", "checked", "in general use", in_paper=False),
+    # Binary features: counts dominate the margins, and held-out links are ordered worse by them than by no weights.
+    "mmpop": Method(
+        MMPOP,
+        "MMPOP, hinge loss, binary features",
+        "network",
+        "recalled",
+        "Wei, Xie and Yu, SDM 2015",
+        in_paper=True,
+        settings={"binarize": True},
+    ),
+    "mmpop-logistic": Method(
+        MMPOP,
+        "MMPOP, logistic loss, binary features",
+        "network",
+        "recalled",
+        "Wei, Xie and Yu, SDM 2015",
+        in_paper=False,
+        settings={"loss": "logistic", "binarize": True},
+    ),
+    "partial-order": Method(
+        PartialOrder,
+        "Partial order, closed form",
+        "network",
+        "reconstructed",
+        "after Wei, Xie and Yu, SDM 2015",
+        in_paper=False,
+    ),
+    "netfs": Method(NetFS, "NetFS", "network", "recalled", "Li, Hu, Wu and Liu, SDM 2016", in_paper=True),
+    "lufs": Method(
+        LUFS, "LUFS", "network", "recalled", "Tang and Liu, KDD 2012, doi:10.1145/2339530.2339673", in_paper=True
+    ),
+    "gfs": Method(GFS, "GFS-style", "network", "reconstructed", "after Wei, Cao and Yu, AAAI 2016", in_paper=True),
+    "adapt": Method(
+        ADAPT, "ADAPT-style", "network", "reconstructed", "after Li, Guo, Liu and Liu, KDD 2019", in_paper=True
+    ),
+    "morans-i": Method(
+        MoransI,
+        "Moran's I",
+        "network",
+        "checked",
+        "Moran, Biometrika 1950, doi:10.1093/biomet/37.1-2.17",
+        in_paper=False,
+    ),
+}
+"""Every method by its name, the order of tables."""
+
+
+def methods_table() -> str:
+    """The registry as a table in Markdown, as in the documentation."""
+    header = ("name", "method", "guided by", "formula", "in the paper", "reference")
+    lines = [header, ["---"] * len(header)]
+    for name, method in SELECTORS.items():
+        reference = re.sub(r"doi:(\S+)", r"[doi:\1](https://doi.org/\1)", method.cite)
+        in_paper = "yes" if method.in_paper else "no"
+        lines.append((f"`{name}`", method.title, GUIDED_BY[method.guidance], method.certainty, in_paper, reference))
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
+
+
+def find_method(name: str) -> Method:
+    """The method of this name.
+
+    Raises
+    ------
+    ValueError
+        With the names there are, and the closest.
+    """
+    if name not in SELECTORS:
+        guess = did_you_mean(name, SELECTORS)
+        raise ValueError(f"no method is called {name!r}; known are: {', '.join(SELECTORS)}.{guess}")
+    return SELECTORS[name]
+
+
+def make_selector(
+    name: str, n_features_to_select: int | float | None = None, *, n_blocks: int, random_state: Any = None
+) -> ScoreSelector:
+    """A selector of the registry, not fitted, with its own settings.
+
+    Parameters
+    ----------
+    name : str
+        A key of `SELECTORS`.
+    n_features_to_select : int, float or None
+        As in every selector. (paper: d)
+    n_blocks : int
+        Blocks or clusters of nodes, where the method looks for them. (paper: k)
+    random_state : int, RandomState or None
+        Where the method is random.
+
+    Examples
+    --------
+    >>> make_selector("bmgufs", 16, n_blocks=7, random_state=0).block_model
+    'onmtf'
+    """
+    method = find_method(name)
+    shared = {"n_blocks": n_blocks, "random_state": random_state}
+    taken = method.selector._get_param_names()
+    settings = {key: value for key, value in shared.items() if key in taken}
+    return method.selector(n_features_to_select, **{**method.settings, **settings})
+
+
+def fit_selector(selector: ScoreSelector, graph: AttributedGraph) -> ScoreSelector:
+    """Fit to a network, of which a selector that looks at the features alone sees those alone."""
+    network = {"adjacency": graph.adjacency} if has_fit_parameter(selector, "adjacency") else {}
+    return selector.fit(graph.features, **network)  # type: ignore[no-any-return]

@@ -1,0 +1,117 @@
+"""CLAIMS: what the paper claims, each judged from rows by a rule that is stated beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from blockselect.reproduction.claims.advantage import beats_with_labels, beats_without_labels, few_beat_all
+from blockselect.reproduction.claims.candidates import blocks_do_not_predict, candidates_differ
+from blockselect.reproduction.claims.descent import losses_fall_and_settle, published_gradient_changes_little
+from blockselect.reproduction.claims.perturbation import small_changes_matter_little
+from blockselect.reproduction.claims.record import Claim, Judgement, Verdict, unmeasured
+from blockselect.reproduction.claims.settings import cliff_then_stable, sparsity_matters_little
+from blockselect.reproduction.config import ExperimentConfig
+from blockselect.reproduction.trial import Row
+
+__all__ = ["CLAIMS", "Claim", "Judgement", "Verdict", "judge_claims"]
+
+_CELLS = (
+    "Holds if it has the higher mean in at least three quarters of the cells (network × d × measure) against every "
+    "baseline, in part if in more than half of the cells against at least half of the baselines."
+)
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(
+        "a",
+        "With the published block models, 16 features beat all features by more than 11 points of ACC on BlogCatalog.",
+        "Holds if BMGUFS*, which sees no labels, gains more than 11 points; in part if BMGUFSˢ alone, whose candidate "
+        "and sparsity the labels chose, does.",
+        "effectiveness",
+        few_beat_all,
+    ),
+    Claim("b*", "BMGUFS*, without labels, beats each baseline.", _CELLS, "effectiveness", beats_without_labels),
+    Claim(
+        "bˢ",
+        "BMGUFSˢ, chosen by labels that no baseline sees, beats each baseline.",
+        _CELLS,
+        "effectiveness",
+        beats_with_labels,
+    ),
+    Claim(
+        "c",
+        "Small perturbations of the blocks change r little.",
+        "A median cosine distance is small if it is at most 0.05 and at most half of the median distance between r of "
+        "different candidates; holds if it is so for every network, share of nodes and kind of densities, in part if "
+        "for at least half of them.",
+        "perturbation",
+        small_changes_matter_little,
+    ),
+    Claim(
+        "d",
+        "Candidates differ notably, and the one of lowest error is competitive.",
+        "Holds if in more than half of the cells (network × d × measure) the best and the worst candidate differ by at "
+        "least 5 points, and in more than half the one of lowest error reaches the median; in part if one of the two.",
+        "block-models",
+        candidates_differ,
+    ),
+    Claim(
+        "e",
+        "The accuracy of the blocks themselves does not predict the quality of the features.",
+        "It predicts in a network if the median over cells (d × measure) of Spearman's ρ over candidates is at least "
+        "0.5; the claim holds if it predicts in no network, in part if in some but not all.",
+        "block-models",
+        blocks_do_not_predict,
+    ),
+    Claim(
+        "f",
+        "There is a cliff near β̄ = 0.5, and quality is stable from 0.6.",
+        "Two checks for each surface, on means over the sparsities that leave enough features: the largest step "
+        "between neighbouring β̄ lies within 0.4 to 0.6 with a rise of at least 5 points across, and the range from 0.6 "
+        "is at most 5 points; holds if all pass, in part if at least half.",
+        "parameters",
+        cliff_then_stable,
+    ),
+    Claim(
+        "g",
+        "γ matters little while nnz(r) ≥ d.",
+        "A cell (network × measure × β̄) passes if ACC or NMI ranges over at most 5 points among the sparsities that "
+        "leave enough features; holds if at least nine tenths pass, in part if at least half.",
+        "parameters",
+        sparsity_matters_little,
+    ),
+    Claim(
+        "h",
+        "For β̄ ≥ 0.6 both losses fall monotonically and settle within 200 iterations.",
+        "A curve falls if it never lies more than 1 % of its range above a value that it had before, and settles if "
+        "its last tenth moves by at most 1 % of its range; holds if every curve of L_m and L_b + L_m does both, in "
+        "part if at least half of these checks pass.",
+        "convergence",
+        losses_fall_and_settle,
+    ),
+    Claim(
+        "i",
+        "Not of the paper: its published gradient, which is not the derivative of its loss, selects about the same.",
+        "Two checks over networks × candidates × d: the median overlap of the selections by both gradients is at least "
+        "90 %, and the median change of ACC is at most 2 points; holds if both pass, in part if one.",
+        "block-models",
+        published_gradient_changes_little,
+    ),
+)
+
+
+def judge_claims(rows: Mapping[str, list[Row]], config: ExperimentConfig) -> dict[str, Judgement]:
+    """A judgement for each claim by its letter.
+
+    Parameters
+    ----------
+    rows : mapping
+        All rows of each experiment that was run; claims of the others are not measured.
+    config : ExperimentConfig
+        What the rows were made with.
+    """
+    return {
+        claim.letter: claim.judge(rows[claim.experiment], config)
+        if claim.experiment in rows
+        else unmeasured(f"the experiment {claim.experiment} was not run.")
+        for claim in CLAIMS
+    }

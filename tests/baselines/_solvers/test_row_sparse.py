@@ -1,0 +1,161 @@
+"""Row-sparse regression: every route gives the same solution, and reweighting lowers the objective."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+
+from blockselect.scoring import row_sparse
+from blockselect.baselines._solvers.row_sparse import RowSparseRegression, row_norms, row_weights
+
+ROUTES = ["auto", "normal", "woodbury", "cg"]
+
+
+def draw(seed, n, m, c=3, heaviest=16):
+    """Counts, targets, and row weights from light to so heavy that the row is all but zero."""
+    rng = np.random.default_rng(seed)
+    X = rng.poisson(0.5, size=(n, m)).astype(float)
+    return X, rng.random((n, c)), 10 ** rng.uniform(-1, heaviest, size=m)
+
+
+def literal(X, F, weights, penalty):
+    return np.linalg.solve(X.T @ X + penalty * np.diag(weights), X.T @ F)
+
+
+@pytest.mark.parametrize("route", ROUTES)
+@given(seed=st.integers(0, 10**6), shape=st.sampled_from([(40, 15), (15, 40), (20, 20), (2, 1)]))
+def test_every_route_solves_the_normal_equations(route, seed, shape):
+    X, F, weights = draw(seed, *shape)
+    expected = literal(X, F, weights, 2.0)
+    for features in (X, sparse.csr_array(X)):
+        Z = RowSparseRegression(features, 2.0, route=route).solve(F, weights)
+        assert_allclose(Z, expected, rtol=0, atol=1e-10 * max(np.abs(expected).max(), 1e-300))
+
+
+@pytest.mark.parametrize("route", ["auto", "normal", "woodbury"])
+def test_rows_that_are_all_but_zero_are_right_to_many_digits(route):
+    X, F, weights = draw(0, 40, 15, heaviest=14)
+    expected = literal(X, F, weights, 1.0)
+    Z = RowSparseRegression(X, 1.0, route=route).solve(F, weights)
+    assert row_norms(expected).min() < 1e-10 * row_norms(expected).max()
+    assert_allclose(Z, expected, rtol=1e-8)
+
+
+def test_features_that_left_the_factor_may_come_back():
+    X, F, light = draw(1, 60, 20, heaviest=0)
+    heavy = light.copy()
+    heavy[5:15] = 1e15
+    regression = RowSparseRegression(sparse.csr_array(X), 1.0, route="normal")
+    for weights in (heavy, light, heavy):
+        expected = literal(X, F, weights, 1.0)
+        assert_allclose(regression.solve(F, weights), expected, atol=1e-10 * np.abs(expected).max())
+
+
+def test_the_gram_matrix_is_computed_once_while_features_only_leave():
+    X, F, weights = draw(2, 60, 20, heaviest=0)
+    regression = RowSparseRegression(X, 1.0, route="normal")
+    regression.solve(F, weights)
+    held = regression._gram
+    weights[:10] = 1e15
+    regression.solve(F, weights)
+    assert regression._gram is held
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_a_start_changes_nothing_but_the_way(route):
+    X, F, weights = draw(3, 30, 50)
+    regression = RowSparseRegression(sparse.csr_array(X), 1.0, route=route)
+    cold = regression.solve(F, weights)
+    warm = regression.solve(F, weights, start=np.random.default_rng(0).random(cold.shape))
+    assert_allclose(warm, cold, rtol=0, atol=1e-10 * np.abs(cold).max())
+
+
+@pytest.mark.parametrize(
+    ("shape", "density", "heavy", "expected"),
+    [
+        ((500, 40), 1.0, 0, "normal"),  # few features
+        ((40, 500), 1.0, 0, "woodbury"),  # few nodes
+        ((100, 500), 1.0, 480, "normal"),  # few features that matter
+        ((3000, 3000), 0.001, 0, "cg"),  # many of both, but sparse
+    ],
+)
+def test_the_cheapest_route_is_taken(monkeypatch, shape, density, heavy, expected):
+    rng = np.random.default_rng(0)
+    X = sparse.random_array(shape, density=density, rng=rng, format="csr")
+    features = X.toarray() if density == 1 else X
+    taken = []
+    for route, method in {
+        "normal": "_by_normal_equations",
+        "woodbury": "_by_woodbury",
+        "cg": "_by_conjugate_gradients",
+    }.items():
+        monkeypatch.setattr(RowSparseRegression, method, lambda self, *rest, route=route: taken.append(route))
+    weights = np.ones(shape[1])
+    weights[:heavy] = 1e16
+    RowSparseRegression(features, 1.0).solve(rng.random((shape[0], 2)), weights)
+    assert taken == [expected]
+
+
+def objective(X, F, Z, penalty):
+    return np.sum((X @ Z - F) ** 2) + penalty * sum(np.linalg.norm(row) for row in Z)
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_reweighting_lowers_the_objective(route):
+    X, F, _ = draw(4, 40, 25)
+    regression = RowSparseRegression(sparse.csr_array(X), 1.5, route=route)
+    Z = regression.solve(F, np.ones(25))
+    values = [objective(X, F, Z, 1.5)]
+    for _ in range(60):
+        Z = regression.solve(F, row_weights(Z), Z)
+        values.append(objective(X, F, Z, 1.5))
+    assert (np.diff(values) <= 1e-12 * values[0]).all()
+    assert values[-1] < 0.95 * values[0]
+    assert np.count_nonzero(row_norms(Z) > 1e-8) < 25
+
+
+def test_weights_are_half_the_inverse_length_and_never_infinite():
+    Z = np.array([[3.0, 4.0], [0.0, 0.0], [0.0, 1e-9]])
+    assert_array_equal(row_norms(Z), [5.0, 0.0, 1e-9])
+    assert_allclose(row_weights(Z, eps=1e-6), [0.1, 5e5, 5e5])
+    assert np.isfinite(row_weights(Z)).all()
+
+
+def test_single_precision_features_are_computed_in_double():
+    X, F, weights = draw(6, 30, 10, heaviest=2)
+    Z = RowSparseRegression(X.astype(np.float32), 1.0).solve(F, weights)
+    assert Z.dtype == np.float64
+    assert_allclose(Z, literal(X, F, weights, 1.0), atol=1e-12)
+
+
+@pytest.mark.parametrize("penalty", [0.0, -1.0, np.nan])
+def test_a_penalty_must_be_above_zero(penalty):
+    with pytest.raises(ValueError, match=r"penalty is .*; expected a number above 0"):
+        RowSparseRegression(np.eye(3), penalty)
+
+
+def test_conjugate_gradients_that_do_not_settle_say_so():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((20, 20))
+    with pytest.warns(ConvergenceWarning, match="did not settle in 2 steps"):
+        row_sparse._conjugate_gradients(
+            lambda V: X.T @ (X @ V), X.T @ np.ones((20, 1)), np.zeros((20, 1)), diagonal=np.ones(20), max_steps=2
+        )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        RowSparseRegression(X, 1.0, route="cg").solve(np.ones((20, 1)), np.ones(20))
+
+
+def test_conjugate_gradients_go_on_from_the_start(monkeypatch):
+    X, F, weights = draw(7, 30, 50, heaviest=2)
+    regression = RowSparseRegression(sparse.csr_array(X), 1.0, route="cg")
+    Z = regression.solve(F, weights)
+    monkeypatch.setattr(row_sparse, "_CG_MOST", 2)
+    assert_allclose(regression.solve(F, weights, start=Z), Z, atol=1e-12)
+    with pytest.warns(ConvergenceWarning, match="did not settle"):
+        regression.solve(F, weights)

@@ -1,0 +1,97 @@
+"""Smooth combinations of features: three routes to the same eigenvectors."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import sparse
+from scipy.linalg import eigh
+
+from blockselect.baselines._solvers.row_sparse import row_norms, row_weights
+from blockselect.baselines._solvers.smooth_combinations import Roughness, SmoothCombinations
+
+ROUTES = ["dense", "cholesky", "woodbury"]
+
+
+@pytest.fixture(params=[(60, 40), (30, 70)], ids=["more nodes", "more features"])
+def problem(request):
+    return make_problem(*request.param)
+
+
+def make_problem(n, m, seed=0):
+    rng = np.random.default_rng(seed)
+    links = sparse.random_array((n, n), density=0.2, rng=rng)
+    A = sparse.csr_array(links + links.T)
+    F = np.eye(3)[rng.integers(3, size=n)]
+    F *= (0.1 / F.sum(axis=0)) ** 0.5
+    S = sparse.csr_array(sparse.diags_array(A.sum(axis=1) + 0.1) - A)
+    X = sparse.random_array((n, m), density=0.3, rng=rng, format="csr")
+    return X, Roughness(S, sparse.csr_array(F)), np.exp(rng.normal(scale=2, size=m))
+
+
+def combinations(X, roughness, route="auto", **options):
+    options = {"penalty": 0.5, "ridge": 1e-3, **options}
+    return SmoothCombinations(X, roughness, rng=np.random.default_rng(0), route=route, **options)
+
+
+def literal(X, roughness, weights, count, *, penalty=0.5, ridge=1e-3):
+    """Eigenvalues, and row norms of the eigenvectors: those do not depend on signs."""
+    S = roughness.sparse_part.toarray() - roughness.low_rank.toarray() @ roughness.low_rank.toarray().T
+    X = X.toarray()
+    values, Z = eigh(X.T @ S @ X + penalty * np.diag(weights), X.T @ X + ridge * np.eye(X.shape[1]))
+    return values[:count], row_norms(Z[:, :count])
+
+
+@pytest.mark.parametrize("as_dense", [False, True], ids=["sparse", "dense"])
+@pytest.mark.parametrize("route", [*ROUTES, "auto"])
+def test_each_route_gives_the_smallest_generalised_eigenvectors(problem, route, as_dense):
+    X, roughness, weights = problem
+    values, norms = literal(X, roughness, weights, 4)
+    Z = combinations(X.toarray() if as_dense else X, roughness, route).solve(weights, 4)
+    S = roughness.of(X @ Z)
+    assert_allclose(np.sum((X @ Z) * S, axis=0) + 0.5 * weights @ Z**2, values, rtol=1e-8)
+    assert_allclose(row_norms(Z), norms, atol=1e-7 * norms.max())
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_the_constraint_holds_to_rounding(problem, route):
+    X, roughness, weights = problem
+    Z = combinations(X, roughness, route).solve(weights, 5)
+    assert_allclose(Z.T @ (X.T @ (X @ Z)) + 1e-3 * Z.T @ Z, np.eye(5), atol=1e-10)
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_weights_at_the_limit_switch_features_off_and_leave_the_others_as_they_would_be_alone(problem, route):
+    X, roughness, weights = problem
+    off = np.arange(len(weights)) % 3 == 0
+    Z = combinations(X, roughness, route).solve(np.where(off, 5e15, weights), 4)
+    _, norms = literal(X[:, ~off], roughness, weights[~off], 4)
+    assert_allclose(row_norms(Z)[~off], norms, atol=1e-6 * norms.max())
+    assert row_norms(Z)[off].max() < 1e-12
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_reweighting_lowers_the_objective(problem, route):
+    X, roughness, _ = problem
+    smooth = combinations(X, roughness, route)
+    weights, values = np.ones(X.shape[1]), []
+    for _ in range(30):
+        Z = smooth.solve(weights, 3)
+        weights = row_weights(Z)
+        values.append(smooth.objective(Z))
+    assert (np.diff(values) <= 1e-9 * values[0]).all()
+    assert values[-1] < 0.99 * values[0]
+
+
+def test_the_gram_matrix_is_that_of_the_roughness(problem):
+    X, roughness, _ = problem
+    assert_allclose(roughness.gram(X), X.T @ roughness.of(X.toarray()), atol=1e-12)
+    assert_allclose(roughness.gram(X.toarray()), roughness.gram(X), atol=1e-12)
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_a_ridge_that_lets_in_combinations_that_are_zero_on_all_nodes_is_refused(route):
+    """Of 200 features on 60 nodes, at least 140 combinations are."""
+    X, roughness, _ = make_problem(60, 200)
+    with pytest.raises(ValueError, match=r"zero on all nodes.*the ridge, 0\.1, is too large"):
+        combinations(X, roughness, route, penalty=0.1, ridge=0.1).solve(np.ones(200), 8)
+    assert combinations(X, roughness, route, penalty=0.1, ridge=1e-4).solve(np.ones(200), 8).shape == (200, 8)

@@ -1,0 +1,126 @@
+"""MCFS: features that explain the spectral embedding of the nodes."""
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from scipy.linalg import subspace_angles
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from blockselect import make_attributed_blocks
+from blockselect.baselines.by_features.mcfs import MCFS, smooth_eigenvectors
+from references import mcfs
+
+
+@parametrize_with_checks([MCFS(n_blocks=2), MCFS(n_blocks=2, weights="binary")])
+def test_scikit_learns_estimator_checks_hold(estimator, check):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer features are used than half of them: an answer
+        warnings.filterwarnings("ignore", message="the affinity falls apart")  # some checks bring nodes far apart
+        check(estimator)
+
+
+def ring_of_groups(n, seed=0):
+    """A connected weighted graph with groups, whose eigenvalues are all different."""
+    rng = np.random.default_rng(seed)
+    groups = np.arange(n) * 4 // n
+    W = rng.random((n, n)) * (rng.random((n, n)) < np.where(groups[:, None] == groups, 0.2, 0.01))
+    W += np.eye(n, k=1)
+    return np.maximum(W, W.T)
+
+
+def normal_features(n, m=12, seed=0):
+    return np.random.default_rng(seed).standard_normal((n, m)) + np.arange(n)[:, None] * 4 // n
+
+
+@pytest.mark.parametrize("n", [60, 300])
+@pytest.mark.parametrize("count", [1, 3, 6])
+def test_the_embedding_is_that_of_the_generalised_eigenproblem(n, count):
+    W = ring_of_groups(n)
+    found, expected = smooth_eigenvectors(sparse.csr_array(W), count), mcfs.embedding(W, count)
+    assert_allclose(np.abs(found), np.abs(expected), atol=1e-7)
+    assert_allclose(found.T @ np.diag(W.sum(axis=1)) @ found, np.eye(count), atol=1e-9)
+
+
+@pytest.mark.parametrize("n", [60, 300])
+@pytest.mark.parametrize("d", [1, 4, 9])
+def test_scores_are_those_of_the_literal_formula(n, d):
+    X, W = normal_features(n), ring_of_groups(n)
+    selector = MCFS(d, n_blocks=3).fit(X, affinity=W)
+    expected = mcfs.coefficients(X, W, 3, d)
+    assert_allclose(np.abs(selector.coefficients_), np.abs(expected), atol=1e-6 * np.abs(expected).max())
+    assert_allclose(selector.scores_, np.abs(expected).max(axis=1), atol=1e-6 * np.abs(expected).max())
+    assert (np.count_nonzero(selector.coefficients_, axis=0) == d).all()
+
+
+def test_a_feature_with_a_negative_coefficient_counts_as_much():
+    X, W = normal_features(60), ring_of_groups(60)
+    expected = MCFS(4, n_blocks=3).fit(X, affinity=W).scores_
+    assert_allclose(MCFS(4, n_blocks=3).fit(-X, affinity=W).scores_, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("sizes", [(20, 15, 25), (150, 100, 80)])
+def test_the_parts_of_a_graph_in_parts_are_its_first_eigenvectors(sizes):
+    W = sparse.block_diag([ring_of_groups(size, seed=size) for size in sizes], format="csr")
+    found = smooth_eigenvectors(sparse.csr_array(W), 2)
+    degrees, parts = np.asarray(W.sum(axis=1)).ravel(), np.repeat(np.arange(3), sizes)
+    assert max(subspace_angles(np.column_stack([found, np.ones(sum(sizes))]), np.eye(3)[parts])) < 1e-6
+    assert_allclose(degrees @ found, 0, atol=1e-8)  # the constant itself is left out
+
+
+def test_nodes_that_are_all_but_alone_do_not_stop_it_but_are_told_of():
+    rng = np.random.default_rng(0)
+    X = rng.poisson(1.0, size=(400, 30)).astype(float)
+    X[:40] *= rng.uniform(20, 100, size=(40, 1))  # heat weights of their links are as good as zero
+    with pytest.warns(UserWarning, match="the affinity falls apart: more than 4 functions"):
+        selector = MCFS(5, n_blocks=4).fit(X)
+    assert np.isfinite(selector.scores_).all()
+    assert (selector.embedding_.std(axis=0) > 0).all()
+
+
+def test_a_node_without_any_affinity_gets_zeros():
+    W = ring_of_groups(60)
+    W[7] = W[:, 7] = 0
+    assert_array_equal(smooth_eigenvectors(sparse.csr_array(W), 3)[7], 0)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("weights", ["heat", "binary"])
+def test_planted_features_are_found(seed, weights):
+    network = make_attributed_blocks(
+        300, 3, n_informative=15, n_redundant=0, n_noise=85, signal=8, frequency=(0.1, 0.1), random_state=seed
+    )
+    selector = MCFS(15, n_blocks=3, weights=weights).fit(network.features)
+    assert network.is_informative[selector.get_support()].mean() >= 0.6  # chance: 0.15
+
+
+def test_sparse_and_dense_features_give_the_same_scores():
+    X, W = np.round(normal_features(300)), ring_of_groups(300)
+    expected = MCFS(5, n_blocks=3).fit(X, affinity=W).scores_
+    assert_allclose(MCFS(5, n_blocks=3).fit(sparse.csr_array(X), affinity=W).scores_, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("n", [60, 300])
+def test_scores_do_not_change_when_nodes_are_reordered(n):
+    X, W = normal_features(n), ring_of_groups(n)
+    order = np.random.default_rng(0).permutation(n)
+    here = MCFS(5, n_blocks=3).fit(X, affinity=W).scores_
+    there = MCFS(5, n_blocks=3).fit(X[order], affinity=W[order][:, order]).scores_
+    assert_allclose(there, here, atol=1e-7 * here.max())
+
+
+def test_features_that_no_regression_uses_are_never_selected():
+    X, W = normal_features(60, m=5), ring_of_groups(60)
+    X = np.column_stack([X, np.zeros(60), np.full(60, 3.0)])
+    with pytest.warns(ConvergenceWarning, match="only 5 of the 7 features"):
+        selector = MCFS(7, n_blocks=2).fit(X, affinity=W)
+    assert_array_equal(selector.scores_[5:], 0)
+
+
+@pytest.mark.parametrize("n_blocks", [60, 61])
+def test_as_many_eigenvectors_as_nodes_is_an_error(n_blocks):
+    with pytest.raises(ValueError, match=f"n_blocks is {n_blocks} but 60 nodes have only 59 non-constant eigenvectors"):
+        MCFS(n_blocks=n_blocks).fit(normal_features(60))

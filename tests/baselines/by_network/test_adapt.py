@@ -1,0 +1,199 @@
+"""ADAPT-style selection: each term against the formula as written, and where the turns end."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from scipy.optimize import minimize
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from blockselect import make_attributed_blocks
+from blockselect.baselines.by_network.adapt import ADAPT, Ties, onto_simplex
+from references import adapt
+from references.problems import make_problem
+
+
+@parametrize_with_checks([ADAPT(n_neighbors=5, random_state=0)])
+def test_scikit_learns_estimator_checks_hold(estimator, check):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer non-zero scores than asked for: an answer
+        warnings.filterwarnings("ignore", message="No features were selected")  # none that random links need: one too
+        check(estimator)
+
+
+@pytest.fixture(scope="module")
+def network():
+    return make_attributed_blocks(200, 3, mean_degree=20, n_informative=12, n_redundant=0, n_noise=40, random_state=0)
+
+
+def fit(X, A, n=1, **options):
+    return ADAPT(n, **{"random_state": 0, **options}).fit(X, adjacency=A)
+
+
+def central_difference(function, point, step=1e-6):
+    return np.array([(function(point + e) - function(point - e)) / (2 * step) for e in np.eye(len(point)) * step])
+
+
+@given(seed=st.integers(0, 500), scale=st.sampled_from([0.01, 0.3, 1.0, 1e6]), offset=st.sampled_from([0.0, -1e5]))
+def test_each_group_goes_to_the_nearest_point_of_its_simplex(seed, scale, offset):
+    rng = np.random.default_rng(seed)
+    groups = np.repeat(np.arange(6) * 2, rng.integers(1, 6, size=6))
+    values = scale * rng.normal(size=len(groups)).round(1) + offset  # rounding makes ties
+    projected = onto_simplex(values, groups)
+    for group in np.unique(groups):
+        here = groups == group
+        assert_allclose(projected[here], adapt.project_onto_simplex(values[here]), atol=1e-9)
+
+
+def test_the_nearest_point_is_that_of_a_quadratic_program():
+    values = np.array([0.4, 0.1, -0.3, 0.35])
+    best = minimize(
+        lambda p: np.sum((p - values) ** 2),
+        np.full(4, 0.25),
+        bounds=[(0, 1)] * 4,
+        constraints={"type": "eq", "fun": lambda p: p.sum() - 1},
+        tol=1e-12,
+    ).x
+    assert_allclose(onto_simplex(values, np.zeros(4, dtype=int)), best, atol=1e-6)
+
+
+def as_matrix(ties, strengths, n):
+    turned = ties.products.pairs.both_ways()
+    P = np.zeros((n, n))
+    P[turned.first[ties.order], turned.second[ties.order]] = strengths
+    return P
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_strengths_and_their_gradient_are_those_of_the_loops(kind):
+    problem = make_problem(0)
+    X, A, s = problem.Y, problem.A.copy(), problem.r
+    A[5], A[:, 5] = 0, 0  # a node without links
+    A[7, 7] = 1
+    ties = Ties.of(kind(X), sparse.csr_array(A))
+    for mu in (0.01, 0.3, 10):
+        strengths = ties.strengths(s, mu)
+        P = adapt.best_strengths(X, A, s, mu)
+        assert_allclose(as_matrix(ties, strengths, 20), P, atol=1e-10)
+        slope = central_difference(lambda s, P=P, mu=mu: adapt.ties(X, A, s, P, 1.0, mu), s, step=1e-4)
+        assert_allclose(ties.slope(strengths), slope, atol=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_over_all_pairs_the_turns_end_at_a_stationary_point_of_the_objective(seed):
+    problem = make_problem(seed)
+    X, A, mu = problem.Y / problem.Y[problem.Y > 0].mean(), problem.A, 0.05
+    selector = fit(X, A, exact=True, neighborhood=0.05, evenness=mu, sparsity=0.2, max_iter=300, tol=0)
+    s, b = selector.criterion_, selector.intercept_
+    P = adapt.best_strengths(X, A, s, mu)
+
+    def objective(s, b):
+        return adapt.objective(X, A, s, b, P, alpha=0.05, mu=mu, sparsity=0.2)
+
+    assert_allclose(selector.history_[-1], objective(s, b), rtol=1e-8)
+    gradient = central_difference(lambda s: objective(np.maximum(s, 0), b), np.maximum(s, 2e-6))
+    assert_allclose(central_difference(lambda b: objective(s, b[0]), np.array([b])), 0, atol=1e-4)
+    assert (s > 0).any()
+    assert_allclose(gradient[(s > 0) & (s < 1)], 0, atol=1e-4)
+    assert (gradient[s == 0] > -1e-4).all()
+    assert (gradient[s == 1] < 1e-4).all()
+
+
+def test_the_objective_never_rises(network):
+    for options in ({"exact": True}, {"non_links_per_link": 2}, {"evenness": 1e-4, "neighborhood": 1.0}):
+        history = fit(network.features, network.adjacency, tol=0, max_iter=30, **options).history_
+        assert len(history) > 2
+        assert (np.diff(history) <= 1e-12 * history[:-1]).all()
+
+
+@pytest.mark.parametrize("non_links_per_link", [3, 10])
+def test_planted_features_are_found(non_links_per_link):
+    found = []
+    for seed in range(3):
+        planted = make_attributed_blocks(
+            400, 3, mean_degree=40, n_informative=15, n_redundant=0, n_noise=85, random_state=seed
+        )
+        selector = fit(planted.features, planted.adjacency, 15, non_links_per_link=non_links_per_link)
+        found.append(planted.is_informative[selector.get_support()].mean())
+    assert np.mean(found) >= 0.6  # chance: 0.15
+
+
+def test_linked_nodes_differ_less_the_more_the_neighbourhood_weighs(network):
+    first, second = sparse.triu(network.adjacency).nonzero()
+    X = network.features.toarray()
+    differs = ((X[first] - X[second]) ** 2).mean(axis=0)
+    totals = [fit(X, network.adjacency, neighborhood=a).criterion_ @ differs for a in (0.0, 0.1, 0.5, 1.0)]
+    assert (np.diff(totals) < -0.1).all()
+
+
+def test_scores_do_not_change_with_the_scale_of_the_features(network):
+    plain = fit(network.features, network.adjacency).scores_
+    for scale in (0.01, 300.0):
+        assert_allclose(fit(scale * network.features, network.adjacency).scores_, plain, atol=1e-6)
+
+
+def test_sparse_and_single_precision_input_give_the_scores_of_dense_input(network):
+    plain = fit(network.features.toarray(), network.adjacency).scores_
+    assert_allclose(fit(network.features, network.adjacency).scores_, plain, atol=1e-4)
+    assert_allclose(fit(network.features.astype(np.float32), network.adjacency).scores_, plain, atol=1e-4)
+
+
+def test_scores_do_not_change_when_nodes_are_reordered(network):
+    order = np.random.default_rng(0).permutation(200)
+    options = {"exact": True, "tol": 1e-9}
+    moved = fit(network.features[order], network.adjacency[order][:, order], **options).scores_
+    assert_allclose(moved, fit(network.features, network.adjacency, **options).scores_, atol=1e-3)
+
+
+def test_the_same_seed_gives_the_same_scores_bit_by_bit_and_another_draw_does_not(network):
+    first, second, other = (
+        fit(network.features, network.adjacency, non_links_per_link=2, random_state=s).scores_ for s in (0, 0, 1)
+    )
+    assert_array_equal(first, second)
+    assert not np.array_equal(first, other)
+
+
+def test_over_all_pairs_the_seed_does_not_matter(network):
+    first, other = (fit(network.features, network.adjacency, exact=True, random_state=s).scores_ for s in (0, 1))
+    assert_array_equal(first, other)
+
+
+def test_binarize_looks_only_at_what_is_zero(network):
+    X = network.features * 7.0
+    assert_array_equal(fit(X, network.adjacency, binarize=True).scores_, fit(X / 7, network.adjacency).scores_)
+
+
+def test_a_constant_feature_scores_zero(network):
+    X = np.column_stack([network.features.toarray(), np.ones(200), np.zeros(200)])
+    selector = fit(X, network.adjacency)
+    assert_array_equal(selector.scores_[-2:], 0)
+    assert_allclose(selector.scores_[:-2], fit(network.features.toarray(), network.adjacency).scores_, atol=1e-10)
+
+
+def test_linked_nodes_that_are_all_alike_leave_no_distance_to_measure_by():
+    X = np.repeat(np.eye(3), 4, axis=0)
+    A = np.kron(np.eye(3), np.ones((4, 4)))
+    selector = fit(X, A)
+    assert np.isfinite(selector.scores_).all()
+    assert (selector.scores_ > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "adjacency", "message"),
+    [
+        ({}, None, "adjacency is missing"),
+        ({}, np.ones((200, 200)), "linked with all others"),
+        ({}, np.eye(200), "links no two different nodes"),
+        ({"evenness": 0}, None, "evenness"),
+        ({"neighborhood": -1}, None, "neighborhood"),
+        ({"exact": "no"}, None, "exact"),
+    ],
+)
+def test_bad_input_is_named(network, options, adjacency, message):
+    with pytest.raises(ValueError, match=message):
+        fit(network.features, adjacency, **options)

@@ -1,0 +1,251 @@
+"""Joint learning against its likelihoods written out, and against the two-step method on planted networks."""
+
+import dataclasses
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+from blockselect.blockmodels import BlockModel, find_block_models
+from blockselect.datasets import make_attributed_blocks
+from blockselect.graphs import check_attributed_graph
+from blockselect.scoring import BlockStatistics, descend, gram_squared
+from blockselect.consensus.joint import JointProblem
+from references import joint as reference
+from references.joint import small_network
+
+
+def improve_jointly(graph, model, *, rng, feature_weight=1.0, rate_cost=1.0, **limits):
+    return JointProblem(graph, feature_weight=feature_weight, rate_cost=rate_cost).improve(model, rng=rng, **limits)
+
+
+def run(A, X, labels, seed=0, **settings):
+    graph = check_attributed_graph(X, A)
+    return improve_jointly(graph, BlockModel.from_labels(A, labels), rng=np.random.default_rng(seed), **settings)
+
+
+def planted_start(seed, family="spectral", **settings):
+    planted = make_attributed_blocks(random_state=seed, **settings)
+    rng = np.random.default_rng(seed)
+    start = find_block_models(planted.adjacency, planted.n_blocks, family=family, n_candidates=5, rng=rng)[0]
+    return planted, start
+
+
+def precision(planted, scores):
+    """Share of planted features among as many of the highest scores."""
+    wanted = planted.is_informative
+    return wanted[np.argsort(-scores, kind="stable")[: wanted.sum()]].mean()
+
+
+def paper_scores(planted, model):
+    statistics = BlockStatistics.of(planted.features, [model])
+    return descend(gram_squared(planted.features), statistics, profile_ratio=0.6, sparsity=0.0, max_iter=100).scores[
+        0, 0
+    ]
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(
+    "settings", [{"feature_weight": 1.0, "rate_cost": 0.5}, {"feature_weight": 0.3, "rate_cost": 0}]
+)
+def test_objective_of_the_result_is_the_stated_one_and_its_choice_of_features_the_best(seed, settings):
+    A, X, labels = small_network(seed)
+    result = run(A, X, labels, **settings)
+    stated = reference.objective(A, X, result.model.labels, result.taken, **settings)
+    assert_allclose(result.objective[-1], stated, atol=1e-8)
+    for feature in range(X.shape[1]):
+        other = result.taken.copy()
+        other[feature] ^= True
+        assert reference.objective(A, X, result.model.labels, other, **settings) >= stated - 1e-8
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_single_move_lowers_the_objective_of_the_result(seed):
+    A, X, labels = small_network(seed)
+    settings = {"feature_weight": 1.0, "rate_cost": 0.5}
+    result = run(A, X, labels, tol=0, **settings)
+    final = result.model.labels
+    assert result.n_moves[-1] == 0
+    for node in range(len(A)):
+        for new in range(3):
+            moved = final.copy()
+            moved[node] = new
+            if len(np.unique(moved)) == 3:
+                stated = reference.objective(A, X, moved, result.taken, **settings)
+                assert stated >= result.objective[-1] - 1e-8
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    k=st.integers(1, 6),
+    feature_weight=st.sampled_from([0.0, 0.5, 1.0, 20.0]),
+    rate_cost=st.sampled_from([0.0, 0.5, 1.0]),
+)
+def test_objective_never_rises_and_no_block_is_emptied(seed, k, feature_weight, rate_cost):
+    A, X, labels = small_network(seed, k=k)
+    result = run(A, X, labels, seed, tol=0, feature_weight=feature_weight, rate_cost=rate_cost)
+    assert (np.diff(result.objective) <= 1e-9).all()
+    assert_array_equal(np.diff(result.objective)[:-1] < 0, True)
+    assert len(result.objective) == len(result.n_moves) + 1
+    assert_array_equal(np.unique(result.model.labels), np.arange(k))
+    assert np.isfinite(result.scores).all()
+    length = np.linalg.norm(result.scores)
+    assert length == pytest.approx(1) or length == 0
+
+
+WEAK = {"n_nodes": 400, "n_blocks": 5, "n_informative": 60, "n_redundant": 20, "n_noise": 400}
+
+
+@pytest.mark.parametrize(
+    "regime",
+    [
+        {"mean_degree": 3.5, "mixing": 0.05, "n_decoys": 60},
+        {"mean_degree": 8, "mixing": 0.2, "n_decoys": 60},
+    ],
+    ids=["few links", "blurred blocks"],
+)
+def test_joint_learning_recovers_planted_features_that_two_steps_miss(regime):
+    gains, own_gains = [], []
+    for seed in range(10):
+        planted, start = planted_start(seed, **WEAK, **regime)
+        result = improve_jointly(planted.graph, start, rng=np.random.default_rng(seed))
+        two_step = precision(planted, paper_scores(planted, start))
+        gains.append(precision(planted, paper_scores(planted, result.model)) - two_step)
+        before = JointProblem(planted.graph).information(start.labels)
+        own_gains.append(precision(planted, result.scores) - precision(planted, before))
+    assert np.mean(gains) > 0.05  # same scores of the paper, better blocks
+    assert np.mean(own_gains) > 0.05  # same information scores, better blocks
+    assert np.mean(np.array(gains) < -0.02) <= 0.2
+    assert np.mean(np.array(own_gains) < -0.02) <= 0.1
+
+
+@pytest.mark.parametrize("extra", [{}, {"n_decoys": 160}, {"n_noise": 800}], ids=["plain", "decoys", "noise"])
+def test_joint_learning_does_no_harm_where_two_steps_succeed(extra):
+    for seed in range(2):
+        planted, start = planted_start(seed, **{**WEAK, **extra})
+        result = improve_jointly(planted.graph, start, rng=np.random.default_rng(seed))
+        after = precision(planted, paper_scores(planted, result.model))
+        assert after >= precision(planted, paper_scores(planted, start)) - 0.03
+        assert np.mean(agreement(planted.blocks, result.model.labels)) >= 0.98
+
+
+def agreement(blocks, labels):
+    """Whether each node's block holds mostly nodes of its own planted block."""
+    table = np.zeros((labels.max() + 1, blocks.max() + 1))
+    np.add.at(table, (labels, blocks), 1)
+    return table.argmax(axis=1)[labels] == blocks
+
+
+def test_decoys_are_left_out_though_they_agree_with_each_other():
+    for seed in range(3):
+        planted, start = planted_start(seed, **WEAK, mean_degree=5, n_decoys=120)
+        result = improve_jointly(planted.graph, start, rng=np.random.default_rng(seed))
+        is_decoy = planted.roles == "decoy"
+        assert result.taken[is_decoy].mean() < 0.25
+        assert result.taken[planted.roles == "informative"].mean() > 0.6
+
+
+def test_sparse_and_dense_features_and_any_units_give_the_same():
+    A, X, labels = small_network(3, n=40)
+    wanted = run(A, X, labels)
+    assert wanted.n_moves.sum() > 0
+    units = np.random.default_rng(0).uniform(0.01, 100, size=X.shape[1])
+    for other in (run(A, sparse.csr_array(X), labels), run(7.5 * A, X * units, labels), run(A, X.astype("f4"), labels)):
+        assert_array_equal(other.model.labels, wanted.model.labels)
+        assert_allclose(other.scores, wanted.scores, atol=1e-6)
+        assert_allclose(other.objective, wanted.objective, rtol=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_evidence_and_information_of_blocks_are_those_of_the_objective(seed):
+    A, X, labels = small_network(seed)
+    settings = {"feature_weight": 0.7, "rate_cost": 0.5}
+    problem = JointProblem(check_attributed_graph(X, A), **settings)
+    information = problem.information(labels)
+    assert_allclose(information, [reference.information(X, labels, at) for at in range(X.shape[1])], atol=1e-9)
+    assert problem.price(3) == 1.0
+    best = information > problem.price(3)
+    assert problem.evidence(labels) == pytest.approx(-reference.objective(A, X, labels, best, **settings))
+    names = np.array(["b", "z", "a"])[labels]
+    assert problem.evidence(names) == pytest.approx(problem.evidence(labels))
+    result = problem.improve(BlockModel.from_labels(A, labels), rng=np.random.default_rng(0))
+    assert problem.evidence(result.model.labels) == pytest.approx(-result.objective[-1])
+
+
+def test_same_generator_same_result_and_what_was_given_is_left_alone():
+    planted, start = planted_start(0, mean_degree=4)
+    labels, adjacency, features = start.labels.copy(), planted.adjacency.copy(), planted.features.copy()
+    first, second = (improve_jointly(planted.graph, start, rng=np.random.default_rng(3)) for _ in range(2))
+    assert_array_equal(first.model.labels, second.model.labels)
+    assert_array_equal(first.scores, second.scores)
+    assert_array_equal(start.labels, labels)
+    assert (planted.adjacency != adjacency).nnz == 0
+    assert (planted.features != features).nnz == 0
+
+
+def test_problem_travels_to_other_processes_and_the_name_of_the_family_with_the_blocks():
+    A, X, labels = small_network(4)
+    problem = JointProblem(check_attributed_graph(X, A))
+    assert pickle.loads(pickle.dumps(problem)).evidence(labels) == problem.evidence(labels)
+    start = BlockModel.from_labels(A, labels, family="spectral")
+    assert problem.improve(start, rng=np.random.default_rng(0)).model.family == "spectral"
+
+
+def test_model_of_the_result_is_that_of_its_labels():
+    A, X, labels = small_network(1)
+    model = run(A, X, labels).model
+    fresh = BlockModel.from_labels(A, model.labels)
+    assert_allclose(model.density, fresh.density)
+    assert model.relative_error == pytest.approx(fresh.relative_error)
+
+
+def test_without_feature_weight_the_features_do_not_move_a_node():
+    A, X, labels = small_network(2, n=40)
+    shuffled = np.random.default_rng(0).permutation(X)
+    one, other = (run(A, features, labels, feature_weight=0) for features in (X, shuffled))
+    assert_array_equal(one.model.labels, other.model.labels)
+
+
+def test_rounds_end_at_the_limit_and_at_the_tolerance():
+    planted, start = planted_start(1, mean_degree=3)
+    settings = {"rng": np.random.default_rng(0)}
+    assert len(improve_jointly(planted.graph, start, max_rounds=2, **settings).n_moves) == 2
+    assert len(improve_jointly(planted.graph, start, tol=1e3, **settings).n_moves) == 1
+    early, late = (improve_jointly(planted.graph, start, tol=tol, **settings) for tol in (0.05, 0))
+    gains = -np.diff(early.objective) / planted.graph.n_nodes
+    assert gains[-1] <= 0.05 < gains[:-1].min()
+    assert late.n_moves[-1] == 0
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"feature_weight": -1}, "feature_weight is -1; expected a finite number, at least 0"),
+        ({"feature_weight": float("nan")}, "feature_weight is nan"),
+        ({"rate_cost": float("inf")}, "rate_cost is inf"),
+        ({"tol": "small"}, "tol is 'small'"),
+        ({"max_rounds": 0}, "max_rounds is 0; expected a whole number, at least 1"),
+        ({"max_rounds": 2.5}, "max_rounds is 2.5"),
+    ],
+)
+def test_bad_settings_are_named(settings, message):
+    A, X, labels = small_network(0)
+    with pytest.raises(ValueError, match=message):
+        run(A, X, labels, **settings)
+
+
+def test_signed_features_and_the_model_of_another_graph_are_refused():
+    A, X, labels = small_network(0)
+    model = BlockModel.from_labels(A, labels)
+    graph = check_attributed_graph(X - 1, A, non_negative=False)
+    with pytest.raises(ValueError, match="a feature is -1 for some node"):
+        improve_jointly(graph, model, rng=np.random.default_rng(0))
+    short = dataclasses.replace(model, labels=model.labels[:-1])
+    with pytest.raises(ValueError, match="17 nodes but the graph has 18"):
+        improve_jointly(check_attributed_graph(X, A), short, rng=np.random.default_rng(0))
+    with pytest.raises(ValueError, match="labels speak of 17 nodes but the graph has 18; give one label a node"):
+        JointProblem(check_attributed_graph(X, A)).evidence(labels[:-1])

@@ -1,0 +1,79 @@
+"""Configurations: those of the package, and what a file of one's own may hold."""
+
+from __future__ import annotations
+
+from importlib import resources
+
+import pytest
+
+from blockselect.reproduction.config import read_config
+from blockselect.bmgufs.sparsity import SPARSITY_GRID
+from blockselect.consensus.estimator import PAPER
+
+QUICK = (resources.files("blockselect.reproduction") / "configs" / "quick.toml").read_text(encoding="utf-8")
+
+
+def with_setting(tmp_path, name, value):
+    lines = [line for line in QUICK.splitlines() if not line.startswith(f"{name} ")]
+    path = tmp_path / "own.toml"
+    path.write_text("\n".join([*lines, f"{name} = {value}"]), encoding="utf-8")
+    return str(path)
+
+
+def test_paper_has_the_settings_of_the_paper():
+    config = read_config("paper")
+    assert config.datasets == ("blogcatalog", "citeseer", "cora")
+    assert config.tops == (16, 64, 128, 200, 600)
+    assert config.sparsities == SPARSITY_GRID
+    assert len(config.surface_ratios) == 11
+    assert (config.kmeans_runs, config.kmeans_init, config.n_candidates) == (20, 10, 10)
+    assert (config.profile_ratio, config.gradient, config.max_iter) == tuple(
+        PAPER[name] for name in ("profile_ratio", "gradient", "max_iter")
+    )
+    assert config.perturbation_repeats >= 20
+
+
+def test_quick_needs_nothing_but_the_network_in_the_package():
+    assert read_config("quick").networks == ("cora",)
+
+
+def test_a_file_of_ones_own_is_read_and_put_in_order(tmp_path):
+    config = read_config(with_setting(tmp_path, "sparsities", "[2, 0, 2]"))
+    assert config.sparsities == (0.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("seed", "-1", "seed is -1; expected a whole number from 0"),
+        ("seed", "true", "expected a whole number"),
+        ("tops", "[]", "expected a list of at least one number"),
+        ("tops", "[16, 0.5]", "expected a whole number from 1"),
+        ("profile_ratio", "1.5", "expected a number from 0 to 1"),
+        ("gradient", '"wrong"', "expected 'paper' or 'exact'"),
+        ("datasets", '["corra"]', "there is no data set 'corra'.*Did you mean cora"),
+        ("datasets", "[]", "expected a list of at least 1 names"),
+        ("methods", '["varience"]', "no method is called 'varience'.*Did you mean variance"),
+        ("colour", '"blue"', r"missing settings \[\], unknown settings \['colour'\]"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_the_setting_and_the_remedy(tmp_path, name, value, message):
+    with pytest.raises(ValueError, match=message) as error:
+        read_config(with_setting(tmp_path, name, value))
+    assert "own.toml" in str(error.value)
+
+
+def test_a_missing_setting_is_named(tmp_path):
+    path = tmp_path / "own.toml"
+    path.write_text(QUICK.replace("seed = 0\n", ""), encoding="utf-8")
+    with pytest.raises(ValueError, match=r"missing settings \['seed'\]"):
+        read_config(str(path))
+
+
+def test_what_is_no_toml_and_no_known_name_is_refused(tmp_path):
+    path = tmp_path / "own.toml"
+    path.write_text("seed: 0", encoding="utf-8")
+    with pytest.raises(ValueError, match="is not TOML"):
+        read_config(str(path))
+    with pytest.raises(ValueError, match=r"no configuration 'papers'; expected 'paper', 'quick' or a \.toml file"):
+        read_config("papers")

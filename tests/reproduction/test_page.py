@@ -1,0 +1,60 @@
+"""The page of claims: complete, self-contained, and safe whatever an error says."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+import pytest
+
+from blockselect.reproduction.claims import CLAIMS, Judgement, Verdict, judge_claims
+from blockselect.reproduction.page import Page, Section, render_html, render_markdown
+from blockselect.reproduction.run import make_files
+
+NASTY = "<script>alert('x')</script> & more"
+
+
+@pytest.fixture
+def page():
+    judgements = {claim.letter: Judgement(Verdict.HOLDS, NASTY, pd.DataFrame({"a|b": [NASTY]})) for claim in CLAIMS}
+    return Page("made up", judgements, [Section("datasets", "The networks", b"<svg></svg>", 3, [f"cora: {NASTY}"])])
+
+
+def test_every_claim_has_its_verdict_its_rule_and_its_figures(page):
+    for text in (render_html(page).decode(), render_markdown(page).decode()):
+        for claim in CLAIMS:
+            assert re.sub("'", "&#39;", claim.statement) in text or claim.statement in text
+        assert text.count("Rule: ") == len(CLAIMS)
+
+
+def test_text_of_rows_is_escaped(page):
+    html = render_html(page).decode()
+    assert "<script" not in html
+    assert html.count("&lt;script&gt;") == 3 * len(CLAIMS) + 1
+
+
+def test_html_needs_no_other_file(page):
+    html = render_html(page).decode()
+    assert not re.search(r"(src|href)=\"(?!data:image/svg\+xml;base64,|#)", html)
+    assert "data:image/svg+xml;base64,PHN2Zz48L3N2Zz4=" in html
+
+
+def test_all_files_of_a_run_are_the_same_twice_over(run):
+    once, judgements = make_files(run.rows, run.config, title="planted", parquet=False)
+    again, _ = make_files(run.rows, run.config, title="planted", parquet=False)
+    assert once == again
+    assert {letter: found.verdict for letter, found in judgements.items()} == {
+        letter: found.verdict for letter, found in judge_claims(run.rows, run.config).items()
+    }
+    assert {f"rows/{name}.csv" for name in (*run.rows, "clusterings")} <= once.keys()
+    assert {f"figures/{name}.{kind}" for name in run.rows for kind in ("svg", "png", "pdf")} <= once.keys()
+
+
+def test_parquet_and_csv_hold_the_same(run):
+    pytest.importorskip("pyarrow")
+    import io
+
+    files, _ = make_files(run.rows, run.config, title="planted", parquet=True)
+    for name in run.rows:
+        stored = pd.read_parquet(io.BytesIO(files[f"rows/{name}.parquet"]))
+        assert stored.to_csv(index=False).encode() == files[f"rows/{name}.csv"]

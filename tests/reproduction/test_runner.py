@@ -1,0 +1,97 @@
+"""Running: what trials open is run too, failures do not stop others, and a run goes on where another ended."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from blockselect.reproduction.agenda import collect
+from blockselect.reproduction.runner import run_experiments
+from blockselect.reproduction.store import Store
+from blockselect.reproduction.trial import Trial
+
+DONE: list[int] = []
+
+
+def square(number):
+    DONE.append(number)
+    if number == 3:
+        raise ArithmeticError("no threes")
+    return [{"square": number**2}]
+
+
+def chain(config, rows):
+    """Five trials; the rows of each open one more, of the square."""
+    numbers = [
+        *range(5),
+        *(row["square"] + 100 for row in rows if row.get("square") is not None and row["square"] < 99),
+    ]
+    return [Trial("chain", {"number": number}, square, {"number": number}) for number in numbers]
+
+
+CHAIN = SimpleNamespace(NAME="chain", TITLE="a chain", trials=chain)
+
+
+@pytest.fixture
+def store(tmp_path):
+    DONE.clear()
+    with Store(tmp_path / "trials.sqlite", {}) as store:
+        yield store
+
+
+def test_all_trials_are_run_and_what_they_open(store):
+    run_experiments([CHAIN], None, store)
+    assert sorted(DONE) == [0, 1, 2, 3, 4, 100, 101, 104, 116]
+    assert len(collect(CHAIN, None, store)) == 9
+
+
+def test_a_failing_trial_is_a_row_and_the_others_go_on(store):
+    run_experiments([CHAIN], None, store)
+    errors = {row["number"]: row["error"] for row in store.rows("chain")}
+    assert errors.pop(3) == "ArithmeticError: no threes (in square)"
+    assert set(errors.values()) == {None}
+
+
+def test_a_second_run_does_nothing_again_and_failed_trials_wait_to_be_forgotten(store):
+    run_experiments([CHAIN], None, store)
+    DONE.clear()
+    run_experiments([CHAIN], None, store)
+    assert DONE == []
+    store.forget_failures()
+    run_experiments([CHAIN], None, store)
+    assert DONE == [3]
+
+
+def test_a_run_goes_on_where_an_interrupted_one_ended(store, tmp_path):
+    def stop_after_three(standing):
+        if standing.done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_experiments([CHAIN], None, store, progress=stop_after_three)
+    assert len(store.rows("chain")) == 3
+    assert collect(CHAIN, None, store) is None
+    DONE.clear()
+    run_experiments([CHAIN], None, store)
+    assert len(DONE) == 6
+    with Store(tmp_path / "undisturbed.sqlite", {}) as undisturbed:
+        run_experiments([CHAIN], None, undisturbed)
+        assert collect(CHAIN, None, store) == collect(CHAIN, None, undisturbed)
+
+
+def test_progress_rises_to_all_that_is_known_with_no_time_left(store):
+    seen = []
+    run_experiments([CHAIN], None, store, progress=seen.append)
+    assert [standing.done for standing in seen] == sorted(standing.done for standing in seen)
+    assert seen[0].done == 0
+    assert seen[0].seconds_left is None
+    assert (seen[-1].done, seen[-1].known) == (9, 9)
+    assert seen[-1].seconds_left == pytest.approx(0, abs=1e-9)
+
+
+def test_rows_come_in_the_order_of_the_trials_however_they_ended(store):
+    run_experiments([CHAIN], None, store)
+    numbers = [row["number"] for row in collect(CHAIN, None, store)]
+    assert numbers[:5] == [0, 1, 2, 3, 4]
+    assert sorted(numbers[5:]) == [100, 101, 104, 116]

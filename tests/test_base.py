@@ -1,0 +1,65 @@
+"""Scores become a ranking and a selection."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+from blockselect.base import ScoreSelector
+
+
+class Given(ScoreSelector):
+    """Selects by scores it is given."""
+
+    def __init__(self, n_features_to_select=None, scores=None):
+        self.n_features_to_select = n_features_to_select
+        self.scores = scores
+
+    def fit(self, X, y=None):
+        scores = np.asarray(self.scores, dtype=float)
+        self._select(scores, eligible=scores != 0, why_fewer="so it was given.")
+        return self
+
+
+def fitted(n_features_to_select, scores):
+    return Given(n_features_to_select, scores).fit(None)
+
+
+def test_the_largest_scores_are_selected_and_ranked_first():
+    selector = fitted(2, [0.1, 0.9, 0.0, 0.5])
+    assert_array_equal(selector.get_support(), [False, True, False, True])
+    assert_array_equal(selector.ranking_, [3, 1, 4, 2])
+
+
+def test_among_equal_scores_the_lower_index_comes_first():
+    selector = fitted(2, [0.5, 0.7, 0.5, 0.5])
+    assert_array_equal(selector.get_support(indices=True), [0, 1])
+    assert_array_equal(selector.ranking_, [2, 1, 3, 4])
+
+
+def test_a_score_next_to_zero_comes_before_a_zero_that_cannot_be_selected():
+    selector = fitted(2, [0.0, 1.0, 1e-20])
+    assert_array_equal(selector.get_support(indices=True), [1, 2])
+    assert_array_equal(selector.ranking_, [3, 1, 2])
+
+
+def test_a_zero_score_is_never_selected_and_that_is_said():
+    with pytest.warns(ConvergenceWarning, match=r"only 1 of the 3 features.*so it was given"):
+        selector = fitted(3, [0.0, 0.2, 0.0, 0.0])
+    assert_array_equal(selector.get_support(indices=True), [1])
+    assert selector.n_features_ == 1
+
+
+@pytest.mark.parametrize(("wanted", "selected"), [(None, 5), (1, 1), (10, 10), (0.3, 3), (0.01, 1)])
+def test_how_many_may_be_a_number_a_share_or_half(wanted, selected):
+    assert fitted(wanted, np.arange(1, 11)).n_features_ == selected
+
+
+def test_more_features_than_there_are_is_an_error():
+    with pytest.raises(ValueError, match="n_features_to_select is 11 but there are 10 features; choose at most 10"):
+        fitted(11, np.arange(1, 11))
+
+
+def test_before_fit_there_is_no_selection():
+    with pytest.raises(NotFittedError):
+        Given(2).get_support()
