@@ -1,42 +1,80 @@
-"""blockselect: the few features that tell a network's structure, without labels.
+"""blockselect: the few features that explain a network's structure, without labels.
 
-A package imports only from packages to its left::
+Three products: the paper (`bmgufs`), the default that goes beyond it (`consensus`), and the other methods
+(`baselines`). A package imports only from packages to its left::
 
-    graphs → blockmodels → scoring → selectors, datasets → evaluation → experiments → report → cli
+    graphs → blockmodels → bmgufs → inspection → consensus → registry → evaluation → reproduction → cli
+    graphs → baselines ────────────────────────────────────↗            report ──────────────────↗
 
 - `graphs`: what comes in, checked once.
 - `blockmodels`: A ≈ F M Fᵀ, many candidates.
-- `scoring`: the scores r, many solves at once, and what the baselines solve.
-- `selectors`: the scikit-learn face: BlockModelSelector and every baseline, by name in `SELECTORS`.
+- `bmgufs`: BMGUFS, the method of the paper, and Descent, its solver.
+- `inspection`: what a selection is worth: would a feature be selected again, is it more than chance.
+- `consensus`: BlockModelSelector, the default.
+- `baselines`: the other methods, guided by the features or by the network.
+- `registry`: SELECTORS, every method by its name.
 - `datasets`: the paper's networks, and networks with planted truth.
 - `evaluation`: how well selected features find known classes.
-- `experiments`: the paper's figures and claims, in sweeps that survive a kill.
-- `report`: what a fitted selector found, as a dict and as a picture.
+- `reproduction`: the paper's figures and claims, in sweeps that survive a kill.
+- `report`: what a fitted selector found, as a dict, as tables and as a picture.
 - `cli`: the command.
+
+Public names are loaded when they are first used, so that ``import blockselect`` takes no time.
 """
 
-from blockselect.blockmodels import BlockModel, find_block_models
-from blockselect.datasets import (
-    fetch_blogcatalog,
-    fetch_citeseer,
-    fetch_cora,
-    load_cora,
-    make_attributed_blocks,
-)
-from blockselect.evaluation import evaluate_selection
-from blockselect.graphs import AttributedGraph, check_attributed_graph
-from blockselect.selectors import PAPER, BlockModelSelector
-from blockselect.registry import SELECTORS
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
+if TYPE_CHECKING:
+    from blockselect.blockmodels.candidates import find_block_models
+    from blockselect.blockmodels.model import BlockModel
+    from blockselect.bmgufs.descent import Descent
+    from blockselect.bmgufs.estimator import BMGUFS
+    from blockselect.consensus.estimator import BlockModelSelector
+    from blockselect.datasets import (
+        fetch_blogcatalog,
+        fetch_citeseer,
+        fetch_cora,
+        load_cora,
+        make_attributed_blocks,
+    )
+    from blockselect.evaluation import evaluate_selection
+    from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
+    from blockselect.inspection.discoveries import discover_features
+    from blockselect.inspection.stability import selection_stability
+    from blockselect.registry import SELECTORS, make_selector
+
+_HOME = {  # public name → the module that defines it
+    "BMGUFS": "bmgufs.estimator",
+    "SELECTORS": "registry",
+    "AttributedGraph": "graphs.attributed",
+    "BlockModel": "blockmodels.model",
+    "BlockModelSelector": "consensus.estimator",
+    "Descent": "bmgufs.descent",
+    "check_attributed_graph": "graphs.attributed",
+    "discover_features": "inspection.discoveries",
+    "evaluate_selection": "evaluation",
+    "fetch_blogcatalog": "datasets",
+    "fetch_citeseer": "datasets",
+    "fetch_cora": "datasets",
+    "find_block_models": "blockmodels.candidates",
+    "load_cora": "datasets",
+    "make_attributed_blocks": "datasets",
+    "make_selector": "registry",
+    "selection_stability": "inspection.stability",
+}
+
 __all__ = [
-    "PAPER",
+    "BMGUFS",
     "SELECTORS",
     "AttributedGraph",
     "BlockModel",
     "BlockModelSelector",
+    "Descent",
     "check_attributed_graph",
+    "discover_features",
     "evaluate_selection",
     "fetch_blogcatalog",
     "fetch_citeseer",
@@ -44,4 +82,18 @@ __all__ = [
     "find_block_models",
     "load_cora",
     "make_attributed_blocks",
+    "make_selector",
+    "selection_stability",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'blockselect' has no attribute {name!r}")
+    value = getattr(import_module(f"blockselect.{_HOME[name]}"), name)
+    globals()[name] = value  # the next access finds it at once
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
+from inspect import signature
 from numbers import Integral, Real
 from typing import Any
 
@@ -10,14 +12,15 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from blockselect.arrays import Features, FloatArray, IntArray
+from blockselect._sklearn import Interval
+from blockselect.arrays import Features, FloatArray, IntArray, Sparse
+from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
 from blockselect.graphs.convert import as_float_matrix
 
@@ -60,6 +63,26 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
             **options,
         )
 
+    def _check_combinations(self) -> None:
+        """Refuse a parameter that was set and changes nothing beside the others."""
+        defaults = signature(type(self)).parameters
+        for name, why in self._without_effect().items():
+            value = getattr(self, name)
+            if value is not defaults[name].default and value != defaults[name].default:
+                raise ParameterError(name, f"is {value!r}, which changes nothing: {why}; leave one of them out.")
+
+    def _without_effect(self) -> dict[str, str]:
+        """Parameters that change nothing beside the other settings, and why."""
+        return {}
+
+    def _scores_on(
+        self, graph: AttributedGraph, adjacencies: Sequence[Sparse], rngs: Sequence[np.random.Generator]
+    ) -> FloatArray:
+        """Scores (b, m) of the same features on other graphs of the same nodes, by a fit to each."""
+        del rngs  # the fit's own random_state seeds it
+        fits = [clone(self).fit(graph.features, adjacency=adjacency) for adjacency in adjacencies]
+        return np.array([fit.scores_ for fit in fits])
+
     @staticmethod
     def _refuse_graph_as_target(y: Any, n_nodes: int) -> None:
         """A graph passed by position lands in y, which is ignored: say so rather than go on without it."""
@@ -73,9 +96,9 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
             return max(1, n_features // 2)
         if isinstance(wanted, Integral):
             if int(wanted) > n_features:
-                raise ValueError(
-                    f"n_features_to_select is {wanted} but there are {n_features} features; "
-                    f"choose at most {n_features}."
+                raise ParameterError(
+                    "n_features_to_select",
+                    f"is {wanted} but there are {n_features} features; choose at most {n_features}.",
                 )
             return int(wanted)
         return max(1, int(wanted * n_features))

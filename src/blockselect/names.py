@@ -1,12 +1,34 @@
-"""What a misspelt name may have meant."""
+"""Look-up of things by name, with the names there are and the closest one where it fails."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from typing import TypeVar
+
+Thing = TypeVar("Thing")
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A question to end an error message with, or nothing where no known name is near."""
-    close = get_close_matches(name.lower(), list(known), n=1)
+def look_up(name: str, known: Mapping[str, Thing], *, what: str) -> Thing:
+    """The thing of this name; `what` is its kind, as in "no method is called 'x'".
+
+    Raises
+    ------
+    ValueError
+        With the known names, and the closest of them.
+    """
+    check_known([name], known, what=what)
+    return known[name]
+
+
+def check_known(names: Iterable[str], known: Iterable[str], *, what: str) -> None:
+    """Refuse the first name that is not known."""
+    there_are = list(known)
+    for name in names:
+        if name not in there_are:
+            raise ValueError(f"no {what} is called {name!r}; known are: {', '.join(there_are)}.{_guess(name, there_are)}")
+
+
+def _guess(name: str, known: list[str]) -> str:
+    close = get_close_matches(name.lower(), known, n=1)
     return f" Did you mean {close[0]}?" if close else ""

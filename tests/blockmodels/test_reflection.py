@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from blockselect.blockmodels import BlockModel
-from blockselect.blockmodels.model import check_block_model, membership_matrix
+from blockselect.blockmodels.model import check_block_model
+from blockselect.graphs.membership import membership_matrix
 from blockselect.blockmodels.reflection import reflected
 from blockselect.datasets import make_attributed_blocks
 from blockselect.scoring import BlockStatistics, descend, gram_squared

@@ -1,6 +1,6 @@
 """Block models of a graph: A ≈ F M Fᵀ."""
 
 from blockselect.blockmodels.candidates import FAMILIES, find_block_models
-from blockselect.blockmodels.model import BlockModel, membership_matrix
+from blockselect.blockmodels.model import BlockModel
 
-__all__ = ["FAMILIES", "BlockModel", "find_block_models", "membership_matrix"]
+__all__ = ["FAMILIES", "BlockModel", "find_block_models"]

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from blockselect.arrays import Features
-from blockselect.blockmodels.families.leiden import leiden_labels, require_leiden
-from blockselect.blockmodels.families.mixed import FEATURE_READING, MEMBERS, Family, members_in_turn, mixed_labels
+from blockselect.blockmodels.families.mixed import FEATURE_READING, MEMBERS, members_in_turn, mixed_labels
+from blockselect.blockmodels.families.search import Family, Search
 from blockselect.blockmodels.model import BlockModel
+from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import check_adjacency, check_feature_matrix
+from blockselect.graphs.checks import check_n_blocks
 
-FAMILIES: dict[str, Family] = {**MEMBERS, "leiden": leiden_labels, "mixed": mixed_labels}
+FAMILIES: dict[str, Family] = {**MEMBERS, "mixed": mixed_labels}
 
 
 def find_block_models(
@@ -40,9 +42,8 @@ def find_block_models(
         How blocks are found. "spectral": K-means of the leading eigenvectors of the normalised graph. "onmtf": the
         paper's tri-factorisation of the graph; "normalized" and "two_hop": the same of the degree-normalised graph and
         of its square. "smoothed": K-means of features averaged over neighbours. "adjacency": K-means of the leading
-        eigenvectors of the graph as it is, which tells blocks by their degree too. "leiden": communities of high
-        modularity, merged to k; needs ``pip install 'blockselect[leiden]'``. "mixed": all but "leiden" in turn, and
-        "smoothed" only where features are given.
+        eigenvectors of the graph as it is, so that blocks may differ by degree. "mixed": all of them in turn, "smoothed"
+        only where features are given.
     features : array or sparse matrix of shape (n, m), optional
         Non-negative features of the nodes, which "smoothed" and "mixed" read. (paper: Y)
     n_candidates : int, default=10
@@ -61,7 +62,7 @@ def find_block_models(
     adjacency = check_adjacency(adjacency, np.shape(adjacency)[0])
     check_n_blocks(n_blocks, adjacency.shape[0])
     read = _check_rows(features, adjacency.shape[0]) if family in (FEATURE_READING, "mixed") else None
-    labels = FAMILIES[family](adjacency, n_blocks, rng.spawn(n_candidates), features=read, n_jobs=n_jobs)
+    labels = FAMILIES[family](Search(adjacency, n_blocks, rng.spawn(n_candidates), read, n_jobs))
     found_by = [family] * n_candidates
     if family == "mixed":
         found_by = members_in_turn(n_candidates, with_features=read is not None)
@@ -71,21 +72,15 @@ def find_block_models(
 
 
 def check_family(family: str, *, with_features: bool) -> None:
-    """Refuse a family that is not known, or lacks the features or the packages that it needs, before any work."""
+    """Refuse a family that is not known, or lacks the features that it needs, before any work."""
     if family not in FAMILIES:
-        raise ValueError(f"block_model is {family!r}; expected one of {list(FAMILIES)}, labels or a BlockModel.")
+        raise ParameterError("block_model", f"is {family!r}; expected one of {list(FAMILIES)}, labels or a BlockModel.")
     if family == FEATURE_READING and not with_features:
-        raise ValueError(
-            "block_model is 'smoothed', which groups nodes by their features, but there are none; pass features, or "
-            "choose another family."
+        raise ParameterError(
+            "block_model",
+            "is 'smoothed', which groups nodes by their features, but there are none; pass features, or choose "
+            "another family.",
         )
-    if family == "leiden":
-        require_leiden()
-
-
-def check_n_blocks(n_blocks: int, n_nodes: int) -> None:
-    if not 1 <= n_blocks <= n_nodes:
-        raise ValueError(f"n_blocks is {n_blocks} but the graph has {n_nodes} nodes; choose 1 to {n_nodes} blocks.")
 
 
 def order_by_error(models: Sequence[BlockModel]) -> list[BlockModel]:

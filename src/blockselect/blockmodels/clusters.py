@@ -1,8 +1,6 @@
-"""Clusters of the rows of an embedding by K-means, alike on any number of threads."""
+"""Clusters of the rows of an embedding by K-means, the same on any number of threads."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -10,14 +8,14 @@ from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
 from blockselect.arrays import FloatArray, IntArray
+from blockselect.blockmodels.families.search import Search
 
 
-def cluster_starts(
-    embedding: FloatArray, n_clusters: int, rngs: Sequence[np.random.Generator], n_jobs: int | None
-) -> list[IntArray]:
-    """Clusters of each start, one start a generator."""
-    seeds = [draw_seed(rng) for rng in rngs]
-    return list(Parallel(n_jobs=n_jobs)(delayed(cluster_rows)(embedding, n_clusters, seed) for seed in seeds))
+def cluster_starts(embedding: FloatArray, search: Search) -> list[IntArray]:
+    """Clusters of each start of a search."""
+    seeds = [draw_seed(rng) for rng in search.rngs]
+    jobs = (delayed(cluster_rows)(embedding, search.n_blocks, seed) for seed in seeds)
+    return list(Parallel(n_jobs=search.n_jobs)(jobs))
 
 
 def cluster_rows(embedding: FloatArray, n_clusters: int, seed: int) -> IntArray:

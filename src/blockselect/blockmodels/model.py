@@ -12,6 +12,7 @@ from scipy import sparse
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
 from blockselect.graphs.attributed import check_adjacency
+from blockselect.graphs.membership import membership_matrix
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,12 +102,6 @@ def check_block_model(model: BlockModel, n_nodes: int) -> BlockModel:
             "block from 0 to k − 1 needs a node, a row and a column: make it with BlockModel.from_labels."
         )
     return model
-
-
-def membership_matrix(labels: IntArray, dtype: Any = np.float64) -> Sparse:
-    """Labels as a one-hot matrix (n, k) (paper: F)."""
-    n = len(labels)
-    return sparse.csr_array((np.ones(n, dtype=dtype), labels, np.arange(n + 1)), shape=(n, int(labels.max()) + 1))
 
 
 def _block_weights(adjacency: Sparse, labels: IntArray) -> tuple[FloatArray, IntArray]:

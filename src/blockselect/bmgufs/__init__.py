@@ -1,15 +1,6 @@
-"""The scores r: statistics of the blocks, two losses, one batched descent."""
+"""The paper: Bai, Nguyen and Davidson, Block Model Guided Unsupervised Feature Selection (KDD 2020).
 
-from blockselect.bmgufs.descent import DescentResult, descend
-from blockselect.bmgufs.gram_squared import DenseGramSquared, GramSquared, SparseGramSquared, gram_squared
-from blockselect.bmgufs.block_statistics import BlockStatistics
-
-__all__ = [
-    "BlockStatistics",
-    "DenseGramSquared",
-    "DescentResult",
-    "GramSquared",
-    "SparseGramSquared",
-    "descend",
-    "gram_squared",
-]
+Read in this order: `estimator` (the method as one story), `block_statistics` (D̄, D, M), `gram_squared` ((YᵀY)∘²),
+`losses` (L_b, L_m and their gradients), `descent` (algorithm 1), `sparsity` (the choice of γ). The block models
+themselves, A ≈ F M Fᵀ, are in `blockselect.blockmodels`.
+"""

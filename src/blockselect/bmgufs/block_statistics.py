@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from blockselect.arrays import Array, Features
-from blockselect.blockmodels.model import BlockModel, membership_matrix
+from blockselect.blockmodels.model import BlockModel
+from blockselect.graphs.membership import membership_matrix
 
 
 @dataclass(frozen=True, slots=True, eq=False)

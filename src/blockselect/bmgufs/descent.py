@@ -1,108 +1,201 @@
-"""Normalised projected gradient descent over a batch of solves (paper: algorithm 1).
-
-Knows statistics and losses, but no graph and no estimator. Written against one array namespace: with the statistics of
-torch tensors everything happens, and comes back, in torch.
-"""
+"""Descent: normalised projected gradient descent of the scores, over a batch of solves (paper: algorithm 1)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any, TypeAlias
 
+import numpy as np
 from array_api_compat import array_namespace, device
+from sklearn.base import BaseEstimator
 
-from blockselect.arrays import Array
+from blockselect._sklearn import Interval, Options, StrOptions
+from blockselect.arrays import Array, FloatArray, IntArray
+from blockselect.bmgufs.block_statistics import BlockStatistics
+from blockselect.bmgufs.device import problem_to_device, to_numpy
 from blockselect.bmgufs.gram_squared import GramSquared
 from blockselect.bmgufs.losses import Gradient, Losses, evaluate_losses
 from blockselect.bmgufs.sphere import normalise, project
-from blockselect.bmgufs.block_statistics import BlockStatistics
+from blockselect.errors import ParameterError
 
-_WINDOW = 10  # iterations over which the losses must stand still for a solve to stop
-_CACHE_BYTES = 2**20  # of weighted block means in work at once on a CPU, so that they stay in its cache
-_DEVICE_BYTES = 2**30  # the same on an accelerator, which wants few and large pieces
+_WINDOW = 10  # iterations over which both losses must stay the same for a solve to stop
+_CACHE_BYTES = 2**20  # of weighted block means handled at once on a CPU, so that they stay in its cache
+_DEVICE_BYTES = 2**30  # the same on an accelerator, where few and large pieces are faster
 
 Piece: TypeAlias = tuple[slice, slice]  # of the models, of the settings
 Progress: TypeAlias = Callable[[int, int], None]  # iterations done, of how many
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DescentResult:
-    """Of c block models with s settings each, in the array namespace of the statistics."""
+class Solution:
+    """Scores of c block models with s settings each, as NumPy arrays."""
 
-    scores: Array  # (c, s, m) non-negative, unit length (all zero where the sparsity left nothing)
-    reconstruction_loss: Array  # (c, s, t + 1) before each of the t iterations and after the last
-    profile_loss: Array  # (c, s, t + 1)
-    n_iter: Array  # (c, s) iterations each solve made
+    scores: FloatArray  # (c, s, m) non-negative, unit length; zero where no node has the feature (paper: r)
+    reconstruction_loss: FloatArray  # (c, s, t + 1) before each of the t iterations and after the last (paper: L_b)
+    profile_loss: FloatArray  # (c, s, t + 1) (paper: L_m)
+    n_iter: IntArray  # (c, s) iterations each solve made
+
+
+class Descent(BaseEstimator):
+    """Minimise L_b + β L_m + γ‖r‖₁ over non-negative scores r of unit length.
+
+    Each iteration scales both gradients to unit length, mixes them, takes one step, sets negative entries to zero and
+    scales the scores back to unit length. All block models and settings are solved together: an iteration is one
+    product of all scores with the squared Gram matrix of the features.
+
+    Parameters
+    ----------
+    gradient : {"exact", "paper"}, default="exact"
+        "paper" repeats the published gradient of the profile loss, which is not the derivative of that loss.
+    step_size : float, default=0.01
+        Length of a step. (paper: η)
+    max_iter : int, default=200
+        Iterations.
+    tol : float, default=1e-5
+        A solve stops once both losses changed by no more than this, relatively, over ten iterations. 0 never stops
+        early.
+    smoothing : float, default=1e-6
+        Added to densities before their rows are compared. It is absolute: where features or link weights are so small
+        that block means come near it, scale them up, or lower it. (paper: δ)
+    initial_scores : array of shape (m,) or None, default=None
+        Start of the descent, used as it is; None is uniform with unit length. The paper's code starts from ones.
+    dtype : {"float64", "float32"}, default="float64"
+        Float type of the computation.
+    memory_limit : float or None, default=None
+        Bytes that the squared Gram matrix of the features may take.
+
+    Examples
+    --------
+    >>> from blockselect import BMGUFS, Descent
+    >>> BMGUFS(10, n_blocks=4, solver=Descent(gradient="exact", max_iter=500)).solver.max_iter
+    500
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012  (scikit-learn's contract)
+        "gradient": [StrOptions({"exact", "paper"})],
+        "step_size": [Interval(Real, 0, None, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "smoothing": [Interval(Real, 0, None, closed="neither")],
+        "initial_scores": [None, "array-like"],
+        "dtype": [StrOptions({"float64", "float32"}), Options(type, {np.float64, np.float32})],
+        "memory_limit": [None, Interval(Real, 0, None, closed="neither")],
+    }
+
+    def __init__(
+        self,
+        *,
+        gradient: Gradient = "exact",
+        step_size: float = 0.01,
+        max_iter: int = 200,
+        tol: float = 1e-5,
+        smoothing: float = 1e-6,
+        initial_scores: Any = None,
+        dtype: Any = "float64",
+        memory_limit: float | None = None,
+    ) -> None:
+        self.gradient = gradient
+        self.step_size = step_size
+        self.max_iter = max_iter
+        self.tol = tol
+        self.smoothing = smoothing
+        self.initial_scores = initial_scores
+        self.dtype = dtype
+        self.memory_limit = memory_limit
+
+    def solve(
+        self,
+        gram: GramSquared,
+        statistics: BlockStatistics,
+        *,
+        profile_ratio: Any,
+        sparsity: Any,
+        device: str = "cpu",
+        progress: Progress | None = None,
+    ) -> Solution:
+        """Solve for every block model and setting at once.
+
+        Parameters
+        ----------
+        gram : GramSquared
+            Shared by all solves.
+        statistics : BlockStatistics
+            Of the c block models, as NumPy arrays.
+        profile_ratio, sparsity : float or array that broadcasts to (c, s)
+            Settings: one number, s numbers for every model, or s numbers for each. (paper: β̄, γ)
+        device : str, default="cpu"
+            "cpu" computes with NumPy, a torch device such as "cuda" with torch.
+        progress : callable, optional
+            Called after each iteration.
+        """
+        empty = statistics.empty_features
+        if device != "cpu":
+            gram, statistics = problem_to_device(gram, statistics, device)
+        result = descend(self, gram, statistics, profile_ratio=profile_ratio, sparsity=sparsity, progress=progress)
+        solution = Solution(*(np.array(to_numpy(part)) for part in result))
+        solution.scores[..., empty] = 0
+        return solution
+
+    def check(self, n_features: int) -> None:
+        """Refuse a start that does not fit the features, before any work."""
+        if self.initial_scores is None:
+            return
+        scores, dtype = np.asarray(self.initial_scores, dtype=np.float64), np.dtype(self.dtype)
+        if scores.shape != (n_features,):
+            raise ParameterError(
+                "initial_scores", f"has shape {scores.shape} but there are {n_features} features; give one score each."
+            )
+        if not (np.isfinite(scores).all() and (scores >= 0).all() and scores.any()):
+            raise ParameterError("initial_scores", "must be finite, not negative, and not all zero.")
+        limit = float(np.finfo(dtype).max) ** 0.125  # losses hold fourth powers, times those of the features
+        if scores.max() > limit:
+            raise ParameterError(
+                "initial_scores", f"reach {scores.max():.3g}, too large for {dtype}; scale them to at most {limit:.3g}."
+            )
 
 
 def descend(
+    solver: Descent,
     gram: GramSquared,
     statistics: BlockStatistics,
     *,
     profile_ratio: Any,
     sparsity: Any,
-    gradient: Gradient = "exact",
-    step_size: float = 0.01,
-    max_iter: int = 200,
-    tol: float = 0.0,
-    smoothing: float = 1e-6,
-    initial_scores: Array | None = None,
     progress: Progress | None = None,
-) -> DescentResult:
-    """Minimise L_b + β L_m + γ‖r‖₁ over non-negative r of unit length, for every model and setting at once.
-
-    Parameters
-    ----------
-    gram : GramSquared
-        Shared by all solves.
-    statistics : BlockStatistics
-        Of the c block models.
-    profile_ratio, sparsity : float or array that broadcasts to (c, s)
-        Settings: one number, s numbers for every model, or s numbers for each. (paper: β̄, γ)
-    gradient : {"exact", "paper"}
-        Of the profile loss.
-    step_size, max_iter : float, int
-        (paper: η = 0.01, 200 iterations)
-    tol : float
-        A solve stops once both losses have changed by no more than `tol`, relatively, over ten iterations; 0 never.
-    smoothing : float
-        Added to densities before their rows become profiles. (paper: δ)
-    initial_scores : array of shape (m,), optional
-        Used as it is; default: uniform, unit length.
-    progress : callable, optional
-        Called after each iteration.
-    """
+) -> tuple[Array, Array, Array, Array]:
+    """The parts of a `Solution`, in the array namespace of the statistics; features that no node has keep a score."""
     xp = array_namespace(statistics.block_means)
     ratio, penalty = _settings(xp, statistics, profile_ratio, sparsity)
-    scores = _start(xp, statistics, ratio.shape[1], initial_scores)
-    loss_b = xp.zeros((*ratio.shape, max_iter + 1), dtype=scores.dtype, device=device(scores))
+    scores = _start(xp, statistics, ratio.shape[1], solver.initial_scores)
+    loss_b = xp.zeros((*ratio.shape, solver.max_iter + 1), dtype=scores.dtype, device=device(scores))
     loss_m = xp.zeros_like(loss_b)
     running = xp.ones_like(ratio, dtype=xp.bool)
     n_iter = xp.zeros_like(ratio, dtype=xp.int64)
     pieces = list(_pieces(statistics, scores))
-    for done in range(max_iter + 1):
+    for done in range(solver.max_iter + 1):
         product = _multiply(xp, gram, scores)
         for piece in pieces:
             losses = evaluate_losses(
                 statistics.models(piece[0]),
                 scores[piece],
                 product[piece],
-                smoothing=smoothing,
-                gradient=gradient,
+                smoothing=solver.smoothing,
+                gradient=solver.gradient,
             )
             loss_b[(*piece, done)], loss_m[(*piece, done)] = losses.reconstruction, losses.profile
-            if done == max_iter:
+            if done == solver.max_iter:
                 continue
-            running[piece] &= ~_settled(xp, loss_b[piece], loss_m[piece], done, tol)
-            stepped = _step(scores[piece], losses, ratio[piece], penalty[piece], step_size)
+            running[piece] &= ~_settled(xp, loss_b[piece], loss_m[piece], done, solver.tol)
+            stepped = _step(scores[piece], losses, ratio[piece], penalty[piece], solver.step_size)
             scores[piece] = xp.where(running[piece][..., None], stepped, scores[piece])
-        if done == max_iter or not xp.any(running):
+        if done == solver.max_iter or not xp.any(running):
             break
         n_iter += xp.astype(running, n_iter.dtype)
         if progress is not None:
-            progress(done + 1, max_iter)
-    return DescentResult(scores, loss_b[..., : done + 1], loss_m[..., : done + 1], n_iter)
+            progress(done + 1, solver.max_iter)
+    return scores, loss_b[..., : done + 1], loss_m[..., : done + 1], n_iter
 
 
 def _settings(xp: Any, statistics: BlockStatistics, profile_ratio: Any, sparsity: Any) -> tuple[Array, Array]:

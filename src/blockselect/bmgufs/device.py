@@ -9,8 +9,9 @@ import numpy as np
 from scipy import sparse
 
 from blockselect.arrays import Array, FloatArray
-from blockselect.bmgufs.gram_squared import DenseGramSquared, SparseGramSquared
+from blockselect.bmgufs.gram_squared import GramSquared
 from blockselect.bmgufs.block_statistics import BlockStatistics
+from blockselect.errors import ParameterError
 
 
 def check_device(device: str) -> None:
@@ -21,10 +22,10 @@ def check_device(device: str) -> None:
     try:
         kind = torch.device(device).type
     except RuntimeError as error:
-        raise ValueError(f"device is {device!r}; expected 'cpu' or a torch device such as 'cuda'.") from error
+        raise ParameterError("device", f"is {device!r}; expected 'cpu' or a torch device such as 'cuda'.") from error
     if kind == "cuda" and not torch.cuda.is_available():
-        raise ValueError(
-            f"device is {device!r} but torch sees no CUDA device; use device='cpu', or a CUDA build of torch."
+        raise ParameterError(
+            "device", f"is {device!r} but torch sees no CUDA device; choose 'cpu', or install a CUDA build of torch."
         )
 
 
@@ -40,8 +41,8 @@ def to_torch(array: Any, device: str) -> Array:
 
 
 def problem_to_device(
-    gram: DenseGramSquared | SparseGramSquared, statistics: BlockStatistics, device: str
-) -> tuple[DenseGramSquared | SparseGramSquared, BlockStatistics]:
+    gram: Any, statistics: BlockStatistics, device: str
+) -> tuple[GramSquared, BlockStatistics]:
     """The same operator and statistics as torch tensors on the device."""
     moved = BlockStatistics(
         to_torch(statistics.block_means, device),

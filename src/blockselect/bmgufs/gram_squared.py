@@ -12,7 +12,8 @@ import numpy as np
 from array_api_compat import is_torch_array
 from scipy import sparse
 
-from blockselect.arrays import Array, Features, FloatArray, IntArray, Sparse
+from blockselect.arrays import Array, Features, FloatArray, Sparse
+from blockselect.errors import ParameterError
 
 _CHUNK_BYTES = 2**26  # of a slab of the Gram matrix while it is squared
 _SPARSE_BELOW = 0.1  # share of non-zeros under which the sparse product is the faster one (benchmarks/gram.py)
@@ -24,6 +25,9 @@ Form: TypeAlias = Literal["dense", "sparse"]
 class GramSquared(Protocol):
     """W, symmetric (m, m): what the solver asks of it."""
 
+    @property
+    def form(self) -> Form: ...
+
     def apply(self, scores: Array) -> Array:
         """Scores (b, m) → scores @ W (b, m), in the scores' own array namespace."""
         ...
@@ -31,42 +35,40 @@ class GramSquared(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DenseGramSquared:
+    """Held as one array."""
+
     values: Array  # (m, m)
+
+    @property
+    def form(self) -> Form:
+        return "dense"
 
     def apply(self, scores: Array) -> Array:
         if scores.shape[0] == 1:  # W is symmetric, and W @ r reads it once, where a one-row product may pack it first
             return (self.values @ scores[0])[None, :]
         return scores @ self.values
 
-    def diagonal(self) -> FloatArray:
-        return np.diagonal(self.values)
-
-    def entries(self, rows: IntArray, columns: IntArray) -> FloatArray:
-        """The entries where these rows and columns meet, dense."""
-        return np.asarray(self.values[np.ix_(rows, columns)])
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SparseGramSquared:
+    """Held without its zeros."""
+
     values: Any  # (m, m), scipy CSR or torch CSR
+
+    @property
+    def form(self) -> Form:
+        return "sparse"
 
     def apply(self, scores: Array) -> Array:
         transposed = scores.T if is_torch_array(scores) else np.ascontiguousarray(scores.T)
         return (self.values @ transposed).T
 
-    def diagonal(self) -> FloatArray:
-        return np.asarray(self.values.diagonal())
-
-    def entries(self, rows: IntArray, columns: IntArray) -> FloatArray:
-        """The entries where these rows and columns meet, dense."""
-        return np.asarray(self.values[rows][:, columns].toarray())
-
 
 def gram_squared(
-    features: Features, *, form: Form | None = None, dtype: Any = np.float64
+    features: Features, *, form: Form | None = None, dtype: Any = np.float64, memory_limit: float | None = None
 ) -> DenseGramSquared | SparseGramSquared:
-    """Square the Gram matrix of the features, in the given form or in the one that multiplies faster."""
-    if (form or gram_form(features, dtype=dtype)) == "dense":
+    """Square the Gram matrix of the features, in the given form or in the one that `gram_form` chooses."""
+    if (form or gram_form(features, dtype=dtype, memory_limit=memory_limit)) == "dense":
         return DenseGramSquared(_dense(features, np.dtype(dtype)))
     return SparseGramSquared(_sparse(features, np.dtype(dtype)))
 
@@ -86,9 +88,10 @@ def gram_form(features: Features, *, dtype: Any = np.float64, memory_limit: floa
         form = "sparse" if sparse_bytes < dense_bytes else "dense"
     needed = dense_bytes if form == "dense" else sparse_bytes
     if memory_limit is not None and needed > memory_limit:
-        raise ValueError(
-            f"the squared Gram matrix of {m} features takes {needed / 1e9:.2g} GB ({form}, {dtype}) but memory_limit "
-            f"is {memory_limit / 1e9:.2g} GB; raise it, use dtype='float32', or drop features first (by variance, say)."
+        raise ParameterError(
+            "memory_limit",
+            f"is {memory_limit / 1e9:.2g} GB but the squared Gram matrix of {m} features takes {needed / 1e9:.2g} GB "
+            f"({form}, {dtype}); raise it, compute in float32, or drop features first (by variance, say).",
         )
     return form
 

@@ -16,7 +16,7 @@ from scipy import sparse
 from scipy.special import xlogy
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
-from blockselect.blockmodels.model import membership_matrix
+from blockselect.graphs.membership import membership_matrix
 from blockselect.consensus.link_likelihood import xlogx
 from blockselect.consensus.units import in_units
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
-from blockselect.blockmodels.model import membership_matrix
+from blockselect.graphs.membership import membership_matrix
 
 _TINY = np.finfo(np.float64).tiny
 

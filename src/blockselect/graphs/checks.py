@@ -10,6 +10,7 @@ import pandas as pd
 from scipy import sparse
 
 from blockselect.arrays import Features, IntArray, ObjectArray, Sparse
+from blockselect.errors import ParameterError
 from blockselect.graphs.column_statistics import constant_columns
 
 
@@ -87,6 +88,14 @@ def check_features(
             f"the largest feature value is {largest:.3g}, at {place(lambda v: abs(v) == largest)}, whose fourth "
             f"power {flow} {dtype}; divide the features by their largest value"
             + (", or compute in float64." if dtype.itemsize < 8 else ".")
+        )
+
+
+def check_n_blocks(n_blocks: int, n_nodes: int) -> None:
+    """As many blocks as nodes at most."""
+    if not 1 <= n_blocks <= n_nodes:
+        raise ParameterError(
+            "n_blocks", f"is {n_blocks} but the graph has {n_nodes} nodes; choose 1 to {n_nodes} blocks."
         )
 
 

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from threadpoolctl import threadpool_limits
 
 from blockselect.arrays import Features, FloatArray, Sparse
-from blockselect.blockmodels.candidates import check_n_blocks
+from blockselect.graphs.checks import check_n_blocks
 from blockselect.graphs.column_statistics import constant_columns
 from blockselect.baselines._solvers.row_sparse import RowSparseRegression, row_norms, row_weights
 from blockselect.baselines.criterion import FeatureGuidedSelector

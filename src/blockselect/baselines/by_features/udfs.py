@@ -13,7 +13,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
-from blockselect.blockmodels.candidates import check_n_blocks
+from blockselect.graphs.checks import check_n_blocks
 from blockselect.graphs.column_statistics import constant_columns
 from blockselect.baselines._solvers.smallest_eigenvectors import smallest_eigenvectors
 from blockselect.baselines._solvers.row_sparse import row_norms, row_weights

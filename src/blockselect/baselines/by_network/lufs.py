@@ -14,8 +14,8 @@ from sklearn.utils._param_validation import Interval
 from threadpoolctl import threadpool_limits
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
-from blockselect.blockmodels.candidates import check_n_blocks
-from blockselect.blockmodels.model import membership_matrix
+from blockselect.graphs.checks import check_n_blocks
+from blockselect.graphs.membership import membership_matrix
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.column_statistics import constant_columns
 from blockselect.baselines._solvers.row_sparse import row_norms, row_weights

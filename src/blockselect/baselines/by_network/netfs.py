@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 
 from blockselect.arrays import FloatArray, Sparse
-from blockselect.blockmodels.candidates import check_n_blocks
+from blockselect.graphs.checks import check_n_blocks
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.column_statistics import constant_columns
 from blockselect.baselines._solvers.row_sparse import RowSparseRegression, row_norms, row_weights

@@ -1,36 +1,29 @@
-"""Blocks by spectral clustering of the graph as it is: k-means of its leading eigenvectors, degrees left in."""
+"""Blocks by spectral clustering of the graph as it is: K-means of its leading eigenvectors, degrees left in."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from blockselect.arrays import Features, FloatArray, IntArray, Sparse
+from blockselect.arrays import FloatArray, IntArray, Sparse
 from blockselect.blockmodels.clusters import cluster_starts
 from blockselect.blockmodels.eigenvectors import leading_eigenvectors
+from blockselect.blockmodels.families.search import Search
 from blockselect.blockmodels.scaling import unit_weights
 
 
-def adjacency_labels(
-    adjacency: Sparse,
-    n_blocks: int,
-    rngs: Sequence[np.random.Generator],
-    *,
-    features: Features | None = None,
-    n_jobs: int | None = None,
-) -> list[IntArray]:
-    """Blocks of each k-means start, one start a generator; the eigenvectors are computed once.
+def adjacency_labels(search: Search) -> list[IntArray]:
+    """Blocks of each K-means start; the eigenvectors are computed once.
 
-    Neither degrees nor rows are normalised, so that blocks which differ by degree, a core and its periphery, are told
-    apart; hubs may become blocks of their own. The two ways see different blocks of one graph, both of them true [1]_.
+    Neither degrees nor rows are normalised, so blocks that differ by degree, such as a core and its periphery, are
+    separated; hubs may become blocks of their own. The normalised and the plain graph show different blocks, and both
+    can be real [1]_.
 
     References
     ----------
     .. [1] C. E. Priebe, Y. Park, J. T. Vogelstein, et al. On a two-truths phenomenon in spectral graph clustering.
        Proceedings of the National Academy of Sciences, 2019.
     """
-    return cluster_starts(adjacency_embedding(adjacency, n_blocks), n_blocks, rngs, n_jobs)
+    return cluster_starts(adjacency_embedding(search.adjacency, search.n_blocks), search)
 
 
 def adjacency_embedding(adjacency: Sparse, n_dimensions: int) -> FloatArray:

@@ -1,4 +1,8 @@
-"""Tri-factorisation S ≈ F M Fᵀ of a symmetric operator from many random starts at once (paper: F, M)."""
+"""Blocks by non-negative tri-factorisation S ≈ F M Fᵀ, from many random starts at once (paper: F, M).
+
+S is the graph itself ("onmtf", the paper's family), the degree-normalised graph ("normalized") or its square
+("two_hop"). The updates are those of Ding, Li, Peng and Park (KDD 2006) for F ≥ 0, FᵀF = I.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,8 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
+from blockselect.blockmodels.families.search import Search
+from blockselect.blockmodels.scaling import degree_normalized, unit_weights
 
 Operator = Callable[[FloatArray], FloatArray]  # symmetric, non-negative: (n, q) → (n, q)
 
@@ -21,6 +27,29 @@ _FLOOR = {  # of what is divided by: in single precision, ratios by anything les
     np.dtype(np.float64): float(np.finfo(np.float64).tiny),
     np.dtype(np.float32): 1e-20,
 }
+
+
+def onmtf_labels(search: Search, *, n_iter: int = 100) -> list[IntArray]:
+    """The paper's block model: A ≈ F M Fᵀ, 100 iterations; the largest entry of each row of F names the block.
+
+    All starts advance together: one sparse product A @ [F₁ F₂ …] an iteration serves them all, so `n_jobs` has
+    nothing to add. A block that no node prefers at the end is left out of the numbering.
+    """
+    factors = Factorization(chain(search.adjacency), search.n_nodes, search.n_blocks, search.rngs)
+    factors.advance(n_iter)
+    return list(factors.labels())
+
+
+def normalized_labels(search: Search) -> list[IntArray]:
+    """Blocks of P ≈ F M Fᵀ, P = (D + τI)^-½ A (D + τI)^-½, τ the mean degree: hubs form no blocks of their own."""
+    P = degree_normalized(unit_weights(search.adjacency)).astype(np.float32)
+    return settled_labels(chain(P), search)
+
+
+def two_hop_labels(search: Search) -> list[IntArray]:
+    """Blocks of P² ≈ F M Fᵀ: nodes that share neighbours, whether or not they are linked. P² is never formed."""
+    P = degree_normalized(unit_weights(search.adjacency)).astype(np.float32)
+    return settled_labels(chain(P, P), search)
 
 
 def chain(*factors: Sparse) -> Operator:
@@ -92,25 +121,19 @@ class Factorization:
         return np.asarray(self._operator(self._F.reshape(n, c * k))).reshape(n, c, k)
 
 
-def settled_labels(
-    operator: Operator,
-    n_nodes: int,
-    n_blocks: int,
-    rngs: Sequence[np.random.Generator],
-    *,
-    n_jobs: int | None = None,
-) -> list[IntArray]:
+def settled_labels(operator: Operator, search: Search) -> list[IntArray]:
     """Blocks of each random start, advanced until its fit stands still; single precision, as labels need no more.
 
-    The starts are shared out over `n_jobs` threads: products release the interpreter.
+    The starts are divided among `n_jobs` threads: the products release the interpreter lock.
     """
-    n_parts = min(effective_n_jobs(n_jobs), len(rngs))
-    parts = [list(rngs[at::n_parts]) for at in range(n_parts)]
+    n_parts = min(effective_n_jobs(search.n_jobs), len(search.rngs))
+    parts = [list(search.rngs[at::n_parts]) for at in range(n_parts)]
     with threadpool_limits(limits=1):  # sums over threads arrive in any order: one thread, one result
         found = Parallel(n_jobs=n_parts, prefer="threads")(
-            delayed(_settle)(Factorization(operator, n_nodes, n_blocks, part, dtype=np.float32)) for part in parts
+            delayed(_settle)(Factorization(operator, search.n_nodes, search.n_blocks, part, dtype=np.float32))
+            for part in parts
         )
-    return [found[at % n_parts][at // n_parts] for at in range(len(rngs))]
+    return [found[at % n_parts][at // n_parts] for at in range(len(search.rngs))]
 
 
 def _settle(factors: Factorization) -> IntArray:

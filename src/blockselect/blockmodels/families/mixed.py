@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
-import numpy as np
-
-from blockselect.arrays import Features, IntArray, Sparse
+from blockselect.arrays import IntArray
 from blockselect.blockmodels.families.adjacency import adjacency_labels
-from blockselect.blockmodels.families.normalized import normalized_labels
-from blockselect.blockmodels.families.onmtf import onmtf_labels
+from blockselect.blockmodels.families.factorization import normalized_labels, onmtf_labels, two_hop_labels
+from blockselect.blockmodels.families.search import Family, Search
 from blockselect.blockmodels.families.smoothed import smoothed_labels
 from blockselect.blockmodels.families.spectral import spectral_labels
-from blockselect.blockmodels.families.two_hop import two_hop_labels
-
-Family = Callable[..., list[IntArray]]  # adjacency, n_blocks, rngs, features, n_jobs → labels, one array a generator
 
 MEMBERS: dict[str, Family] = {
     "spectral": spectral_labels,
@@ -24,28 +17,19 @@ MEMBERS: dict[str, Family] = {
     "onmtf": onmtf_labels,
     "adjacency": adjacency_labels,
 }
-"""Families that need no extra package, so that what is found does not depend on what is installed."""
+
+FEATURE_READING = "smoothed"  # the one family that reads the features besides the graph
 
 
-FEATURE_READING = "smoothed"  # the one family that looks at features besides the graph
-
-
-def mixed_labels(
-    adjacency: Sparse,
-    n_blocks: int,
-    rngs: Sequence[np.random.Generator],
-    *,
-    features: Features | None = None,
-    n_jobs: int | None = None,
-) -> list[IntArray]:
-    """Blocks of each generator by the family whose turn it is; without features, "smoothed" has none."""
-    turns = members_in_turn(len(rngs), with_features=features is not None)
+def mixed_labels(search: Search) -> list[IntArray]:
+    """Blocks of each start by the family whose turn it is; "smoothed" is left out where there are no features."""
+    turns = members_in_turn(len(search.rngs), with_features=search.features is not None)
     found: dict[int, IntArray] = {}
     for name in dict.fromkeys(turns):
         at = [i for i, turn in enumerate(turns) if turn == name]
-        labels = MEMBERS[name](adjacency, n_blocks, [rngs[i] for i in at], features=features, n_jobs=n_jobs)
+        labels = MEMBERS[name](search.with_rngs([search.rngs[i] for i in at]))
         found.update(zip(at, labels, strict=True))
-    return [found[i] for i in range(len(rngs))]
+    return [found[i] for i in range(len(turns))]
 
 
 def members_in_turn(n_candidates: int, *, with_features: bool) -> list[str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from joblib import Parallel, delayed
 from scipy import sparse
@@ -13,28 +11,23 @@ from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.blockmodels.clusters import cluster_rows, draw_seed
 from blockselect.blockmodels.eigenvectors import leading_eigenvectors
 from blockselect.blockmodels.families.factorization import chain
+from blockselect.blockmodels.families.search import Search
 from blockselect.blockmodels.scaling import unit_rows, unit_weights
 
 _HOPS = 2  # of the random walk: neighbours of neighbours, before all nodes look alike
 _DIGITS = 8  # of the embedding; what follows is rounding of the decomposition
 
 
-def smoothed_labels(
-    adjacency: Sparse,
-    n_blocks: int,
-    rngs: Sequence[np.random.Generator],
-    *,
-    features: Features,
-    n_jobs: int | None = None,
-) -> list[IntArray]:
-    """Blocks of each generator, each from a random half of the features: candidates that saw the same would agree.
+def smoothed_labels(search: Search) -> list[IntArray]:
+    """Blocks of each start, each from a random half of the features, so that the starts differ.
 
     Features are weighted by rarity, log(1 + n / nodes that have it), rows scaled to unit length, and averaged twice
     over each node and its neighbours, where a node counts as much as a neighbour by a link of mean weight. K-means
     clusters the first k principal directions, rows scaled to unit length.
     """
-    walk, weighted = _random_walk(adjacency), _weigh_by_rarity(features)
-    return list(Parallel(n_jobs=n_jobs)(delayed(_blocks)(walk, weighted, n_blocks, rng) for rng in rngs))
+    walk, weighted = _random_walk(search.adjacency), _weigh_by_rarity(search.features)
+    jobs = (delayed(_blocks)(walk, weighted, search.n_blocks, rng) for rng in search.rngs)
+    return list(Parallel(n_jobs=search.n_jobs)(jobs))
 
 
 def _blocks(walk: Sparse, weighted: Sparse, n_blocks: int, rng: np.random.Generator) -> IntArray:

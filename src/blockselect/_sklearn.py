@@ -1,0 +1,44 @@
+"""The only place that touches private names of scikit-learn. Tested with scikit-learn 1.6 to 1.9.
+
+Parameter constraints and the context of `fit` are private there, but every estimator of scikit-learn and many packages
+beside it use them, and the estimator checks expect the messages they give.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from sklearn.base import BaseEstimator
+from sklearn.base import _fit_context as fit_context
+from sklearn.utils._param_validation import (
+    Interval,
+    InvalidParameterError,
+    Options,
+    StrOptions,
+    validate_parameter_constraints,
+)
+
+from blockselect.errors import ParameterError
+
+__all__ = ["Interval", "Options", "StrOptions", "check_parameters", "fit_context", "parameter_names"]
+
+
+def check_parameters(estimator: BaseEstimator, parameters: Mapping[str, Any] | None = None) -> None:
+    """Validate the parameters of an estimator one by one, so that the error says which of them is wrong.
+
+    Scikit-learn validates them all in `fit`; an interface that has its own names for them asks here first.
+    """
+    constraints = estimator._parameter_constraints
+    for name, value in (estimator.get_params(deep=False) if parameters is None else parameters).items():
+        try:
+            validate_parameter_constraints(constraints, {name: value}, caller_name=type(estimator).__name__)
+        except InvalidParameterError as error:
+            problem = re.sub(r"^The '\w+' parameter of \w+ ", "", str(error))
+            raise ParameterError(name, problem) from error
+
+
+def parameter_names(estimator: type[BaseEstimator]) -> list[str]:
+    """The parameters of an estimator class, in alphabetical order."""
+    return list(estimator._get_param_names())

@@ -1,0 +1,33 @@
+"""Search: what every family of block models is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+
+from blockselect.arrays import Features, IntArray, Sparse
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Search:
+    """Blocks of one graph, from one random start for each generator."""
+
+    adjacency: Sparse  # (n, n)
+    n_blocks: int  # at most: a family may find fewer kinds of node
+    rngs: Sequence[np.random.Generator]
+    features: Features | None = None  # (n, m), for families that read them
+    n_jobs: int | None = None  # threads or processes; the result is the same for any number
+
+    @property
+    def n_nodes(self) -> int:
+        return int(self.adjacency.shape[0])
+
+    def with_rngs(self, rngs: Sequence[np.random.Generator]) -> Search:
+        """The same search from other starts."""
+        return replace(self, rngs=rngs)
+
+
+Family: TypeAlias = Callable[[Search], list[IntArray]]  # labels (n,) of each start

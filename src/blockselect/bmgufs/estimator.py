@@ -1,0 +1,210 @@
+"""BMGUFS: the method of Bai, Nguyen and Davidson (KDD 2020), exactly."""
+
+from __future__ import annotations
+
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, Literal, Self
+
+from blockselect._sklearn import Interval, StrOptions, fit_context
+from blockselect.blockmodels.candidates import find_block_models
+from blockselect.blockmodels.model import BlockModel
+from blockselect.bmgufs.block_statistics import BlockStatistics
+from blockselect.bmgufs.descent import Descent
+from blockselect.bmgufs.selector import DescentSelector, Progress, no_progress
+from blockselect.bmgufs.sparsity import SPARSITY_GRID, strongest_that_leaves
+from blockselect.errors import ParameterError
+from blockselect.graphs.attributed import AttributedGraph
+from blockselect.randomness import generator_from
+
+
+class BMGUFS(DescentSelector):
+    """Select features by block model guided unsupervised feature selection [1]_, exactly as published.
+
+    First a block model of the graph, A ≈ F M Fᵀ: which nodes link alike (F), and how densely blocks connect (M). Then
+    a score r ≥ 0 for each feature, so that the similarity X diag(r) Xᵀ preserves both. The features with the largest
+    scores are kept. For better selections without labels use :class:`blockselect.BlockModelSelector`.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=None
+        How many features to keep; between 0 and 1 a share of them; None keeps half. (paper: d)
+    n_blocks : int or None, default=None
+        Blocks of the graph. The paper gives no rule for it, so it must be given, unless `block_model` is. (paper: k)
+    block_model : array of shape (n,), BlockModel or None, default=None
+        Blocks of your own: a label for each node, or a block model. None finds them by non-negative tri-factorisation
+        of the graph, and takes the candidate with the lowest relative error. (paper: F, M)
+    n_candidates : int, default=10
+        Block models found from different random starts.
+    profile_ratio : float, default=0.6
+        Weight of how blocks connect against how well they fit, 0 to 1. (paper: β̄)
+    sparsity : float or "paper", default="paper"
+        Weight of the ℓ1 penalty. "paper" solves for 0, 0.5, …, 5 and takes the strongest that leaves
+        `n_features_to_select` features a score. (paper: γ)
+    n_neighbors : int or None, default=None
+        Where `fit` is given no adjacency, link each node with this many of its nearest by the features. None: a
+        missing adjacency is an error.
+    solver : Descent or None, default=None
+        None is the paper's: 200 iterations with the published gradient, ``Descent(gradient="paper", tol=0)``.
+    device : str, default="cpu"
+        Where the descent runs: "cpu" (NumPy), or a torch device such as "cuda". Results are NumPy arrays on any.
+    n_jobs : int or None, default=None
+        Threads or processes that find candidates. The result is the same for any number.
+    random_state : int, RandomState or None, default=None
+        Seeds the candidates: the same seed gives the same result.
+
+    Attributes
+    ----------
+    scores_ : array of shape (m,)
+        Score of each feature, larger is better. An empty column scores 0. (paper: r)
+    ranking_ : array of shape (m,)
+        Rank of each feature, 1 is the best; among equal scores the lower index comes first.
+    support_ : boolean array of shape (m,)
+        Which features are selected. (paper: S)
+    n_features_ : int
+        How many are selected: fewer than asked for where too few scores are non-zero.
+    block_model_ : BlockModel
+        The one that guided the scores.
+    labels_ : array of shape (n,)
+        Its block of each node. (paper: F)
+    candidates_ : list of BlockModel
+        All that were found, the lowest relative error first.
+    induced_density_ : array of shape (k, k)
+        Mean similarity of each block pair under the scores. (paper: M̂)
+    sparsity_ : float
+        The sparsity used. (paper: γ)
+    history_ : LossHistory
+        Both losses by iteration.
+    n_iter_ : int
+        Iterations made.
+    gram_form_ : {"dense", "sparse"}
+        How the squared Gram matrix of the features was held.
+    n_features_in_, feature_names_in_
+        As in scikit-learn.
+
+    References
+    ----------
+    .. [1] Z. Bai, H. Nguyen, I. Davidson. Block Model Guided Unsupervised Feature Selection. KDD 2020.
+       https://doi.org/10.1145/3394486.3403173
+
+    Examples
+    --------
+    >>> from blockselect import BMGUFS, load_cora
+    >>> cora = load_cora()
+    >>> selector = BMGUFS(64, n_blocks=7, random_state=0)
+    >>> selector.fit_transform(cora.features, adjacency=cora.adjacency).shape
+    (2708, 64)
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+        **DescentSelector._parameter_constraints,
+        "n_blocks": [None, Interval(Integral, 1, None, closed="left")],
+        "block_model": [None, "array-like", BlockModel],
+        "sparsity": [StrOptions({"paper"}), Interval(Real, 0, None, closed="left")],
+        "n_neighbors": [None, Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = None,
+        *,
+        n_blocks: int | None = None,
+        block_model: Any = None,
+        n_candidates: int = 10,
+        profile_ratio: float = 0.6,
+        sparsity: float | Literal["paper"] = "paper",
+        n_neighbors: int | None = None,
+        solver: Descent | None = None,
+        device: str = "cpu",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.n_blocks = n_blocks
+        self.block_model = block_model
+        self.n_candidates = n_candidates
+        self.profile_ratio = profile_ratio
+        self.sparsity = sparsity
+        self.n_neighbors = n_neighbors
+        self.solver = solver
+        self.device = device
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, *, adjacency: Any = None, progress: Progress | None = None) -> Self:
+        """Score the features of the nodes by the block model of their graph.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n, m)
+            Non-negative features of the nodes. (paper: Y)
+        y : ignored
+        adjacency : array or sparse matrix of shape (n, n), or edge table
+            The graph, one row for each row of X, as :func:`blockselect.check_attributed_graph` takes it. (paper: A)
+        progress : callable, optional
+            Called as ``progress(stage, done, total)`` during the fit.
+
+        Returns
+        -------
+        self
+        """
+        report = progress or no_progress
+        graph = self._read_network(X, y, adjacency)
+        n_wanted = self._n_to_select(graph.n_features)
+        gram = self._gram(graph)
+        report("block models", 0, 1)
+        self.candidates_ = self._find_block_models(graph)
+        self.block_model_ = self.candidates_[0]  # lowest ‖A − F M Fᵀ‖ / ‖A‖
+        self.labels_ = self.block_model_.labels
+        report("block models", 1, 1)
+        solver = self._solver()
+        statistics = BlockStatistics.of(graph.features, [self.block_model_], dtype=solver.dtype)
+        grid = SPARSITY_GRID if self.sparsity == "paper" else (float(self.sparsity),)
+        solution = solver.solve(
+            gram,
+            statistics,
+            profile_ratio=self.profile_ratio,
+            sparsity=grid,
+            device=self.device,
+            progress=partial(report, "scores"),
+        )
+        chosen = strongest_that_leaves(solution.scores[0], n_wanted)
+        self.sparsity_ = grid[chosen]
+        self._keep_losses(solution, chosen)
+        self._select_scores(graph, statistics, solution.scores[0, chosen])
+        return self
+
+    @staticmethod
+    def _default_solver() -> Descent:
+        return Descent(gradient="paper", tol=0.0)
+
+    def _find_block_models(self, graph: AttributedGraph) -> list[BlockModel]:
+        """Candidates, the lowest relative error first; blocks that were given are the only one."""
+        if self.block_model is not None:
+            return [self._given_block_model(graph)]
+        return find_block_models(
+            graph.adjacency,
+            self.n_blocks,
+            family="onmtf",
+            n_candidates=self.n_candidates,
+            rng=generator_from(self.random_state),
+            n_jobs=self.n_jobs,
+        )
+
+    def _check_combinations(self) -> None:
+        if self.block_model is None and self.n_blocks is None:
+            raise ParameterError(
+                "n_blocks",
+                "is not given, and the paper has no rule for it; choose a number of blocks, or give the blocks "
+                "themselves as block_model.",
+            )
+        super()._check_combinations()
+
+    def _without_effect(self) -> dict[str, str]:
+        if self.block_model is None:
+            return {}
+        return dict.fromkeys(("n_blocks", "n_candidates", "n_jobs"), "block_model brings the blocks")
+
+    def _advice_for_more(self) -> str:
+        return f"; sparsity {self.sparsity_:g} (γ) drives scores to zero, lower it for more" if self.sparsity_ else ""

@@ -1,0 +1,117 @@
+"""DescentSelector: what BMGUFS and the default share: a graph at the gate, a solver, and the losses it leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils import Tags
+
+from blockselect._sklearn import Interval, check_parameters
+from blockselect.arrays import FloatArray
+from blockselect.base import ScoreSelector
+from blockselect.blockmodels.model import BlockModel, check_block_model
+from blockselect.bmgufs.block_statistics import BlockStatistics
+from blockselect.bmgufs.descent import Descent, Solution
+from blockselect.bmgufs.device import check_device
+from blockselect.bmgufs.gram_squared import GramSquared, gram_squared
+from blockselect.bmgufs.losses import induced_density
+from blockselect.graphs.attributed import AttributedGraph
+
+Progress = Callable[[str, int, int], None]  # stage, done, of how many
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LossHistory:
+    """Both losses before each iteration and after the last."""
+
+    reconstruction: FloatArray  # (t + 1,) (paper: L_b)
+    profile: FloatArray  # (t + 1,) (paper: L_m)
+
+
+class DescentSelector(ScoreSelector):
+    """Base of selectors whose scores a `Descent` finds.
+
+    A subclass has the parameters `block_model`, `profile_ratio`, `n_neighbors`, `solver` and `device`, and says in
+    `_default_solver` what `solver=None` stands for.
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+        **ScoreSelector._parameter_constraints,
+        "n_candidates": [Interval(Integral, 1, None, closed="left")],
+        "profile_ratio": [Interval(Real, 0, 1, closed="both")],
+        "solver": [None, Descent],
+        "device": [str],
+        "n_jobs": [None, Integral],
+        "random_state": ["random_state"],
+    }
+
+    @staticmethod
+    def _default_solver() -> Descent:
+        """The solver that `solver=None` stands for."""
+        return Descent()
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``solver__max_iter`` and the like reach into the solver, the default one included."""
+        if self.solver is None and "solver" not in params and any(name.startswith("solver__") for name in params):
+            self.solver = self._default_solver()
+        super().set_params(**params)
+        return self
+
+    def _read_network(self, X: Any, y: Any = None, adjacency: Any = None) -> AttributedGraph:
+        """Everything that may be wrong with the network, the features or the settings is found here, before any work."""
+        self._check_combinations()
+        solver = self._solver()
+        check_parameters(solver)
+        check_device(self.device)
+        graph = self._check_graph(X, y, adjacency, n_neighbors=self.n_neighbors, dtype=solver.dtype)
+        solver.check(graph.n_features)
+        return graph
+
+    def _solver(self) -> Descent:
+        return self._default_solver() if self.solver is None else self.solver
+
+    def _gram(self, graph: AttributedGraph) -> GramSquared:
+        """The squared Gram matrix of the features, in the form that suits them."""
+        solver = self._solver()
+        gram = gram_squared(graph.features, dtype=solver.dtype, memory_limit=solver.memory_limit)
+        self.gram_form_ = gram.form
+        return gram
+
+    def _given_block_model(self, graph: AttributedGraph) -> BlockModel:
+        """The blocks that the user brought, as a block model of this graph."""
+        if isinstance(self.block_model, BlockModel):
+            return check_block_model(self.block_model, graph.n_nodes)
+        return BlockModel.from_labels(graph.adjacency, self.block_model)
+
+    def _keep_losses(self, solution: Solution, sparsity: int = 0) -> None:
+        """Set `n_iter_` and `history_` to those of the first block model at one of the sparsities."""
+        self.n_iter_ = int(solution.n_iter[0, sparsity])
+        losses = (solution.reconstruction_loss, solution.profile_loss)
+        self.history_ = LossHistory(*(loss[0, sparsity, : self.n_iter_ + 1] for loss in losses))
+
+    def _select_scores(self, graph: AttributedGraph, statistics: BlockStatistics, scores: FloatArray) -> None:
+        """Select the largest non-zero scores, and set the density that all scores induce."""
+        n_empty = int(np.count_nonzero(np.asarray(graph.features.sum(axis=0)).ravel() == 0))
+        why = f"the others score zero, {n_empty} of them since no node has the feature{self._advice_for_more()}."
+        self._select(scores, eligible=scores > 0, why_fewer=why)
+        self._keep_induced_density(statistics, scores)
+
+    def _keep_induced_density(self, statistics: BlockStatistics, scores: FloatArray) -> None:
+        self.induced_density_ = induced_density(statistics.models(slice(1)), scores[None, None])[0, 0]
+
+    def _advice_for_more(self) -> str:
+        """What to change for more non-zero scores, if anything."""
+        return ""
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
+
+
+def no_progress(stage: str, done: int, total: int) -> None:
+    """For callers that do not want to know."""
