@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from blockselect.consensus.estimator import BlockModelSelector
-from blockselect.names import did_you_mean
+from blockselect.names import look_up
 
 DEFAULT = "default"
 KNOWN_BLOCKS = "as many as there are"
@@ -58,10 +58,7 @@ def find_setting(name: str) -> Setting:
     ValueError
         With the names there are, and the closest.
     """
-    if name not in SETTINGS:
-        guess = did_you_mean(name, SETTINGS)
-        raise ValueError(f"no setting is called {name!r}; known are: {', '.join(SETTINGS)}.{guess}")
-    return SETTINGS[name]
+    return look_up(name, SETTINGS, what="setting")
 
 
 def parse_settings(text: str) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from blockselect.datasets.planted import PlantedNetwork
 from blockselect.datasets.synthetic import make_attributed_blocks
-from blockselect.names import did_you_mean
+from blockselect.names import look_up
 
 _STRUCTURES: dict[str, dict[str, Any]] = {
     "assortative": {"structure": "assortative"},
@@ -42,10 +42,7 @@ def find_regime(name: str) -> dict[str, Any]:
     ValueError
         With the names there are, and the closest.
     """
-    if name not in REGIMES:
-        guess = did_you_mean(name, REGIMES)
-        raise ValueError(f"no regime is called {name!r}; known are: {', '.join(REGIMES)}.{guess}")
-    return REGIMES[name]
+    return look_up(name, REGIMES, what="regime")
 
 
 def plant(regime: str, sizes: PlantedSizes, seed: int) -> PlantedNetwork:

@@ -9,23 +9,25 @@ from typing import Any, Literal
 
 from sklearn.utils.validation import has_fit_parameter
 
-from blockselect.graphs.attributed import AttributedGraph
-from blockselect.baselines.by_network.adapt import ADAPT
+from blockselect._sklearn import parameter_names
 from blockselect.base import ScoreSelector
-from blockselect.consensus.estimator import PAPER, BlockModelSelector
-from blockselect.baselines.by_network.gfs import GFS
 from blockselect.baselines.by_features.laplacian import LaplacianScore, NetworkLaplacianScore
-from blockselect.baselines.by_network.lufs import LUFS
 from blockselect.baselines.by_features.mcfs import MCFS
-from blockselect.baselines.by_network.mmpop import MMPOP
-from blockselect.baselines.by_network.moran import MoransI
 from blockselect.baselines.by_features.ndfs import NDFS
-from blockselect.baselines.by_network.netfs import NetFS
-from blockselect.baselines.by_network.partial_order import PartialOrder
 from blockselect.baselines.by_features.spec import SPEC
 from blockselect.baselines.by_features.udfs import UDFS
 from blockselect.baselines.by_features.variance import VarianceScore
-from blockselect.names import did_you_mean
+from blockselect.baselines.by_network.adapt import ADAPT
+from blockselect.baselines.by_network.gfs import GFS
+from blockselect.baselines.by_network.lufs import LUFS
+from blockselect.baselines.by_network.mmpop import MMPOP
+from blockselect.baselines.by_network.moran import MoransI
+from blockselect.baselines.by_network.netfs import NetFS
+from blockselect.baselines.by_network.partial_order import PartialOrder
+from blockselect.bmgufs.estimator import BMGUFS
+from blockselect.consensus.estimator import BlockModelSelector
+from blockselect.graphs.attributed import AttributedGraph
+from blockselect.names import look_up
 
 Guidance = Literal["blocks", "features", "network", "none"]
 Certainty = Literal["checked", "recalled", "reconstructed"]
@@ -61,13 +63,12 @@ SELECTORS: dict[str, Method] = {
         in_paper=False,
     ),
     "bmgufs": Method(
-        BlockModelSelector,
+        BMGUFS,
         "BMGUFS, as published",
         "blocks",
         "checked",
         "Bai, Nguyen and Davidson, KDD 2020, doi:10.1145/3394486.3403173",
         in_paper=True,
-        settings=PAPER,
     ),
     "laplacian-score": Method(
         LaplacianScore, "Laplacian score", "features", "checked", "He, Cai and Niyogi, NIPS 2005", in_paper=True
@@ -173,14 +174,11 @@ def find_method(name: str) -> Method:
     ValueError
         With the names there are, and the closest.
     """
-    if name not in SELECTORS:
-        guess = did_you_mean(name, SELECTORS)
-        raise ValueError(f"no method is called {name!r}; known are: {', '.join(SELECTORS)}.{guess}")
-    return SELECTORS[name]
+    return look_up(name, SELECTORS, what="method")
 
 
 def make_selector(
-    name: str, n_features_to_select: int | float | None = None, *, n_blocks: int, random_state: Any = None
+    name: str, n_features_to_select: int | float | None = None, *, n_blocks: int | None = None, random_state: Any = None
 ) -> ScoreSelector:
     """A selector of the registry, not fitted, with its own settings.
 
@@ -190,20 +188,20 @@ def make_selector(
         A key of `SELECTORS`.
     n_features_to_select : int, float or None
         As in every selector. (paper: d)
-    n_blocks : int
-        Blocks or clusters of nodes, where the method looks for them. (paper: k)
+    n_blocks : int or None
+        Blocks or clusters of nodes, where the method looks for them; None leaves the method's default. (paper: k)
     random_state : int, RandomState or None
         Where the method is random.
 
     Examples
     --------
-    >>> make_selector("bmgufs", 16, n_blocks=7, random_state=0).block_model
-    'onmtf'
+    >>> make_selector("bmgufs", 16, n_blocks=7, random_state=0).n_blocks
+    7
     """
     method = find_method(name)
     shared = {"n_blocks": n_blocks, "random_state": random_state}
-    taken = method.selector._get_param_names()
-    settings = {key: value for key, value in shared.items() if key in taken}
+    taken = parameter_names(method.selector)
+    settings = {key: value for key, value in shared.items() if key in taken and value is not None}
     return method.selector(n_features_to_select, **{**method.settings, **settings})
 
 

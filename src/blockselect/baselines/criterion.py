@@ -14,10 +14,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from blockselect.arrays import Features, FloatArray, Sparse
+from blockselect.base import ScoreSelector
 from blockselect.graphs.affinity import check_affinity, neighbour_affinity
 from blockselect.graphs.attributed import AttributedGraph, check_feature_matrix
 from blockselect.graphs.checks import check_names, check_varies
-from blockselect.base import ScoreSelector
 
 _FEWER = "the others have no finite, non-zero score (constant or unused features); only these are selected."
 

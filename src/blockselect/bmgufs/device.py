@@ -9,8 +9,8 @@ import numpy as np
 from scipy import sparse
 
 from blockselect.arrays import Array, FloatArray
-from blockselect.bmgufs.gram_squared import GramSquared
 from blockselect.bmgufs.block_statistics import BlockStatistics
+from blockselect.bmgufs.gram_squared import GramSquared
 from blockselect.errors import ParameterError
 
 

@@ -12,9 +12,9 @@ from rich.table import Table
 
 from blockselect.cli.failure import expecting_bad_input
 from blockselect.cli.terminal import progress_bar
+from blockselect.datasets.catalogue import DATASETS, Dataset, find_dataset
 from blockselect.datasets.counts import NetworkCounts
 from blockselect.datasets.download import cache_folder, place_of
-from blockselect.datasets.catalogue import DATASETS, Dataset, find_dataset
 
 EMBEDDED = "in the package"
 

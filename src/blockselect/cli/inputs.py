@@ -12,8 +12,8 @@ from scipy import sparse
 
 from blockselect.arrays import Features
 from blockselect.cli.failure import expecting_bad_input
-from blockselect.datasets.download import Progress
 from blockselect.datasets.catalogue import find_dataset
+from blockselect.datasets.download import Progress
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
 from blockselect.graphs.io.read import read_attributed_graph, read_features
 

@@ -62,12 +62,12 @@ def quality(
     """
     check_folder(out, ("trials.sqlite", "quality.md", "config.json"))
     # Imported here: NumPy, scikit-learn and pandas take a second that --help should not wait for.
-    from blockselect.cli.trials import check_parquet, trials_running
     from benchmarks.quality import run
     from benchmarks.quality.ablations import parse_settings
     from benchmarks.quality.config import read_quality_config, with_settings
     from benchmarks.quality.embed import fill_page
     from benchmarks.quality.page import headlines
+    from blockselect.cli.trials import check_parquet, trials_running
 
     check_parquet(not no_parquet)
     with expecting_bad_input():

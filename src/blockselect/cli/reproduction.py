@@ -17,6 +17,7 @@ from blockselect.cli.failure import Failure, one_line
 from blockselect.cli.outputs import write_tree
 from blockselect.cli.terminal import printable
 from blockselect.cli.trials import check_parquet, trials_running
+from blockselect.names import check_known
 from blockselect.reproduction.claims import Judgement
 from blockselect.reproduction.config import ExperimentConfig, read_config
 from blockselect.reproduction.figures import EXPERIMENTS
@@ -24,7 +25,6 @@ from blockselect.reproduction.run import check_networks, complete_rows, failures
 from blockselect.reproduction.runner import run_experiments
 from blockselect.reproduction.store import Store
 from blockselect.reproduction.trial import Row
-from blockselect.names import did_you_mean
 
 __all__ = ["check_task", "complete_rows", "open_store", "run_trials", "show_verdicts", "write_files"]
 
@@ -68,10 +68,8 @@ def parse_experiments(text: str) -> list[str]:
     if text.strip() == "all":
         return list(EXPERIMENTS)
     names = {name.strip() for name in text.split(",")}
-    for name in sorted(names):
-        if name not in EXPERIMENTS:
-            guess = did_you_mean(name, EXPERIMENTS)
-            raise Failure(f"no experiment is called {name!r}; known are: all, {', '.join(EXPERIMENTS)}.{guess}")
+    with expecting_bad_input():
+        check_known(sorted(names), ["all", *EXPERIMENTS], what="experiment")
     return [name for name in EXPERIMENTS if name in names]
 
 

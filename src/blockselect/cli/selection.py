@@ -17,11 +17,11 @@ from blockselect.cli.agreement import check_discoverable, check_together
 from blockselect.cli.failure import Failure, expecting_bad_input, one_line
 from blockselect.cli.inputs import NetworkInput, load_dataset, load_files
 from blockselect.cli.settings import in_terms_of_options, selector_settings
+from blockselect.consensus.estimator import PAPER, BlockModelSelector
+from blockselect.consensus.guidance import Progress
 from blockselect.report.overview import draw_overview, render_png
 from blockselect.report.summarize import summarize
 from blockselect.report.tables import scores_table, selected_table
-from blockselect.consensus.estimator import PAPER, BlockModelSelector
-from blockselect.consensus.guidance import Progress
 
 RECORDED_VERSIONS = ("numpy", "scipy", "scikit-learn", "pandas", "matplotlib")
 

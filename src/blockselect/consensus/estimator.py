@@ -10,16 +10,16 @@ from sklearn.base import _fit_context
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval, Options, StrOptions
 
+from blockselect.base import ScoreSelector
 from blockselect.blockmodels.candidates import FAMILIES
 from blockselect.blockmodels.model import BlockModel
-from blockselect.consensus.weights import EVIDENCE
-from blockselect.inspection.false_discoveries import MIN_ROUNDS
 from blockselect.bmgufs.gram_squared import gram_form
 from blockselect.bmgufs.losses import Gradient
-from blockselect.inspection.reselection import MIN_RESAMPLES
-from blockselect.base import ScoreSelector
-from blockselect.consensus.steps import BlockModelSteps
 from blockselect.consensus.guidance import Guidance, Progress
+from blockselect.consensus.steps import BlockModelSteps
+from blockselect.consensus.weights import EVIDENCE
+from blockselect.inspection.false_discoveries import MIN_ROUNDS
+from blockselect.inspection.reselection import MIN_RESAMPLES
 from blockselect.randomness import generator_from
 
 PAPER: dict[str, Any] = {

@@ -16,9 +16,9 @@ from scipy import sparse
 from scipy.special import xlogy
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
-from blockselect.graphs.membership import membership_matrix
 from blockselect.consensus.link_likelihood import xlogx
 from blockselect.consensus.units import in_units
+from blockselect.graphs.membership import membership_matrix
 
 _ROUNDING = 64 * np.finfo(np.float64).eps  # of the terms: information below that is none
 _TINY = np.finfo(np.float64).tiny

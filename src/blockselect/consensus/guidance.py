@@ -11,15 +11,15 @@ import pandas as pd
 from blockselect.arrays import FloatArray
 from blockselect.blockmodels.candidates import find_block_models
 from blockselect.blockmodels.model import BlockModel
+from blockselect.bmgufs.problem import ScoreProblem, Solution
+from blockselect.bmgufs.sparsity import Sparsity, settle_sparsity, sparsities_of
+from blockselect.consensus.joint import JointProblem
+from blockselect.consensus.screening import Screening, screen
+from blockselect.consensus.units import link_unit
+from blockselect.consensus.weights import EVIDENCE, consensus_scores
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.resample import resample_links
-from blockselect.consensus.weights import EVIDENCE, consensus_scores
-from blockselect.consensus.joint import JointProblem
-from blockselect.bmgufs.problem import ScoreProblem, Solution
-from blockselect.consensus.screening import Screening, screen
-from blockselect.bmgufs.sparsity import Sparsity, settle_sparsity, sparsities_of
 from blockselect.inspection.reselection import selection_stability
-from blockselect.consensus.units import link_unit
 
 Progress = Callable[[str, int, int], None]  # stage, done, of how many
 

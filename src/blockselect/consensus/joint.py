@@ -25,12 +25,12 @@ from scipy import sparse
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
 from blockselect.blockmodels.model import BlockModel, check_block_model, encode_labels
-from blockselect.graphs.attributed import AttributedGraph
-from blockselect.scoring import units
+from blockselect.bmgufs.sphere import normalise
 from blockselect.consensus.feature_likelihood import FeatureEvidence, as_counts, feature_information
 from blockselect.consensus.link_likelihood import LinkEvidence, xlogx
 from blockselect.consensus.moves import Evidence, sweep
-from blockselect.bmgufs.sphere import normalise
+from blockselect.graphs.attributed import AttributedGraph
+from blockselect.scoring import units
 
 DEFAULT_TOL = 0.01  # nats a node
 _ROUNDING = 1e-13  # of the sums of x log x: smaller gains are rounding

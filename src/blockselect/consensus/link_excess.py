@@ -15,8 +15,8 @@ import numpy as np
 from scipy import sparse
 
 from blockselect.arrays import Features, FloatArray, Sparse
-from blockselect.graphs.attributed import check_adjacency, check_feature_matrix
 from blockselect.consensus.units import in_units, link_unit
+from blockselect.graphs.attributed import check_adjacency, check_feature_matrix
 
 _ROUNDING = 64 * np.finfo(np.float64).eps  # of the link weight: an excess below that is none
 _SMALLEST_RATIO = 1e-6  # of variance to mean

@@ -11,20 +11,20 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from blockselect.arrays import FloatArray
+from blockselect.base import ScoreSelector
 from blockselect.blockmodels.candidates import check_family, find_block_models
-from blockselect.blockmodels.n_blocks import choose_n_blocks
 from blockselect.blockmodels.model import BlockModel, check_block_model
+from blockselect.blockmodels.n_blocks import choose_n_blocks
 from blockselect.blockmodels.reflection import reflected
-from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.binarize import are_sparse_counts, presence
 from blockselect.bmgufs.device import check_device
 from blockselect.bmgufs.gram_squared import gram_squared
 from blockselect.bmgufs.losses import induced_density
 from blockselect.bmgufs.problem import ScoreProblem
-from blockselect.scoring.refinement import refine_selection
-from blockselect.base import ScoreSelector
-from blockselect.inspection.discoveries import check_testable, discover
 from blockselect.consensus.guidance import Guidance, Guided
+from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.binarize import are_sparse_counts, presence
+from blockselect.inspection.discoveries import check_testable, discover
+from blockselect.scoring.refinement import refine_selection
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,10 +14,10 @@ import numpy as np
 
 from blockselect.arrays import FloatArray
 from blockselect.blockmodels.model import BlockModel
-from blockselect.graphs.attributed import AttributedGraph
+from blockselect.bmgufs.sphere import normalise
 from blockselect.consensus.joint import JointProblem
 from blockselect.consensus.link_excess import link_information
-from blockselect.bmgufs.sphere import normalise
+from blockselect.graphs.attributed import AttributedGraph
 
 _UNPROVEN = 1e-3  # weight of a feature whose evidence is not worth its price: after all others, in the order of votes
 

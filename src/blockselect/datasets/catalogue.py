@@ -11,7 +11,7 @@ from blockselect.datasets.cora import CORA_COUNTS, CORA_SOURCE, fetch_cora, load
 from blockselect.datasets.counts import NetworkCounts
 from blockselect.datasets.download import Progress, Source
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.names import did_you_mean
+from blockselect.names import look_up
 
 COLLECTIVE = (
     "P. Sen, G. Namata, M. Bilgic, L. Getoor, B. Gallagher, T. Eliassi-Rad: Collective classification in network "
@@ -90,9 +90,6 @@ def find_dataset(name: str) -> Dataset:
     Raises
     ------
     ValueError
-        There is none; names the known ones, and the one that was meant if that can be told.
+        With the known names, and the closest.
     """
-    if name not in DATASETS:
-        guess = did_you_mean(name, DATASETS)
-        raise ValueError(f"there is no data set {name!r}; known are: {', '.join(DATASETS)}.{guess}")
-    return DATASETS[name]
+    return look_up(name, DATASETS, what="data set")

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from blockselect.arrays import IntArray
+from blockselect.datasets.planted import PlantedNetwork
 from blockselect.datasets.planted_columns import VALUES, FeaturePlan, draw_features
 from blockselect.datasets.planted_links import draw_links
-from blockselect.datasets.planted import PlantedNetwork
 from blockselect.datasets.structures import check_density, structured_density
 from blockselect.graphs.attributed import check_attributed_graph
 

@@ -18,9 +18,9 @@ from scipy import sparse
 
 from blockselect.arrays import Features, FloatArray, IntArray
 from blockselect.blockmodels.model import BlockModel
+from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.losses import Gradient, pair_sizes, profile_terms
 from blockselect.bmgufs.sphere import norm
-from blockselect.bmgufs.block_statistics import BlockStatistics
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,10 +9,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from blockselect.arrays import FloatArray, IntArray
 from blockselect.blockmodels.reflection import reflected
-from blockselect.graphs.attributed import AttributedGraph
-from blockselect.bmgufs.losses import profiles
 from blockselect.bmgufs.block_statistics import BlockStatistics
+from blockselect.bmgufs.losses import profiles
 from blockselect.consensus.estimator import BlockModelSelector
+from blockselect.graphs.attributed import AttributedGraph
 
 
 def summarize(selector: BlockModelSelector, graph: AttributedGraph) -> dict[str, Any]:

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from blockselect.arrays import FloatArray, IntArray
+from blockselect.base import best_first
 from blockselect.datasets.catalogue import find_dataset
 from blockselect.evaluation.clustering import evaluate_selection
 from blockselect.reproduction.config import ExperimentConfig
 from blockselect.reproduction.solves import classes, network
 from blockselect.reproduction.trial import Row, Trial
-from blockselect.base import best_first
 
 CLUSTERINGS = "clusterings"
 FIGURES = ("accuracy", "accuracy_sd", "nmi", "nmi_sd", "n_zero_rows")

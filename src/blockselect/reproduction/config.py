@@ -9,8 +9,8 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from blockselect.datasets.catalogue import find_dataset
 from blockselect.bmgufs.losses import Gradient
+from blockselect.datasets.catalogue import find_dataset
 from blockselect.registry import find_method
 
 

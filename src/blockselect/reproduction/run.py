@@ -11,8 +11,8 @@ from typing import Any
 import pandas as pd
 
 from blockselect import __version__
-from blockselect.datasets.download import DATA_VARIABLE, Place, place_of
 from blockselect.datasets.catalogue import find_dataset
+from blockselect.datasets.download import DATA_VARIABLE, Place, place_of
 from blockselect.reproduction.agenda import collect
 from blockselect.reproduction.claims import Judgement, judge_claims
 from blockselect.reproduction.config import ExperimentConfig

@@ -13,13 +13,13 @@ import numpy as np
 from blockselect.arrays import IntArray
 from blockselect.blockmodels.candidates import find_block_models, order_by_error
 from blockselect.blockmodels.model import BlockModel
-from blockselect.datasets.catalogue import find_dataset
-from blockselect.reproduction.config import ExperimentConfig
-from blockselect.reproduction.trial import Row, Trial
-from blockselect.graphs.attributed import AttributedGraph
+from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.descent import DescentResult, descend
 from blockselect.bmgufs.gram_squared import DenseGramSquared, SparseGramSquared, gram_squared
-from blockselect.bmgufs.block_statistics import BlockStatistics
+from blockselect.datasets.catalogue import find_dataset
+from blockselect.graphs.attributed import AttributedGraph
+from blockselect.reproduction.config import ExperimentConfig
+from blockselect.reproduction.trial import Row, Trial
 
 PUBLISHED_VARIABLE = "BLOCKSELECT_GOLDEN"
 PUBLISHED_FILES = {"blogcatalog": "blogcatalog_block_models.npz"}  # block models that came with the paper

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from blockselect.arrays import Features, FloatArray, Sparse
+from blockselect.baselines.criterion import FeatureGuidedSelector, NetworkGuidedSelector
 from blockselect.graphs.affinity import RadialAffinity
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.column_statistics import constant_columns, mean_and_variance
-from blockselect.baselines.criterion import FeatureGuidedSelector, NetworkGuidedSelector
 
 
 @dataclass(frozen=True, slots=True, eq=False)

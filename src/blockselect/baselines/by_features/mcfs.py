@@ -12,8 +12,8 @@ from scipy.sparse.linalg import splu
 from sklearn.utils._param_validation import Interval
 
 from blockselect.arrays import Features, FloatArray, Sparse
-from blockselect.baselines._solvers.smallest_eigenvectors import smallest_eigenvectors
 from blockselect.baselines._solvers.least_angle import LeastAngleRegression
+from blockselect.baselines._solvers.smallest_eigenvectors import smallest_eigenvectors
 from blockselect.baselines.criterion import FeatureGuidedSelector
 
 _SMALL = 200  # nodes up to which a dense eigendecomposition is at least as quick

@@ -12,11 +12,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from threadpoolctl import threadpool_limits
 
 from blockselect.arrays import Features, FloatArray, Sparse
-from blockselect.graphs.checks import check_n_blocks
-from blockselect.graphs.column_statistics import constant_columns
+from blockselect.baselines._solvers.initial_clusters import check_initial_clusters
 from blockselect.baselines._solvers.row_sparse import RowSparseRegression, row_norms, row_weights
 from blockselect.baselines.criterion import FeatureGuidedSelector
-from blockselect.baselines._solvers.initial_clusters import check_initial_clusters
+from blockselect.graphs.checks import check_n_blocks
+from blockselect.graphs.column_statistics import constant_columns
 from blockselect.randomness import generator_from
 
 _OFFSET = 0.02  # added to the indicators at the start: a zero would stay zero

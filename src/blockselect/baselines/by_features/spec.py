@@ -11,10 +11,10 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from blockselect.arrays import Features, FloatArray, Sparse
-from blockselect.graphs.affinity import RadialAffinity, neighbour_affinity, radial_affinity
 from blockselect.base import ScoreSelector
-from blockselect.baselines.criterion import FeatureGuidedSelector
 from blockselect.baselines.by_features.laplacian import LaplacianForms, laplacian_forms, scores_where_defined
+from blockselect.baselines.criterion import FeatureGuidedSelector
+from blockselect.graphs.affinity import RadialAffinity, neighbour_affinity, radial_affinity
 from blockselect.randomness import generator_from
 
 SMALL_IS_GOOD = {"phi1": True, "phi2": True, "phi3": False}

@@ -13,12 +13,12 @@ from sklearn.utils import gen_batches
 from sklearn.utils._param_validation import Interval
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
+from blockselect.base import ScoreSelector
+from blockselect.baselines._solvers.row_sparse import row_norms, row_weights
+from blockselect.baselines._solvers.smallest_eigenvectors import smallest_eigenvectors
+from blockselect.baselines.criterion import FeatureGuidedSelector
 from blockselect.graphs.checks import check_n_blocks
 from blockselect.graphs.column_statistics import constant_columns
-from blockselect.baselines._solvers.smallest_eigenvectors import smallest_eigenvectors
-from blockselect.baselines._solvers.row_sparse import row_norms, row_weights
-from blockselect.base import ScoreSelector
-from blockselect.baselines.criterion import FeatureGuidedSelector
 
 _DENSE = 500  # features up to which M is held (m × m) and its eigenvectors are had at once
 _SHORT = 1e-8  # rows of Z count as at least so long, which keeps M + γΔ within what float64 can resolve

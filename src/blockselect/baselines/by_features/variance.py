@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from blockselect.arrays import Features, FloatArray
-from blockselect.graphs.column_statistics import constant_columns, mean_and_variance
 from blockselect.base import ScoreSelector
 from blockselect.baselines.criterion import FeatureGuidedSelector
+from blockselect.graphs.column_statistics import constant_columns, mean_and_variance
 
 
 class VarianceScore(FeatureGuidedSelector):

@@ -12,12 +12,12 @@ from scipy import sparse
 from sklearn.utils._param_validation import Interval
 
 from blockselect.arrays import Features, FloatArray, Sparse
-from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.column_statistics import constant_columns
 from blockselect.baselines._solvers.logistic_links import Penalty, ScoredLinks, alternate, link_likelihood
 from blockselect.baselines._solvers.node_pairs import linked_pairs
-from blockselect.baselines.criterion import NetworkGuidedSelector
 from blockselect.baselines.by_network.partial_order import features_to_compare
+from blockselect.baselines.criterion import NetworkGuidedSelector
+from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.column_statistics import constant_columns
 from blockselect.randomness import generator_from
 
 

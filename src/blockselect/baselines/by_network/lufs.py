@@ -14,13 +14,13 @@ from sklearn.utils._param_validation import Interval
 from threadpoolctl import threadpool_limits
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
-from blockselect.graphs.checks import check_n_blocks
-from blockselect.graphs.membership import membership_matrix
-from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.column_statistics import constant_columns
 from blockselect.baselines._solvers.row_sparse import row_norms, row_weights
 from blockselect.baselines._solvers.smooth_combinations import Roughness, SmoothCombinations
 from blockselect.baselines.criterion import NetworkGuidedSelector
+from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.checks import check_n_blocks
+from blockselect.graphs.column_statistics import constant_columns
+from blockselect.graphs.membership import membership_matrix
 from blockselect.randomness import generator_from
 
 _SMALL = 200  # nodes up to which a dense eigendecomposition is at least as quick, and exact for any number of vectors

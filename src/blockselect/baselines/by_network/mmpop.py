@@ -12,11 +12,11 @@ from scipy.special import expit
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from blockselect.arrays import Features, FloatArray, IntArray
+from blockselect.baselines._solvers.node_pairs import NodePairs, NonLinks, linked_pairs, pieces_of
+from blockselect.baselines.by_network.partial_order import features_to_compare
+from blockselect.baselines.criterion import NetworkGuidedSelector
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.column_statistics import constant_columns
-from blockselect.baselines._solvers.node_pairs import NodePairs, NonLinks, linked_pairs, pieces_of
-from blockselect.baselines.criterion import NetworkGuidedSelector
-from blockselect.baselines.by_network.partial_order import features_to_compare
 from blockselect.randomness import generator_from
 
 # Loss of a margin, large margins are good, and its derivative.

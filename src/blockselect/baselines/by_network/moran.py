@@ -6,10 +6,10 @@ import numpy as np
 from scipy import sparse
 
 from blockselect.arrays import Features, FloatArray, Sparse
+from blockselect.baselines.by_features.laplacian import scores_where_defined
+from blockselect.baselines.criterion import NetworkGuidedSelector
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.column_statistics import constant_columns, mean_and_variance
-from blockselect.baselines.criterion import NetworkGuidedSelector
-from blockselect.baselines.by_features.laplacian import scores_where_defined
 
 
 class MoransI(NetworkGuidedSelector):

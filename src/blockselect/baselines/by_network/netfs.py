@@ -13,12 +13,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 
 from blockselect.arrays import FloatArray, Sparse
-from blockselect.graphs.checks import check_n_blocks
-from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.column_statistics import constant_columns
+from blockselect.baselines._solvers.initial_clusters import check_initial_clusters
 from blockselect.baselines._solvers.row_sparse import RowSparseRegression, row_norms, row_weights
 from blockselect.baselines.criterion import NetworkGuidedSelector
-from blockselect.baselines._solvers.initial_clusters import check_initial_clusters
+from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.checks import check_n_blocks
+from blockselect.graphs.column_statistics import constant_columns
 from blockselect.randomness import generator_from
 
 _STEPS = 10  # of projected gradient for each Z: they cost little beside a solve

@@ -8,12 +8,12 @@ import numpy as np
 from scipy import sparse
 
 from blockselect.arrays import Features, FloatArray, Sparse
-from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.column_statistics import constant_columns
-from blockselect.graphs.binarize import presence
 from blockselect.baselines._solvers.node_pairs import NonLinks, linked_pairs
-from blockselect.baselines.criterion import NetworkGuidedSelector
 from blockselect.baselines.by_features.laplacian import scores_where_defined
+from blockselect.baselines.criterion import NetworkGuidedSelector
+from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.binarize import presence
+from blockselect.graphs.column_statistics import constant_columns
 
 
 class PartialOrder(NetworkGuidedSelector):

@@ -14,13 +14,13 @@ from matplotlib.patheffects import withStroke
 
 from blockselect.blockmodels.model import BlockModel
 from blockselect.datasets.catalogue import find_dataset
+from blockselect.registry import SELECTORS, fit_selector, make_selector
 from blockselect.reproduction.clusterings import clustering_trials, ranked_features, selection_row
 from blockselect.reproduction.config import ExperimentConfig
 from blockselect.reproduction.figures.style import COLOURS, MEASURES, new_figure, say_empty, tidy, title_of
 from blockselect.reproduction.solves import n_classes, network, network_trial, solve
 from blockselect.reproduction.tables import good_rows
 from blockselect.reproduction.trial import Row, Trial
-from blockselect.registry import SELECTORS, fit_selector, make_selector
 
 NAME = "effectiveness"
 TITLE = "ACC and NMI by number of features"
