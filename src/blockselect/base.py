@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from inspect import signature
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -23,6 +23,12 @@ from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
 from blockselect.graphs.convert import as_float_matrix
+
+Progress: TypeAlias = Callable[[str, int, int], None]  # stage, done, of how many
+
+
+def no_progress(stage: str, done: int, total: int) -> None:
+    """For callers that do not want to know."""
 
 
 class ScoreSelector(SelectorMixin, BaseEstimator):
@@ -76,12 +82,19 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         return {}
 
     def _scores_on(
-        self, graph: AttributedGraph, adjacencies: Sequence[Sparse], rngs: Sequence[np.random.Generator]
+        self,
+        graph: AttributedGraph,
+        adjacencies: Sequence[Sparse],
+        rngs: Sequence[np.random.Generator],
+        report: Progress = no_progress,
     ) -> FloatArray:
         """Scores (b, m) of the same features on other graphs of the same nodes, by a fit to each."""
         del rngs  # the fit's own random_state seeds it
-        fits = [clone(self).fit(graph.features, adjacency=adjacency) for adjacency in adjacencies]
-        return np.array([fit.scores_ for fit in fits])
+        scores = []
+        for done, adjacency in enumerate(adjacencies, start=1):
+            scores.append(clone(self).fit(graph.features, adjacency=adjacency).scores_)
+            report("resampling", done, len(adjacencies))
+        return np.array(scores)
 
     @staticmethod
     def _refuse_graph_as_target(y: Any, n_nodes: int) -> None:

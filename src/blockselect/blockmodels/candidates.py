@@ -42,8 +42,8 @@ def find_block_models(
         How blocks are found. "spectral": K-means of the leading eigenvectors of the normalised graph. "onmtf": the
         paper's tri-factorisation of the graph; "normalized" and "two_hop": the same of the degree-normalised graph and
         of its square. "smoothed": K-means of features averaged over neighbours. "adjacency": K-means of the leading
-        eigenvectors of the graph as it is, so that blocks may differ by degree. "mixed": all of them in turn, "smoothed"
-        only where features are given.
+        eigenvectors of the graph as it is, so that blocks may differ by degree. "mixed": all of them in turn,
+        "smoothed" only where features are given.
     features : array or sparse matrix of shape (n, m), optional
         Non-negative features of the nodes, which "smoothed" and "mixed" read. (paper: Y)
     n_candidates : int, default=10

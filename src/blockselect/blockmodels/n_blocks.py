@@ -17,6 +17,7 @@ from blockselect.blockmodels.eigenvectors import leading_eigenvectors
 from blockselect.blockmodels.scaling import degree_normalized
 from blockselect.graphs.attributed import check_adjacency
 
+MAX_BLOCKS = 12  # counted unless asked for more; where communities hold communities, it decides the level
 _FIRST_LOOK = 6  # eigenvalues computed first; more, which are slow within the noise, only if all are beyond it
 _LAST_LOOK = 4  # times as many as blocks: eigenvalues of small cliques may come before those of blocks
 _FLIPS = 3  # graphs with random signs; the mean of their largest eigenvalues is the noise
@@ -35,12 +36,12 @@ class BlockCount:
     description_lengths: FloatArray  # (s,) nats for 1, 2, … s blocks, less those for one (at least this one)
 
 
-def choose_n_blocks(adjacency: Any, *, max_blocks: int = 12, rng: np.random.Generator) -> int:
+def choose_n_blocks(adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.random.Generator) -> int:
     """The number of blocks alone; see :func:`count_blocks`."""
     return count_blocks(adjacency, max_blocks=max_blocks, rng=rng).n_blocks
 
 
-def count_blocks(adjacency: Any, *, max_blocks: int = 12, rng: np.random.Generator) -> BlockCount:
+def count_blocks(adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.random.Generator) -> BlockCount:
     """Count the blocks of a graph without labels.
 
     Blocks show as eigenvalues of (D + τI)^-½ A (D + τI)^-½ (τ the mean degree), positive where nodes link within

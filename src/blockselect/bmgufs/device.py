@@ -40,9 +40,7 @@ def to_torch(array: Any, device: str) -> Array:
         return torch.sparse_csr_tensor(*parts, size=array.shape, device=device, check_invariants=True)
 
 
-def problem_to_device(
-    gram: Any, statistics: BlockStatistics, device: str
-) -> tuple[GramSquared, BlockStatistics]:
+def problem_to_device(gram: Any, statistics: BlockStatistics, device: str) -> tuple[GramSquared, BlockStatistics]:
     """The same operator and statistics as torch tensors on the device."""
     moved = BlockStatistics(
         to_torch(statistics.block_means, device),

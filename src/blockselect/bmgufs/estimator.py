@@ -7,11 +7,12 @@ from numbers import Integral, Real
 from typing import Any, Literal, Self
 
 from blockselect._sklearn import Interval, StrOptions, fit_context
+from blockselect.base import Progress, no_progress
 from blockselect.blockmodels.candidates import find_block_models
 from blockselect.blockmodels.model import BlockModel
 from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.descent import Descent
-from blockselect.bmgufs.selector import DescentSelector, Progress, no_progress
+from blockselect.bmgufs.selector import DescentSelector
 from blockselect.bmgufs.sparsity import SPARSITY_GRID, strongest_that_leaves
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph
@@ -158,17 +159,9 @@ class BMGUFS(DescentSelector):
         self.block_model_ = self.candidates_[0]  # lowest ‖A − F M Fᵀ‖ / ‖A‖
         self.labels_ = self.block_model_.labels
         report("block models", 1, 1)
-        solver = self._solver()
-        statistics = BlockStatistics.of(graph.features, [self.block_model_], dtype=solver.dtype)
+        statistics = BlockStatistics.of(graph.features, [self.block_model_], dtype=self._solver().dtype)
         grid = SPARSITY_GRID if self.sparsity == "paper" else (float(self.sparsity),)
-        solution = solver.solve(
-            gram,
-            statistics,
-            profile_ratio=self.profile_ratio,
-            sparsity=grid,
-            device=self.device,
-            progress=partial(report, "scores"),
-        )
+        solution = self._solve(gram, statistics, partial(report, "scores"), sparsity=grid)
         chosen = strongest_that_leaves(solution.scores[0], n_wanted)
         self.sparsity_ = grid[chosen]
         self._keep_losses(solution, chosen)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Self
@@ -16,12 +15,11 @@ from blockselect.base import ScoreSelector
 from blockselect.blockmodels.model import BlockModel, check_block_model
 from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.descent import Descent, Solution
+from blockselect.bmgufs.descent import Progress as DescentProgress
 from blockselect.bmgufs.device import check_device
 from blockselect.bmgufs.gram_squared import GramSquared, gram_squared
 from blockselect.bmgufs.losses import induced_density
 from blockselect.graphs.attributed import AttributedGraph
-
-Progress = Callable[[str, int, int], None]  # stage, done, of how many
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +60,7 @@ class DescentSelector(ScoreSelector):
         return self
 
     def _read_network(self, X: Any, y: Any = None, adjacency: Any = None) -> AttributedGraph:
-        """Everything that may be wrong with the network, the features or the settings is found here, before any work."""
+        """Whatever may be wrong with the network, the features or the settings is found here, before any work."""
         self._check_combinations()
         solver = self._solver()
         check_parameters(solver)
@@ -80,6 +78,24 @@ class DescentSelector(ScoreSelector):
         gram = gram_squared(graph.features, dtype=solver.dtype, memory_limit=solver.memory_limit)
         self.gram_form_ = gram.form
         return gram
+
+    def _solve(
+        self,
+        gram: GramSquared,
+        statistics: BlockStatistics,
+        progress: DescentProgress | None = None,
+        *,
+        sparsity: tuple[float, ...] = (0.0,),
+    ) -> Solution:
+        """Scores of every block model for every sparsity."""
+        return self._solver().solve(
+            gram,
+            statistics,
+            profile_ratio=self.profile_ratio,
+            sparsity=sparsity,
+            device=self.device,
+            progress=progress,
+        )
 
     def _given_block_model(self, graph: AttributedGraph) -> BlockModel:
         """The blocks that the user brought, as a block model of this graph."""
@@ -111,7 +127,3 @@ class DescentSelector(ScoreSelector):
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = True
         return tags
-
-
-def no_progress(stage: str, done: int, total: int) -> None:
-    """For callers that do not want to know."""

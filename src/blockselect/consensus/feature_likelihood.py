@@ -1,12 +1,12 @@
-"""FeatureEvidence: how much shorter blocks make the description of features, and what moving a node does to it.
+"""FeatureLikelihood: how much better blocks explain features than one rate does, and what moving a node changes.
 
 A feature's values are counts whose means are a node's total of all features times a rate: one for each block, or one
 for all nodes. With the rates at their best, blocks beat a single rate by Σ_a s_a log(s_a T / t_a c) nats: s_a is the
 feature's sum in a block, c over all nodes, t_a the block's total of all features, T over all nodes. The totals are
-given, so blocks need not spend themselves on telling nodes with many features from nodes with few.
+given, so blocks need not separate nodes with many features from nodes with few.
 
-Few features vary as Poisson counts do, so that is divided by a feature's dispersion φ, its variance in units of its
-mean (quasi-likelihood; Wedderburn, 1974). It is homogeneous in the feature's values, so dividing these does it.
+Few features vary as Poisson counts do, so the gain is divided by a feature's overdispersion φ, its variance in units
+of its mean (quasi-likelihood; Wedderburn, 1974). The gain is homogeneous in the feature's values, so we divide these.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from blockselect.consensus.link_likelihood import xlogx
 from blockselect.consensus.units import in_units
 from blockselect.graphs.membership import membership_matrix
 
-_ROUNDING = 64 * np.finfo(np.float64).eps  # of the terms: information below that is none
+_ROUNDING = 64 * np.finfo(np.float64).eps  # of the terms: a gain below that is none
 _TINY = np.finfo(np.float64).tiny
 _LEAST_DISPERSION = 1e-6  # a standard deviation of a thousandth of the mean: less is as good as constant
 
@@ -33,7 +33,7 @@ def as_counts(features: Features) -> tuple[Sparse, FloatArray]:
     least = features.min() if features.shape[1] else 0.0
     if least < 0:
         raise ValueError(
-            f"a feature is {least:g} for some node; joint learning reads features as counts: "
+            f"a feature is {least:g} for some node; the block likelihood reads features as counts: "
             "shift or split signed features so that they are ≥ 0."
         )
     counts = sparse.csr_array(in_units(features))
@@ -47,7 +47,7 @@ def dispersions(counts: Sparse, totals: FloatArray) -> FloatArray:
 
     Near 1 for rare features that are 0 or 1. Pearson's statistic would divide each square by its own mean, and is the
     same where totals are; where they differ, rare features of nodes with few features would seem to vary most. This is
-    the one that counts here: it makes the information of blocks drawn at random (k − 1) / 2 on average.
+    the one used here: it makes the gain of blocks drawn at random (k − 1) / 2 on average.
     """
     sums: FloatArray = counts.sum(axis=0)
     rates = sums / max(totals.sum(), _TINY)
@@ -58,20 +58,20 @@ def dispersions(counts: Sparse, totals: FloatArray) -> FloatArray:
     return varies
 
 
-def feature_information(counts: Sparse, totals: FloatArray, labels: IntArray) -> FloatArray:
-    """Nats by which a rate for each block beats a single rate, for each feature: (m,), at least 0."""
+def feature_gains(counts: Sparse, totals: FloatArray, labels: IntArray) -> FloatArray:
+    """Log-likelihood of a rate for each block above that of a single rate, in nats, at least 0: (m,)."""
     F = membership_matrix(labels)
     sums = (F.T @ counts).toarray()  # (k, m)
     block_totals = np.maximum(F.T @ totals, _TINY)[:, None]  # (k, 1)
     column_sums = sums.sum(axis=0)  # (m,)
     by_block = (xlogx(sums) - xlogy(sums, block_totals)).sum(axis=0)
     single = xlogx(column_sums) - xlogy(column_sums, max(totals.sum(), _TINY))
-    information: FloatArray = by_block - single
-    return np.where(information > _ROUNDING * np.abs(single), information, 0.0)
+    gains: FloatArray = by_block - single
+    return np.where(gains > _ROUNDING * np.abs(single), gains, 0.0)
 
 
-class FeatureEvidence:
-    """Of the features taken into account, under blocks that change one node at a time."""
+class FeatureLikelihood:
+    """Log-likelihood gain of the features in use, under blocks that change one node at a time."""
 
     __slots__ = ("_block_totals", "_counts", "_sums", "_sums_log", "_taken_sums", "_taken_totals", "_totals")
 
@@ -86,7 +86,7 @@ class FeatureEvidence:
         self._block_totals: FloatArray = F.T @ totals  # (k,)
 
     def gains(self, nodes: slice, labels: IntArray) -> FloatArray:
-        """Nats won by moving each of some nodes, now in the blocks `labels`, to each block: (b, k)."""
+        """Gain in nats by moving each of some nodes, now in the blocks `labels`, to each block: (b, k)."""
         starts = self._counts.indptr[nodes.start : nodes.stop + 1]
         entries = slice(starts[0], starts[-1])
         values, columns = self._counts.data[entries], self._counts.indices[entries]

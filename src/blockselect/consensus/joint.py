@@ -1,16 +1,16 @@
-"""Joint learning: blocks follow the features that follow the blocks (the paper's stated future work).
+"""JointLikelihood: blocks and features improve each other (the paper's stated future work).
 
 One objective for blocks F and the choice r ∈ {0, 1}^m of features, in nats, lower is better:
 
     J(F, r) = − L(F) − w Σ_l r_l (I_l(F) − λ (k − 1))
 
-L(F) is what the blocks tell of the links, I_l(F) what they tell of feature l, both as log-likelihoods above one block
-(`link_evidence`, `feature_evidence`). A feature that follows the blocks has a rate in each of them, k − 1 more than one
-that does not, and must be worth them: λ = 1 is Akaike's price, which offsets what k − 1 free rates gain by chance.
+L(F) is the log-likelihood gain of the links, I_l(F) that of feature l, both above one block (`link_likelihood`,
+`feature_likelihood`). A feature that follows the blocks has a rate in each of them, k − 1 more than one that does not,
+so each extra rate is penalised: λ = 1 is the AIC penalty, which offsets what k − 1 free rates gain by chance.
 
 Why not ‖A − F M Fᵀ‖² and the losses of the paper: for blocks that may move, both profiles of L_m agree best when blocks
 are blurred, L_b falls when nodes with many features part from nodes with few, and in a sparse graph ‖A − F M Fᵀ‖ falls
-when hubs do. From the planted blocks themselves such an objective leads away.
+when hubs do. Started at the planted blocks themselves, such an objective moves away from them.
 """
 
 from __future__ import annotations
@@ -25,12 +25,11 @@ from scipy import sparse
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
 from blockselect.blockmodels.model import BlockModel, check_block_model, encode_labels
-from blockselect.bmgufs.sphere import normalise
-from blockselect.consensus.feature_likelihood import FeatureEvidence, as_counts, feature_information
-from blockselect.consensus.link_likelihood import LinkEvidence, xlogx
-from blockselect.consensus.moves import Evidence, sweep
+from blockselect.consensus.feature_likelihood import FeatureLikelihood, as_counts, feature_gains
+from blockselect.consensus.link_likelihood import LinkLikelihood, xlogx
+from blockselect.consensus.moves import Likelihood, sweep
+from blockselect.consensus.units import link_unit as default_link_unit
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.scoring import units
 
 DEFAULT_TOL = 0.01  # nats a node
 _ROUNDING = 1e-13  # of the sums of x log x: smaller gains are rounding
@@ -38,29 +37,27 @@ _ROUNDING = 1e-13  # of the sums of x log x: smaller gains are rounding
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JointResult:
-    """Blocks and scores that have improved each other."""
+    """Blocks refined with the features."""
 
     model: BlockModel  # as many blocks as it began with
-    scores: FloatArray  # (m,) information of each feature about the blocks, as a vector of unit length (or zero)
-    taken: NDArray[np.bool_]  # (m,) features that are worth their rates: those the blocks follow (J's r)
+    in_use: NDArray[np.bool_]  # (m,) features whose gain exceeds the penalty: those that moved nodes (J's r)
     objective: FloatArray  # (t + 1,) J in nats before the first round and after each
     n_moves: IntArray  # (t,) nodes moved in each round
 
 
-class JointProblem:
-    """What blocks tell of the links and the features of a graph, and better blocks by it.
+class JointLikelihood:
+    """How well blocks explain the links and the features of a graph, and better blocks by it.
 
     Parameters
     ----------
     graph : AttributedGraph
         Non-negative features, dense or sparse. Link weights are divided by `link_unit` and read as counts. Features
-        may be counts or any other non-negative numbers: their units do not matter, and what blocks tell of a feature
-        is measured by how much it varies.
+        may be counts or any other non-negative numbers: their units do not matter, and the gain of a feature is
+        measured relative to how much it varies.
     feature_weight : float
         Weight of a nat of the features against a nat of the links; 0 leaves the blocks to the links.
-    rate_cost : float
-        Nats that each rate of a feature beyond the first must be worth: 1 is Akaike's price; ½ log n, the Bayesian
-        one, takes fewer features.
+    rate_penalty : float
+        Penalty, in nats, of each rate of a feature beyond the first: 1 is AIC; ½ log n, BIC, uses fewer features.
     link_unit : float, optional
         The weight that counts as one link; default: see :func:`~blockselect.consensus.units.link_unit`. A resampled
         graph has that of the graph it was drawn from.
@@ -72,53 +69,53 @@ class JointProblem:
     >>> from blockselect.datasets import make_attributed_blocks
     >>> planted = make_attributed_blocks(200, 3, mean_degree=4, random_state=0)
     >>> start = find_block_models(planted.adjacency, 3, rng=np.random.default_rng(0))[0]
-    >>> result = JointProblem(planted.graph).improve(start, rng=np.random.default_rng(0))
+    >>> result = JointLikelihood(planted.graph).improve(start, rng=np.random.default_rng(0))
     >>> bool((np.diff(result.objective) <= 0).all())
     True
     """
 
-    __slots__ = ("_adjacency", "_features", "_graph", "_totals", "feature_weight", "link_unit", "rate_cost")
+    __slots__ = ("_adjacency", "_features", "_graph", "_totals", "feature_weight", "link_unit", "rate_penalty")
 
     def __init__(
         self,
         graph: AttributedGraph,
         *,
         feature_weight: float = 1.0,
-        rate_cost: float = 1.0,
+        rate_penalty: float = 1.0,
         link_unit: float | None = None,
     ) -> None:
-        _check_numbers(feature_weight=feature_weight, rate_cost=rate_cost)
-        self.feature_weight, self.rate_cost = float(feature_weight), float(rate_cost)
+        _check_numbers(feature_weight=feature_weight, rate_penalty=rate_penalty)
+        self.feature_weight, self.rate_penalty = float(feature_weight), float(rate_penalty)
         self._graph = graph
-        self.link_unit = units.link_unit(graph.adjacency) if link_unit is None else link_unit
+        self.link_unit = default_link_unit(graph.adjacency) if link_unit is None else link_unit
         self._adjacency = _link_counts(graph.adjacency, self.link_unit)  # (n, n)
         self._features, self._totals = as_counts(graph.features)  # (n, m) and (n,)
 
-    def price(self, n_blocks: int) -> float:
-        """Nats that a feature must be told to be worth its rates in so many blocks: λ (k − 1)."""
-        return self.rate_cost * (n_blocks - 1)
+    def penalty(self, n_blocks: int) -> float:
+        """Penalty, in nats, of a feature with a separate rate in each of k blocks: λ (k − 1)."""
+        return self.rate_penalty * (n_blocks - 1)
 
-    def information(self, labels: ArrayLike) -> FloatArray:
-        """Nats that blocks tell of each feature, before the price: (m,), at least 0."""
-        return feature_information(self._features, self._totals, self._checked(labels))
+    def feature_gains(self, labels: ArrayLike) -> FloatArray:
+        """Log-likelihood gain of each feature by the blocks, before the penalty: (m,), at least 0."""
+        return feature_gains(self._features, self._totals, self._checked(labels))
 
-    def evidence(self, labels: ArrayLike) -> float:
-        """−J: nats that blocks tell of the links, and of the features that are worth their price. Larger is better."""
+    def gain(self, labels: ArrayLike) -> float:
+        """−J: penalised log-likelihood gain of the links and of the features above their penalty. Larger is better."""
         numbers = self._checked(labels)
-        return -self._objective(numbers, self.information(numbers))
+        return -self._objective(numbers, self.feature_gains(numbers))
 
     def improve(
         self, model: BlockModel, *, max_rounds: int = 50, tol: float = DEFAULT_TOL, rng: np.random.Generator
     ) -> JointResult:
-        """Improve a block model with the features it finds, and the choice of features with the blocks.
+        """Refine a block model with the features, and the choice of features with the blocks.
 
         A round visits the nodes in random order, moves each to the block that lowers J most if any does, and then
-        takes the features that are worth it under the new blocks, which is the best choice for them. So J never rises.
+        uses the features whose gain exceeds the penalty, which is the best choice for these blocks. So J never rises.
 
         Parameters
         ----------
         model : BlockModel
-            Where to begin. Blocks that know nothing of the graph are not made good. (paper: F)
+            Where to begin. From blocks unrelated to the graph no good ones are reached. (paper: F)
         max_rounds : int
             At most so many rounds.
         tol : float
@@ -130,48 +127,46 @@ class JointProblem:
         Returns
         -------
         JointResult
-            `model` for the scores of the paper under better blocks, or `scores` as they are.
         """
         _check_numbers(tol=tol)
         _check_rounds(max_rounds)
         n_nodes = self._graph.n_nodes
         labels = check_block_model(model, n_nodes).labels.astype(np.intp)
-        information = self.information(labels)
-        objective, n_moves = [self._objective(labels, information)], []
+        gains = self.feature_gains(labels)
+        objective, n_moves = [self._objective(labels, gains)], []
         for _ in range(max_rounds):
-            n_moves.append(self._move_nodes(labels, information, rng.permutation(n_nodes)))
-            information = self.information(labels)
-            objective.append(self._objective(labels, information))
+            n_moves.append(self._move_nodes(labels, gains, rng.permutation(n_nodes)))
+            gains = self.feature_gains(labels)
+            objective.append(self._objective(labels, gains))
             if n_moves[-1] == 0 or objective[-2] - objective[-1] <= tol * n_nodes:
                 break
         return JointResult(
             model=BlockModel.from_labels(self._graph.adjacency, labels, family=model.family),
-            scores=normalise(information),
-            taken=information > self.price(model.n_blocks),
+            in_use=gains > self.penalty(model.n_blocks),
             objective=np.array(objective),
             n_moves=np.array(n_moves, dtype=np.intp),
         )
 
-    def _objective(self, labels: IntArray, information: FloatArray) -> float:
+    def _objective(self, labels: IntArray, gains: FloatArray) -> float:
         """J of the blocks with the best choice of features for them."""
-        worth = float(np.maximum(information - self.price(int(labels.max()) + 1), 0.0).sum())
-        return -LinkEvidence(self._adjacency, labels).value - self.feature_weight * worth
+        worth = float(np.maximum(gains - self.penalty(int(labels.max()) + 1), 0.0).sum())
+        return -LinkLikelihood(self._adjacency, labels).value - self.feature_weight * worth
 
-    def _move_nodes(self, labels: IntArray, information: FloatArray, order: IntArray) -> int:
+    def _move_nodes(self, labels: IntArray, gains: FloatArray, order: IntArray) -> int:
         """One sweep with the choice of features held; changes `labels`."""
-        taken = self._features[:, np.flatnonzero(information > self.price(int(labels.max()) + 1))]
-        parts: list[tuple[float, Evidence]] = [(1.0, LinkEvidence(self._adjacency, labels))]
+        in_use = self._features[:, np.flatnonzero(gains > self.penalty(int(labels.max()) + 1))]
+        parts: list[tuple[float, Likelihood]] = [(1.0, LinkLikelihood(self._adjacency, labels))]
         largest = float(xlogx(self._adjacency.sum()))
-        if self.feature_weight > 0 and taken.shape[1] > 0:
-            parts.append((self.feature_weight, FeatureEvidence(taken, self._totals, labels)))
-            largest += self.feature_weight * float(xlogx(taken.sum()))
-        return sweep(labels, parts, order, least_gain=_ROUNDING * largest, width=taken.nnz / len(labels))
+        if self.feature_weight > 0 and in_use.shape[1] > 0:
+            parts.append((self.feature_weight, FeatureLikelihood(in_use, self._totals, labels)))
+            largest += self.feature_weight * float(xlogx(in_use.sum()))
+        return sweep(labels, parts, order, least_gain=_ROUNDING * largest, width=in_use.nnz / len(labels))
 
     def _checked(self, labels: ArrayLike) -> IntArray:
         numbers = encode_labels(labels)
         if len(numbers) != self._graph.n_nodes:
             raise ValueError(
-                f"labels speak of {len(numbers)} nodes but the graph has {self._graph.n_nodes}; give one label a node."
+                f"there are {len(numbers)} labels but the graph has {self._graph.n_nodes}; give one label a node."
             )
         return numbers
 

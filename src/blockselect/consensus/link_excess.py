@@ -1,10 +1,10 @@
-"""link_information: how much more the nodes that have a feature are linked than their degrees alone would link them.
+"""link_gains: how much more the nodes that have a feature are linked than their degrees alone would link them.
 
-For that no blocks are needed. With x a feature's values, divided by the mean of its non-zero ones, the weight of links
+No blocks are needed for that. With x a feature's values, divided by the mean of its non-zero ones, the weight of links
 among the nodes that have it is E = Σ_{i<j} x_i x_j A_ij. Were links drawn by degrees alone it would be
-X = Σ_{i<j} x_i x_j d_i d_j / Σ_{i<j} d_i d_j times the weight w of all links. Links read as Poisson counts tell
-E log(E / X) − (E − X) nats of that difference. Values that differ among the nodes that have a feature make E vary more
-than a count does; E and X are divided by how much more.
+X = Σ_{i<j} x_i x_j d_i d_j / Σ_{i<j} d_i d_j times the weight w of all links. With links as
+Poisson counts the log-likelihood gain is E log(E / X) − (E − X) nats. For non-binary features, E and X are divided by
+an overdispersion factor, since differing values make E vary more than a count does.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _CELLS = 2**22  # numbers in work at once
 _SPARSE_BELOW = 0.1  # share of non-zero values up to which a sparse product is the faster one
 
 
-def link_information(features: Any, adjacency: Any, *, unit: float | None = None) -> FloatArray:
-    """Nats that each feature tells of the links among the nodes that have it, beyond their degrees.
+def link_gains(features: Any, adjacency: Any, *, unit: float | None = None) -> FloatArray:
+    """Log-likelihood gain of the links among the nodes that have each feature, beyond their degrees, in nats.
 
-    A feature of all nodes alike, one that no link joins, and one whose nodes avoid each other tell nothing here: 0.
+    A feature of all nodes alike, one that no link joins, and one whose nodes avoid each other gain nothing: 0.
     Self-loops are left out, as is the pair of a node with itself. Neither the scale of the link weights nor that of
     a feature matters.
 
@@ -51,7 +51,7 @@ def link_information(features: Any, adjacency: Any, *, unit: float | None = None
 
     >>> import numpy as np
     >>> friends = np.array([[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 0]])
-    >>> link_information([[1, 1], [1, 0], [0, 0], [0, 1]], friends).round(2)
+    >>> link_gains([[1, 1], [1, 0], [0, 0], [0, 1]], friends).round(2)
     array([0.23, 0.  ])
     """
     matrix = in_units(_lean(check_feature_matrix(features)))

@@ -1,9 +1,9 @@
-"""LinkEvidence: how much shorter blocks make the description of the links, and what moving a node does to it.
+"""LinkLikelihood: how much better blocks explain the links than one block, and what moving a node changes.
 
 Links are Poisson counts whose means are the product of two degrees and of the affinity of two blocks (the
 degree-corrected block model of Karrer and Newman, 2011). With each affinity at its best, the log-likelihood is above
 that of one block by ½ Σ_ab w_ab log(w_ab w / e_a e_b), w_ab the link weight between blocks, e_a the degrees in a block,
-w all degrees. The degrees are given, so blocks need not spend themselves on telling hubs from leaves.
+w all degrees. The degrees are given, so blocks need not separate hubs from leaves.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from blockselect.graphs.membership import membership_matrix
 _TINY = np.finfo(np.float64).tiny
 
 
-class LinkEvidence:
-    """Of one graph under blocks that change one node at a time."""
+class LinkLikelihood:
+    """Log-likelihood gain of one graph under blocks that change one node at a time."""
 
     __slots__ = ("_adjacency", "_block_degrees", "_degrees", "_loops", "_to_blocks", "_weights")
 
@@ -32,12 +32,12 @@ class LinkEvidence:
 
     @property
     def value(self) -> float:
-        """Nats by which the blocks beat one block, at least 0."""
+        """Log-likelihood of the blocks above that of one block, in nats; at least 0."""
         within = 0.5 * float(xlogx(self._weights).sum()) - float(xlogx(self._block_degrees).sum())
         return within + 0.5 * float(xlogx(self._block_degrees.sum()))
 
     def gains(self, nodes: slice, labels: IntArray) -> FloatArray:
-        """Nats won by moving each of some nodes, now in the blocks `labels`, to each block: (b, k)."""
+        """Gain in nats by moving each of some nodes, now in the blocks `labels`, to each block: (b, k)."""
         a, at = labels, np.arange(len(labels))
         w, loops, degrees = self._weights, self._loops[nodes], self._degrees[nodes]
         links = self._to_blocks[nodes].copy()  # (b, k), to others

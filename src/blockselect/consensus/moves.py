@@ -1,4 +1,4 @@
-"""Node moves: each node to the block where the evidence is strongest, one at a time, never down."""
+"""Node moves: each node to the block with the largest likelihood, one at a time; the objective never falls."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from blockselect.arrays import FloatArray, IntArray
 _CELLS = 2**20  # numbers in work at once while all moves are tried
 
 
-class Evidence(Protocol):
+class Likelihood(Protocol):
     """What a sweep asks of each part of the objective."""
 
     def gains(self, nodes: slice, labels: IntArray) -> FloatArray:
@@ -26,7 +26,7 @@ class Evidence(Protocol):
 
 def sweep(
     labels: IntArray,
-    parts: Sequence[tuple[float, Evidence]],
+    parts: Sequence[tuple[float, Likelihood]],
     order: IntArray,
     *,
     least_gain: float,
@@ -41,14 +41,14 @@ def sweep(
     ----------
     labels : array of shape (n,)
         Block of each node; changed in place.
-    parts : sequence of (weight, Evidence)
+    parts : sequence of (weight, Likelihood)
         The objective is the weighted sum.
     order : array of node indices
         Who is visited, and when.
     least_gain : float
         Gains up to this are rounding.
     width : float
-        Mean number of values that the evidence of one node rests on, for each block: how many nodes are tried at once.
+        Average non-zeros per node; sets how many nodes are tried at once.
     """
     sizes = np.bincount(labels)
     k = len(sizes)
@@ -75,7 +75,7 @@ def sweep(
     return n_moves
 
 
-def _gains(parts: Sequence[tuple[float, Evidence]], nodes: slice, labels: IntArray) -> FloatArray:
+def _gains(parts: Sequence[tuple[float, Likelihood]], nodes: slice, labels: IntArray) -> FloatArray:
     """Weighted gains of every move of some nodes; staying gains 0. (b, k)"""
     current = labels[nodes]
     gains: FloatArray = np.zeros((len(current), 1))

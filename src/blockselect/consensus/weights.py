@@ -1,58 +1,38 @@
-"""Consensus: the votes of many block models on the features become one score, weighed by the evidence.
+"""Weights: how surely each feature has to do with the graph; and scores, the weighted votes of the block models.
 
 A block model's vote is its score vector of unit length: how far a feature helps the similarity of nodes to repeat the
-blocks. It is large for frequent features, of which some always do a little. The evidence says how surely a feature has
-anything to do with the graph: nats that blocks tell of it, and that it tells of links, less what as many free rates
-gain by chance. As √(2 nats) it is on the scale of a z-value, and a score is the mean vote times that.
+blocks. Votes favour frequent features; we correct this by how much better blocks and links explain the feature than
+chance, a log-likelihood gain E in nats, minus one nat per extra parameter (AIC). A feature's score is its mean vote
+times a z-like weight √(2E).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from blockselect.arrays import FloatArray
 from blockselect.blockmodels.model import BlockModel
 from blockselect.bmgufs.sphere import normalise
-from blockselect.consensus.joint import JointProblem
-from blockselect.consensus.link_excess import link_information
+from blockselect.consensus.joint import JointLikelihood
+from blockselect.consensus.link_excess import link_gains
 from blockselect.graphs.attributed import AttributedGraph
 
-_UNPROVEN = 1e-3  # weight of a feature whose evidence is not worth its price: after all others, in the order of votes
+_LEAST = 1e-3  # weight of a feature whose gain does not exceed the penalty: after all others, in the order of votes
 
 
-def consensus_scores(votes: FloatArray, evidence: FloatArray) -> FloatArray:
-    """One score of unit length for each feature, from the votes (c, m) and the evidence (m,) in nats."""
-    z_values = np.sqrt(2 * np.maximum(evidence, 0.0))
-    scores: FloatArray = normalise(normalise(votes).mean(axis=0) * np.maximum(z_values, _UNPROVEN))
-    return scores
-
-
-def evidence_of_blocks(problem: JointProblem, graph: AttributedGraph, models: Sequence[BlockModel]) -> FloatArray:
-    """Nats that the blocks tell of each feature, net of their price, the mean over models (m,)."""
-    nats: FloatArray = np.mean(
-        [problem.information(model.labels) - problem.price(model.n_blocks) for model in models], axis=0
+def feature_weights(likelihood: JointLikelihood, graph: AttributedGraph, models: Sequence[BlockModel]) -> FloatArray:
+    """√(2E) of each feature, at least 0.001; E the gain from blocks (the mean over models) and from links: (m,)."""
+    from_blocks = np.mean(
+        [likelihood.feature_gains(model.labels) - likelihood.penalty(model.n_blocks) for model in models], axis=0
     )
-    return nats
+    from_links = link_gains(graph.features, graph.adjacency, unit=likelihood.link_unit) - likelihood.penalty(2)
+    weights: FloatArray = np.maximum(np.sqrt(2 * np.maximum(from_blocks + from_links, 0.0)), _LEAST)
+    return weights
 
 
-def evidence_of_blocks_and_links(
-    problem: JointProblem, graph: AttributedGraph, models: Sequence[BlockModel]
-) -> FloatArray:
-    """The same, and nats that each feature tells of the links, net of the one rate they take (m,)."""
-    of_links = link_information(graph.features, graph.adjacency, unit=problem.link_unit) - problem.price(2)
-    return evidence_of_blocks(problem, graph, models) + of_links
-
-
-def no_evidence(problem: JointProblem, graph: AttributedGraph, models: Sequence[BlockModel]) -> FloatArray:
-    """The same for every feature: votes alone decide (m,)."""
-    return np.ones(graph.n_features)
-
-
-EVIDENCE: dict[str, Callable[[JointProblem, AttributedGraph, Sequence[BlockModel]], FloatArray]] = {
-    "blocks and links": evidence_of_blocks_and_links,
-    "blocks": evidence_of_blocks,
-    "none": no_evidence,
-}
-"""What votes can be weighed by."""
+def weighted_vote(votes: FloatArray, weights: FloatArray) -> FloatArray:
+    """One score of unit length for each feature, from the votes (c, m) and the weights (m,)."""
+    scores: FloatArray = normalise(normalise(votes).mean(axis=0) * weights)
+    return scores

@@ -1,4 +1,4 @@
-"""Which features match the graph at all: as many as stand out from random matchings, without asking for a number."""
+"""discover_features: which features match the graph better than chance, with control of the false discovery rate."""
 
 from __future__ import annotations
 
@@ -8,55 +8,179 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import false_discovery_control
 
 from blockselect.arrays import Features, FloatArray
+from blockselect.blockmodels.candidates import find_block_models
 from blockselect.blockmodels.families.mixed import FEATURE_READING
 from blockselect.blockmodels.model import BlockModel
-from blockselect.inspection.false_discoveries import discoveries, null_p_values
-from blockselect.inspection.matching_null import match_evidence
+from blockselect.blockmodels.n_blocks import choose_n_blocks
+from blockselect.blockmodels.reflection import reflected
+from blockselect.errors import ParameterError
+from blockselect.graphs.attributed import check_attributed_graph
+from blockselect.graphs.binarize import are_sparse_counts, presence
+from blockselect.inspection.matching_null import match_pulls
+from blockselect.randomness import generator_from
+
+DEFAULT_LEVEL = 0.1
+MIN_ROUNDS = 3  # a null round is compared with the spread of the others, and a spread takes two
+_DEFAULT_ROUNDS = 50
+_ROUNDING = 1e-6  # values of a feature that differ by less than this share of the largest are equal
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
-    """Features that match the graph, and how surely each does."""
+class Discoveries:
+    """Features that match the graph better than chance, and how surely each does."""
 
     p_values: FloatArray  # (m,)
-    q_values: FloatArray  # (m,)
+    q_values: FloatArray  # (m,) the lowest level at which each feature is a discovery
     support: NDArray[np.bool_]  # (m,)
 
 
-def discover(
+def discover_features(
+    X: Any,
+    *,
+    adjacency: Any,
+    level: float = DEFAULT_LEVEL,
+    n_blocks: int | None = None,
+    n_candidates: int = 24,
+    n_permutations: int = _DEFAULT_ROUNDS,
+    random_state: Any = None,
+) -> Discoveries:
+    """Find the features that match the graph better than chance.
+
+    Final scores cannot be tested: unit length makes features compete. We test the gradient of both losses at a random
+    matching of features and nodes, which is exchangeable under the null: features that have nothing to do with the
+    graph, however much they have to do with one another, look the same after the nodes are permuted.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or DataFrame of shape (n, m)
+        Non-negative features of the nodes. Counts that are mostly zero are used as present or absent. (paper: Y)
+    adjacency : array or sparse matrix of shape (n, n), or edge table
+        The graph, as :func:`blockselect.check_attributed_graph` takes it. It must not be built from the features: such
+        a graph matches them by itself. (paper: A)
+    level : float, default=0.1
+        Of the features found, on average at most this share have nothing to do with the graph (Benjamini–Hochberg).
+    n_blocks : int or None, default=None
+        Blocks of the graph; None chooses as many as the graph supports. (paper: k)
+    n_candidates : int, default=24
+        Block models, found from the graph alone; the test averages over them.
+    n_permutations : int, default=50
+        Random matchings, at least 3. The smallest p-value is about 1 / (n_permutations · m).
+    random_state : int, RandomState or None, default=None
+        Seeds block models and permutations.
+
+    Returns
+    -------
+    Discoveries
+        `p_values`, `q_values` and `support`, one entry for each feature.
+
+    Examples
+    --------
+    >>> from blockselect import discover_features, make_attributed_blocks
+    >>> planted = make_attributed_blocks(300, 3, random_state=0)
+    >>> found = discover_features(planted.features, adjacency=planted.adjacency, random_state=0)
+    >>> bool(found.support[planted.informative].mean() > 0.5)
+    True
+    """
+    _check_settings(level, n_permutations)
+    check_testable(adjacency, None)
+    graph = check_attributed_graph(X, adjacency)
+    features = presence(graph.features) if are_sparse_counts(graph.features) else graph.features
+    rng = generator_from(random_state)
+    k = choose_n_blocks(graph.adjacency, rng=rng.spawn(1)[0]) if n_blocks is None else n_blocks
+    models = find_block_models(graph.adjacency, k, family="mixed", n_candidates=n_candidates, rng=rng)
+    return match_blocks(features, models, level=level, n_rounds=n_permutations, rng=rng.spawn(1)[0])
+
+
+def match_blocks(
     features: Features,
     candidates: Sequence[BlockModel],
     *,
     level: float,
-    n_rounds: int,
+    n_rounds: int = _DEFAULT_ROUNDS,
     rng: np.random.Generator,
-    **losses: Any,
-) -> Found:
-    """Test every feature by the candidates that were found from the graph alone; `losses` are settings of both."""
-    from_graph = [model for model in candidates if model.family != FEATURE_READING]
-    evidence = match_evidence(features, from_graph, n_rounds=n_rounds, rng=rng, **losses)
-    p_values = null_p_values(evidence.real, evidence.null)
-    result = discoveries(p_values, level)
-    return Found(p_values, result.q_values, result.found)
+) -> Discoveries:
+    """Test every feature by those candidates that were found from the graph alone."""
+    from_graph = [reflected(model) for model in candidates if model.family != FEATURE_READING]
+    pulls = match_pulls(features, from_graph, n_rounds=n_rounds, rng=rng)
+    p_values = null_p_values(pulls.real, pulls.null)
+    q_values = false_discovery_control(p_values)
+    return Discoveries(p_values, q_values, q_values <= level)
 
 
-def check_testable(adjacency: Any, block_model: Any, *, refine: bool) -> None:
-    """Where features had a say in the graph or its blocks, they match both without any truth in it."""
+def check_testable(adjacency: Any, block_model: Any) -> None:
+    """Refuse a graph or blocks that were made from the features: features match these without any truth in it."""
     if adjacency is None:
         raise ValueError(
-            'n_features_to_select="auto" asks which features match the graph, but a graph built from the features '
-            "matches them by itself; pass an adjacency, or a number of features."
+            "no graph is given, and one built from the features would match them by itself; pass an adjacency, or ask "
+            "for a number of features."
         )
     family = block_model.family if isinstance(block_model, BlockModel) else block_model
     if isinstance(family, str) and family == FEATURE_READING:
-        raise ValueError(
-            f'n_features_to_select="auto" needs blocks found from the graph alone, and "{FEATURE_READING}" reads '
-            'the features; choose another block_model, such as "mixed", or a number of features.'
+        raise ParameterError(
+            "block_model",
+            f'is "{FEATURE_READING}", which reads the features, but a test of the features needs blocks found from '
+            'the graph alone; choose another, such as "mixed", or a number of features.',
         )
-    if refine:
-        raise ValueError(
-            'refine=True swaps features, and those that n_features_to_select="auto" finds stand for themselves; '
-            "set refine=False, or ask for a number of features."
-        )
+
+
+def _check_settings(level: float, n_permutations: int) -> None:
+    if not 0 < level < 1:
+        raise ParameterError("level", f"is {level}; expected a share between 0 and 1, such as 0.1.")
+    if n_permutations < MIN_ROUNDS:
+        raise ParameterError("n_permutations", f"is {n_permutations}; expected at least {MIN_ROUNDS}, better 50.")
+
+
+def null_p_values(scores: FloatArray, null_scores: FloatArray) -> FloatArray:
+    """P-value of each feature: how often a null score exceeds its feature's null distribution as far as the real one.
+
+    Features differ much in level and spread under the null (a frequent word scores high on any graph), and a few
+    rounds give both but no tail. So each real score becomes z = (x − mean) / (sd √(1 + 1/B)) by the B null scores of
+    its own feature, each null score the same by the other B − 1, and the null z of all features form one distribution:
+    p = (1 + #{null z ≥ z}) / (1 + B m), never zero. A spread from B − 1 scores has the heavier tail, which errs
+    towards large p. The smallest p is about 1 / (B m): B must exceed 1 / level for a lone discovery.
+
+    Parameters
+    ----------
+    scores : array of shape (m,)
+    null_scores : array of shape (B, m)
+        At least three rounds.
+
+    Returns
+    -------
+    array of shape (m,)
+        1 for a feature whose score is the same in all rounds and the real one, such as a constant column; the
+        distribution of the others does not include it.
+    """
+    n_rounds = len(null_scores)
+    if n_rounds < MIN_ROUNDS:
+        raise ValueError(f"the null model has {n_rounds} rounds; expected at least {MIN_ROUNDS}, better 50.")
+    together = np.concatenate([scores[None], null_scores]).astype(np.float64)
+    largest = np.abs(together).max(axis=0)
+    varies = np.ptp(together, axis=0) > _ROUNDING * largest
+    p_values = np.ones(len(scores))
+    scaled = together[:, varies] / largest[varies]
+    real_z, null_z = _standardised(scaled[0], scaled[1:])
+    null_z = np.sort(null_z, axis=None)
+    at_least = len(null_z) - np.searchsorted(null_z, real_z, side="left")
+    p_values[varies] = (1 + at_least) / (1 + len(null_z))
+    return p_values
+
+
+def _standardised(real: FloatArray, null: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """z of the real scores (m,) by the null ones, and of each null score by those of the other rounds (B, m)."""
+    n = len(null)
+    mean = null.mean(axis=0)
+    squares = np.sum((null - mean) ** 2, axis=0)
+    mean_of_others = mean + (mean - null) / (n - 1)
+    squares_of_others = np.maximum(squares - (null - mean) ** 2 * n / (n - 1), 0)
+    return _z(real - mean, squares, n), _z(null - mean_of_others, squares_of_others, n - 1)
+
+
+def _z(excess: FloatArray, squares: FloatArray, n: int) -> FloatArray:
+    """Excess over the mean of n scores, by their spread; a spread of nothing but rounding counts as rounding."""
+    spread = np.sqrt(squares / (n - 1) * (1 + 1 / n))
+    z: FloatArray = excess / np.maximum(spread, _ROUNDING)
+    return z

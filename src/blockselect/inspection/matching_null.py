@@ -1,11 +1,10 @@
-"""Null model: what the blocks would say of the features if they had been dealt to the nodes at random.
+"""Matching null: what the blocks would say of the features if these had been assigned to the nodes at random.
 
-Final scores make a poor test. Features take length from one another on the sphere, so where some match the graph, all
-others end lower than they would on a graph that nothing matches. What is compared here is a pull: how both losses
-would have a feature's score change if features and graph were matched at random, D̄ₗᵀ K D̄ₗ. K comes from the graph,
-its blocks, and sums over all nodes, so it is the same however the features are dealt out. Features that have nothing
-to do with the graph, however much they have to do with one another, therefore have pulls that are one draw among
-those of the random matchings, whatever the other features do, and no solve is needed to compare them.
+Final scores cannot be tested: unit length makes features compete, so where some match the graph, all others end lower
+than they would on a graph that nothing matches. We test a pull instead: how both losses would change a feature's score
+if features and graph were matched at random, D̄ₗᵀ K D̄ₗ. K comes from the graph, its blocks, and sums over all nodes, so
+it is the same for every permutation of the nodes. Under the null the real pull is therefore exchangeable with those of
+the random matchings, whatever the other features do, and no solve is needed to compare them.
 """
 
 from __future__ import annotations
@@ -24,27 +23,27 @@ from blockselect.bmgufs.sphere import norm
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MatchEvidence:
+class MatchPulls:
     """How strongly the blocks pull each feature's score up, as it is and rematched, about the mean of all these."""
 
     real: FloatArray  # (m,)
-    null: FloatArray  # (B, m) one row a round; a round deals all features out by the same permutation
+    null: FloatArray  # (B, m) one row a round; a round permutes all features alike
 
 
-def match_evidence(
+def match_pulls(
     features: Features,
     models: Sequence[BlockModel],
     *,
     n_rounds: int,
     rng: np.random.Generator,
-    profile_ratio: float,
+    profile_ratio: float = 0.6,
     smoothing: float = 1e-6,
     gradient: Gradient = "exact",
-) -> MatchEvidence:
-    """Evidence that each feature matches the graph, beside that of `n_rounds` random rematchings; mean over models.
+) -> MatchPulls:
+    """Pull of each feature towards the graph, beside that of `n_rounds` random rematchings; mean over models.
 
-    The block models must be found, and chosen, from the graph alone: where the features had a say, they match better
-    than their rematched copies without any truth in it.
+    The block models must be found, and chosen, from the graph alone: blocks made with the features match these better
+    than their rematched copies even if there is no relation.
 
     Parameters
     ----------
@@ -53,7 +52,7 @@ def match_evidence(
     models : sequence of BlockModel
         All candidates that read no features.
     n_rounds : int
-        Rematchings; 20 do, 50 find a little more.
+        Rematchings; 20 are enough, 50 find a little more.
     rng : numpy.random.Generator
     profile_ratio : float
         Weight of how blocks connect against how well they fit, 0 to 1. (paper: β̄)
@@ -72,13 +71,13 @@ def match_evidence(
         pulls = np.stack([[_along(reconstruction, D), _along(profile, D)] for D in means], axis=1)  # (2, B + 1, m)
         total += (1 - profile_ratio) * _spread_to_one(pulls[0]) + profile_ratio * _spread_to_one(pulls[1])
     total /= len(models)
-    return MatchEvidence(total[0], total[1:])
+    return MatchPulls(total[0], total[1:])
 
 
 def rematched(model: BlockModel, order: IntArray) -> BlockModel:
-    """The same graph and blocks with features dealt out anew: node `i` of the features is node `order[i]` of the graph.
+    """The same graph and blocks with features permuted: node `i` of the features is node `order[i]` of the graph.
 
-    Features keep all they have to do with one another, so their Gram matrix stays what it is.
+    Relations among the features are kept, and so is their Gram matrix.
     """
     return replace(model, labels=model.labels[order])
 

@@ -1,10 +1,9 @@
-"""Stability: how likely a feature is to be selected again on a resampled graph, from the scores of a few such graphs.
+"""Reselection: the chance that a feature is selected again on a resampled graph, from the scores of a few such graphs.
 
-How often a feature was selected is coarse when there are five or ten resamples; by how much says more where log scores
-scatter evenly, and misleads where they do not. Both estimates are made, and mixed as the resamples themselves ask: each
-is left out in turn and foretold from the others. What so few resamples cannot tell of one feature, all features tell
-together: how far spreads lie apart, and where features lie at all, so that one seen just above the threshold among many
-below it is taken for the lucky one it probably is.
+With 5 to 10 resamples selection frequencies are coarse; we average them with a parametric estimate from log-score
+margins, weighted by leave-one-out likelihood. All features together estimate what so few resamples cannot say of one:
+how spreads differ, and where features lie, so that one seen just above the threshold among many below it is shrunk
+towards them.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ class _Margins:
     squares: FloatArray  # (m,) sum of squared deviations from the mean
 
 
-def selection_stability(resampled_scores: FloatArray, n_selected: int) -> FloatArray:
+def reselection_chance(resampled_scores: FloatArray, n_selected: int) -> FloatArray:
     """Chance that each feature is among the best on one more resampled graph; 0.9: selected in 9 of 10 fits.
 
     A mixture of two estimates. By counts: how often the feature was selected, shrunken towards where features lie. By

@@ -1,1 +1,1 @@
-"""Families of block models: ways to find blocks, one a file. Each takes a `Search` and returns labels, one array a start."""
+"""Families of block models, one a file: each takes a `Search` and returns labels, one array for each start."""
