@@ -18,8 +18,8 @@ from blockselect.evaluation.comparison import (
     compare_methods,
     rank_features,
 )
+from blockselect.evaluation.comparison_tables import HEADER, cells, csv_table, markdown_table
 from blockselect.evaluation.process import CallError, Measured
-from blockselect.evaluation.tables import HEADER, cells, csv_table, markdown_table
 from blockselect.graphs import check_attributed_graph
 
 

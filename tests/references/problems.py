@@ -8,7 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from blockselect.blockmodels import BlockModel
-from blockselect.scoring import BlockStatistics, gram_squared
+from blockselect.bmgufs.block_statistics import BlockStatistics
+from blockselect.bmgufs.gram_squared import gram_squared
 from references import bmgufs
 
 

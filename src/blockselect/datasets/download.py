@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 DATA_VARIABLE, CACHE_VARIABLE = "BLOCKSELECT_DATA", "BLOCKSELECT_CACHE"
 RETRIES = 2  # of a download that broke off or came damaged
@@ -92,9 +92,16 @@ def place_of(source: Source) -> Place:
 
 def cache_folder() -> Path:
     """Where downloads are kept: ``BLOCKSELECT_CACHE``, or the cache folder of this user."""
-    import pooch  # type: ignore[import-untyped]  # imported where used: most users never download
+    return Path(os.environ.get(CACHE_VARIABLE) or _pooch().os_cache("blockselect")).expanduser()
 
-    return Path(os.environ.get(CACHE_VARIABLE) or pooch.os_cache("blockselect")).expanduser()
+
+def _pooch() -> Any:
+    """The package that downloads: an extra, since most users never download."""
+    try:
+        import pooch  # type: ignore[import-untyped]
+    except ImportError as error:
+        raise ImportError("a download needs pooch; install it with: pip install 'blockselect[datasets]'") from error
+    return pooch
 
 
 def _local_path(file: PinnedFile) -> Path | None:
@@ -133,8 +140,7 @@ def _download(source: Source, file: PinnedFile, counter: _ByteCounter | None) ->
 
 def _fetch_into(cache: Path, source: Source, file: PinnedFile, counter: _ByteCounter | None) -> Path:
     """The work of pooch: it moves a file into the cache only when whole and right."""
-    import pooch
-
+    pooch = _pooch()
     cache.mkdir(parents=True, exist_ok=True)
     checksums = {file.name: f"sha256:{file.sha256}"}
     store = pooch.create(path=cache, base_url=source.base_url, registry=checksums, retry_if_failed=RETRIES)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from blockselect.scoring import links as module
+from blockselect.baselines._solvers import node_pairs as module
 from blockselect.baselines._solvers.logistic_links import AllPairs, SampledPairs, alternate, link_likelihood
 from blockselect.baselines._solvers.node_pairs import NodePairs, NonLinks, PairProducts, linked_pairs, row_products
 from references import gfs

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from blockselect.scoring import row_sparse
+from blockselect.baselines._solvers import row_sparse
 from blockselect.baselines._solvers.row_sparse import RowSparseRegression, row_norms, row_weights
 
 ROUTES = ["auto", "normal", "woodbury", "cg"]

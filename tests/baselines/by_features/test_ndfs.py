@@ -10,9 +10,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from blockselect import make_attributed_blocks
-from blockselect.graphs.affinity import neighbour_affinity
 from blockselect.base import best_first
 from blockselect.baselines.by_features.ndfs import NDFS
+from blockselect.graphs.affinity import neighbour_affinity
 from references import ndfs
 
 

@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from blockselect import make_attributed_blocks
-from blockselect.selectors import spec as spec_module
+from blockselect.baselines.by_features import spec as spec_module
 from blockselect.baselines.by_features.laplacian import LaplacianScore
 from blockselect.baselines.by_features.spec import SPEC
 from references import laplacian as laplacian_reference

@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from blockselect import make_attributed_blocks
-from blockselect.selectors import udfs as module
+from blockselect.baselines.by_features import udfs as module
 from blockselect.baselines.by_features.udfs import UDFS, neighbourhood_scatter
 from references import udfs
 

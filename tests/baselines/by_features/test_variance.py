@@ -11,8 +11,8 @@ from scipy import sparse
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from blockselect import make_attributed_blocks
-from blockselect.graphs.column_statistics import constant_columns, mean_and_variance
 from blockselect.baselines.by_features.variance import VarianceScore
+from blockselect.graphs.column_statistics import constant_columns, mean_and_variance
 
 
 @parametrize_with_checks([VarianceScore()])
