@@ -134,9 +134,9 @@ class Descent(BaseEstimator):
         if device != "cpu":
             gram, statistics = problem_to_device(gram, statistics, device)
         result = descend(self, gram, statistics, profile_ratio=profile_ratio, sparsity=sparsity, progress=progress)
-        solution = Solution(*(np.array(to_numpy(part)) for part in result))
-        solution.scores[..., empty] = 0
-        return solution
+        scores, loss_b, loss_m, n_iter = (np.array(to_numpy(part)) for part in result)
+        scores[..., empty] = 0
+        return Solution(scores, loss_b, loss_m, n_iter.astype(np.intp))
 
     def check(self, n_features: int) -> None:
         """Refuse a start that does not fit the features, before any work."""

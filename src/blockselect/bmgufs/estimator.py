@@ -174,7 +174,7 @@ class BMGUFS(DescentSelector):
 
     def _find_block_models(self, graph: AttributedGraph) -> list[BlockModel]:
         """Candidates, the lowest relative error first; blocks that were given are the only one."""
-        if self.block_model is not None:
+        if self.block_model is not None or self.n_blocks is None:
             return [self._given_block_model(graph)]
         return find_block_models(
             graph.adjacency,

@@ -47,6 +47,8 @@ class DescentSelector(ScoreSelector):
         "random_state": ["random_state"],
     }
 
+    solver: Descent | None
+
     @staticmethod
     def _default_solver() -> Descent:
         """The solver that `solver=None` stands for."""
