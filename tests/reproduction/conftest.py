@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 import pytest
 
 from blockselect import make_attributed_blocks
-from blockselect.datasets.counts import NetworkCounts
 from blockselect.datasets.catalogue import DATASETS, Dataset
-from blockselect.reproduction import solves
+from blockselect.datasets.counts import NetworkCounts
+from blockselect.reproduction import network_data
 from blockselect.reproduction.agenda import collect
-from blockselect.reproduction.config import ExperimentConfig, read_config
-from blockselect.reproduction.figures import EXPERIMENTS
-from blockselect.reproduction.run import store_marks
+from blockselect.reproduction.experiment_config import ExperimentConfig, read_config
+from blockselect.reproduction.experiments import EXPERIMENTS
 from blockselect.reproduction.runner import run_experiments
 from blockselect.reproduction.store import Store
 from blockselect.reproduction.trial import Row
@@ -56,14 +55,14 @@ def planted() -> Iterator[ExperimentConfig]:
             n_candidates=5,
             perturbation_repeats=3,
         )
-    solves.network.cache_clear()
-    solves.gram.cache_clear()
+    network_data.network.cache_clear()
+    network_data.gram.cache_clear()
 
 
 @pytest.fixture(scope="session")
 def run(planted, tmp_path_factory) -> Run:
     """All experiments on it."""
-    with Store(tmp_path_factory.mktemp("run") / "trials.sqlite", store_marks(planted)) as store:
+    with Store(tmp_path_factory.mktemp("run") / "trials.sqlite", planted.marks) as store:
         run_experiments(list(EXPERIMENTS.values()), planted, store)
         rows = {name: collect(experiment, planted, store) for name, experiment in EXPERIMENTS.items()}
     return Run(planted, rows)

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from blockselect.reproduction.claims import Verdict, judge_claims
-from blockselect.reproduction.config import read_config
-from blockselect.reproduction.figures.effectiveness import ALL, GRID, NAME
+from blockselect.reproduction.experiment_config import read_config
+from blockselect.reproduction.experiments.effectiveness import ALL, GRID, NAME
 from references.experiment_rows import judged, row
 
 CONFIG = replace(read_config("paper"), datasets=("blogcatalog",))
@@ -18,13 +18,13 @@ def judge(letter, rows):
     return judge_claims({NAME: rows}, CONFIG)[letter]
 
 
-def bmgufs(accuracy, *, candidate=0, sparsity=0.0, **told):
-    told = {"dataset": "blogcatalog", "block_models": "published", "top": 16, **told}
-    return judged(NAME, accuracy=accuracy, method=GRID, candidate=candidate, sparsity=sparsity, **told)
+def bmgufs(accuracy, *, candidate=0, sparsity=0.0, **columns):
+    columns = {"dataset": "blogcatalog", "block_models": "published", "top": 16, **columns}
+    return judged(NAME, accuracy=accuracy, method=GRID, candidate=candidate, sparsity=sparsity, **columns)
 
 
-def baseline(accuracy, method="variance", top=16, dataset="blogcatalog", **told):
-    return judged(NAME, accuracy=accuracy, method=method, dataset=dataset, top=top, **told)
+def baseline(accuracy, method="variance", top=16, dataset="blogcatalog", **columns):
+    return judged(NAME, accuracy=accuracy, method=method, dataset=dataset, top=top, **columns)
 
 
 def everything(accuracy=0.40, dataset="blogcatalog"):

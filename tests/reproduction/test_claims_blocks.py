@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from blockselect.reproduction.claims import Verdict, judge_claims
-from blockselect.reproduction.config import read_config
+from blockselect.reproduction.experiment_config import read_config
 from references.experiment_rows import judged, row
 
 CONFIG = read_config("paper")
@@ -114,11 +114,11 @@ def test_few_candidates_or_equal_ones_measure_no_correlation():
 
 
 def by_gradient(exact, paper, selected):
-    told = {"dataset": "cora", "candidate": 0, "top": 10, "relative_error": 0.9}
-    told |= {"blocks_accuracy": 0.3, "blocks_nmi": 0.3}
+    columns = {"dataset": "cora", "candidate": 0, "top": 10, "relative_error": 0.9}
+    columns |= {"blocks_accuracy": 0.3, "blocks_nmi": 0.3}
     ten = list(range(10))
-    return judged("block-models", gradient="paper", accuracy=paper, selected=ten, **told) + judged(
-        "block-models", gradient="exact", accuracy=exact, selected=selected, **told
+    return judged("block-models", gradient="paper", accuracy=paper, selected=ten, **columns) + judged(
+        "block-models", gradient="exact", accuracy=exact, selected=selected, **columns
     )
 
 

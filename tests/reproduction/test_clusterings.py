@@ -6,7 +6,7 @@ import numpy as np
 
 from blockselect.evaluation import evaluate_selection
 from blockselect.reproduction.clusterings import clustering_trials, ranked_features, selection_row
-from blockselect.reproduction.solves import network
+from blockselect.reproduction.network_data import network
 from blockselect.reproduction.trial import perform
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from blockselect.reproduction.agenda import collect
-from blockselect.reproduction.config import read_config
-from blockselect.reproduction.figures import EXPERIMENTS
+from blockselect.reproduction.experiment_config import read_config
+from blockselect.reproduction.experiments import EXPERIMENTS
 from blockselect.reproduction.runner import run_experiments
 from blockselect.reproduction.store import Store
 
@@ -30,7 +30,7 @@ def test_a_cluster_gives_the_same_rows(cluster, tmp_path):
             assert collect(experiment, config, there) == collect(experiment, config, here)
 
 
-def test_a_cluster_that_does_not_answer_is_told(monkeypatch, tmp_path):
+def test_a_cluster_that_does_not_answer_is_an_error(monkeypatch, tmp_path):
     monkeypatch.setattr("blockselect.reproduction.runner.CONNECT_SECONDS", 1)
     with Store(tmp_path / "trials.sqlite", {}) as store, pytest.raises(OSError, match=r"tcp://127\.0\.0\.1:9"):
         run_experiments([EXPERIMENTS["datasets"]], read_config("quick"), store, dask="tcp://127.0.0.1:9")

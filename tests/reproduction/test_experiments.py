@@ -11,13 +11,20 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning
 
-from blockselect import PAPER, BlockModelSelector
+from blockselect import BMGUFS, Descent
 from blockselect.blockmodels.model import BlockModel
 from blockselect.evaluation import clustering_accuracy, evaluate_selection
-from blockselect.reproduction.figures import EXPERIMENTS, block_models, effectiveness, parameters, perturbation
-from blockselect.reproduction.figures.render import render
-from blockselect.reproduction.solves import candidates, network, published_block_models
-from blockselect.reproduction.tables import clustering_table, experiment_table
+from blockselect.reproduction.experiments import (
+    EXPERIMENTS,
+    candidate_quality,
+    effectiveness,
+    parameter_surfaces,
+    perturbation,
+)
+from blockselect.reproduction.experiments.figure_files import render
+from blockselect.reproduction.network_data import network, published_block_models
+from blockselect.reproduction.row_tables import clustering_table, experiment_table
+from blockselect.reproduction.solves import candidates
 from blockselect.reproduction.trial import perform
 
 
@@ -54,7 +61,8 @@ def test_the_choice_without_labels_is_the_selector_with_the_papers_settings(run)
     best = candidates("planted", config.n_candidates, config.seed, published=False)[0]
     kept = []
     for sparsity in config.sparsities:
-        selector = BlockModelSelector(8, **{**PAPER, "block_model": best, "sparsity": sparsity})
+        solver = Descent(gradient=config.gradient, max_iter=config.max_iter, tol=0)
+        selector = BMGUFS(8, block_model=best, sparsity=sparsity, solver=solver)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # a strong sparsity leaves fewer
             selector.fit(graph.features, adjacency=graph.adjacency)
@@ -77,11 +85,11 @@ def test_all_features_stand_beside_every_number(run):
     assert everything["top"].tolist() == [4, 8]
 
 
-def test_accuracy_of_the_blocks_is_told_beside_their_features(run):
-    table = block_models.results(run.rows["block-models"])
+def test_accuracy_of_the_blocks_stands_beside_their_features(run):
+    table = candidate_quality.results(run.rows["block-models"])
     models = candidates("planted", 5, 0, published=False)
-    told = table.groupby("candidate")["blocks_accuracy"].first()
-    assert_allclose(told, [clustering_accuracy(network("planted").classes, model.labels) for model in models])
+    found = table.groupby("candidate")["blocks_accuracy"].first()
+    assert_allclose(found, [clustering_accuracy(network("planted").classes, model.labels) for model in models])
     assert set(table["gradient"]) == {"paper", "exact"}
 
 
@@ -103,8 +111,8 @@ def test_cosine_distance_is_that_of_the_definition():
 
 def test_settings_that_leave_too_few_features_count_zero(planted):
     config = replace(planted, sparsities=(0.0, 500.0))
-    (trial,) = parameters.trials(config, [])
-    table = parameters.results(perform(trial)[1])
+    (trial,) = parameter_surfaces.trials(config, [])
+    table = parameter_surfaces.results(perform(trial)[1])
     assert table[table["sparsity"] == 500]["accuracy"].tolist() == [0.0] * len(config.surface_ratios)
     assert not table[table["sparsity"] == 500]["enough"].any()
     assert table[table["sparsity"] == 0]["enough"].all()
@@ -116,11 +124,11 @@ def test_losses_have_a_row_for_each_iteration(run):
 
 
 def test_published_block_models_guide_where_they_are(monkeypatch, planted, tmp_path):
-    from blockselect.reproduction import solves
+    from blockselect.reproduction import network_data
 
     labels = np.random.default_rng(0).integers(3, size=(3, 90))
     np.savez(tmp_path / "models.npz", labels=labels)
-    monkeypatch.setitem(solves.PUBLISHED_FILES, "planted", "models.npz")
+    monkeypatch.setitem(network_data.PUBLISHED_FILES, "planted", "models.npz")
     monkeypatch.setenv("BLOCKSELECT_GOLDEN", str(tmp_path))
     assert published_block_models("planted") == tmp_path / "models.npz"
     (trial,) = perturbation.trials(replace(planted, n_candidates=2), [])
@@ -156,7 +164,7 @@ def test_tables_show_failed_trials_and_failed_clusterings(run):
     table = experiment_table(rows, "parameters")
     assert set(table[table["selection"] == broken["selection"]]["error"]) == {"MemoryError: no"}
     assert table[table["selection"] != broken["selection"]]["error"].isna().all()
-    assert parameters.results(rows)["selection"].ne(broken["selection"]).all()
+    assert parameter_surfaces.results(rows)["selection"].ne(broken["selection"]).all()
 
 
 def test_each_clustering_is_listed_once_with_its_features(run):

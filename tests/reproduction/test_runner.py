@@ -1,4 +1,4 @@
-"""Running: what trials open is run too, failures do not stop others, and a run goes on where another ended."""
+"""Running: trials that follow from others run too, failures do not stop others, and a run goes on where one ended."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def square(number):
 
 
 def chain(config, rows):
-    """Five trials; the rows of each open one more, of the square."""
+    """Five trials; the rows of each lead to one more, of the square."""
     numbers = [
         *range(5),
         *(row["square"] + 100 for row in rows if row.get("square") is not None and row["square"] < 99),
@@ -40,7 +40,7 @@ def store(tmp_path):
         yield store
 
 
-def test_all_trials_are_run_and_what_they_open(store):
+def test_all_trials_are_run_and_those_that_follow_from_them(store):
     run_experiments([CHAIN], None, store)
     assert sorted(DONE) == [0, 1, 2, 3, 4, 100, 101, 104, 116]
     assert len(collect(CHAIN, None, store)) == 9

@@ -25,7 +25,7 @@ def trial(run, **settings):
     return Trial("numbers", settings, run, {"number": 3})
 
 
-def test_a_row_tells_what_the_trial_was_and_what_came_out():
+def test_a_row_says_what_the_trial_was_and_what_came_out():
     key, rows = perform(trial(double, dataset="cora"))
     assert rows == [{"experiment": "numbers", "dataset": "cora", "double": 6, "warning": None, "error": None}]
     assert key == trial(double, dataset="cora").key
@@ -37,7 +37,7 @@ def test_a_failure_is_a_row_with_its_error():
     assert rows[0]["error"] == "ArithmeticError: no 3 today (in fail)"
 
 
-def test_warnings_are_told_once_in_the_row():
+def test_warnings_are_once_in_the_row():
     _, rows = perform(trial(warn))
     assert rows[0]["warning"] == "careful, 3 is odd"
     assert rows[0]["error"] is None

@@ -1,1 +1,5 @@
-"""The paper's experiments: trials that survive a kill, their rows, figures of the rows, and its claims judged."""
+"""The paper's figures and claims, in sweeps that survive a kill.
+
+`experiments` makes trials and figures, `claims` judges what the paper says. The `runner` takes trials from the `agenda`
+and saves their rows in the `store`.
+"""

@@ -1,17 +1,14 @@
-"""Agenda: the trials that are still to be run, handed out one by one; what they open joins them."""
+"""Agenda: the trials still to be run, handed out one by one; finished trials may lead to new ones."""
 
 from __future__ import annotations
 
 import math
 import random
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
-from matplotlib.figure import Figure
-
-from blockselect.reproduction.config import ExperimentConfig
 from blockselect.reproduction.store import Store
 from blockselect.reproduction.trial import Row, Trial
 
@@ -25,17 +22,7 @@ class Work(Protocol[ReadConfigT]):
     NAME: str
 
     def trials(self, config: ReadConfigT, rows: list[Row]) -> list[Trial]:
-        """All trials that can be made given the rows so far; rows of one trial may open others."""
-        ...
-
-
-class Experiment(Work[ExperimentConfig], Protocol):
-    """A module of `experiments.figures`."""
-
-    TITLE: str
-
-    def plot(self, rows: list[Row], config: ExperimentConfig) -> Figure:
-        """The figure of all rows of the experiment and their clusterings."""
+        """All trials that can be made given the rows so far; rows of one trial may lead to others."""
         ...
 
 
@@ -44,7 +31,7 @@ class Standing:
     """How far a run is."""
 
     done: int
-    known: int  # so far: trials that end may open others
+    known: int  # so far: finished trials may lead to others
     seconds_left: float | None  # for the known ones, by what the trials of this run took
 
 
@@ -90,7 +77,7 @@ class Agenda(Generic[ConfigT]):
         return Standing(self._done, len(self._known), left)
 
     def _look(self) -> None:
-        """Find trials that the rows in the store have opened since."""
+        """Find trials that rows which came since have led to."""
         for experiment in self._experiments:
             for trial in known_trials(experiment, self._config, self._store):
                 if trial.key not in self._known:
@@ -100,7 +87,7 @@ class Agenda(Generic[ConfigT]):
         self._waiting.sort(key=lambda trial: math.log(trial.cost) - math.log(self._dice.expovariate(1.0)))
 
     def _is_done(self, trial: Trial) -> bool:
-        """Whether the store has it by now: another process may have kept it since."""
+        """Whether the store has it by now: another process may have stored it since."""
         if not self._store.has(trial.key):
             return False
         self._count(trial)
@@ -120,3 +107,9 @@ def collect(experiment: Work[ConfigT], config: ConfigT, store: Store) -> list[Ro
     """All rows of an experiment with those of its clusterings, in the order of its trials; None if some are missing."""
     found = [store.get(trial.key) for trial in known_trials(experiment, config, store)]
     return None if None in found else [row for rows in found if rows is not None for row in rows]
+
+
+def complete_rows(experiments: Mapping[str, Work[ConfigT]], config: ConfigT, store: Store) -> dict[str, list[Row]]:
+    """Rows of every experiment of which the store has all, by its name."""
+    found = {name: collect(experiment, config, store) for name, experiment in experiments.items()}
+    return {name: rows for name, rows in found.items() if rows}

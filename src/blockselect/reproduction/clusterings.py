@@ -1,4 +1,4 @@
-"""Selections of features, and the clusterings that judge them: shared by all experiments, each done once.
+"""Selections of features, and the clusterings that evaluate them: shared by all experiments, each done once.
 
 Neighbouring settings often select the same features. A clustering is therefore keyed by what was selected, not by how.
 """
@@ -16,8 +16,8 @@ from blockselect.arrays import FloatArray, IntArray
 from blockselect.base import best_first
 from blockselect.datasets.catalogue import find_dataset
 from blockselect.evaluation.clustering import evaluate_selection
-from blockselect.reproduction.config import ExperimentConfig
-from blockselect.reproduction.solves import classes, network
+from blockselect.reproduction.experiment_config import ExperimentConfig
+from blockselect.reproduction.network_data import classes, network
 from blockselect.reproduction.trial import Row, Trial
 
 CLUSTERINGS = "clusterings"

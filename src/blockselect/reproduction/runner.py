@@ -1,4 +1,4 @@
-"""Runs the trials that are not in the store yet, in parallel, and keeps each row as it comes."""
+"""Runs the trials that are not in the store yet, in parallel, and stores each row as it comes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def run_experiments(
 
     Parameters
     ----------
-    experiments : sequence of modules with trials, as those of `experiments.figures`
+    experiments : sequence of modules with trials, as those of `reproduction.experiments`
     config : ExperimentConfig
         Or what else these modules read.
     store : Store
@@ -58,7 +58,7 @@ def run_experiments(
 def _run_agenda(agenda: Agenda[ConfigT], progress: Progress | None) -> None:
     report = progress or (lambda standing: None)
     report(agenda.standing())
-    # No more than the workers hold is taken ahead: what a trial opens can then begin before the round is over.
+    # Nothing is queued beyond the workers: trials that follow from others can then begin before the round is over.
     parallel = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs")
     with _interrupts_ignored():
         results: Generator[tuple[str, list[Row]]] = parallel(delayed(perform)(trial) for trial in agenda)

@@ -2,58 +2,29 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from blockselect.arrays import IntArray
 from blockselect.blockmodels.candidates import find_block_models, order_by_error
 from blockselect.blockmodels.model import BlockModel
 from blockselect.bmgufs.block_statistics import BlockStatistics
-from blockselect.bmgufs.descent import DescentResult, descend
-from blockselect.bmgufs.gram_squared import DenseGramSquared, SparseGramSquared, gram_squared
+from blockselect.bmgufs.descent import Descent, Solution
+from blockselect.bmgufs.losses import Gradient
 from blockselect.datasets.catalogue import find_dataset
-from blockselect.graphs.attributed import AttributedGraph
-from blockselect.reproduction.config import ExperimentConfig
+from blockselect.reproduction.experiment_config import ExperimentConfig
+from blockselect.reproduction.network_data import (
+    PUBLISHED_FILES,
+    PUBLISHED_VARIABLE,
+    gram,
+    n_classes,
+    network,
+    published_block_models,
+)
 from blockselect.reproduction.trial import Row, Trial
 
-PUBLISHED_VARIABLE = "BLOCKSELECT_GOLDEN"
-PUBLISHED_FILES = {"blogcatalog": "blogcatalog_block_models.npz"}  # block models that came with the paper
 _PER_PRODUCT = 1e-10  # seconds for one multiplication of a descent, on one core
-
-
-@lru_cache(maxsize=1)
-def network(name: str) -> AttributedGraph:
-    """A network with known classes; the last one is kept at hand."""
-    return find_dataset(name).load()
-
-
-@lru_cache(maxsize=1)
-def gram(name: str) -> DenseGramSquared | SparseGramSquared:
-    """Shared by the descents of a trial."""
-    return gram_squared(network(name).features)
-
-
-def classes(name: str) -> IntArray:
-    found = network(name).classes
-    if found is None:
-        raise ValueError(f"the network {name!r} has no classes to compare with.")
-    return found
-
-
-def n_classes(name: str) -> int:
-    return len(np.unique(classes(name)))
-
-
-def published_block_models(name: str) -> Path | None:
-    """The file of the block models published with the paper, where the folder BLOCKSELECT_GOLDEN has it."""
-    folder = os.environ.get(PUBLISHED_VARIABLE)
-    path = Path(folder, PUBLISHED_FILES[name]) if folder and name in PUBLISHED_FILES else None
-    return path if path is not None and path.is_file() else None
 
 
 def candidates(name: str, n_candidates: int, seed: int, *, published: bool) -> list[BlockModel]:
@@ -63,7 +34,7 @@ def candidates(name: str, n_candidates: int, seed: int, *, published: bool) -> l
         rng = np.random.default_rng(seed)
         return find_block_models(adjacency, n_classes(name), family="onmtf", n_candidates=n_candidates, rng=rng)
     file = published_block_models(name)
-    if file is None:  # a worker elsewhere: other block models in their place would pass for these
+    if file is None:  # a worker on another machine: it must not use other block models in their place
         raise ValueError(
             f"the published block models of {name} are not here; set {PUBLISHED_VARIABLE} to the folder that holds "
             f"{PUBLISHED_FILES[name]} on every machine that works."
@@ -83,10 +54,10 @@ def network_trial(
 ) -> Trial:
     """A trial on the candidates of one network, which `run` gets besides the network's name and the configuration."""
     published = published_block_models(name) is not None
-    told = {"dataset": name, "block_models": "published" if published else "own", **settings}
+    identity = {"dataset": name, "block_models": "published" if published else "own", **settings}
     payload = {"run": run, "name": name, "config": config, "published": published}
     cost = 1 + n_solves * config.max_iter * find_dataset(name).counts.features ** 2 * _PER_PRODUCT
-    return Trial(experiment, told, with_candidates, payload, cost)
+    return Trial(experiment, identity, with_candidates, payload, cost)
 
 
 def with_candidates(run: Callable[..., list[Row]], name: str, config: ExperimentConfig, published: bool) -> list[Row]:
@@ -97,13 +68,23 @@ def with_candidates(run: Callable[..., list[Row]], name: str, config: Experiment
         gram.cache_clear()  # half a gigabyte on BlogCatalog, which a worker must not hold beside its next trial
 
 
-def solve(name: str, models: list[BlockModel], config: ExperimentConfig, **settings: Any) -> DescentResult:
-    """One descent over the models and all settings; what is not given is of the configuration.
+def solve(
+    name: str,
+    models: list[BlockModel],
+    config: ExperimentConfig,
+    *,
+    profile_ratio: float | list[float] | None = None,
+    sparsity: float | list[float] = 0.0,
+    gradient: Gradient | None = None,
+) -> Solution:
+    """One descent over the models and all settings; ratio and gradient are the configuration's where not given.
 
-    The scores of empty columns are zero.
+    It never stops early, so that curves of the losses have the same length.
     """
-    statistics = BlockStatistics.of(network(name).features, models)
-    given = {"profile_ratio": config.profile_ratio, "sparsity": 0.0, "gradient": config.gradient, **settings}
-    result = descend(gram(name), statistics, max_iter=config.max_iter, **given)
-    result.scores[..., statistics.empty_features] = 0
-    return result
+    solver = Descent(gradient=gradient or config.gradient, max_iter=config.max_iter, tol=0.0)
+    return solver.solve(
+        gram(name),
+        BlockStatistics.of(network(name).features, models),
+        profile_ratio=config.profile_ratio if profile_ratio is None else profile_ratio,
+        sparsity=sparsity,
+    )

@@ -1,4 +1,4 @@
-"""Store: rows in SQLite, each kept as soon as its trial ends, so that a killed run loses only the trials in flight."""
+"""Store: rows in SQLite, each saved as soon as its trial ends, so that a killed run loses only the trials in flight."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Store:
             )
 
     def add(self, key: str, experiment: str, rows: list[Row]) -> None:
-        """Keep the rows of a trial for good; the first to come with a key stays."""
+        """Save the rows of a trial; if the key is already there, the earlier rows stay."""
         text = json.dumps(rows)
         with self._lock:
             self._database.execute("INSERT OR IGNORE INTO trials VALUES (?, ?, ?)", (key, experiment, text))

@@ -18,7 +18,7 @@ Row: TypeAlias = dict[str, Any]  # flat: what the trial was, what came out of it
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trial:
-    """Settings tell a trial from the others; the payload follows from them and the configuration."""
+    """Settings identify a trial; the payload follows from them and the configuration."""
 
     experiment: str
     settings: Mapping[str, Any]  # flat, JSON
@@ -34,16 +34,16 @@ class Trial:
 
 
 def perform(trial: Trial) -> tuple[str, list[Row]]:
-    """Run a trial; a failure is a row with its error. No time is kept: rows depend on config and seed alone."""
-    told = {"experiment": trial.experiment, **trial.settings}
+    """Run a trial; a failure is a row with its error. No time is in it: rows depend on configuration and seed alone."""
+    identity = {"experiment": trial.experiment, **trial.settings}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            # One thread: several sum up in an order of their own. Trials are what is parallel.
+            # One thread: several would sum in an order that varies. Trials run in parallel instead.
             with threadpool_limits(limits=1), parallel_config(backend="sequential"):
                 rows = trial.run(**trial.payload)
         except Exception as error:  # one trial's failure must not stop the others, whatever it is
             where = traceback.extract_tb(error.__traceback__)[-1].name
             rows = [{"error": f"{type(error).__name__}: {error} (in {where})"}]
     messages = list(dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught))
-    return trial.key, [{"error": None, **told, **row, "warning": "; ".join(messages) or None} for row in rows]
+    return trial.key, [{"error": None, **identity, **row, "warning": "; ".join(messages) or None} for row in rows]

@@ -1,16 +1,17 @@
-"""CLAIMS: what the paper claims, each judged from rows by a rule that is stated beside it."""
+"""CLAIMS: what the paper claims, each judged from the rows by a stated rule."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from blockselect.reproduction.claims.advantage import beats_with_labels, beats_without_labels, few_beat_all
-from blockselect.reproduction.claims.candidates import blocks_do_not_predict, candidates_differ
-from blockselect.reproduction.claims.descent import losses_fall_and_settle, published_gradient_changes_little
-from blockselect.reproduction.claims.perturbation import small_changes_matter_little
-from blockselect.reproduction.claims.record import Claim, Judgement, Verdict, unmeasured
-from blockselect.reproduction.claims.settings import cliff_then_stable, sparsity_matters_little
-from blockselect.reproduction.config import ExperimentConfig
+from blockselect.reproduction.claims.candidate_choice import blocks_do_not_predict, candidates_differ
+from blockselect.reproduction.claims.falling_losses import losses_fall_and_settle
+from blockselect.reproduction.claims.judgement import Claim, Judgement, Verdict, unmeasured
+from blockselect.reproduction.claims.published_gradient import published_gradient_changes_little
+from blockselect.reproduction.claims.sensitivity import cliff_then_stable, sparsity_matters_little
+from blockselect.reproduction.claims.small_changes import small_changes_matter_little
+from blockselect.reproduction.experiment_config import ExperimentConfig
 from blockselect.reproduction.trial import Row
 
 __all__ = ["CLAIMS", "Claim", "Judgement", "Verdict", "judge_claims"]

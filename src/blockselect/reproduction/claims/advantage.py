@@ -7,11 +7,11 @@ from typing import Any
 
 import pandas as pd
 
-from blockselect.reproduction.claims.record import Judgement, Verdict, points, unmeasured
-from blockselect.reproduction.config import ExperimentConfig
-from blockselect.reproduction.figures.effectiveness import ALL, LOWEST, NAME, SUPERVISED, method_title, results
-from blockselect.reproduction.figures.style import MEASURES
-from blockselect.reproduction.tables import good_rows
+from blockselect.reproduction.claims.judgement import Judgement, Verdict, points, unmeasured
+from blockselect.reproduction.experiment_config import ExperimentConfig
+from blockselect.reproduction.experiments.effectiveness import ALL, LOWEST, NAME, SUPERVISED, method_title, results
+from blockselect.reproduction.experiments.figure_style import MEASURES
+from blockselect.reproduction.row_tables import good_rows
 from blockselect.reproduction.trial import Row
 
 FEW = 16  # features
@@ -48,8 +48,8 @@ def few_beat_all(rows: list[Row], config: ExperimentConfig) -> Judgement:
         for method in (LOWEST, SUPERVISED)
     ]
     figures.append(_over_sparsities(rows, found[ALL]["accuracy"]))
-    told = f"{points(gain[LOWEST])} points without labels, {points(gain[SUPERVISED])} where labels chose."
-    return Judgement(verdict, told, pd.DataFrame(figures))
+    summary = f"{points(gain[LOWEST])} points without labels, {points(gain[SUPERVISED])} where labels chose."
+    return Judgement(verdict, summary, pd.DataFrame(figures))
 
 
 def _over_sparsities(rows: list[Row], of_all: float) -> dict[str, str]:
@@ -105,8 +105,8 @@ def _beats_each(table: pd.DataFrame, ours: str) -> Judgement:
             "mean difference, points": wins["mean"].map(points),
         }
     )
-    told = f"{wins['won'].sum()} of {wins['cells'].sum()} cells won; the hardest baseline is {_hardest(share)}."
-    return Judgement(verdict, told, figures)
+    summary = f"{wins['won'].sum()} of {wins['cells'].sum()} cells won; the hardest baseline is {_hardest(share)}."
+    return Judgement(verdict, summary, figures)
 
 
 def _hardest(share: pd.Series) -> str:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from blockselect.reproduction.claims.record import Judgement, by_share, count, points, unmeasured
-from blockselect.reproduction.config import ExperimentConfig
-from blockselect.reproduction.figures.parameters import results
-from blockselect.reproduction.figures.style import MEASURES, title_of
+from blockselect.reproduction.claims.judgement import Judgement, by_share, count, points, unmeasured
+from blockselect.reproduction.experiment_config import ExperimentConfig
+from blockselect.reproduction.experiments.figure_style import MEASURES, title_of
+from blockselect.reproduction.experiments.parameter_surfaces import results
 from blockselect.reproduction.trial import Row
 
 BELOW, ABOVE = 0.4, 0.6  # the ratios between which the cliff is claimed
@@ -45,8 +45,8 @@ def cliff_then_stable(rows: list[Row], config: ExperimentConfig) -> Judgement:
             f"range from {ABOVE:g}, points": cells["range"].map(points),
         }
     )
-    told = f"a cliff there in {count(cliff)} surfaces, stable after it in {count(stable)}."
-    return Judgement(by_share([*cliff, *stable], holds=1, partly=0.5), told, figures)
+    summary = f"a cliff there in {count(cliff)} surfaces, stable after it in {count(stable)}."
+    return Judgement(by_share([*cliff, *stable], holds=1, partly=0.5), summary, figures)
 
 
 def mean_by_ratio(table: pd.DataFrame, measure: str) -> pd.Series:
@@ -82,5 +82,5 @@ def sparsity_matters_little(rows: list[Row], config: ExperimentConfig) -> Judgem
             "range": cells["range"].map(points),
         }
     ).rename(columns={"sparsities": "sparsities with enough", "range": "range over γ, points"})
-    told = f"the range over γ is at most {100 * LITTLE:g} points in {count(little)} cells."
-    return Judgement(by_share(little, holds=0.9, partly=0.5), told, figures)
+    summary = f"the range over γ is at most {100 * LITTLE:g} points in {count(little)} cells."
+    return Judgement(by_share(little, holds=0.9, partly=0.5), summary, figures)

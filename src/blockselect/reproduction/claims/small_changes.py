@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from blockselect.reproduction.claims.record import Judgement, by_share, count, unmeasured
-from blockselect.reproduction.config import ExperimentConfig
-from blockselect.reproduction.figures.perturbation import OTHER, results
-from blockselect.reproduction.figures.style import title_of
+from blockselect.reproduction.claims.judgement import Judgement, by_share, count, unmeasured
+from blockselect.reproduction.experiment_config import ExperimentConfig
+from blockselect.reproduction.experiments.figure_style import title_of
+from blockselect.reproduction.experiments.perturbation import OTHER, results
 from blockselect.reproduction.trial import Row
 
 LITTLE = 0.05  # cosine distance, an angle of 18 degrees
@@ -37,8 +37,8 @@ def small_changes_matter_little(rows: list[Row], config: ExperimentConfig) -> Ju
         }
     )
     worst = (medians["median"] / scale).max()
-    told = (
+    summary = (
         f"{count(passed)} medians are small; the largest is {medians['median'].max():.4f}, and at most {worst:.0%} of "
         "the distance to other candidates."
     )
-    return Judgement(by_share(passed, holds=1, partly=0.5), told, figures)
+    return Judgement(by_share(passed, holds=1, partly=0.5), summary, figures)

@@ -6,9 +6,9 @@ from importlib import resources
 
 import pytest
 
-from blockselect.reproduction.config import read_config
+from blockselect.bmgufs.estimator import BMGUFS
 from blockselect.bmgufs.sparsity import SPARSITY_GRID
-from blockselect.consensus.estimator import PAPER
+from blockselect.reproduction.experiment_config import read_config
 
 QUICK = (resources.files("blockselect.reproduction") / "configs" / "quick.toml").read_text(encoding="utf-8")
 
@@ -27,9 +27,10 @@ def test_paper_has_the_settings_of_the_paper():
     assert config.sparsities == SPARSITY_GRID
     assert len(config.surface_ratios) == 11
     assert (config.kmeans_runs, config.kmeans_init, config.n_candidates) == (20, 10, 10)
-    assert (config.profile_ratio, config.gradient, config.max_iter) == tuple(
-        PAPER[name] for name in ("profile_ratio", "gradient", "max_iter")
-    )
+    paper = BMGUFS()
+    assert (config.profile_ratio, config.n_candidates) == (paper.profile_ratio, paper.n_candidates)
+    solver = paper._default_solver()
+    assert (config.gradient, config.max_iter, solver.tol) == (solver.gradient, solver.max_iter, 0)
     assert config.perturbation_repeats >= 20
 
 
@@ -51,7 +52,7 @@ def test_a_file_of_ones_own_is_read_and_put_in_order(tmp_path):
         ("tops", "[16, 0.5]", "expected a whole number from 1"),
         ("profile_ratio", "1.5", "expected a number from 0 to 1"),
         ("gradient", '"wrong"', "expected 'paper' or 'exact'"),
-        ("datasets", '["corra"]', "there is no data set 'corra'.*Did you mean cora"),
+        ("datasets", '["corra"]', "no data set is called 'corra'.*Did you mean cora"),
         ("datasets", "[]", "expected a list of at least 1 names"),
         ("methods", '["varience"]', "no method is called 'varience'.*Did you mean variance"),
         ("colour", '"blue"', r"missing settings \[\], unknown settings \['colour'\]"),

@@ -9,10 +9,11 @@ from matplotlib.figure import Figure
 
 from blockselect.arrays import FloatArray
 from blockselect.blockmodels.model import BlockModel
-from blockselect.reproduction.config import ExperimentConfig
-from blockselect.reproduction.figures.style import COLOURS, new_figure, say_empty, tidy, title_of
-from blockselect.reproduction.solves import network, network_trial, solve
-from blockselect.reproduction.tables import good_rows
+from blockselect.reproduction.experiment_config import ExperimentConfig
+from blockselect.reproduction.experiments.figure_style import COLOURS, new_figure, say_empty, tidy, title_of
+from blockselect.reproduction.network_data import network
+from blockselect.reproduction.row_tables import good_rows
+from blockselect.reproduction.solves import network_trial, solve
 from blockselect.reproduction.trial import Row, Trial
 
 NAME = "perturbation"

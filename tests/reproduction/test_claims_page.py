@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from blockselect.reproduction.claims import CLAIMS, Judgement, Verdict, judge_claims
-from blockselect.reproduction.page import Page, Section, render_html, render_markdown
-from blockselect.reproduction.run import make_files
+from blockselect.reproduction.claims_page import Page, Section, render_html, render_markdown
+from blockselect.reproduction.result_files import make_files
 
 NASTY = "<script>alert('x')</script> & more"
 

@@ -11,11 +11,20 @@ from scipy.stats import spearmanr
 from blockselect.blockmodels.model import BlockModel
 from blockselect.evaluation.metrics import clustering_accuracy, normalized_mutual_information
 from blockselect.reproduction.clusterings import clustering_trials, ranked_features, selection_row
-from blockselect.reproduction.config import ExperimentConfig
-from blockselect.reproduction.figures.effectiveness import feasible_tops
-from blockselect.reproduction.figures.style import COLOURS, MARKERS, MEASURES, new_figure, say_empty, tidy, title_of
-from blockselect.reproduction.solves import classes, network_trial, solve
-from blockselect.reproduction.tables import good_rows
+from blockselect.reproduction.experiment_config import ExperimentConfig
+from blockselect.reproduction.experiments.effectiveness import feasible_tops
+from blockselect.reproduction.experiments.figure_style import (
+    COLOURS,
+    MARKERS,
+    MEASURES,
+    new_figure,
+    say_empty,
+    tidy,
+    title_of,
+)
+from blockselect.reproduction.network_data import classes
+from blockselect.reproduction.row_tables import good_rows
+from blockselect.reproduction.solves import network_trial, solve
 from blockselect.reproduction.trial import Row, Trial
 
 NAME = "block-models"
@@ -44,8 +53,8 @@ def rank(name: str, models: list[BlockModel], config: ExperimentConfig) -> list[
     for gradient in ("paper", "exact"):
         scores = solve(name, models, config, gradient=gradient).scores[:, 0]
         rows += [
-            selection_row(ranked_features(of_model), top, gradient=gradient, **told)
-            for of_model, told in zip(scores, figures, strict=True)
+            selection_row(ranked_features(of_model), top, gradient=gradient, **of_candidate)
+            for of_model, of_candidate in zip(scores, figures, strict=True)
             for top in feasible_tops(name, config)
         ]
     return rows

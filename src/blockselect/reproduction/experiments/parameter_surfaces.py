@@ -10,10 +10,10 @@ from matplotlib.figure import Figure
 
 from blockselect.blockmodels.model import BlockModel
 from blockselect.reproduction.clusterings import clustering_trials, ranked_features, selection_row
-from blockselect.reproduction.config import ExperimentConfig
-from blockselect.reproduction.figures.style import MEASURES, SEQUENTIAL, new_figure, say_empty, title_of
+from blockselect.reproduction.experiment_config import ExperimentConfig
+from blockselect.reproduction.experiments.figure_style import MEASURES, SEQUENTIAL, new_figure, say_empty, title_of
+from blockselect.reproduction.row_tables import good_rows
 from blockselect.reproduction.solves import network_trial, solve
-from blockselect.reproduction.tables import good_rows
 from blockselect.reproduction.trial import Row, Trial
 
 NAME = "parameters"
@@ -43,7 +43,7 @@ def rank(name: str, models: list[BlockModel], config: ExperimentConfig) -> list[
 
 
 def results(rows: list[Row]) -> pd.DataFrame:
-    """As in the paper, a setting that leaves too few features counts zero; `enough` tells these apart."""
+    """As in the paper, a setting that leaves too few features counts zero; the column `enough` marks the others."""
     table = good_rows(rows, NAME)
     if "selection" not in table:
         return table

@@ -16,10 +16,11 @@ from blockselect.blockmodels.model import BlockModel
 from blockselect.datasets.catalogue import find_dataset
 from blockselect.registry import SELECTORS, fit_selector, make_selector
 from blockselect.reproduction.clusterings import clustering_trials, ranked_features, selection_row
-from blockselect.reproduction.config import ExperimentConfig
-from blockselect.reproduction.figures.style import COLOURS, MEASURES, new_figure, say_empty, tidy, title_of
-from blockselect.reproduction.solves import n_classes, network, network_trial, solve
-from blockselect.reproduction.tables import good_rows
+from blockselect.reproduction.experiment_config import ExperimentConfig
+from blockselect.reproduction.experiments.figure_style import COLOURS, MEASURES, new_figure, say_empty, tidy, title_of
+from blockselect.reproduction.network_data import n_classes, network
+from blockselect.reproduction.row_tables import good_rows
+from blockselect.reproduction.solves import network_trial, solve
 from blockselect.reproduction.trial import Row, Trial
 
 NAME = "effectiveness"

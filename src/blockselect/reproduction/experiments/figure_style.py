@@ -1,4 +1,4 @@
-"""How figures look: colours that colour-blind readers and grey printers can tell apart."""
+"""How figures look: colours that colour-blind readers can distinguish, also in grey print."""
 
 from __future__ import annotations
 

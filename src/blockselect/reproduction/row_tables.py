@@ -19,7 +19,7 @@ _WHOLE = (
     "n_nonzero",
     "n_zero_rows",
     "repeat",
-)  # stay whole beside rows that have none
+)  # stay integers beside rows that lack them
 
 
 def experiment_table(rows: Sequence[Row], experiment: str) -> pd.DataFrame:

@@ -1,58 +1,30 @@
-"""A reproduction in a folder: what its store must match, and the files that are made of its rows."""
+"""The files of a reproduction: rows, figures and the page of claims, made of the rows alone."""
 
 from __future__ import annotations
 
 import io
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
-from typing import Any
+from importlib.util import find_spec
 
 import pandas as pd
 
 from blockselect import __version__
-from blockselect.datasets.catalogue import find_dataset
-from blockselect.datasets.download import DATA_VARIABLE, Place, place_of
-from blockselect.reproduction.agenda import collect
 from blockselect.reproduction.claims import Judgement, judge_claims
-from blockselect.reproduction.config import ExperimentConfig
-from blockselect.reproduction.figures import EXPERIMENTS
-from blockselect.reproduction.figures.render import render
-from blockselect.reproduction.page import Page, Section, render_html, render_markdown
-from blockselect.reproduction.solves import published_block_models
-from blockselect.reproduction.store import Store
-from blockselect.reproduction.tables import clustering_table, experiment_table
+from blockselect.reproduction.claims_page import Page, Section, render_html, render_markdown
+from blockselect.reproduction.experiment_config import ExperimentConfig
+from blockselect.reproduction.experiments import EXPERIMENTS
+from blockselect.reproduction.experiments.figure_files import render
+from blockselect.reproduction.network_data import published_block_models
+from blockselect.reproduction.row_tables import clustering_table, experiment_table
 from blockselect.reproduction.trial import Row
-
-
-def store_marks(config: ExperimentConfig) -> dict[str, Any]:
-    """All that rows depend on besides their trials: a store is for these alone."""
-    published = [name for name in config.networks if published_block_models(name) is not None]
-    return {**asdict(config), "published block models": published, "version": __version__}
-
-
-def check_networks(config: ExperimentConfig) -> None:
-    """Refuse, before any work, networks that are not on this machine."""
-    for name in config.networks:
-        source = find_dataset(name).source
-        if source is not None and place_of(source) is Place.NOWHERE:
-            raise ValueError(
-                f"the network {name} is not on this machine; run 'blockselect datasets fetch {name}', or set "
-                f"{DATA_VARIABLE} to a folder that holds {', '.join(file.name for file in source.files)}."
-            )
-
-
-def complete_rows(config: ExperimentConfig, store: Store) -> dict[str, list[Row]]:
-    """Rows of every experiment of which the store has all, by its name."""
-    found = {name: collect(experiment, config, store) for name, experiment in EXPERIMENTS.items()}
-    return {name: rows for name, rows in found.items() if rows}
 
 
 def failures(rows: list[Row]) -> list[str]:
     """One line for each failed trial: what it was, and its error."""
-    told = ("dataset", "regime", "method", "seed", "asked_for", "selection")
+    identity = ("dataset", "regime", "method", "seed", "asked_for", "selection")
     return [
-        f"{', '.join(str(row[name]) for name in told if row.get(name) is not None)}: {row['error']}"
+        f"{', '.join(str(row[name]) for name in identity if row.get(name) is not None)}: {row['error']}"
         for row in rows
         if row["error"]
     ]
@@ -77,12 +49,17 @@ def make_files(
     files = {f"figures/{name}.{kind}": content for name, kinds in figures.items() for kind, content in kinds.items()}
     files |= row_files(rows, parquet=parquet)
     files |= {"claims.md": render_markdown(page), "claims.html": render_html(page)}
-    files["config.json"] = (json.dumps(store_marks(config), indent=2, ensure_ascii=False) + "\n").encode()
+    files["config.json"] = (json.dumps(config.marks, indent=2, ensure_ascii=False) + "\n").encode()
     return files, dict(page.judgements)
 
 
+def parquet_available() -> bool:
+    """Whether pyarrow is installed; without it rows are written as CSV alone."""
+    return find_spec("pyarrow") is not None
+
+
 def row_files(rows: Mapping[str, list[Row]], *, parquet: bool) -> dict[str, bytes]:
-    """The rows of each experiment and their clusterings, as CSV and as Parquet, by path in the folder."""
+    """The rows of each experiment and their clusterings by path in the folder: as CSV, and as Parquet if wanted."""
     tables = {name: experiment_table(of_experiment, name) for name, of_experiment in rows.items()}
     clusterings = clustering_table([row for of_experiment in rows.values() for row in of_experiment])
     if len(clusterings):

@@ -1,4 +1,4 @@
-"""Claim: a sentence of the paper, the rule by which it is judged, and what the rows say."""
+"""Claim: a sentence of the paper and the rule by which it is judged; Judgement: the verdict and its figures."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from enum import StrEnum
 
 import pandas as pd
 
-from blockselect.reproduction.config import ExperimentConfig
+from blockselect.reproduction.experiment_config import ExperimentConfig
 from blockselect.reproduction.trial import Row
 
 
 class Verdict(StrEnum):
-    """What the rows make of a claim."""
+    """Whether a claim holds by the rows."""
 
     HOLDS = "holds"
     PARTLY = "holds in part"
@@ -32,7 +32,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What is claimed, of which experiment, and how it is judged."""
+    """A statement, the experiment it is about, and how it is judged."""
 
     letter: str
     statement: str

@@ -1,13 +1,13 @@
-"""The networks in figures: the paper's table of statistics."""
+"""The networks: the paper's table of their sizes."""
 
 from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from blockselect.reproduction.config import ExperimentConfig
-from blockselect.reproduction.figures.style import draw_table, title_of
-from blockselect.reproduction.solves import n_classes, network
-from blockselect.reproduction.tables import good_rows
+from blockselect.reproduction.experiment_config import ExperimentConfig
+from blockselect.reproduction.experiments.figure_style import draw_table, title_of
+from blockselect.reproduction.network_data import n_classes, network
+from blockselect.reproduction.row_tables import good_rows
 from blockselect.reproduction.trial import Row, Trial
 
 NAME = "datasets"

@@ -1,13 +1,13 @@
-"""Claims (d) and (e): what the candidate block models differ in, and what tells the good ones."""
+"""Claims (d) and (e): how candidate block models differ, and what predicts the good ones."""
 
 from __future__ import annotations
 
 import pandas as pd
 
-from blockselect.reproduction.claims.record import Judgement, Verdict, count, points, unmeasured
-from blockselect.reproduction.config import ExperimentConfig
-from blockselect.reproduction.figures.block_models import rank_correlation, results
-from blockselect.reproduction.figures.style import MEASURES, title_of
+from blockselect.reproduction.claims.judgement import Judgement, Verdict, count, points, unmeasured
+from blockselect.reproduction.experiment_config import ExperimentConfig
+from blockselect.reproduction.experiments.candidate_quality import rank_correlation, results
+from blockselect.reproduction.experiments.figure_style import MEASURES, title_of
 from blockselect.reproduction.trial import Row
 
 NOTABLE = 0.05  # between the best and the worst candidate
@@ -44,11 +44,11 @@ def candidates_differ(rows: list[Row], config: ExperimentConfig) -> Judgement:
             "best": table["best"].map("{:.3f}".format),
         }
     )
-    told = (
+    summary = (
         f"{count(notable)} cells differ by {100 * NOTABLE:g} points or more; in {count(competitive)} the candidate of "
         "lowest error reaches the median."
     )
-    return Judgement(verdict, told, figures)
+    return Judgement(verdict, summary, figures)
 
 
 def blocks_do_not_predict(rows: list[Row], config: ExperimentConfig) -> Judgement:
@@ -80,8 +80,8 @@ def blocks_do_not_predict(rows: list[Row], config: ExperimentConfig) -> Judgemen
             "ρ with the error of F": table["error"].map("{:+.2f}".format),
         }
     )
-    told = "; ".join(f"{name}: median ρ = {median:+.2f}" for name, median in medians.items()) + "."
-    return Judgement(verdict, told, figures)
+    summary = "; ".join(f"{name}: median ρ = {median:+.2f}" for name, median in medians.items()) + "."
+    return Judgement(verdict, summary, figures)
 
 
 def _cells(rows: list[Row], config: ExperimentConfig) -> list[tuple[dict[str, object], pd.DataFrame, str]]:

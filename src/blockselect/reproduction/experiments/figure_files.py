@@ -7,9 +7,9 @@ from typing import Any
 
 from matplotlib import style
 
-from blockselect.reproduction.agenda import Experiment
-from blockselect.reproduction.config import ExperimentConfig
-from blockselect.reproduction.figures.style import STYLE
+from blockselect.reproduction.experiment_config import ExperimentConfig
+from blockselect.reproduction.experiments.experiment import Experiment
+from blockselect.reproduction.experiments.figure_style import STYLE
 from blockselect.reproduction.trial import Row
 
 METADATA: dict[str, dict[str, Any]] = {

@@ -9,10 +9,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from blockselect.blockmodels.model import BlockModel
-from blockselect.reproduction.config import ExperimentConfig
-from blockselect.reproduction.figures.style import SEQUENTIAL, new_figure, say_empty, tidy, title_of
+from blockselect.reproduction.experiment_config import ExperimentConfig
+from blockselect.reproduction.experiments.figure_style import SEQUENTIAL, new_figure, say_empty, tidy, title_of
+from blockselect.reproduction.row_tables import good_rows
 from blockselect.reproduction.solves import network_trial, solve
-from blockselect.reproduction.tables import good_rows
 from blockselect.reproduction.trial import Row, Trial
 
 NAME = "convergence"

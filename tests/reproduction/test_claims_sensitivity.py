@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from blockselect.reproduction.claims import CLAIMS, Verdict, judge_claims
-from blockselect.reproduction.claims.descent import falls, highest_rise, settles
-from blockselect.reproduction.config import read_config
+from blockselect.reproduction.claims.falling_losses import falls, highest_rise, settles
+from blockselect.reproduction.experiment_config import read_config
 from references.experiment_rows import judged, row, too_few
 
 CONFIG = read_config("paper")
@@ -24,11 +24,11 @@ def surface(by_ratio, *, dataset="cora"):
     rows = []
     for ratio, values in by_ratio.items():
         for sparsity, value in enumerate(values):
-            told = {"dataset": dataset, "profile_ratio": ratio, "sparsity": float(sparsity), "top": 16}
+            columns = {"dataset": dataset, "profile_ratio": ratio, "sparsity": float(sparsity), "top": 16}
             if value is None:
-                rows.append(too_few("parameters", **told))
+                rows.append(too_few("parameters", **columns))
             else:
-                rows += judged("parameters", accuracy=value, nmi=value, **told)
+                rows += judged("parameters", accuracy=value, nmi=value, **columns)
     return rows
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from blockselect.evaluation.tables import markdown_table
+from blockselect.evaluation.comparison_tables import markdown_table
 from blockselect.reproduction.claims import CLAIMS, Claim, Judgement
 
 
@@ -26,7 +26,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Page:
-    """All that the page tells."""
+    """What the page shows."""
 
     settings: str  # in a sentence
     judgements: Mapping[str, Judgement]  # by the letter of the claim
