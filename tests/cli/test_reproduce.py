@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from blockselect.reproduction.config import read_config
+from blockselect.reproduction.experiment_config import read_config
 
 COMMAND = (sys.executable, "-m", "blockselect.cli.main", "reproduce")
 SETTINGS = {
@@ -161,7 +161,7 @@ def test_an_experiment_joins_those_that_are_in_the_folder(run, tmp_path):
 
 
 def test_a_failing_trial_is_told_and_run_again_when_asked(run, tmp_path, monkeypatch):
-    from blockselect.reproduction.figures import datasets
+    from blockselect.reproduction.experiments import network_table
 
     def broken(name):
         raise MemoryError("no room")
@@ -169,7 +169,7 @@ def test_a_failing_trial_is_told_and_run_again_when_asked(run, tmp_path, monkeyp
     config = write_config(tmp_path)
     names = "datasets,convergence"
     with monkeypatch.context() as patch:
-        patch.setattr(datasets, "count", broken)
+        patch.setattr(network_table, "count", broken)
         result = run("reproduce", names, *options(config, tmp_path / "out"))
         assert result.exit_code == 0
         assert result.stderr == "failed: datasets: cora: MemoryError: no room (in broken)\n"
@@ -213,22 +213,25 @@ def test_networks_that_are_not_here_are_refused_and_it_says_how_to_get_them(run,
     assert refused(result, tmp_path, "run 'blockselect datasets fetch blogcatalog', or set BLOCKSELECT_DATA")
 
 
-@pytest.mark.parametrize(
-    ("package", "more", "message"),
-    [
-        ("pyarrow", [], "pip install 'blockselect[reproduce]', or give --no-parquet"),
-        ("distributed", ["--no-parquet", "--dask", "tcp://127.0.0.1:8786"], "pip install 'blockselect[dask]'"),
-    ],
-)
-def test_a_package_that_is_missing_is_refused_before_any_work(
-    run, config, tmp_path, monkeypatch, package, more, message
-):
-    from blockselect.cli import reproduction, trials
+def test_a_cluster_without_dask_is_refused_before_any_work(run, config, tmp_path, monkeypatch):
+    from blockselect.cli import reproduction
 
-    for module in (reproduction, trials):
-        monkeypatch.setattr(module, "find_spec", lambda name: None if name == package else object())
-    result = run("reproduce", "all", "--config", config, "--out", tmp_path / "out", *more)
-    assert refused(result, tmp_path, message)
+    monkeypatch.setattr(reproduction, "find_spec", lambda name: None)
+    result = run("reproduce", "all", "--config", config, "--out", tmp_path / "out", "--dask", "tcp://127.0.0.1:8786")
+    assert refused(result, tmp_path, "pip install 'blockselect[dask]'")
+
+
+def test_rows_are_csv_alone_where_pyarrow_is_missing(config, tmp_path):
+    """In a process that cannot import it, as after `pip install 'blockselect[cli]'`."""
+    without = (
+        "import importlib.util, sys; sys.modules['pyarrow'] = None; found = importlib.util.find_spec; "
+        "importlib.util.find_spec = lambda name, *more: None if name == 'pyarrow' else found(name, *more); "
+        "from blockselect.cli.main import main; main()"
+    )
+    command = [sys.executable, "-c", without, "reproduce", "datasets", "--config", str(config), "--out", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert {Path(name).suffix for name in files(tmp_path) if name.startswith("rows/")} == {".csv"}
 
 
 def test_a_folder_of_another_configuration_is_refused_and_left_as_it_is(run, tmp_path):

@@ -50,7 +50,8 @@ RetryFailed = Annotated[
     bool, typer.Option("--retry-failed", help="Run trials again that failed before.", rich_help_panel="Computation")
 ]
 NoParquet = Annotated[
-    bool, typer.Option("--no-parquet", help="Rows as CSV alone: Parquet needs pyarrow.", rich_help_panel="Output")
+    bool,
+    typer.Option("--no-parquet", help="Rows as CSV alone, even where pyarrow is installed.", rich_help_panel="Output"),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress and no account.", rich_help_panel="Output")]
 
@@ -79,7 +80,7 @@ def reproduce(
             if retry_failed:
                 store.forget_failures()
             run.run_trials(task, store, workers=workers, quiet=quiet)
-            rows = run.complete_rows(task.config, store)
+            rows = run.finished_rows(task, store)
         result = run.write_files(out, task, rows)
     for line in result.failures:
         typer.echo(f"failed: {line}", err=True)

@@ -16,17 +16,19 @@ from rich.text import Text
 from blockselect.cli.failure import Failure, one_line
 from blockselect.cli.outputs import write_tree
 from blockselect.cli.terminal import printable
-from blockselect.cli.trials import check_parquet, trials_running
+from blockselect.cli.trials import trials_running
 from blockselect.names import check_known
+from blockselect.reproduction.agenda import complete_rows
 from blockselect.reproduction.claims import Judgement
-from blockselect.reproduction.config import ExperimentConfig, read_config
-from blockselect.reproduction.figures import EXPERIMENTS
-from blockselect.reproduction.run import check_networks, complete_rows, failures, make_files, store_marks
+from blockselect.reproduction.experiment_config import ExperimentConfig, read_config
+from blockselect.reproduction.experiments import EXPERIMENTS
+from blockselect.reproduction.network_data import check_networks
+from blockselect.reproduction.result_files import failures, make_files, parquet_available
 from blockselect.reproduction.runner import run_experiments
 from blockselect.reproduction.store import Store
 from blockselect.reproduction.trial import Row
 
-__all__ = ["check_task", "complete_rows", "open_store", "run_trials", "show_verdicts", "write_files"]
+__all__ = ["check_task", "finished_rows", "open_store", "run_trials", "show_verdicts", "write_files"]
 
 STORE = "trials.sqlite"
 
@@ -54,13 +56,12 @@ class Result:
 
 def check_task(names: str, config: str, *, parquet: bool, dask: str | None) -> Task:
     """Refuse what cannot be done, before any work."""
-    check_parquet(parquet)
     if dask is not None and find_spec("distributed") is None:
         raise Failure("--dask needs Dask; install it with: pip install 'blockselect[dask]'.")
     chosen = parse_experiments(names)
     read = read_config(config)
-    check_networks(read)
-    return Task(chosen, read, Path(config).stem, parquet, dask)
+    check_networks(read.networks)
+    return Task(chosen, read, Path(config).stem, parquet and parquet_available(), dask)
 
 
 def parse_experiments(text: str) -> list[str]:
@@ -68,13 +69,12 @@ def parse_experiments(text: str) -> list[str]:
     if text.strip() == "all":
         return list(EXPERIMENTS)
     names = {name.strip() for name in text.split(",")}
-    with expecting_bad_input():
-        check_known(sorted(names), ["all", *EXPERIMENTS], what="experiment")
+    check_known(sorted(names), ["all", *EXPERIMENTS], what="experiment")
     return [name for name in EXPERIMENTS if name in names]
 
 
 def open_store(out: Path, task: Task) -> Store:
-    return Store(out / STORE, store_marks(task.config))
+    return Store(out / STORE, task.config.marks)
 
 
 def run_trials(task: Task, store: Store, *, workers: int, quiet: bool) -> None:
@@ -82,6 +82,11 @@ def run_trials(task: Task, store: Store, *, workers: int, quiet: bool) -> None:
     experiments = [EXPERIMENTS[name] for name in task.names]
     with trials_running(quiet=quiet) as progress:
         run_experiments(experiments, task.config, store, workers=workers, dask=task.dask, progress=progress)
+
+
+def finished_rows(task: Task, store: Store) -> dict[str, list[Row]]:
+    """Rows of every experiment that is complete in the store."""
+    return complete_rows(EXPERIMENTS, task.config, store)
 
 
 def write_files(out: Path, task: Task, rows: Mapping[str, list[Row]]) -> Result:

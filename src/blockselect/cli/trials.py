@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from importlib.util import find_spec
 
 import typer
 from joblib.externals.loky.process_executor import BrokenProcessPool
@@ -18,14 +17,6 @@ from blockselect.cli.failure import Failure
 from blockselect.reproduction.agenda import Standing
 
 LINE_EVERY = 30.0  # seconds between lines of progress where there is no terminal
-
-
-def check_parquet(wanted: bool) -> None:
-    """Refuse rows as Parquet where they cannot be written, before any work."""
-    if wanted and find_spec("pyarrow") is None:
-        raise Failure(
-            "Parquet needs pyarrow; install it with: pip install 'blockselect[reproduce]', or give --no-parquet."
-        )
 
 
 @contextmanager
