@@ -1,37 +1,60 @@
-# Every target sets up what it needs: `make demo` and `make test` work on a fresh clone.
+# Every target sets up what it needs: `make demo` and `make test` work on a fresh clone that has Python 3.11 or newer.
 PYTHON ?= python3
 VENV := .venv
-BIN := $(VENV)/bin
-
-.PHONY: demo test lint bench clean
-
-# The package alone: enough for the demo.
-$(VENV)/.installed: pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
-	touch $@
-
-# What tests, checks and benchmarks need besides.
-$(VENV)/.developer: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	touch $@
-
-demo: $(VENV)/.installed
-	$(BIN)/blockselect select --dataset cora --top 64 --out blockselect-demo
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 # Two test processes with one thread each: more would stand in each other's way on two cores.
-test: $(VENV)/.developer
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+test check coverage: export OMP_NUM_THREADS = 1
 
-lint: $(VENV)/.developer
+.PHONY: demo test check lint coverage torch bench dist clean
+
+# The command with its pictures: enough for the demo.
+$(VENV)/.cli: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(INSTALL) --editable '.[cli]'
+	touch $@
+
+# What tests and checks need besides.
+$(VENV)/.dev: $(VENV)/.cli
+	$(INSTALL) --editable '.[dev]'
+	touch $@
+
+demo: $(VENV)/.cli
+	$(BIN)/blockselect select --dataset cora --top 64 --out blockselect-demo
+
+test: $(VENV)/.dev
+	$(PYTEST)
+
+# Before each commit: all checks of the source, and the tests that take less than a minute together.
+check: lint
+	$(PYTEST) -m "not slow"
+
+lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(VENV)/.developer
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+coverage: $(VENV)/.dev
+	$(PYTEST) --cov --cov-report=term
+
+# PyTorch for the tests that are skipped without it.
+torch: $(VENV)/.dev
+	$(INSTALL) --editable '.[dev,torch-cpu]'
+
+bench: $(VENV)/.dev
+	$(INSTALL) --editable '.[bench]'
 	$(BIN)/python -m benchmarks
 
+# What a release uploads, each part installed in an environment of its own and tried with the README's tests.
+dist: $(VENV)/.dev
+	$(INSTALL) --editable '.[release]'
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/python scripts/check_dist.py dist
+
 clean:
-	rm -rf $(VENV) build dist blockselect-demo
+	rm -rf $(VENV) build dist .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache blockselect-demo

@@ -26,6 +26,24 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+ROOT = Path(__file__).parents[1]
+SLOW = (  # left out of the fast lane, `make check`: files and folders that take long
+    "README.md",
+    "src",
+    "tests/benchmarks",
+    "tests/cli",
+    "tests/reproduction",
+    "tests/test_readme.py",
+    "tests/test_registry.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if any(item.path.is_relative_to(ROOT / place) for place in SLOW):
+            item.add_marker("slow")
+
+
 def _folder(variable: str) -> Path:
     folder = os.environ.get(variable)
     if not folder or not Path(folder).is_dir():
