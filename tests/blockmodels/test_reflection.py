@@ -8,10 +8,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from blockselect.blockmodels import BlockModel
 from blockselect.blockmodels.model import check_block_model
-from blockselect.graphs.membership import membership_matrix
 from blockselect.blockmodels.reflection import reflected
+from blockselect.bmgufs.block_statistics import BlockStatistics
+from blockselect.bmgufs.descent import Descent
+from blockselect.bmgufs.gram_squared import gram_squared
 from blockselect.datasets import make_attributed_blocks
-from blockselect.scoring import BlockStatistics, descend, gram_squared
+from blockselect.graphs.membership import membership_matrix
 
 sizes_of_blocks = st.lists(st.integers(1, 6), min_size=1, max_size=5)
 seeds = st.integers(0, 10_000)
@@ -34,8 +36,8 @@ def block_graph(model):
 def precision(network, model):
     """Share of informative features among as many first ones as there are informative."""
     statistics = BlockStatistics.of(network.features, [model])
-    scores = descend(gram_squared(network.features), statistics, profile_ratio=0.6, sparsity=0.0).scores[0, 0]
-    first = np.argsort(-scores, kind="stable")[: network.is_informative.sum()]
+    solution = Descent(tol=0).solve(gram_squared(network.features), statistics, profile_ratio=0.6, sparsity=0.0)
+    first = np.argsort(-solution.scores[0, 0], kind="stable")[: network.is_informative.sum()]
     return network.is_informative[first].mean()
 
 

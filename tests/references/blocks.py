@@ -1,7 +1,5 @@
 """Families of block models the slow way: dense matrices, formulas as they stand."""
 
-from itertools import combinations
-
 import numpy as np
 
 
@@ -9,21 +7,6 @@ def normalized_graph(A):
     degrees = A.sum(axis=1)
     scale = np.diag((degrees + degrees.mean()) ** -0.5)
     return scale @ A @ scale
-
-
-def modularity(A, labels):
-    """Newman's: how much more of the link weight lies within communities than their degrees foretell."""
-    total, degrees = A.sum(), A.sum(axis=1)
-    within = np.equal.outer(labels, labels)
-    return float(((A / total - np.outer(degrees, degrees) / total**2) * within).sum())
-
-
-def merge_to(A, labels, k):
-    """Try every pair, keep the merge that leaves most modularity, again and again."""
-    while len(np.unique(labels)) > k:
-        tries = [np.where(labels == b, a, labels) for a, b in combinations(np.unique(labels), 2)]
-        labels = max(tries, key=lambda merged: modularity(A, merged))
-    return labels
 
 
 def smoothed_features(A, X):

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from blockselect.blockmodels import factorization
-from blockselect.blockmodels.families.factorization import Factorization, chain, settled_labels
-from blockselect.blockmodels.families.onmtf import onmtf_labels
+from blockselect.blockmodels.families import factorization
+from blockselect.blockmodels.families.factorization import Factorization, chain, onmtf_labels, settled_labels
+from blockselect.blockmodels.families.search import Search
 from blockselect.blockmodels.scaling import degree_normalized
 from blockselect.datasets import make_attributed_blocks
 from references import blocks, bmgufs
@@ -23,7 +23,7 @@ def test_onmtf_updates_are_those_of_the_paper(seed):
     rng = np.random.default_rng(seed)
     F, half = rng.random((18, 3)), rng.random((3, 3))
     slow, _ = bmgufs.onmtf(A, F, (half + half.T) / 2, n_iter=20)
-    fast = onmtf_labels(sparse.csr_array(A), 3, [np.random.default_rng(seed)], n_iter=20)[0]
+    fast = onmtf_labels(Search(sparse.csr_array(A), 3, [np.random.default_rng(seed)]), n_iter=20)[0]
     assert_array_equal(fast, slow.argmax(axis=1))
 
 
@@ -60,8 +60,8 @@ def test_the_fit_is_what_the_error_lacks(seed):
 def test_a_start_ends_the_same_alone_and_beside_others_that_stop_sooner_or_later():
     P = degree_normalized(make_attributed_blocks(300, 4, mean_degree=12, random_state=0).adjacency)
     P = P.astype(np.float32)
-    together = settled_labels(chain(P, P), 300, 4, np.random.default_rng(0).spawn(6))
-    alone = [settled_labels(chain(P, P), 300, 4, [rng])[0] for rng in np.random.default_rng(0).spawn(6)]
+    together = settled_labels(chain(P, P), Search(P, 4, np.random.default_rng(0).spawn(6)))
+    alone = [settled_labels(chain(P, P), Search(P, 4, [rng]))[0] for rng in np.random.default_rng(0).spawn(6)]
     assert_array_equal(together, alone)
 
 
@@ -71,7 +71,7 @@ def test_starts_that_settle_fit_as_well_as_they_ever_will(monkeypatch, seed):
     spent = []
     advance = Factorization.advance
     monkeypatch.setattr(Factorization, "advance", lambda self, n: (spent.append(n), advance(self, n))[1])
-    settled_labels(chain(P, P), 200, 3, [np.random.default_rng(seed)])
+    settled_labels(chain(P, P), Search(P, 3, [np.random.default_rng(seed)]))
     n_settled = sum(spent)
     settled, endless = (
         Factorization(chain(P, P), 200, 3, [np.random.default_rng(seed)], dtype=np.float32) for _ in range(2)

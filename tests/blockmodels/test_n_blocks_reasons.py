@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from blockselect.blockmodels import count, eigenvectors
+from blockselect.blockmodels import eigenvectors, n_blocks
 from blockselect.blockmodels.n_blocks import choose_n_blocks, count_blocks
 from made_graphs import planted, reweighted
 
@@ -25,7 +25,7 @@ def test_the_count_does_not_change_when_nodes_are_reordered(seed):
 
 @settings(max_examples=15)
 @given(exponent=st.floats(-100, 100))
-def test_the_evidence_does_not_change_with_the_scale_of_the_weights(exponent):
+def test_the_count_and_its_reasons_do_not_change_with_the_scale_of_the_weights(exponent):
     rng = np.random.default_rng(0)
     adjacency = reweighted(planted(300, 4), lambda row, column: rng.lognormal(size=len(row)))
     plain, scaled = (count_blocks(a, rng=np.random.default_rng(0)) for a in (adjacency, 10**exponent * adjacency))
@@ -34,7 +34,7 @@ def test_the_evidence_does_not_change_with_the_scale_of_the_weights(exponent):
     assert_allclose(plain.description_lengths, scaled.description_lengths, rtol=1e-6)
 
 
-def test_the_same_seed_gives_the_same_evidence():
+def test_the_same_seed_gives_the_same_reasons():
     adjacency = planted(500, 5)
     first, second = (count_blocks(adjacency, rng=np.random.default_rng(3)) for _ in range(2))
     assert first.noise == second.noise
@@ -42,22 +42,22 @@ def test_the_same_seed_gives_the_same_evidence():
     assert_array_equal(first.description_lengths, second.description_lengths)
 
 
-def test_the_evidence_says_why():
-    evidence = count_blocks(planted(600, 4, mean_degree=15), rng=np.random.default_rng(0))
-    magnitudes = np.abs(evidence.eigenvalues)
-    assert evidence.n_blocks == len(magnitudes) == len(evidence.description_lengths) == 4
-    assert (magnitudes > evidence.noise).all()
+def test_the_count_says_why():
+    counted = count_blocks(planted(600, 4, mean_degree=15), rng=np.random.default_rng(0))
+    magnitudes = np.abs(counted.eigenvalues)
+    assert counted.n_blocks == len(magnitudes) == len(counted.description_lengths) == 4
+    assert (magnitudes > counted.noise).all()
     assert_array_equal(magnitudes, np.sort(magnitudes)[::-1])
-    assert np.argmin(evidence.description_lengths) == 3
+    assert np.argmin(counted.description_lengths) == 3
 
 
 def test_blocks_that_link_to_others_show_as_negative_eigenvalues():
-    evidence = count_blocks(planted(600, 3, mean_degree=30, structure="disassortative"), rng=np.random.default_rng(0))
-    assert evidence.eigenvalues[0] > 0
-    assert (evidence.eigenvalues[1:3] < -evidence.noise).all()
+    counted = count_blocks(planted(600, 3, mean_degree=30, structure="disassortative"), rng=np.random.default_rng(0))
+    assert counted.eigenvalues[0] > 0
+    assert (counted.eigenvalues[1:3] < -counted.noise).all()
 
 
-def test_self_loops_tell_nothing():
+def test_self_loops_change_nothing():
     adjacency = planted(500, 5)
     loops = sparse.diags_array(np.random.default_rng(0).random(500) * 50)
     plain, looped = (count_blocks(a, rng=np.random.default_rng(0)) for a in (adjacency, adjacency + loops))
@@ -67,7 +67,7 @@ def test_self_loops_tell_nothing():
 def test_looking_at_few_eigenvalues_first_misses_none(monkeypatch):
     graphs = [planted(600, k, mean_degree=15) for k in (2, 5, 6, 7, 9)]
     few_first = [choose(graph) for graph in graphs]
-    monkeypatch.setattr(count, "_FIRST_LOOK", 16)
+    monkeypatch.setattr(n_blocks, "_FIRST_LOOK", 16)
     assert few_first == [choose(graph) for graph in graphs] == [2, 5, 6, 7, 9]
 
 
@@ -85,7 +85,7 @@ def test_the_description_length_is_that_of_the_formula(seed, k):
     upper[0, 1] = 1
     A = upper + upper.T
     vectors = np.linalg.qr(rng.standard_normal((15, k)))[0]
-    labels = count._labels(vectors)
+    labels = n_blocks._labels(vectors)
     w, length = A.sum(), k * (k + 1) / 4 * np.log(A.sum() / 2)
     for a in range(k):
         size = np.sum(labels == a)
@@ -93,4 +93,4 @@ def test_the_description_length_is_that_of_the_formula(seed, k):
         for b in range(k):
             p, p_a, p_b = (part.sum() / w for part in (A[labels == a][:, labels == b], A[labels == a], A[labels == b]))
             length -= w / 2 * p * np.log(p / (p_a * p_b)) if p else 0
-    assert_allclose(count._description_length(sparse.csr_array(A), vectors), length, atol=1e-10)
+    assert_allclose(n_blocks._description_length(sparse.csr_array(A), vectors), length, atol=1e-10)
