@@ -35,7 +35,7 @@ def read_classes(path: Path, graph: AttributedGraph) -> IntArray:
     _refuse(path, "id(s) are no node of the network", sorted(class_of.keys() - set(nodes)))
     found, classes = np.unique([class_of[node] for node in nodes], return_inverse=True)
     if len(found) < 2:
-        raise ValueError(f"{path}: every node is of class {found[0].item()!r}; two classes are needed to tell apart.")
+        raise ValueError(f"{path}: every node is of class {found[0].item()!r}; at least two classes are needed.")
     return classes.astype(np.intp)
 
 

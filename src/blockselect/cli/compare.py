@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from blockselect.cli import options as opt
+from blockselect.cli.classes import read_classes
+from blockselect.cli.compare_output import Task, file_contents, n_classes, show_table, summary
 from blockselect.cli.failure import Failure, expecting_bad_input, one_line
-from blockselect.cli.outputs import check_folder, write_together
+from blockselect.cli.inputs import NetworkInput, load_network
+from blockselect.cli.outputs import check_destination, write_together
+from blockselect.cli.record import file_record
 from blockselect.cli.terminal import progress_bar
+from blockselect.consensus.estimator import BlockModelSelector
+from blockselect.evaluation.comparison import compare_methods
+from blockselect.names import check_known
+from blockselect.registry import SELECTORS
 
-OUTPUT_FILES = ("comparison.csv", "comparison.md", "run.json")
+OUTPUT_FILES = ("comparison.csv", "comparison.md", "json")
 ALL_FAILED = 1
+N_NEIGHBORS: int = BlockModelSelector().n_neighbors  # of each node, where no --graph is given
 
 Classes = Annotated[
     Path | None,
@@ -55,7 +65,7 @@ Out = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        help="Folder for comparison.csv, comparison.md and run.json. Needed unless --json is given.",
+        help="Folder for comparison.csv, comparison.md and json. Needed unless --json is given.",
         rich_help_panel="Output",
     ),
 ]
@@ -77,7 +87,10 @@ Workers = Annotated[
     ),
 ]
 
+app = typer.Typer(add_completion=False)
 
+
+@app.command()
 def compare(
     dataset: opt.Dataset = None,
     features: opt.Features = None,
@@ -93,22 +106,22 @@ def compare(
     seed: Seed = 0,
     workers: Workers = 1,
 ) -> None:
-    """Compare methods by how well K-means on their best features finds known classes.
-
-    blockselect compare --dataset cora --methods block-model,variance --top 16,64 --out comparison
-    """
-    if out is not None:
-        check_folder(out, OUTPUT_FILES)
-    elif not as_json:
-        raise Failure("nowhere to put the result; name a folder with --out, or give --json.")
-    # Imported here: NumPy and scikit-learn take a second that --help should not wait for.
-    from blockselect.cli import comparison as run
-
-    names, numbers = run.parse_methods(methods), run.parse_numbers(top)
-    network = run.load_labelled_network(dataset, features, graph, classes)
-    task = run.check_task(network, names, numbers, blocks=blocks, runs=runs, seed=seed)
+    """blockselect compare --dataset cora --methods block-model,variance --top 16,64 --out comparison"""
+    check_destination(out, OUTPUT_FILES, as_json=as_json)
+    names, numbers = parse_methods(methods), parse_numbers(top)
+    network = load_labelled_network(dataset, features, graph, classes)
+    task = check_task(network, names, numbers, blocks=blocks, runs=runs, seed=seed)
     with progress_bar(quiet) as progress:
-        comparison = run.run_comparison(task, progress, workers=workers)
+        comparison = compare_methods(
+            network.graph,
+            names,
+            numbers,
+            n_blocks=task.n_blocks,
+            n_runs=runs,
+            seed=seed,
+            n_jobs=workers,
+            progress=progress,
+        )
     for name, messages in comparison.warnings.items():
         for message in messages:
             typer.echo(f"warning: {name}: {message}", err=True)
@@ -116,12 +129,64 @@ def compare(
         typer.echo(f"failed: {name}: {one_line(error)}", err=True)
     if out is not None:
         with expecting_bad_input():
-            write_together(out, run.file_contents(task, comparison))
+            write_together(out, file_contents(task, comparison))
     if as_json:
-        typer.echo(json.dumps(run.summary(task, comparison), allow_nan=False, default=str))
+        typer.echo(json.dumps(summary(task, comparison), allow_nan=False, default=str))
     elif out is not None and not quiet:
-        run.show_table(comparison)
+        show_table(comparison)
         for file in OUTPUT_FILES:
             typer.echo(f"wrote {out / file}")
     if set(comparison.errors) >= set(names):
         raise typer.Exit(ALL_FAILED)
+
+
+def parse_methods(text: str) -> list[str]:
+    """Names of methods, in the order given; all: of the registry."""
+    if text.strip() == "all":
+        return list(SELECTORS)
+    names = list(dict.fromkeys(name.strip() for name in text.split(",")))
+    try:
+        check_known(names, SELECTORS, what="method")
+    except ValueError as error:
+        raise Failure(f"--methods: {error}") from error
+    return names
+
+
+def parse_numbers(text: str) -> list[int]:
+    """Numbers of features, rising."""
+    try:
+        numbers = [int(part) for part in text.split(",")]
+    except ValueError:
+        numbers = []
+    if not numbers or min(numbers) < 1:
+        raise Failure(f"--top is {text!r}; expected whole numbers from 1 with commas between them, such as 16,64.")
+    return sorted(set(numbers))
+
+
+def load_labelled_network(
+    dataset: str | None, features: Path | None, graph: Path | None, classes: Path | None
+) -> NetworkInput:
+    """The network that the options name, with its classes."""
+    if features is not None and classes is None:
+        raise Failure("--features needs --classes FILE: methods are compared by how well they find known classes.")
+    if dataset is not None and classes is not None:
+        raise Failure("--classes goes with --features; a --dataset brings its own classes.")
+    network = load_network(dataset, features, graph, n_neighbors=N_NEIGHBORS)
+    if classes is None:
+        return network
+    with expecting_bad_input():
+        labelled = replace(network.graph, classes=read_classes(classes, network.graph))
+        return replace(network, graph=labelled, record={**network.record, "classes": file_record(classes)})
+
+
+def check_task(
+    network: NetworkInput, methods: list[str], numbers: list[int], *, blocks: int | None, runs: int, seed: int
+) -> Task:
+    """Refuse what the network cannot give, before any work."""
+    graph = network.graph
+    if numbers[-1] > graph.n_features:
+        raise Failure(f"--top is {numbers[-1]} but there are {graph.n_features} features; choose at most those.")
+    if blocks is not None and blocks > graph.n_nodes:
+        raise Failure(f"--blocks is {blocks} but there are {graph.n_nodes} nodes; choose at most those.")
+    n_blocks = n_classes(network) if blocks is None else blocks
+    return Task(network, methods, numbers, n_blocks, runs, seed)

@@ -18,18 +18,18 @@ from blockselect.datasets.download import cache_folder, place_of
 
 EMBEDDED = "in the package"
 
-datasets = typer.Typer(help="The real networks that the package knows: list, info NAME, fetch NAME.")
+app = typer.Typer(add_completion=False)
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="A name that `blockselect datasets list` shows.")]
 
 
-@datasets.callback(invoke_without_command=True)
+@app.callback(invoke_without_command=True)
 def commands(context: typer.Context) -> None:
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 
 
-@datasets.command("list")
+@app.command("list")
 def list_all() -> None:
     """Show every network, its size, and whether it is on this machine."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
@@ -44,7 +44,7 @@ def list_all() -> None:
     Console().print(table)
 
 
-@datasets.command()
+@app.command()
 def info(name: Name) -> None:
     """Show what a network is, its size, where it comes from, its licence and what to cite."""
     with expecting_bad_input():
@@ -63,7 +63,7 @@ def info(name: Name) -> None:
         typer.echo(f"cite: {citation}")
 
 
-@datasets.command()
+@app.command()
 def fetch(name: Name) -> None:
     """Download a network if it is not on this machine, and check it."""
     with expecting_bad_input(), progress_bar(quiet=False) as progress:

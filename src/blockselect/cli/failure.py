@@ -1,16 +1,15 @@
-"""How the command fails: one line on stderr and exit code 2 for what the user can mend, 130 for Ctrl-C."""
+"""How the command fails: one line on stderr and exit code 2 for what the user can mend."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NoReturn
 
-import typer
-from typer.core import TyperGroup
+from blockselect.cli.extra import advice
+from blockselect.cli.settings import option_of
+from blockselect.errors import ParameterError
 
-BAD_INPUT, INTERRUPTED = 2, 130
+BAD_INPUT = 2
 
 
 class Failure(Exception):  # noqa: N818  (what the user reads, not an error of the program)
@@ -22,7 +21,7 @@ class Failure(Exception):  # noqa: N818  (what the user reads, not an error of t
 
 @contextmanager
 def expecting_bad_input() -> Iterator[None]:
-    """Turn what bad files, values and devices raise into a `Failure`."""
+    """Turn what bad files, values and devices raise into a `Failure`, which names options rather than parameters."""
     try:
         yield
     # RuntimeError: torch's way to refuse a device, or to say that its memory is full.
@@ -30,42 +29,15 @@ def expecting_bad_input() -> Iterator[None]:
         raise Failure(_reason(error)) from error
 
 
-class OneLineGroup(TyperGroup):
-    """A group of commands that shows every complaint as one line, Typer's own about options included."""
-
-    def main(self, *args: Any, **extra: Any) -> Any:
-        if not extra.get("standalone_mode", True):
-            return super().main(*args, **extra)
-        try:
-            code = super().main(*args, **{**extra, "standalone_mode": False})
-        except Exception as error:
-            # Typer's class of usage errors has moved between its versions; what it can do has not.
-            message = getattr(error, "format_message", None)
-            if message is None:
-                raise
-            _complain(message())
-        sys.exit(code if isinstance(code, int) else 0)
-
-    def invoke(self, ctx: Any) -> Any:
-        try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
-            typer.echo("interrupted.", err=True)
-            raise typer.Exit(INTERRUPTED) from None
-
-
-def _complain(message: str) -> NoReturn:
-    typer.echo(f"error: {one_line(message)}", err=True)
-    sys.exit(BAD_INPUT)
-
-
 def one_line(message: str) -> str:
     return " ".join(message.split())
 
 
 def _reason(error: Exception) -> str:
+    if isinstance(error, ParameterError):
+        return f"{option_of(error.parameter)} {error.problem}"
     if isinstance(error, OSError) and error.strerror and error.filename is not None:
         return f"{error.filename}: {error.strerror}."
     if isinstance(error, MemoryError):
         return f"not enough memory ({error}); try --dtype float32, or drop features first."
-    return str(error)
+    return (isinstance(error, ImportError) and advice(error)) or str(error)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from scipy import sparse
-
-from blockselect.arrays import Features
-from blockselect.cli.failure import expecting_bad_input
+from blockselect.arrays import Sparse
+from blockselect.cli.failure import Failure, expecting_bad_input
+from blockselect.cli.record import file_record, hash_matrix
 from blockselect.datasets.catalogue import find_dataset
 from blockselect.datasets.download import Progress
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
@@ -25,12 +22,51 @@ class NetworkInput:
     graph: AttributedGraph
     title: str  # for people
     record: dict[str, Any]  # for run.json
+    built_from_features: bool = False  # links of nearest neighbours
+
+    @property
+    def adjacency(self) -> Sparse | None:
+        """For `fit`: None where a selector is to build the graph from the features, and to know that it did."""
+        return None if self.built_from_features else self.graph.adjacency
 
 
-def load_dataset(name: str, progress: Progress | None) -> NetworkInput:
-    """A data set by its name, hashed by its content."""
+def load_network(
+    dataset: str | None,
+    features: Path | None,
+    graph: Path | None,
+    *,
+    n_neighbors: int | None,
+    progress: Progress | None = None,
+) -> NetworkInput:
+    """The network that the options name, in one of the two ways.
+
+    Parameters
+    ----------
+    dataset, features, graph
+        The options of these names.
+    n_neighbors : int or None
+        Of each node, where features come without a graph; None: that is refused.
+    progress : callable, optional
+        Called during a download.
+    """
+    if (dataset is None) == (features is None):
+        raise Failure("give either --dataset NAME or --features FILE (with --graph FILE), and not both.")
     with expecting_bad_input():
-        graph = find_dataset(name).load(progress)
+        if dataset is not None:
+            if graph is not None:
+                raise Failure("--graph goes with --features; a --dataset brings its own graph.")
+            return _load_dataset(dataset, progress)
+        assert features is not None
+        if graph is not None:
+            return _load_files(features, graph)
+        if n_neighbors is None:
+            raise Failure("--graph is not given; name a file of links, or link nearest neighbours by --neighbors N.")
+        return _load_features(features, n_neighbors)
+
+
+def _load_dataset(name: str, progress: Progress | None) -> NetworkInput:
+    """A data set by its name, hashed by its content."""
+    graph = find_dataset(name).load(progress)
     record = {
         "dataset": name,
         "features": {"sha256": hash_matrix(graph.features)},
@@ -39,37 +75,20 @@ def load_dataset(name: str, progress: Progress | None) -> NetworkInput:
     return NetworkInput(graph, name, record)
 
 
-def load_files(features: Path, graph: Path | None, *, n_neighbors: int) -> NetworkInput:
-    """A network from files, hashed as they are; without a file of links its nearest-neighbour graph."""
-    if graph is None:
-        network = _with_neighbours(features, n_neighbors)
-        title = f"{features.name}; no --graph: each node linked with its {n_neighbors} nearest by the features"
-        origin: dict[str, Any] = {"nearest_neighbours": n_neighbors}
-    else:
-        network = read_attributed_graph(features, graph)
-        title, origin = f"{features.name} with {graph.name}", file_record(graph)
-    return NetworkInput(network, title, {"features": file_record(features), "graph": origin})
+def _load_files(features: Path, graph: Path) -> NetworkInput:
+    network = read_attributed_graph(features, graph)
+    record = {"features": file_record(features), "graph": file_record(graph)}
+    return NetworkInput(network, f"{features.name} with {graph.name}", record)
 
 
-def _with_neighbours(features: Path, n_neighbors: int) -> AttributedGraph:
-    table = read_features(features)
+def _load_features(path: Path, n_neighbors: int) -> NetworkInput:
+    """Features alone, with links of nearest neighbours."""
+    table = read_features(path)
     ids, names = table.node_ids, table.feature_names
     try:
-        return check_attributed_graph(table.matrix, None, node_ids=ids, feature_names=names, n_neighbors=n_neighbors)
+        graph = check_attributed_graph(table.matrix, None, node_ids=ids, feature_names=names, n_neighbors=n_neighbors)
     except ValueError as error:
-        raise ValueError(f"{features}: {error}") from error
-
-
-def hash_matrix(matrix: Features) -> str:
-    """SHA-256 of the shape and the non-zero entries, the same on every machine and for dense and sparse."""
-    csr = sparse.csr_array(matrix)
-    digest = hashlib.sha256(np.array(csr.shape, dtype="<i8").tobytes())
-    for part, kind in ((csr.indptr, "<i8"), (csr.indices, "<i8"), (csr.data, "<f8")):
-        digest.update(part.astype(kind).tobytes())
-    return digest.hexdigest()
-
-
-def file_record(path: Path) -> dict[str, str]:
-    """The name without its folder: the hash says which file it was, and folders are private."""
-    with path.open("rb") as stream:
-        return {"file": path.name, "sha256": hashlib.file_digest(stream, "sha256").hexdigest()}
+        raise ValueError(f"{path}: {error}") from error
+    title = f"{path.name}; no --graph: each node linked with its {n_neighbors} nearest by the features"
+    record = {"features": file_record(path), "graph": {"nearest_neighbours": n_neighbors}}
+    return NetworkInput(graph, title, record, built_from_features=True)

@@ -23,6 +23,14 @@ def check_folder(folder: Path, names: Iterable[str]) -> None:
             raise Failure(f"{str(folder / name)!r} is a folder where a file is to be written; name another --out.")
 
 
+def check_destination(folder: Path | None, names: Iterable[str], *, as_json: bool) -> None:
+    """Refuse a run whose result would go nowhere, or cannot be written, before any work."""
+    if folder is not None:
+        check_folder(folder, names)
+    elif not as_json:
+        raise Failure("nowhere to put the result; name a folder with --out, or give --json.")
+
+
 def write_together(folder: Path, files: Mapping[str, bytes]) -> None:
     """Write the files into the folder, replacing older ones, each whole.
 

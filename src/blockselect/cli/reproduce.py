@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
-from blockselect.cli.failure import expecting_bad_input
-from blockselect.cli.outputs import check_folder
+from blockselect.cli.failure import Failure, expecting_bad_input, one_line
+from blockselect.cli.outputs import check_folder, write_tree
+from blockselect.cli.terminal import printable
+from blockselect.cli.trials import trials_running
+from blockselect.names import check_known
+from blockselect.reproduction.agenda import complete_rows
+from blockselect.reproduction.claims import Judgement
+from blockselect.reproduction.experiment_config import ExperimentConfig, read_config
+from blockselect.reproduction.experiments import EXPERIMENTS
+from blockselect.reproduction.network_data import check_networks
+from blockselect.reproduction.result_files import failures, make_files, parquet_available
+from blockselect.reproduction.runner import run_experiments
+from blockselect.reproduction.store import Store
+from blockselect.reproduction.trial import Row
 
 ALL_FAILED = 1
+STORE = "trials.sqlite"
 
 Names = Annotated[
     str,
@@ -53,9 +73,14 @@ NoParquet = Annotated[
     bool,
     typer.Option("--no-parquet", help="Rows as CSV alone, even where pyarrow is installed.", rich_help_panel="Output"),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", help="No progress and no account.", rich_help_panel="Output")]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", help="No progress, and no summary at the end.", rich_help_panel="Output")
+]
+
+app = typer.Typer(add_completion=False)
 
 
+@app.command()
 def reproduce(
     experiments: Names,
     out: Out,
@@ -66,25 +91,81 @@ def reproduce(
     no_parquet: NoParquet = False,
     quiet: Quiet = False,
 ) -> None:
-    """Run the paper's experiments and judge its claims. Stop it any time: the same command goes on.
-
-    blockselect reproduce all --config quick --workers 2 --out results
-    """
-    check_folder(out, ("trials.sqlite", "claims.md", "claims.html", "config.json"))
-    # Imported here: NumPy, scikit-learn and matplotlib take a second that --help should not wait for.
-    from blockselect.cli import reproduction as run
-
+    """blockselect reproduce all --config quick --workers 2 --out results"""
+    check_folder(out, (STORE, "claims.md", "claims.html", "config.json"))
     with expecting_bad_input():
-        task = run.check_task(experiments, config, parquet=not no_parquet, dask=dask)
-        with run.open_store(out, task) as store:
+        task = check_task(experiments, config, parquet=not no_parquet, dask=dask)
+        with Store(out / STORE, task.config.marks) as store:
             if retry_failed:
                 store.forget_failures()
-            run.run_trials(task, store, workers=workers, quiet=quiet)
-            rows = run.finished_rows(task, store)
-        result = run.write_files(out, task, rows)
+            with trials_running(quiet=quiet) as progress:
+                chosen = [EXPERIMENTS[name] for name in task.names]
+                run_experiments(chosen, task.config, store, workers=workers, dask=dask, progress=progress)
+            rows = complete_rows(EXPERIMENTS, task.config, store)
+        result = write_files(out, task, rows)
     for line in result.failures:
         typer.echo(f"failed: {line}", err=True)
     if not quiet:
-        run.show_verdicts(out, result)
+        show_verdicts(out, result)
     if result.all_failed:
         raise typer.Exit(ALL_FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is reproduced, checked."""
+
+    names: list[str]
+    config: ExperimentConfig
+    title: str  # of the configuration, without its folder
+    parquet: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What was written, and what to report of it."""
+
+    judgements: Mapping[str, Judgement]
+    failures: list[str]
+    all_failed: bool
+    n_files: int
+
+
+def check_task(names: str, config: str, *, parquet: bool, dask: str | None) -> Task:
+    """Refuse what cannot be done, before any work."""
+    if dask is not None and find_spec("distributed") is None:
+        raise Failure("--dask needs Dask; install it with: pip install 'blockselect[dask]'.")
+    chosen = parse_experiments(names)
+    read = read_config(config)
+    check_networks(read.networks)
+    return Task(chosen, read, Path(config).stem, parquet and parquet_available())
+
+
+def parse_experiments(text: str) -> list[str]:
+    """Names of experiments, in the order of the paper."""
+    if text.strip() == "all":
+        return list(EXPERIMENTS)
+    names = {name.strip() for name in text.split(",")}
+    check_known(sorted(names), ["all", *EXPERIMENTS], what="experiment")
+    return [name for name in EXPERIMENTS if name in names]
+
+
+def write_files(out: Path, task: Task, rows: Mapping[str, list[Row]]) -> Result:
+    """Write all files of the experiments that are complete in this folder."""
+    files, judgements = make_files(rows, task.config, title=task.title, parquet=task.parquet)
+    write_tree(out, files)
+    lines = [f"{name}: {one_line(line)}" for name in task.names for line in failures(rows[name])]
+    all_failed = all(row["error"] for name in task.names for row in rows[name])
+    return Result(judgements, lines, all_failed, len(files))
+
+
+def show_verdicts(out: Path, result: Result) -> None:
+    """The verdict on each claim, and where the files are."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for title in ("claim", "verdict", "measured"):
+        table.add_column(title, no_wrap=title != "measured")
+    for letter, judgement in result.judgements.items():
+        table.add_row(*(Text(printable(cell)) for cell in (letter, judgement.verdict, judgement.summary)))
+    console = Console()
+    console.print(table, width=None if console.is_terminal else 120)
+    typer.echo(f"wrote {result.n_files} files; begin with {out / 'claims.html'}")

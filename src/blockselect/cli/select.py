@@ -1,101 +1,163 @@
-"""`blockselect select`: the features of a network that tell its structure."""
+"""`blockselect select`: the features of a network that explain its structure."""
 
 from __future__ import annotations
 
+import inspect
 import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
+from blockselect.base import Progress
+from blockselect.bmgufs.selector import DescentSelector
 from blockselect.cli import options as opt
 from blockselect.cli.failure import Failure, expecting_bad_input
-from blockselect.cli.outputs import check_folder, write_together
-from blockselect.cli.terminal import progress_bar, show_account
+from blockselect.cli.inputs import NetworkInput, load_network
+from blockselect.cli.outputs import check_destination, write_together
+from blockselect.cli.record import json_bytes, settings_record, versions
+from blockselect.cli.selector_options import make_selector, takes_settings
+from blockselect.cli.terminal import progress_bar, show_selection
+from blockselect.inspection.reselection import MIN_RESAMPLES
+from blockselect.inspection.stability import selection_stability
+from blockselect.report.overview import draw_overview, render_png
+from blockselect.report.summarize import summarize
+from blockselect.report.tables import scores_table, selected_table
+from blockselect.warned import collected_warnings
 
 OUTPUT_FILES = ("selected.csv", "scores.csv", "run.json", "overview.png")
+RESAMPLES: int = inspect.signature(selection_stability).parameters["n_resamples"].default
+
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Folder for selected.csv, scores.csv, run.json and overview.png. Needed unless --json is given.",
+        rich_help_panel="Output",
+    ),
+]
+Resamples = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        metavar="INTEGER",
+        help="Resampled graphs from which the stability of the selection is estimated; 0: none.",
+        show_default=f"{RESAMPLES}; with --paper 0",
+        rich_help_panel="Output",
+    ),
+]
+Paper = Annotated[
+    bool,
+    typer.Option(
+        "--paper",
+        help="Run BMGUFS, exactly the method of Bai, Nguyen and Davidson (KDD 2020), instead of the default; needs "
+        "--blocks.",
+        rich_help_panel="Method",
+    ),
+]
+
+app = typer.Typer(add_completion=False)
 
 
+@app.command()
+@takes_settings
 def select(
     dataset: opt.Dataset = None,
     features: opt.Features = None,
     graph: opt.Graph = None,
-    top: opt.Top = None,
-    fdr: opt.FDR = None,
-    null_rounds: opt.NullRounds = None,
-    out: opt.Out = None,
+    out: Out = None,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
-    blocks: opt.Blocks = None,
-    block_model: opt.BlockModelOption = None,
-    candidates: opt.Candidates = None,
-    guidance: opt.Guidance = None,
-    joint: opt.Joint = None,
-    evidence: opt.Evidence = None,
-    resamples: opt.Resamples = None,
-    profile_target: opt.ProfileTargetOption = None,
-    profile_ratio: opt.ProfileRatio = None,
-    sparsity: opt.Sparsity = None,
-    binarize: opt.BinarizeOption = None,
-    refine: opt.Refine = None,
-    redundancy: opt.Redundancy = None,
-    coverage: opt.Coverage = None,
-    gradient: opt.GradientOption = None,
-    max_iter: opt.MaxIter = None,
-    tol: opt.Tol = None,
-    paper: opt.Paper = False,
-    seed: opt.Seed = 0,
-    device: opt.Device = None,
-    dtype: opt.Dtype = None,
+    resamples: Resamples = None,
+    paper: Paper = False,
+    **settings: Any,
 ) -> None:
-    """Select the features that tell the structure of a network.
-
-    blockselect select --dataset cora --top 64 --out results
-    """
-    if out is not None:
-        check_folder(out, OUTPUT_FILES)
-    elif not as_json:
-        raise Failure("nowhere to put the result; name a folder with --out, or give --json.")
-    # Imported here: NumPy, scikit-learn and matplotlib take a second that --help should not wait for.
-    from blockselect.cli import selection as run
-
-    selector = run.make_selector(
-        {
-            "top": top,
-            "fdr": fdr,
-            "null_rounds": null_rounds,
-            "blocks": blocks,
-            "block_model": block_model,
-            "candidates": candidates,
-            "guidance": guidance,
-            "joint": joint,
-            "evidence": evidence,
-            "resamples": resamples,
-            "profile_target": profile_target,
-            "profile_ratio": profile_ratio,
-            "sparsity": sparsity,
-            "binarize": binarize,
-            "refine": refine,
-            "redundancy": redundancy,
-            "coverage": coverage,
-            "gradient": gradient,
-            "max_iter": max_iter,
-            "tol": tol,
-            "seed": seed,
-            "device": device,
-            "dtype": dtype,
-        },
-        paper=paper,
-        links_given=dataset is not None or graph is not None,
-    )
+    """blockselect select --dataset cora --top 64 --out results"""
+    check_destination(out, OUTPUT_FILES, as_json=as_json)
+    n_resamples = _check_resamples(resamples, paper=paper)
+    selector = make_selector({name.replace("_", "-"): value for name, value in settings.items()}, paper=paper)
+    if settings["neighbors"] is not None and (graph is not None or dataset is not None):
+        raise Failure("--neighbors links nodes where no graph is given; leave it or the graph out.")
     with progress_bar(quiet) as progress:
-        network = run.load_network(dataset, features, graph, n_neighbors=selector.n_neighbors, progress=progress)
-        selection = run.run_selection(network, selector, progress)
+        network = load_network(dataset, features, graph, n_neighbors=selector.n_neighbors, progress=progress)
+        selection = run_selection(network, selector, n_resamples, progress)
     for warning in selection.warnings:
         typer.echo(f"warning: {warning}", err=True)
     if out is not None:
-        files = run.file_contents(selection)
+        files = file_contents(selection)
         with expecting_bad_input():
             write_together(out, files)
     if as_json:
         typer.echo(json.dumps(selection.summary, allow_nan=False))
     elif out is not None and not quiet:
-        show_account(network.title, selection.summary, [out / name for name in OUTPUT_FILES])
+        show_selection(network.title, selection.summary, [out / name for name in OUTPUT_FILES])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Selection:
+    """A run that is done, nothing written yet."""
+
+    network: NetworkInput
+    selector: DescentSelector
+    n_resamples: int
+    summary: dict[str, Any]
+    warnings: list[str]
+
+
+def run_selection(
+    network: NetworkInput, selector: DescentSelector, n_resamples: int, progress: Progress | None
+) -> Selection:
+    """Fit, estimate the stability of the selection if asked to, and collect what the library warns of."""
+    features, adjacency = network.graph.features, network.adjacency
+    stability = None
+    with collected_warnings() as messages, expecting_bad_input():
+        selector.fit(features, adjacency=adjacency, progress=progress)
+        if n_resamples:
+            stability = selection_stability(
+                selector, features, adjacency=adjacency, n_resamples=n_resamples, progress=progress
+            )
+    summary = summarize(selector, network.graph, stability=stability)
+    return Selection(network, selector, n_resamples, summary, messages)
+
+
+def file_contents(selection: Selection) -> dict[str, bytes]:
+    """Every file of the run, by name. The same input and settings give the same bytes."""
+    summary = selection.summary
+    return {
+        "selected.csv": selected_table(summary).encode(),
+        "scores.csv": scores_table(summary).encode(),
+        "run.json": json_bytes(run_record(selection)),
+        "overview.png": render_png(draw_overview(summary)),
+    }
+
+
+def run_record(selection: Selection) -> dict[str, Any]:
+    """What it takes to repeat the run, and its main figures; no time and no place: runs can be compared."""
+    selector, summary = selection.selector, selection.summary
+    return {
+        "command": "select",
+        "input": selection.network.record,
+        "selector": settings_record(selector),
+        "n_resamples": selection.n_resamples,
+        "versions": versions(selector.device),
+        "counts": summary["counts"],
+        "n_blocks": summary["blocks"]["count"],
+        "block_sizes": summary["blocks"]["sizes"],
+        "relative_error": summary["relative_error"],
+        "candidate_errors": summary["candidate_errors"],
+        "criteria": summary["criteria"],
+        "sparsity": summary["sparsity"],
+        "n_iter": summary["n_iter"],
+        "gram_form": selector.gram_form_,
+        "warnings": selection.warnings,
+    }
+
+
+def _check_resamples(given: int | None, *, paper: bool) -> int:
+    """As many as are given; the paper knows no stability, so there only if asked for."""
+    if given is None:
+        return 0 if paper else RESAMPLES
+    if 0 < given < MIN_RESAMPLES:
+        raise Failure(f"--resamples is {given}, too few to estimate stability; choose at least {MIN_RESAMPLES}, or 0.")
+    return given

@@ -1,4 +1,4 @@
-"""What the command shows: a progress bar while it works, and a short account at the end."""
+"""What the command shows: a progress bar while it works, and a short summary at the end."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None
         yield report
 
 
-def show_account(title: str, summary: dict[str, Any], written: Iterable[Path]) -> None:
+def show_selection(title: str, summary: dict[str, Any], written: Iterable[Path]) -> None:
     """The network, the best features, and where the files are."""
     counts = summary["counts"]
     typer.echo(f"network: {printable(title)}")

@@ -1,4 +1,4 @@
-"""While trials run: how far they are, and what is told when they are stopped."""
+"""While trials run: how far they are, and what is said when they are stopped."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def trials_running(*, quiet: bool) -> Iterator[Callable[[Standing], None] | None
 
 @contextmanager
 def _progress(quiet: bool) -> Iterator[Callable[[Standing], None] | None]:
-    """A bar on a terminal; else a line now and then, so that a log tells how far the run is."""
+    """A bar on a terminal; else a line now and then, so that a log shows how far the run is."""
     if quiet:
         yield None
     elif sys.stderr.isatty():

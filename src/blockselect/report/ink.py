@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 # From matplotlib's own defaults, so that a user's settings do not change the picture.
 STYLE: list[Any] = ["default", {"font.size": 9, "axes.titlesize": 10, "axes.titlelocation": "left"}]
 INK, GREY = "#222222", "#b5b5b5"
-BLUE, VERMILION = "#0072b2", "#d55e00"  # Okabe and Ito: told apart by colour-blind readers, and in grey
+BLUE, VERMILION = "#0072b2", "#d55e00"  # Okabe and Ito: distinct for colour-blind readers, and in grey
 
 
 def bare(axes: Axes) -> None:

@@ -1,4 +1,4 @@
-"""A summary as one picture: scores and their stability, who voted, the losses, the blocks and the induced ones."""
+"""A summary as one picture: scores and their stability, the candidates, the losses, the blocks and the induced ones."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from blockselect.arrays import FloatArray
+from blockselect.report.candidates_panel import draw_candidates
 from blockselect.report.ink import BLUE, GREY, INK, STYLE, VERMILION, bare
-from blockselect.report.votes import draw_votes
 
 DENSITY_COLOURS = "Blues"  # lightness falls evenly, so it reads in grey as well
 _MAX_WRITTEN_BLOCKS = 12  # beyond that the numbers in the cells would not be legible
@@ -49,8 +49,8 @@ def draw_overview(summary: dict[str, Any]) -> Figure:
         _draw_features(left, summary)
         losses = right
         if summary["criteria"] is not None:
-            votes, losses = right.subfigures(2, 1, height_ratios=[1, 1.25])
-            draw_votes(votes.subplots(), summary["criteria"])
+            candidates, losses = right.subfigures(2, 1, height_ratios=[1, 1.25])
+            draw_candidates(candidates.subplots(), summary["criteria"])
         _draw_losses(losses.subplots(2, 1, sharex=True), summary)
         _draw_profiles(bottom, summary)
     return figure
@@ -74,7 +74,7 @@ def _headline(summary: dict[str, Any]) -> str:
 
 
 def _draw_features(figure: Any, summary: dict[str, Any]) -> None:
-    """Scores and, where told, stability, of all features by rank."""
+    """Scores and, where it was estimated, stability, of all features by rank."""
     order = np.argsort(summary["ranking"])
     selected = np.isin(order, [row["index"] for row in summary["selected"]])
     stability = summary["measures"].get("stability")
@@ -97,7 +97,7 @@ def _draw_scores(axes: Axes, scores: FloatArray, selected: NDArray[np.bool_]) ->
             values = np.where(part, scores, 0.0)
             axes.stairs(values, edges, fill=True, color=colour, label=f"{name}: {np.count_nonzero(part):,}")
     n_selected = np.count_nonzero(selected)
-    if selected[:n_selected].all():  # a refined selection, or one of discoveries, has no cut by rank
+    if selected[:n_selected].all():  # discoveries have no cut by rank
         axes.axvline(edges[n_selected], color=INK, linestyle="--", linewidth=1.2, label="cut")
     axes.set(title="Scores, the best first", ylabel="score", ylim=(0, 1.05 * scores.max() if scores.max() > 0 else 1))
     axes.legend(frameon=False, loc="upper right")

@@ -11,43 +11,50 @@ from blockselect.arrays import FloatArray, IntArray
 from blockselect.blockmodels.reflection import reflected
 from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.losses import profiles
+from blockselect.bmgufs.selector import DescentSelector
 from blockselect.consensus.estimator import BlockModelSelector
 from blockselect.graphs.attributed import AttributedGraph
 
 
-def summarize(selector: BlockModelSelector, graph: AttributedGraph) -> dict[str, Any]:
+def summarize(
+    selector: DescentSelector, graph: AttributedGraph, *, stability: FloatArray | None = None
+) -> dict[str, Any]:
     """Put together what a fitted selector found in a network.
 
     Parameters
     ----------
-    selector : BlockModelSelector
+    selector : BMGUFS or BlockModelSelector
         Fitted.
     graph : AttributedGraph
         The network it was fitted to. Features without names are called ``x0``, ``x1``, …
+    stability : array of shape (m,), optional
+        As :func:`blockselect.selection_stability` estimates it.
 
     Returns
     -------
     dict
         Only dicts, lists, strings, numbers and None: ``json.dumps`` takes it as it is. `selected` has one entry a
         selected feature, the best first; `feature_names`, `scores`, `ranking` and each of `measures` (stability,
-        p_value, q_value, where the selector told them) follow the columns of the features; `blocks` holds their
-        count and whether the graph chose it (`automatic`), the densities (paper: M, M̂) and, as `target_profile` and
+        p_value, q_value, where they were computed) follow the columns of the features; `blocks` holds their count and
+        whether the graph chose it (`automatic`), the densities (paper: M, M̂) and, as `target_profile` and
         `induced_profile`, the smoothed rows of both, the former `reflected` or not, scaled to sum to one (paper: P,
-        Q); `criteria` says of each candidate how it was judged and whether it voted, None where one alone guided.
+        Q); `criteria` says of each candidate how well it explains links and features and whether it voted, and
+        `sparsity` the one used (paper: γ): each is None for the selector that has none.
     """
     check_is_fitted(selector)
     _check_same_network(selector, graph)
+    measures = _measures(selector, stability)
     by_rank = np.argsort(selector.ranking_)
-    chosen = by_rank[selector.support_[by_rank]]  # with "auto" or `refine` these need not be those of highest score
+    chosen = by_rank[selector.support_[by_rank]]  # discoveries need not be those of highest score
     statistics = BlockStatistics.of(graph.features, [selector.block_model_])
     names = _feature_names(graph)
     return {
         "counts": _counts(graph, chosen),
-        "selected": _selected(selector, statistics, names, chosen),
+        "selected": _selected(selector, statistics, names, chosen, measures),
         "feature_names": names,
         "scores": selector.scores_.tolist(),
         "ranking": selector.ranking_.tolist(),
-        "measures": {measure: values.tolist() for measure, values in _measures(selector).items()},
+        "measures": {measure: values.tolist() for measure, values in measures.items()},
         "blocks": _blocks(selector, statistics),
         "relative_error": selector.block_model_.relative_error,
         "criteria": _criteria(selector),
@@ -56,12 +63,12 @@ def summarize(selector: BlockModelSelector, graph: AttributedGraph) -> dict[str,
             "reconstruction": selector.history_.reconstruction.tolist(),
             "profile": selector.history_.profile.tolist(),
         },
-        "sparsity": selector.sparsity_,
+        "sparsity": getattr(selector, "sparsity_", None),
         "n_iter": selector.n_iter_,
     }
 
 
-def _check_same_network(selector: BlockModelSelector, graph: AttributedGraph) -> None:
+def _check_same_network(selector: DescentSelector, graph: AttributedGraph) -> None:
     fitted = (len(selector.block_model_.labels), len(selector.scores_))
     if fitted != (graph.n_nodes, graph.n_features):
         raise ValueError(
@@ -94,26 +101,37 @@ def _n_empty(matrix: Any, axis: int) -> int:
     return int(np.count_nonzero((matrix != 0).sum(axis=axis) == 0))
 
 
-def _measures(selector: BlockModelSelector) -> dict[str, FloatArray]:
-    """What else is told of each feature."""
-    attributes = {"stability": "stability_", "p_value": "p_values_", "q_value": "q_values_"}
-    return {
-        name: getattr(selector, attribute) for name, attribute in attributes.items() if hasattr(selector, attribute)
+def _measures(selector: DescentSelector, stability: FloatArray | None) -> dict[str, FloatArray]:
+    """What else is known of each feature."""
+    known = {
+        "stability": stability,
+        "p_value": getattr(selector, "p_values_", None),
+        "q_value": getattr(selector, "q_values_", None),
     }
+    measures: dict[str, FloatArray] = {name: np.asarray(values) for name, values in known.items() if values is not None}
+    for name, values in measures.items():
+        if values.shape != selector.scores_.shape:
+            raise ValueError(
+                f"{name} has shape {values.shape} but there are {len(selector.scores_)} features; give one value each."
+            )
+    return measures
 
 
-def _criteria(selector: BlockModelSelector) -> list[dict[str, Any]] | None:
-    if not hasattr(selector, "criteria_"):
+def _criteria(selector: DescentSelector) -> list[dict[str, Any]] | None:
+    if not isinstance(selector, BlockModelSelector):
         return None
     rows = selector.criteria_.to_dict("records")
     return [{str(name): value for name, value in row.items()} for row in rows]
 
 
 def _selected(
-    selector: BlockModelSelector, statistics: BlockStatistics, names: list[str], chosen: IntArray
+    selector: DescentSelector,
+    statistics: BlockStatistics,
+    names: list[str],
+    chosen: IntArray,
+    measures: dict[str, FloatArray],
 ) -> list[dict[str, Any]]:
     means = statistics.block_means[0]  # (k, m)
-    measures = _measures(selector)
     return [
         {
             "rank": int(selector.ranking_[index]),
@@ -127,12 +145,12 @@ def _selected(
     ]
 
 
-def _blocks(selector: BlockModelSelector, statistics: BlockStatistics) -> dict[str, Any]:
-    model = selector.block_model_
-    reflect = selector.profile_target == "reflected"
+def _blocks(selector: DescentSelector, statistics: BlockStatistics) -> dict[str, Any]:
+    model, smoothing = selector.block_model_, selector._solver().smoothing
+    reflect = isinstance(selector, BlockModelSelector)
     aim = reflected(model) if reflect else model
-    target, _ = profiles(statistics, aim.density[None, None], selector.smoothing)
-    induced, _ = profiles(statistics, selector.induced_density_[None, None], selector.smoothing)
+    target, _ = profiles(statistics, aim.density[None, None], smoothing)
+    induced, _ = profiles(statistics, selector.induced_density_[None, None], smoothing)
     return {
         "count": model.n_blocks,
         "automatic": isinstance(selector.block_model, str) and selector.n_blocks == "auto",

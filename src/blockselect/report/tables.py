@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-MEASURES = ("stability", "p_value", "q_value")  # of each feature, where the selector told them
+MEASURES = ("stability", "p_value", "q_value")  # of each feature, where they were computed
 
 
 def selected_table(summary: dict[str, Any]) -> str:
