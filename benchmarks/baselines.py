@@ -13,10 +13,10 @@ from scipy import sparse
 
 from benchmarks.measure import Measurement, peak_gigabytes
 from blockselect import load_cora
-from blockselect.graphs.affinity import neighbour_affinity
 from blockselect.baselines.by_features.laplacian import LaplacianScore
 from blockselect.baselines.by_features.ndfs import NDFS
 from blockselect.baselines.by_features.spec import SPEC
+from blockselect.graphs.affinity import neighbour_affinity
 
 _NDFS_ITERATIONS = 3
 _CLUSTERS = 7

@@ -1,1 +1,1 @@
-"""How good the default selection is: on real networks against every rival, on planted ones, and what each part adds."""
+"""Quality of the default against class labels and planted truth: `python -m benchmarks.quality`."""

@@ -1,4 +1,4 @@
-"""What each part adds: every setting on the networks and on the planted ones, a row each."""
+"""What each part adds: means and cells won of every variant, a row each."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from collections.abc import Sequence
 import pandas as pd
 
 from benchmarks.quality.cells import MEASURES, TUNED, Count, compare, count
-from benchmarks.quality.networks import RIVAL, SETTING
+from benchmarks.quality.real_networks import RIVAL, VARIANT
 from blockselect.reproduction.trial import Row
 
 
-def ablate(summary: pd.DataFrame, settings: Sequence[str]) -> pd.DataFrame:
+def ablate(summary: pd.DataFrame, variants: Sequence[str]) -> pd.DataFrame:
     """Means over the numbers of features for each network, and the cells won.
 
     Columns: method, then `(dataset, measure)` and `(dataset, "n_zero_rows")`, then `rivals` and `tuned` (Count).
     """
     lines: list[Row] = []
-    for method in settings:
-        own = summary[(summary["kind"] == SETTING) & (summary["method"] == method)]
+    for method in variants:
+        own = summary[(summary["kind"] == VARIANT) & (summary["method"] == method)]
         means = own.groupby("dataset")[[*MEASURES, "n_zero_rows"]].mean() if len(own) else own
         line: Row = {"method": method}
         for dataset in sorted(summary["dataset"].unique()):

@@ -18,9 +18,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from blockselect.reproduction.figures.effectiveness import LOWEST, SUPERVISED, best_rows, lowest_error_rows
-from benchmarks.quality.networks import EVERYTHING, GRID_KIND, NAME, RIVAL, SETTING
-from blockselect.reproduction.tables import good_rows
+from benchmarks.quality.real_networks import EVERYTHING, GRID_KIND, NAME, RIVAL, VARIANT
+from blockselect.reproduction.experiments.effectiveness import LOWEST, SUPERVISED, best_rows, lowest_error_rows
+from blockselect.reproduction.row_tables import good_rows
 from blockselect.reproduction.trial import Row
 
 TUNED = "tuned"  # kind of what the labels chose
@@ -49,7 +49,7 @@ def summarize(rows: Sequence[Row]) -> pd.DataFrame:
         return pd.DataFrame(columns=["kind", "method", "dataset", "top"])
     grid = table[table["kind"] == GRID_KIND].assign(n_selected=lambda part: part["top"])
     chosen = [part for _, of_seed in grid.groupby("seed") for part in _papers(of_seed)]
-    direct = table[table["kind"].isin([SETTING, RIVAL])]
+    direct = table[table["kind"].isin([VARIANT, RIVAL])]
     numbers = pd.concat([grid, direct])[["dataset", "top"]].drop_duplicates()
     everything = table[table["kind"] == EVERYTHING].assign(n_selected=lambda part: part["top"])
     everything = everything.drop(columns="top").merge(numbers, on="dataset")
@@ -58,12 +58,12 @@ def summarize(rows: Sequence[Row]) -> pd.DataFrame:
 
 
 def compare(summary: pd.DataFrame, method: str, rivals: str = RIVAL) -> pd.DataFrame:
-    """One row a cell: a setting, the best of a kind of rivals there, the margin and whether it wins."""
+    """One row a cell: a variant, the best of a kind of rivals there, the margin and whether it wins."""
     ours: dict[tuple[str, int], Line] = {}
     there: dict[tuple[str, int], list[Line]] = {}
     for line in summary.sort_values(["dataset", "top"], kind="stable").to_dict("records"):
         place = (line["dataset"], line["top"])
-        if (line["kind"], line["method"]) == (SETTING, method):
+        if (line["kind"], line["method"]) == (VARIANT, method):
             ours[place] = line
         elif line["kind"] == rivals:
             there.setdefault(place, []).append(line)

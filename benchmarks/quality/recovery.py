@@ -1,4 +1,4 @@
-"""Precision on planted networks: means over networks, and a setting against the best rival, network by network."""
+"""Precision on planted networks: means over networks, and a variant against the best rival, network by network."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from benchmarks.quality.networks import RIVAL, SETTING
-from benchmarks.quality.planted import NAME
-from blockselect.reproduction.tables import good_rows
+from benchmarks.quality.planted_networks import NAME
+from benchmarks.quality.real_networks import RIVAL, VARIANT
+from blockselect.reproduction.row_tables import good_rows
 from blockselect.reproduction.trial import Row
 
 _ROUNDING = 1e-12
@@ -29,14 +29,14 @@ def summarize_precisions(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def compare_precisions(table: pd.DataFrame, method: str) -> pd.DataFrame:
-    """One row a regime: a setting, the rival with the highest mean, and their differences on the same networks."""
+    """One row a regime: a variant, the rival with the highest mean, and their differences on the same networks."""
     summary = summarize_precisions(table)
     rivals = summary[summary["kind"] == RIVAL].sort_values("mean", ascending=False, kind="stable")
     best_of_regime = rivals.drop_duplicates("regime").sort_index()
     lines = []
     for best in best_of_regime.to_dict("records"):
         regime, here = best["regime"], table[table["regime"] == best["regime"]]
-        own = here[(here["kind"] == SETTING) & (here["method"] == method)].set_index("seed")["precision"]
+        own = here[(here["kind"] == VARIANT) & (here["method"] == method)].set_index("seed")["precision"]
         rival = here[(here["kind"] == RIVAL) & (here["method"] == best["method"])].set_index("seed")["precision"]
         lines.append(
             {

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import pytest
 
-from blockselect import make_attributed_blocks
-from blockselect.datasets.catalogue import DATASETS, Dataset
-from blockselect.datasets.counts import NetworkCounts
-from blockselect.reproduction import network_data
 from blockselect.reproduction.agenda import collect
-from blockselect.reproduction.experiment_config import ExperimentConfig, read_config
+from blockselect.reproduction.experiment_config import ExperimentConfig
 from blockselect.reproduction.experiments import EXPERIMENTS
 from blockselect.reproduction.runner import run_experiments
 from blockselect.reproduction.store import Store
 from blockselect.reproduction.trial import Row
+from references.planted_experiment import planted_experiment
 
 
 @dataclass(frozen=True)
@@ -27,36 +24,8 @@ class Run:
 
 @pytest.fixture(scope="session")
 def planted() -> Iterator[ExperimentConfig]:
-    """The network 'planted', and a configuration of a second on it."""
-    graph = make_attributed_blocks(
-        90, 3, n_informative=12, n_redundant=4, n_noise=24, mean_degree=12, signal=5.0, random_state=0
-    ).graph
-    dataset = Dataset(
-        name="planted",
-        about="made",
-        counts=NetworkCounts.of(graph),
-        loader=lambda: graph,
-        origin="made",
-        source=None,
-        licence="none",
-        citations=(),
-    )
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(DATASETS, "planted", dataset)
-        yield replace(
-            read_config("quick"),
-            datasets=("planted",),
-            surface_datasets=("planted",),
-            methods=("variance", "laplacian-score"),
-            tops=(4, 8),
-            surface_top=4,
-            kmeans_runs=2,
-            kmeans_init=1,
-            n_candidates=5,
-            perturbation_repeats=3,
-        )
-    network_data.network.cache_clear()
-    network_data.gram.cache_clear()
+    with planted_experiment() as config:
+        yield config
 
 
 @pytest.fixture(scope="session")

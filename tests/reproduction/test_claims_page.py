@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import sys
 
 import pandas as pd
 import pytest
 
 from blockselect.reproduction.claims import CLAIMS, Judgement, Verdict, judge_claims
 from blockselect.reproduction.claims_page import Page, Section, render_html, render_markdown
-from blockselect.reproduction.result_files import make_files
+from blockselect.reproduction.result_files import make_files, parquet_available
 
 NASTY = "<script>alert('x')</script> & more"
 
@@ -48,6 +49,11 @@ def test_all_files_of_a_run_are_the_same_twice_over(run):
     }
     assert {f"rows/{name}.csv" for name in (*run.rows, "clusterings")} <= once.keys()
     assert {f"figures/{name}.{kind}" for name in run.rows for kind in ("svg", "png", "pdf")} <= once.keys()
+
+
+def test_parquet_is_available_where_pyarrow_is(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert not parquet_available()
 
 
 def test_parquet_and_csv_hold_the_same(run):

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
-from blockselect.reproduction.figures.effectiveness import LOWEST, SUPERVISED
 from benchmarks.quality.ablation import ablate
 from benchmarks.quality.cells import TUNED, Count, compare, count, count_by_rival, summarize
-from benchmarks.quality.networks import GRID_KIND, NAME, RIVAL, SETTING
+from benchmarks.quality.real_networks import GRID_KIND, NAME, RIVAL, VARIANT
+from blockselect.reproduction.experiments.effectiveness import LOWEST, SUPERVISED
 
 
 def line(kind, method, top=16, accuracy=0.5, nmi=0.3, sd=0.02, zero_rows=0.0, dataset="cora"):
@@ -35,7 +35,7 @@ def cells_of(*lines, rivals=RIVAL):
 
 def test_each_measure_has_a_best_rival_of_its_own():
     cells = cells_of(
-        line(SETTING, "default", zero_rows=7),
+        line(VARIANT, "default", zero_rows=7),
         line(RIVAL, "one", accuracy=0.6, nmi=0.1, zero_rows=40),
         line(RIVAL, "other", accuracy=0.4, nmi=0.2),
         line(TUNED, SUPERVISED, accuracy=0.9, nmi=0.9),
@@ -47,7 +47,7 @@ def test_each_measure_has_a_best_rival_of_its_own():
 
 def test_each_rival_is_also_counted_alone():
     lines = [
-        line(SETTING, "default"),
+        line(VARIANT, "default"),
         line(RIVAL, "one", accuracy=0.6, nmi=0.1),
         line(RIVAL, "other", accuracy=0.51, nmi=0.31),
         line(TUNED, SUPERVISED, accuracy=0.9, nmi=0.9),
@@ -57,7 +57,7 @@ def test_each_rival_is_also_counted_alone():
 
 
 def test_what_the_labels_chose_is_compared_with_apart():
-    lines = line(SETTING, "default"), line(RIVAL, "one", accuracy=0.1), line(TUNED, SUPERVISED, accuracy=0.9)
+    lines = line(VARIANT, "default"), line(RIVAL, "one", accuracy=0.1), line(TUNED, SUPERVISED, accuracy=0.9)
     assert set(cells_of(*lines, rivals=TUNED)["rival"]) == {SUPERVISED}
 
 
@@ -68,7 +68,7 @@ def test_what_the_labels_chose_is_compared_with_apart():
 def test_within_one_sd_is_below_by_no_more_than_the_root_mean_square_of_both(accuracy, at_or_above, within):
     """Here √((0.02² + 0.053²) / 2) is 0.04."""
     cells = cells_of(
-        line(SETTING, "default", accuracy=accuracy, sd=0.02), line(RIVAL, "one", accuracy=0.5, sd=np.sqrt(0.0028))
+        line(VARIANT, "default", accuracy=accuracy, sd=0.02), line(RIVAL, "one", accuracy=0.5, sd=np.sqrt(0.0028))
     )
     assert (cells.loc["accuracy", "at_or_above"], cells.loc["accuracy", "within"]) == (at_or_above, within)
 
@@ -76,19 +76,19 @@ def test_within_one_sd_is_below_by_no_more_than_the_root_mean_square_of_both(acc
 def test_equal_means_that_differ_by_rounding_are_at_or_above():
     third = np.mean([0.1, 0.2, 0.3]), 0.2
     assert third[0] != third[1]
-    cells = cells_of(line(SETTING, "default", accuracy=min(third)), line(RIVAL, "one", accuracy=max(third)))
+    cells = cells_of(line(VARIANT, "default", accuracy=min(third)), line(RIVAL, "one", accuracy=max(third)))
     assert cells.loc["accuracy", "at_or_above"]
 
 
 def test_a_cell_in_which_the_default_failed_counts_as_below():
-    cells = cells_of(line(SETTING, "default", top=16), line(RIVAL, "one", top=64))
+    cells = cells_of(line(VARIANT, "default", top=16), line(RIVAL, "one", top=64))
     assert count(cells) == Count(cells=2, at_or_above=0, within=0)
 
 
 def test_cells_are_counted_over_networks_numbers_and_measures():
     lines = [
         line(kind, method, top=top, dataset=dataset, accuracy=accuracy)
-        for kind, method, accuracy in ((SETTING, "default", 0.49), (RIVAL, "one", 0.5))
+        for kind, method, accuracy in ((VARIANT, "default", 0.49), (RIVAL, "one", 0.5))
         for dataset in ("cora", "citeseer")
         for top in (16, 64, 128)
     ]
@@ -96,14 +96,14 @@ def test_cells_are_counted_over_networks_numbers_and_measures():
 
 
 def test_nothing_to_compare_with_is_no_cell():
-    assert count(compare(pd.DataFrame([line(SETTING, "default")]), "default")) == Count(0, 0, 0)
+    assert count(compare(pd.DataFrame([line(VARIANT, "default")]), "default")) == Count(0, 0, 0)
 
 
 def test_the_ablation_has_means_over_the_numbers_of_features_and_the_cells_won():
     summary = pd.DataFrame(
         [
-            line(SETTING, "default", top=16, accuracy=0.6, zero_rows=10),
-            line(SETTING, "default", top=64, accuracy=0.4, zero_rows=0),
+            line(VARIANT, "default", top=16, accuracy=0.6, zero_rows=10),
+            line(VARIANT, "default", top=64, accuracy=0.4, zero_rows=0),
             line(RIVAL, "one", top=16, accuracy=0.5),
             line(RIVAL, "one", top=64, accuracy=0.5),
         ]
@@ -115,8 +115,8 @@ def test_the_ablation_has_means_over_the_numbers_of_features_and_the_cells_won()
 
 
 def row(kind, method, seed, selection, **more):
-    told = {"experiment": NAME, "dataset": "cora", "kind": kind, "method": method, "seed": seed, "error": None}
-    return {**told, "top": 16, "n_selected": 16, "selection": selection, "selected": "[1]", "warning": None, **more}
+    columns = {"experiment": NAME, "dataset": "cora", "kind": kind, "method": method, "seed": seed, "error": None}
+    return {**columns, "top": 16, "n_selected": 16, "selection": selection, "selected": "[1]", "warning": None, **more}
 
 
 def clustering(selection, accuracy, sd, zero_rows=0):
@@ -126,7 +126,7 @@ def clustering(selection, accuracy, sd, zero_rows=0):
 
 def test_mean_and_sd_are_those_of_all_seeds_and_runs_together():
     runs = np.random.default_rng(0).random((3, 20))
-    rows = [row(SETTING, "default", seed, f"s{seed}") for seed in range(3)]
+    rows = [row(VARIANT, "default", seed, f"s{seed}") for seed in range(3)]
     rows += [clustering(f"s{seed}", runs[seed].mean(), runs[seed].std(), zero_rows=seed) for seed in range(3)]
     (found,) = summarize(rows).to_dict("records")
     assert_allclose([found["accuracy"], found["accuracy_sd"]], [runs.mean(), runs.std()])

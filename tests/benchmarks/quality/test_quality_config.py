@@ -6,8 +6,8 @@ from importlib import resources
 
 import pytest
 
-from benchmarks.quality.ablations import DEFAULT, KNOWN_BLOCKS, SETTINGS, Setting, selector_of
-from benchmarks.quality.config import read_quality_config, with_settings
+from benchmarks.quality.quality_config import read_quality_config, with_variants
+from benchmarks.quality.variants import DEFAULT, KNOWN_BLOCKS, VARIANTS, Variant, selector_of
 from blockselect.registry import SELECTORS
 
 QUICK = (resources.files("benchmarks.quality") / "configs" / "quick.toml").read_text(encoding="utf-8")
@@ -20,7 +20,7 @@ def test_paper_is_the_protocol_of_the_reproduction_with_every_rival():
     assert (config.protocol.kmeans_runs, config.protocol.kmeans_init) == (20, 10)
     assert config.candidate_seeds == (0, 1, 2)
     assert set(config.methods) == set(SELECTORS) - {"block-model"}
-    assert config.settings == tuple(SETTINGS)
+    assert config.variants == tuple(VARIANTS)
     assert {"assortative", "disassortative", "core-periphery", "sparse"} <= set(config.regimes)
     assert config.planted_seeds >= 20
 
@@ -37,7 +37,7 @@ def test_quick_needs_nothing_but_the_network_in_the_package():
         ("kmeans_runs = 2", "kmeans = 2", r"unknown settings \['kmeans'\]"),
         ('"variance"', '"varience"', "no method is called 'varience'.*Did you mean variance"),
         ('"variance"', '"block-model"', "'block-model' is the method itself, no rival of it"),
-        ('"refined with coverage"', '"refine"', "no setting is called 'refine'.*known are: default"),
+        ('"blocks not refined"', '"refine"', "no variant is called 'refine'.*known are: default"),
         ('"disassortative"', '"dissortative"', "no regime is called 'dissortative'"),
         ("n_blocks = 3", "n_blocks = 1", "n_blocks is 1; expected a whole number from 2"),
         ("planted_seeds = 3", "planted_seeds = 1", "planted_seeds is 1; expected a whole number from 2"),
@@ -51,7 +51,7 @@ def test_what_cannot_be_is_refused_with_the_remedy(tmp_path, old, new, message):
         read_quality_config(str(path))
 
 
-def test_rows_of_other_settings_rivals_and_seeds_may_share_a_folder(tmp_path):
+def test_rows_of_other_variants_rivals_and_seeds_may_share_a_folder(tmp_path):
     path = tmp_path / "own.toml"
     path.write_text(QUICK.replace('"variance", ', "").replace("[0, 1]", "[0, 1, 2]"), encoding="utf-8")
     assert read_quality_config(str(path)).marks == read_quality_config("quick").marks
@@ -59,17 +59,20 @@ def test_rows_of_other_settings_rivals_and_seeds_may_share_a_folder(tmp_path):
     assert read_quality_config(str(path)).marks != read_quality_config("quick").marks
 
 
-def test_the_default_stays_among_fewer_settings():
-    assert with_settings(read_quality_config("paper"), ["no evidence"]).settings == (DEFAULT, "no evidence")
-    assert with_settings(read_quality_config("paper"), []).settings == (DEFAULT,)
+def test_the_default_stays_among_fewer_variants():
+    assert with_variants(read_quality_config("paper"), ["blocks not refined"]).variants == (
+        DEFAULT,
+        "blocks not refined",
+    )
+    assert with_variants(read_quality_config("paper"), []).variants == (DEFAULT,)
 
 
-def test_a_setting_may_ask_for_the_known_number_of_blocks():
-    told = selector_of(Setting({"n_blocks": KNOWN_BLOCKS}).text, 5, n_blocks=3, seed=1)
-    assert (told.n_blocks, told.n_features_to_select, told.random_state) == (3, 5, 1)
-    assert selector_of(Setting({"n_blocks": 6}).text, 5, n_blocks=3, seed=1).n_blocks == 6
+def test_a_variant_may_ask_for_the_known_number_of_blocks():
+    selector = selector_of(Variant({"n_blocks": KNOWN_BLOCKS}).text, 5, n_blocks=3, seed=1)
+    assert (selector.n_blocks, selector.n_features_to_select, selector.random_state) == (3, 5, 1)
+    assert selector_of(Variant({"n_blocks": 6}).text, 5, n_blocks=3, seed=1).n_blocks == 6
 
 
-@pytest.mark.parametrize("name", SETTINGS)
-def test_every_setting_has_arguments_of_the_selector(name):
-    selector_of(SETTINGS[name].text, 5, n_blocks=3, seed=0)._validate_params()
+@pytest.mark.parametrize("name", VARIANTS)
+def test_every_variant_has_arguments_of_the_selector(name):
+    selector_of(VARIANTS[name].text, 5, n_blocks=3, seed=0)._validate_params()

@@ -8,20 +8,20 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from benchmarks.quality.networks import RIVAL, SETTING
-from benchmarks.quality.planted import NAME, precision
+from benchmarks.quality.planted_networks import NAME, precision
+from benchmarks.quality.real_networks import RIVAL, VARIANT
 from benchmarks.quality.recovery import compare_precisions, precisions, summarize_precisions
 from benchmarks.quality.regimes import REGIMES, PlantedSizes, find_regime, plant
 
 
 def rows_of(kind, method, values, regime="assortative"):
-    told = {"experiment": NAME, "regime": regime, "kind": kind, "method": method, "error": None, "warning": None}
-    return [{**told, "seed": seed, "precision": value} for seed, value in enumerate(values)]
+    columns = {"experiment": NAME, "regime": regime, "kind": kind, "method": method, "error": None, "warning": None}
+    return [{**columns, "seed": seed, "precision": value} for seed, value in enumerate(values)]
 
 
 def test_the_best_rival_is_that_of_the_highest_mean_and_differences_are_paired():
     ours, best, worse = [0.9, 0.7, 0.8, 0.5], [0.6, 0.8, 0.8, 0.4], [1.0, 0.1, 0.1, 0.1]
-    rows = rows_of(SETTING, "default", ours) + rows_of(RIVAL, "best", best) + rows_of(RIVAL, "worse", worse)
+    rows = rows_of(VARIANT, "default", ours) + rows_of(RIVAL, "best", best) + rows_of(RIVAL, "worse", worse)
     (line,) = compare_precisions(precisions(rows), "default").to_dict("records")
     differences = np.subtract(ours, best)
     assert line["rival"] == "best"
@@ -32,7 +32,7 @@ def test_the_best_rival_is_that_of_the_highest_mean_and_differences_are_paired()
 
 
 def test_networks_on_which_one_of_both_failed_are_not_paired():
-    rows = rows_of(SETTING, "default", [0.9, 0.7, 0.8]) + rows_of(RIVAL, "one", [0.5, 0.5, 0.5])
+    rows = rows_of(VARIANT, "default", [0.9, 0.7, 0.8]) + rows_of(RIVAL, "one", [0.5, 0.5, 0.5])
     rows[1] = {**rows[1], "precision": None, "error": "ValueError: no"}
     (line,) = compare_precisions(precisions(rows), "default").to_dict("records")
     assert (line["wins"], line["ties"], line["losses"]) == (2, 0, 0)
@@ -42,7 +42,7 @@ def test_each_regime_is_a_line_in_the_order_of_the_rows():
     rows = [
         row
         for regime in ("sparse", "assortative")
-        for row in rows_of(SETTING, "default", [0.5, 0.6], regime) + rows_of(RIVAL, "one", [0.4, 0.4], regime)
+        for row in rows_of(VARIANT, "default", [0.5, 0.6], regime) + rows_of(RIVAL, "one", [0.4, 0.4], regime)
     ]
     table = precisions(rows)
     assert compare_precisions(table, "default")["regime"].tolist() == ["sparse", "assortative"]

@@ -1,4 +1,4 @@
-"""Real networks: what every setting and rival selects, and the clusterings that judge it."""
+"""Real networks: what every variant and rival selects, and the clusterings that evaluate it."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.quality.quality_config import QualityConfig
+from benchmarks.quality.variants import find_variant, selector_of
 from blockselect.arrays import IntArray
-from blockselect.datasets.catalogue import find_dataset
-from blockselect.reproduction.clusterings import clustering_trials, selection_row
-from blockselect.reproduction.figures.effectiveness import ALL, GRID, rank_candidates, take_all
-from benchmarks.quality.ablations import find_setting, selector_of
-from benchmarks.quality.config import QualityConfig
-from blockselect.reproduction.solves import n_classes, network, network_trial, published_block_models
-from blockselect.reproduction.trial import Row, Trial
 from blockselect.base import ScoreSelector
+from blockselect.datasets.catalogue import find_dataset
 from blockselect.registry import find_method, fit_selector, make_selector
+from blockselect.reproduction.clusterings import clustering_trials, selection_row
+from blockselect.reproduction.experiments.effectiveness import ALL, GRID, rank_candidates, take_all
+from blockselect.reproduction.network_data import n_classes, network, published_block_models
+from blockselect.reproduction.solves import network_trial
+from blockselect.reproduction.trial import Row, Trial
 
 NAME = "quality-networks"
-SETTING, RIVAL, GRID_KIND, EVERYTHING = "setting", "rival", "grid", "all features"  # kinds of trials
+VARIANT, RIVAL, GRID_KIND, EVERYTHING = "variant", "rival", "grid", "all features"  # kinds of trials
 PAPERS = "bmgufs"  # taken from the grid, as in the reproduction
 _IDENTITY = ("dataset", "kind", "method", "arguments", "seed", "asked_for")
 _PER_ENTRY = 5e-6  # seconds of a fit for an entry of the feature matrix: they differ widely
@@ -29,11 +30,11 @@ _PER_ENTRY = 5e-6  # seconds of a fit for an entry of the feature matrix: they d
 def trials(config: QualityConfig, rows: list[Row]) -> list[Trial]:
     found = []
     for name in config.protocol.datasets:
-        found += [*_setting_trials(name, config), *_rival_trials(name, config), *_grid_trials(name, config)]
-        told = {"dataset": name, "kind": EVERYTHING, "method": ALL}
-        found.append(Trial(NAME, told, take_all, {"name": name}))
+        found += [*_variant_trials(name, config), *_rival_trials(name, config), *_grid_trials(name, config)]
+        identity = {"dataset": name, "kind": EVERYTHING, "method": ALL}
+        found.append(Trial(NAME, identity, take_all, {"name": name}))
     asked = {_identity(trial.settings) for trial in found}
-    ours = [row for row in rows if _identity(row) in asked]  # the folder may hold settings of another day
+    ours = [row for row in rows if _identity(row) in asked]  # the folder may hold variants of earlier runs
     return found + clustering_trials(ours, config.protocol)
 
 
@@ -42,8 +43,8 @@ def is_random(method: str) -> bool:
     return "random_state" in find_method(method).selector._get_param_names()
 
 
-def select_by_setting(name: str, arguments: str, asked_for: int, tops: Sequence[int], seed: int) -> list[Row]:
-    """One fit, and its best for each number of features."""
+def select_by_variant(name: str, arguments: str, asked_for: int, tops: Sequence[int], seed: int) -> list[Row]:
+    """One fit, asked for the most features: its ranking serves every smaller number."""
     graph = network(name)
     selector = selector_of(arguments, asked_for, n_blocks=n_classes(name), seed=seed)
     selector.fit(graph.features, adjacency=graph.adjacency)
@@ -51,7 +52,7 @@ def select_by_setting(name: str, arguments: str, asked_for: int, tops: Sequence[
 
 
 def select_by_method(name: str, method: str, tops: Sequence[int], seed: int) -> list[Row]:
-    """A rival ranks once, told the number of classes, as in the reproduction."""
+    """A rival ranks once, given the number of classes, as in the reproduction."""
     selector = make_selector(method, max(tops), n_blocks=n_classes(name), random_state=seed)
     fit_selector(selector, network(name))
     return [_taken(selected_by_rank(selector), top) for top in tops]
@@ -70,24 +71,14 @@ def _taken(ranked: IntArray, top: int) -> Row:
     return {**selection_row(ranked, max(1, n_selected)), "top": top, "n_selected": n_selected, "error": error}
 
 
-def _setting_trials(name: str, config: QualityConfig) -> list[Trial]:
+def _variant_trials(name: str, config: QualityConfig) -> list[Trial]:
     tops = _feasible_tops(name, config)
     found = []
-    for method in config.settings:
-        setting = find_setting(method)
-        groups = [tops] if setting.one_fit else [[top] for top in tops]
+    for method in config.variants:
         for seed in config.candidate_seeds:
-            for group in groups:
-                payload = {"name": name, "arguments": setting.text, "asked_for": max(group), "seed": seed}
-                told = {
-                    "dataset": name,
-                    "kind": SETTING,
-                    "method": method,
-                    "arguments": setting.text,
-                    "seed": seed,
-                    "asked_for": max(group),
-                }
-                found.append(Trial(NAME, told, select_by_setting, {**payload, "tops": group}, _cost(name)))
+            fit = {"arguments": find_variant(method).text, "seed": seed, "asked_for": max(tops)}
+            identity = {"dataset": name, "kind": VARIANT, "method": method, **fit}
+            found.append(Trial(NAME, identity, select_by_variant, {"name": name, "tops": tops, **fit}, _cost(name)))
     return found
 
 
@@ -99,8 +90,8 @@ def _rival_trials(name: str, config: QualityConfig) -> list[Trial]:
             continue
         for seed in config.candidate_seeds if is_random(method) else config.candidate_seeds[:1]:
             payload = {"name": name, "method": method, "tops": tops, "seed": seed}
-            told = {"dataset": name, "kind": RIVAL, "method": method, "seed": seed}
-            found.append(Trial(NAME, told, select_by_method, payload, _cost(name)))
+            identity = {"dataset": name, "kind": RIVAL, "method": method, "seed": seed}
+            found.append(Trial(NAME, identity, select_by_method, payload, _cost(name)))
     return found
 
 

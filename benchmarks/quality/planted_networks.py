@@ -1,16 +1,16 @@
-"""Planted networks: how many of the planted features every setting and rival finds among as many selected."""
+"""Planted networks: how many of the planted features every variant and rival finds among as many selected."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.quality.ablations import find_setting, selector_of
-from benchmarks.quality.config import QualityConfig
-from benchmarks.quality.networks import RIVAL, SETTING
+from benchmarks.quality.quality_config import QualityConfig
+from benchmarks.quality.real_networks import RIVAL, VARIANT
 from benchmarks.quality.regimes import PlantedSizes, plant
-from blockselect.reproduction.trial import Row, Trial
+from benchmarks.quality.variants import find_variant, selector_of
 from blockselect.base import ScoreSelector
 from blockselect.registry import fit_selector, make_selector
+from blockselect.reproduction.trial import Row, Trial
 
 NAME = "quality-planted"
 _COST = 0.2  # seconds
@@ -21,17 +21,17 @@ def trials(config: QualityConfig, rows: list[Row]) -> list[Trial]:
     for regime in config.regimes:
         for seed in range(config.planted_seeds):
             network = {"regime": regime, "sizes": config.planted, "seed": seed}
-            for method in config.settings:
-                text = find_setting(method).text
-                told = {"regime": regime, "kind": SETTING, "method": method, "arguments": text, "seed": seed}
-                found.append(Trial(NAME, told, recover_by_setting, {**network, "arguments": text}, 10 * _COST))
+            for method in config.variants:
+                text = find_variant(method).text
+                identity = {"regime": regime, "kind": VARIANT, "method": method, "arguments": text, "seed": seed}
+                found.append(Trial(NAME, identity, recover_by_variant, {**network, "arguments": text}, 10 * _COST))
             for method in config.methods:
-                told = {"regime": regime, "kind": RIVAL, "method": method, "seed": seed}
-                found.append(Trial(NAME, told, recover_by_method, {**network, "method": method}, _COST))
+                identity = {"regime": regime, "kind": RIVAL, "method": method, "seed": seed}
+                found.append(Trial(NAME, identity, recover_by_method, {**network, "method": method}, _COST))
     return found
 
 
-def recover_by_setting(regime: str, sizes: PlantedSizes, arguments: str, seed: int) -> list[Row]:
+def recover_by_variant(regime: str, sizes: PlantedSizes, arguments: str, seed: int) -> list[Row]:
     network = plant(regime, sizes, seed)
     n_planted = int(network.is_informative.sum())
     selector = selector_of(arguments, n_planted, n_blocks=network.n_blocks, seed=seed)
@@ -40,7 +40,7 @@ def recover_by_setting(regime: str, sizes: PlantedSizes, arguments: str, seed: i
 
 
 def recover_by_method(regime: str, sizes: PlantedSizes, method: str, seed: int) -> list[Row]:
-    """A rival is told the number of blocks, which the default is not."""
+    """A rival is given the number of blocks, which the default is not."""
     network = plant(regime, sizes, seed)
     n_planted = int(network.is_informative.sum())
     selector = make_selector(method, n_planted, n_blocks=network.n_blocks, random_state=seed)

@@ -1,4 +1,4 @@
-"""One measurement of quality in a folder: its trials, what to do again, and the files that are made of the rows."""
+"""One measurement in a folder: its trials, those to run again, and the files that are made of the rows."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ import json
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
+from benchmarks.quality import planted_networks, real_networks
+from benchmarks.quality.quality_config import QualityConfig
+from benchmarks.quality.quality_tables import make_tables
+from benchmarks.quality.summary import render_page
 from blockselect.reproduction.agenda import Work, collect
-from benchmarks.quality import networks, planted
-from benchmarks.quality.config import QualityConfig
-from benchmarks.quality.page import render_tables
-from blockselect.reproduction.run import check_networks, row_files
+from blockselect.reproduction.network_data import check_networks
+from blockselect.reproduction.result_files import row_files
 from blockselect.reproduction.runner import Progress, run_experiments
 from blockselect.reproduction.store import Store
 from blockselect.reproduction.trial import Row
 
-PARTS: tuple[Work[QualityConfig], ...] = (networks, planted)
+PARTS: tuple[Work[QualityConfig], ...] = (real_networks, planted_networks)
 STORE = "trials.sqlite"
-TABLES = "quality.md"
 
 
 def measure_quality(
@@ -35,16 +36,17 @@ def measure_quality(
     Parameters
     ----------
     folder : path
-        It keeps each row as it comes.
+        Each row is saved there as it comes.
     config : QualityConfig
     workers, dask, progress
         As in `run_experiments`.
     retry_failed : bool
         Run trials again that failed before.
-    again : names of settings
-        Run all their trials again: the code behind them has changed. Clusterings are by features, and stay.
+    again : names of variants
+        Run all their trials again, after the code behind them has changed. Clusterings depend on the selected
+        features alone, and stay.
     """
-    check_networks(config.protocol)
+    check_networks(config.protocol.networks)
     with Store(folder / STORE, config.marks) as store:
         if retry_failed:
             store.forget_failures()
@@ -58,18 +60,20 @@ def quality_files(
     rows: Mapping[str, list[Row]], config: QualityConfig, *, title: str, parquet: bool
 ) -> dict[str, bytes]:
     """Every file of a measurement, by its path in the folder."""
-    marks = {**config.marks, "settings": list(config.settings), "methods": list(config.methods)}
+    marks = {**config.marks, "variants": list(config.variants), "methods": list(config.methods)}
+    tables = make_tables(rows, config)
     return {
-        TABLES: render_tables(rows, config, title).encode(),
+        "quality.md": render_page(rows, tables, config, title).encode(),
+        **{f"tables/{name}.csv": table.to_csv(index=False).encode() for name, table in tables.items()},
         **row_files(rows, parquet=parquet),
         "config.json": (json.dumps(marks, indent=2, ensure_ascii=False) + "\n").encode(),
     }
 
 
-def _keys_of(settings: Collection[str], config: QualityConfig) -> list[str]:
+def _keys_of(variants: Collection[str], config: QualityConfig) -> list[str]:
     return [
         trial.key
         for part in PARTS
         for trial in part.trials(config, [])
-        if trial.settings.get("kind") == networks.SETTING and trial.settings.get("method") in settings
+        if trial.settings.get("kind") == real_networks.VARIANT and trial.settings.get("method") in variants
     ]

@@ -9,27 +9,27 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.quality import networks
-from benchmarks.quality import planted as planted_networks
-from benchmarks.quality.ablations import DEFAULT, SETTINGS, Setting
+from benchmarks.quality import planted_networks, real_networks
 from benchmarks.quality.cells import compare, count, summarize
-from benchmarks.quality.config import read_quality_config
-from benchmarks.quality.networks import RIVAL, SETTING
-from benchmarks.quality.page import headlines, render_tables
+from benchmarks.quality.quality_config import read_quality_config
+from benchmarks.quality.quality_tables import make_tables
+from benchmarks.quality.real_networks import RIVAL, VARIANT
 from benchmarks.quality.regimes import PlantedSizes
-from benchmarks.quality.run import STORE, measure_quality, quality_files
-from blockselect.reproduction.store import Store
+from benchmarks.quality.summary import RULES, headlines, render_page
+from benchmarks.quality.sweep import STORE, measure_quality, quality_files
+from benchmarks.quality.variants import DEFAULT, VARIANTS, Variant
 from blockselect.consensus.estimator import BlockModelSelector
+from blockselect.reproduction.store import Store
 
 
 @pytest.fixture(scope="module")
 def small(planted):
-    """The network 'planted', two rivals and two settings, of seconds."""
+    """The network 'planted', three rivals and two variants, of seconds."""
     return replace(
         read_quality_config("quick"),
         protocol=replace(planted, n_candidates=2, sparsities=(0.0, 1.0)),
         methods=("bmgufs", "variance", "lufs"),
-        settings=(DEFAULT, "no evidence"),
+        variants=(DEFAULT, "blocks not refined"),
         regimes=("assortative",),
         planted_seeds=2,
         planted=PlantedSizes(60, 3, 6, 2, 8, 4),
@@ -41,11 +41,11 @@ def measured(small, tmp_path_factory):
     return measure_quality(tmp_path_factory.mktemp("quality"), small)
 
 
-def selections(rows, **told):
+def selections(rows, **wanted):
     return [
         row
-        for row in rows[networks.NAME]
-        if row["experiment"] == networks.NAME and all(row.get(name) == value for name, value in told.items())
+        for row in rows[real_networks.NAME]
+        if row["experiment"] == real_networks.NAME and all(row.get(name) == value for name, value in wanted.items())
     ]
 
 
@@ -60,64 +60,65 @@ def test_random_rivals_are_run_with_every_seed_and_others_once(measured):
 
 
 def test_one_fit_of_the_default_selects_what_a_fit_for_each_number_would(measured, small):
-    graph = networks.network("planted")
+    graph = real_networks.network("planted")
     for top in small.protocol.tops:
         selector = BlockModelSelector(top, random_state=1).fit(graph.features, adjacency=graph.adjacency)
-        (row,) = selections(measured, kind=SETTING, method=DEFAULT, seed=1, top=top)
+        (row,) = selections(measured, kind=VARIANT, method=DEFAULT, seed=1, top=top)
         assert row["asked_for"] == max(small.protocol.tops)
         assert sorted(json.loads(row["selected"])) == selector.get_support(indices=True).tolist()
 
 
-def test_a_setting_of_one_fit_serves_every_number(small, monkeypatch):
-    monkeypatch.setitem(SETTINGS, "once", Setting(one_fit=True))
-    config = replace(small, settings=("once",), methods=())
-    found = [trial for trial in networks.trials(config, []) if trial.settings["kind"] == SETTING]
-    assert [trial.settings["asked_for"] for trial in found] == [8, 8]  # one for each seed
-    assert [row["top"] for row in found[0].run(**found[0].payload)] == [4, 8]
-
-
 def test_every_cell_compares_the_default_with_the_best_rival(measured, small):
-    cells = compare(summarize(measured[networks.NAME]), DEFAULT)
+    cells = compare(summarize(measured[real_networks.NAME]), DEFAULT)
     assert len(cells) == 2 * len(small.protocol.tops)
     assert cells["mean"].notna().all()
     assert count(cells).cells == 4
 
 
-def test_a_rival_that_fails_is_a_row_with_its_error_and_told_at_the_end(small, tmp_path, monkeypatch):
+def test_a_rival_that_fails_is_a_row_with_its_error_and_listed_at_the_end(small, tmp_path, monkeypatch):
     def broken(name, method, tops, seed):
         raise ArithmeticError("degenerate")
 
-    monkeypatch.setattr(networks, "select_by_method", broken)
-    config = replace(small, settings=(DEFAULT,), methods=("variance",))
+    monkeypatch.setattr(real_networks, "select_by_method", broken)
+    config = replace(small, variants=(DEFAULT,), methods=("variance",))
     rows = measure_quality(tmp_path, config)
     (failed,) = selections(rows, method="variance")
     assert failed["error"].startswith("ArithmeticError: degenerate")
-    page = render_tables(rows, config, "small")
+    tables = make_tables(rows, config)
+    page = render_page(rows, tables, config, "small")
     assert "- planted, variance, 0: ArithmeticError: degenerate" in page.split("## Failed")[1]
-    assert "variance" not in page.split("## Every method")[1].split("## Failed")[0]
+    assert "variance" not in set(tables["every_method"]["method"])
 
 
 def test_a_method_that_selects_fewer_is_judged_by_what_it_selected():
     ranked = np.array([3, 1])
-    assert networks._taken(ranked, 4) == {
-        **networks._taken(ranked, 2),
+    assert real_networks._taken(ranked, 4) == {
+        **real_networks._taken(ranked, 2),
         "top": 4,
     }
-    nothing = networks._taken(ranked[:0], 4)
+    nothing = real_networks._taken(ranked[:0], 4)
     assert (nothing["selection"], nothing["error"]) == (None, "no feature was selected.")
 
 
-def test_tables_are_well_formed(measured, small):
-    page = render_tables(measured, small, "small")
+def test_tables_are_complete(measured, small):
+    tables = make_tables(measured, small)
+    n_numbers, n_methods = len(small.protocol.tops), len(small.variants) + len(small.methods)
+    assert len(tables["against_best_rival"]) == len(tables["against_tuned_by_labels"]) == 2 * n_numbers
+    assert set(tables["against_each_rival"]["rival"]) == {"variance", "lufs", "BMGUFS*"}
+    assert tables["variants"]["variant"].tolist() == list(small.variants)
+    assert len(tables["planted_precision"]) == n_methods
+    assert len(tables["every_method"]) == n_numbers * (n_methods + 2)  # tuned by labels, all features
+    for table in tables.values():
+        assert not table.isin(["nan", ""]).any(axis=None)
+
+
+def test_the_page_is_well_formed(measured, small):
+    page = render_page(measured, make_tables(measured, small), small, "small")
     tables = re.findall(r"(?:^\|.*\|\n)+", page, flags=re.MULTILINE)
-    assert len(tables) == 7 + 3
+    assert len(tables) == len(RULES)
     for table in tables:
-        lines = table.splitlines()
-        assert len(lines) > 2
-        assert len({line.count("|") for line in lines}) == 1
-    assert "nan" not in page
-    assert "BMGUFS*" in page
-    assert all(sentence.endswith(".") for sentence in headlines(measured))
+        assert len({line.count("|") for line in table.splitlines()}) == 1
+    assert all(sentence.endswith(".") and f"- {sentence}" in page for sentence in headlines(measured))
 
 
 def test_an_interrupted_run_goes_on_and_ends_with_the_same_files(small, measured, tmp_path):
@@ -134,39 +135,39 @@ def test_an_interrupted_run_goes_on_and_ends_with_the_same_files(small, measured
     assert once == other
 
 
-def test_settings_are_run_again_when_asked_and_nothing_else(small, tmp_path, monkeypatch):
+def test_variants_are_run_again_when_asked_and_nothing_else(small, tmp_path, monkeypatch):
     config = replace(small, methods=("variance",))
     measure_quality(tmp_path, config)
     ran = []
     real = BlockModelSelector.fit
 
     def fit(self, *given, **named):
-        ran.append(self.evidence)
+        ran.append(self.joint)
         return real(self, *given, **named)
 
     monkeypatch.setattr(BlockModelSelector, "fit", fit)
     measure_quality(tmp_path, config)
     assert ran == []
-    measure_quality(tmp_path, config, again=["no evidence"])
-    assert ran == ["none"] * (2 + 2)  # seeds, and planted networks
+    measure_quality(tmp_path, config, again=["blocks not refined"])
+    assert ran == [False] * (2 + 2)  # seeds, and planted networks
 
 
-def test_a_setting_whose_arguments_changed_is_run_anew(small, tmp_path, monkeypatch):
+def test_a_variant_whose_arguments_changed_is_run_anew(small, tmp_path, monkeypatch):
     config = replace(small, methods=("variance",))
     measure_quality(tmp_path, config)
-    monkeypatch.setitem(SETTINGS, "no evidence", Setting({"profile_ratio": 1.0}))
+    monkeypatch.setitem(VARIANTS, "blocks not refined", Variant({"profile_ratio": 1.0}))
     rows = measure_quality(tmp_path, config)
-    assert {row["arguments"] for row in selections(rows, method="no evidence")} == {'{"profile_ratio": 1.0}'}
+    assert {row["arguments"] for row in selections(rows, method="blocks not refined")} == {'{"profile_ratio": 1.0}'}
     with Store(tmp_path / STORE, config.marks) as store:
-        kept = {row["arguments"] for row in store.rows(networks.NAME) if row.get("method") == "no evidence"}
+        kept = {row["arguments"] for row in store.rows(real_networks.NAME) if row.get("method") == "blocks not refined"}
     assert len(kept) == 2
 
 
 def test_planted_networks_are_the_same_for_every_method(measured, small):
     table = [row for row in measured[planted_networks.NAME] if row["experiment"] == planted_networks.NAME]
     assert {(row["kind"], row["method"]) for row in table} == {
-        (SETTING, DEFAULT),
-        (SETTING, "no evidence"),
+        (VARIANT, DEFAULT),
+        (VARIANT, "blocks not refined"),
         *((RIVAL, method) for method in small.methods),
     }
     assert all({row["seed"] for row in table if row["method"] == method} == {0, 1} for method in small.methods)

@@ -1,4 +1,4 @@
-"""QualityConfig: which networks, rivals, settings and seeds the quality of the default is measured by."""
+"""QualityConfig: the networks, rivals, variants and seeds by which the default is measured."""
 
 from __future__ import annotations
 
@@ -6,41 +6,33 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from blockselect import __version__
-from blockselect.reproduction.config import (
-    CHECKS,
-    Check,
-    ExperimentConfig,
-    check_settings,
-    names,
-    numbers,
-    read_toml,
-    whole,
-)
-from benchmarks.quality.ablations import DEFAULT, SETTINGS, find_setting
 from benchmarks.quality.regimes import REGIMES, PlantedSizes, find_regime
-from blockselect.reproduction.solves import published_block_models
+from benchmarks.quality.variants import DEFAULT, VARIANTS, find_variant
+from blockselect import __version__
 from blockselect.registry import SELECTORS, find_method
+from blockselect.reproduction.experiment_config import CHECKS, ExperimentConfig
+from blockselect.reproduction.network_data import published_block_models
+from blockselect.reproduction.settings_file import Check, check_settings, names, numbers, read_toml, whole
 
-OURS = "block-model"  # in the registry it is the default itself, told the number of blocks
+OURS = "block-model"  # in the registry it is the default itself, given the number of blocks
 RIVALS = tuple(name for name in SELECTORS if name != OURS)
 
 
 @dataclass(frozen=True, slots=True)
 class QualityConfig:
-    """`paper` and `quick` lie in `experiments/quality/configs`."""
+    """`paper` and `quick` are in `benchmarks/quality/configs`."""
 
     protocol: ExperimentConfig  # networks, numbers of features, K-means and the paper's grid, as in the reproduction
     candidate_seeds: tuple[int, ...]  # of whatever is random in a selector
     methods: tuple[str, ...]  # rivals, by their names in SELECTORS
-    settings: tuple[str, ...]  # names in SETTINGS, the default among them
+    variants: tuple[str, ...]  # names in VARIANTS, the default among them
     regimes: tuple[str, ...]  # names in REGIMES
     planted_seeds: int  # networks of each regime
     planted: PlantedSizes
 
     @property
     def marks(self) -> dict[str, Any]:
-        """All that rows depend on besides their trials, which tell method, setting, network and seed themselves."""
+        """All that rows depend on besides their trials, which name method, variant, network and seed themselves."""
         protocol = {
             name: value for name, value in asdict(self.protocol).items() if name not in ("datasets", "surface_datasets")
         }
@@ -60,11 +52,11 @@ def read_quality_config(name_or_path: str) -> QualityConfig:
     return QualityConfig(**check_settings(values, _CHECKS, name_or_path))
 
 
-def with_settings(config: QualityConfig, wanted: Sequence[str]) -> QualityConfig:
-    """The same with other settings; the default stays, since the others are compared with it."""
+def with_variants(config: QualityConfig, wanted: Sequence[str]) -> QualityConfig:
+    """The same with other variants; the default stays, since the others are compared with it."""
     for name in wanted:
-        find_setting(name)
-    return replace(config, settings=tuple(name for name in SETTINGS if name in wanted or name == DEFAULT))
+        find_variant(name)
+    return replace(config, variants=tuple(name for name in VARIANTS if name in wanted or name == DEFAULT))
 
 
 def _all_or_names(every: Sequence[str], find: Callable[[str], object]) -> Check:
@@ -101,7 +93,7 @@ _CHECKS: dict[str, Check] = {
     "protocol": _protocol,
     "candidate_seeds": numbers(whole(0)),
     "methods": _all_or_names(RIVALS, _rival),
-    "settings": _all_or_names(list(SETTINGS), find_setting),
+    "variants": _all_or_names(list(VARIANTS), find_variant),
     "regimes": _all_or_names(list(REGIMES), find_regime),
     "planted_seeds": whole(2),
     "planted": _planted,

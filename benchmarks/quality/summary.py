@@ -1,0 +1,105 @@
+"""The result in a few sentences, and the page of a measurement; sentences can be put into a page written by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from benchmarks.quality import planted_networks, real_networks
+from benchmarks.quality.cells import TUNED, Count, compare, count, count_by_rival, summarize
+from benchmarks.quality.quality_config import QualityConfig
+from benchmarks.quality.recovery import compare_precisions, precisions
+from benchmarks.quality.variants import DEFAULT
+from blockselect import __version__
+from blockselect.evaluation.comparison_tables import markdown_table
+from blockselect.reproduction.experiments.effectiveness import SUPERVISED
+from blockselect.reproduction.result_files import failures
+from blockselect.reproduction.trial import Row
+
+RULES = {
+    "against_best_rival": (
+        "Means ± standard deviations over candidate seeds and runs of K-means. The best rival of a cell is the "
+        "label-free method with the highest mean there. *Within one sd*: below it by no more than the root mean square "
+        "of the two standard deviations. Zero rows: nodes that have none of the selected features, mean over seeds."
+    ),
+    "against_tuned_by_labels": (
+        f"{SUPERVISED} takes the candidate and γ with the best ACC by the class labels, anew in each cell and seed."
+    ),
+    "variants": "Means over d; cells at or above, and within one sd of, the best rival of each cell.",
+    "planted_against_best_rival": (
+        "Share of planted features (copies included) among as many selected, mean ± standard error over networks; "
+        "rivals are given the number of blocks, the default is not. The best rival is the one with the highest mean in "
+        "that regime; the difference is paired, network by network."
+    ),
+}
+"""How to read the tables that the page shows."""
+
+
+def headlines(rows: Mapping[str, Sequence[Row]]) -> list[str]:
+    """The counts in a sentence each."""
+    summary, table = summarize(rows[real_networks.NAME]), precisions(rows[planted_networks.NAME])
+    regimes = compare_precisions(table, DEFAULT)
+    above = int((regimes["difference"] > 0).sum()) if len(regimes) else 0
+    return [
+        _won(count(compare(summary, DEFAULT, real_networks.RIVAL)), "the best label-free rival"),
+        _hardest_rival(count_by_rival(summary, DEFAULT)),
+        _won(count(compare(summary, DEFAULT, TUNED)), SUPERVISED),
+        f"Planted networks: above the best rival in {above} of {len(regimes)} regimes.",
+    ]
+
+
+def render_page(
+    rows: Mapping[str, Sequence[Row]], tables: Mapping[str, pd.DataFrame], config: QualityConfig, title: str
+) -> str:
+    """Headlines, the tables that have a rule, and what failed, in Markdown."""
+    parts = ["# Quality", _settings_sentence(config, title), bullets(headlines(rows))]
+    for name, rule in RULES.items():
+        table = tables[name]
+        cells = markdown_table(list(table.columns), table.astype(str).to_numpy().tolist()) if len(table) else ""
+        parts += [f"## {name.replace('_', ' ').capitalize()}", rule, cells]
+    parts.append("All tables are in `tables/`.")
+    failed = [line for of_part in rows.values() for line in failures(list(of_part))]
+    if failed:
+        parts += ["## Failed", bullets(failed)]
+    return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n"
+
+
+def fill_summary(page: str, lines: Sequence[str]) -> str:
+    """The page with the lines between ``<!-- summary -->`` and ``<!-- end of summary -->``; without them, as it is."""
+    opening, closing = "<!-- summary -->", "<!-- end of summary -->"
+    if opening not in page or closing not in page:
+        return page
+    before, _, rest = page.partition(opening)
+    _, _, after = rest.partition(closing)
+    return f"{before}{opening}\n{bullets(lines)}\n{closing}{after}"
+
+
+def bullets(lines: Sequence[str]) -> str:
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def _won(found: Count, rival: str) -> str:
+    rest = found.cells - found.at_or_above
+    return (
+        f"At or above {rival} in {found.at_or_above} of {found.cells} cells; of the other {rest}, {found.within} "
+        "within one sd."
+    )
+
+
+def _hardest_rival(counts: Mapping[str, Count]) -> str:
+    if not counts:
+        return "No label-free rival to compare with."
+    name, least = min(counts.items(), key=lambda item: item[1].at_or_above)
+    won = f"{least.at_or_above} of {least.cells} cells ({name})"
+    return f"Against each label-free rival alone: at or above it in at least {won}."
+
+
+def _settings_sentence(config: QualityConfig, title: str) -> str:
+    protocol = config.protocol
+    return (
+        f"Made by `python -m benchmarks.quality --config {title}`: {', '.join(protocol.datasets)}; "
+        f"K-means with {protocol.kmeans_runs} runs of {protocol.kmeans_init} starts; candidate seeds "
+        f"{', '.join(map(str, config.candidate_seeds))} (a method that is not random once); {config.planted_seeds} "
+        f"planted networks a regime; blockselect {__version__}."
+    )

@@ -1,0 +1,68 @@
+"""VARIANTS: the settings of BlockModelSelector that are measured beside its default, by name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from blockselect.consensus.estimator import BlockModelSelector
+from blockselect.names import look_up
+
+DEFAULT = "default"
+KNOWN_BLOCKS = "as many as there are"
+"""As a variant's `n_blocks`: the number of classes, or of planted blocks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """Arguments of the selector besides the number of features and the seed; JSON values."""
+
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """The arguments as they identify trials."""
+        return json.dumps(self.arguments, sort_keys=True)
+
+
+VARIANTS: dict[str, Variant] = {
+    DEFAULT: Variant(),
+    "known number of blocks": Variant({"n_blocks": KNOWN_BLOCKS}),
+    "blocks not refined": Variant({"joint": False}),
+    "spectral candidates alone": Variant({"block_model": "spectral"}),
+    "ONMtF candidates alone": Variant({"block_model": "onmtf"}),
+    "six candidates": Variant({"n_candidates": 6}),
+    "reconstruction alone": Variant({"profile_ratio": 0.0}),
+    "profiles alone": Variant({"profile_ratio": 1.0}),
+    "values of features": Variant({"binarize": False}),
+}
+"""Every variant by its name, the order of tables."""
+
+
+def find_variant(name: str) -> Variant:
+    """The variant of this name.
+
+    Raises
+    ------
+    ValueError
+        With the names there are, and the closest.
+    """
+    return look_up(name, VARIANTS, what="variant")
+
+
+def parse_variants(text: str) -> list[str]:
+    """Names of variants, separated by commas."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    for name in names:
+        find_variant(name)
+    return names
+
+
+def selector_of(text: str, n_features_to_select: int, *, n_blocks: int, seed: int) -> BlockModelSelector:
+    """The selector of a variant's text, not fitted; `n_blocks` is used where the variant asks for the known number."""
+    arguments = json.loads(text)
+    if arguments.get("n_blocks") == KNOWN_BLOCKS:
+        arguments["n_blocks"] = n_blocks
+    return BlockModelSelector(n_features_to_select, random_state=seed, **arguments)

@@ -1,0 +1,18 @@
+"""Sentences go between their marks in a page, and nowhere else."""
+
+from __future__ import annotations
+
+from benchmarks.quality.summary import fill_summary
+
+PAGE = "# Page\n\n<!-- summary -->\nold\n<!-- end of summary -->\n\nBy hand.\n"
+
+
+def test_sentences_replace_what_stands_between_the_marks():
+    once = fill_summary(PAGE, ["new", "newer"])
+    assert once == "# Page\n\n<!-- summary -->\n- new\n- newer\n<!-- end of summary -->\n\nBy hand.\n"
+    assert fill_summary(once, ["new", "newer"]) == once
+
+
+def test_a_page_without_the_marks_stays_as_it_is():
+    for page in ("# Page\n", "<!-- summary --> never closed"):
+        assert fill_summary(page, ["new"]) == page

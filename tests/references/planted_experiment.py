@@ -1,0 +1,49 @@
+"""A small planted network under a name, and a configuration of experiments on it that takes seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+
+from blockselect import make_attributed_blocks
+from blockselect.datasets.catalogue import DATASETS, Dataset
+from blockselect.datasets.counts import NetworkCounts
+from blockselect.reproduction import network_data
+from blockselect.reproduction.experiment_config import ExperimentConfig, read_config
+
+
+@contextmanager
+def planted_experiment() -> Iterator[ExperimentConfig]:
+    """The network is called 'planted' within."""
+    graph = make_attributed_blocks(
+        90, 3, n_informative=12, n_redundant=4, n_noise=24, mean_degree=12, signal=5.0, random_state=0
+    ).graph
+    dataset = Dataset(
+        name="planted",
+        about="made",
+        counts=NetworkCounts.of(graph),
+        loader=lambda: graph,
+        origin="made",
+        source=None,
+        licence="none",
+        citations=(),
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(DATASETS, "planted", dataset)
+        yield replace(
+            read_config("quick"),
+            datasets=("planted",),
+            surface_datasets=("planted",),
+            methods=("variance", "laplacian-score"),
+            tops=(4, 8),
+            surface_top=4,
+            kmeans_runs=2,
+            kmeans_init=1,
+            n_candidates=5,
+            perturbation_repeats=3,
+        )
+    network_data.network.cache_clear()
+    network_data.gram.cache_clear()
