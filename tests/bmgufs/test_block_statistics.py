@@ -3,7 +3,7 @@
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from blockselect.scoring import BlockStatistics
+from blockselect.bmgufs.block_statistics import BlockStatistics
 
 
 def test_means_and_sizes_are_those_of_each_block(mixed_problem):

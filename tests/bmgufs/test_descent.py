@@ -1,4 +1,6 @@
-"""The batched descent against the paper's algorithm, one solve, one feature at a time."""
+"""Descent: a batch of solves against the paper's algorithm, one solve, one feature at a time."""
+
+import pickle
 
 import numpy as np
 import pytest
@@ -6,39 +8,53 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.base import clone
 
+from blockselect import Descent
+from blockselect._sklearn import check_parameters
 from blockselect.blockmodels import BlockModel
-from blockselect.scoring import BlockStatistics, descend, descent, gram_squared
+from blockselect.bmgufs import descent
+from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.device import problem_to_device
-from blockselect.bmgufs.sphere import project
+from blockselect.bmgufs.gram_squared import gram_squared
+from blockselect.errors import ParameterError
 from references import bmgufs
 from references.problems import make_problem
 
+SETTINGS = {"profile_ratio": [[0.0, 0.3, 0.6], [0.5, 0.6, 1.0], [0.6, 0.6, 0.6]], "sparsity": [0.0, 0.5, 2.0]}
+PARTS = ("scores", "reconstruction_loss", "profile_loss", "n_iter")
+
+
+def solve(problem, models=None, *, profile_ratio=0.6, sparsity=0.0, device="cpu", progress=None, **settings):
+    """Every iteration is made unless a tolerance is given."""
+    statistics = BlockStatistics.of(problem.Y, problem.models if models is None else models)
+    solver = Descent(**{"tol": 0, **settings})
+    return solver.solve(
+        problem.gram, statistics, profile_ratio=profile_ratio, sparsity=sparsity, device=device, progress=progress
+    )
+
 
 @pytest.mark.parametrize("gradient", ["exact", "paper"])
-@pytest.mark.parametrize("sparsity", [0.0, 1.0])
-def test_scores_are_those_of_the_papers_algorithm(problem, gradient, sparsity):
-    start = np.ones(len(problem.r))
-    slow = bmgufs.solve(
-        problem.Y,
-        problem.membership(),
-        problem.density(),
-        profile_ratio=0.6,
-        sparsity=sparsity,
-        published=gradient == "paper",
-        start=start,
-        max_iter=40,
-    )
-    fast = descend(
-        problem.gram,
-        problem.statistics,
-        profile_ratio=0.6,
-        sparsity=sparsity,
-        gradient=gradient,
-        max_iter=40,
-        initial_scores=start,
-    )
-    assert_allclose(fast.scores[0, 0], slow, atol=1e-10)
+@pytest.mark.parametrize("start", ["ones", "uniform"])
+def test_scores_are_those_of_the_papers_algorithm_for_every_model_and_sparsity(gradient, start):
+    problem = make_problem(2, blocks=(3, 2))
+    first = np.ones(9) if start == "ones" else np.full(9, 1 / 3)
+    initial = {"initial_scores": first} if start == "ones" else {}  # uniform with unit length is the default
+    solution = solve(problem, sparsity=(0.0, 1.0), gradient=gradient, max_iter=40, **initial)
+    assert solution.scores.shape == (2, 2, 9)
+    for i in range(2):
+        for j, γ in enumerate((0.0, 1.0)):
+            slow = bmgufs.solve(
+                problem.Y,
+                problem.membership(i),
+                problem.density(i),
+                profile_ratio=0.6,
+                sparsity=γ,
+                published=gradient == "paper",
+                start=first,
+                max_iter=40,
+            )
+            assert_allclose(solution.scores[i, j], slow, atol=1e-10)
 
 
 def test_scores_of_the_released_code_are_met(golden_path):
@@ -49,30 +65,23 @@ def test_scores_of_the_released_code_are_met(golden_path):
     )
     model = BlockModel.from_labels(A, golden["labels"])
     assert_allclose(model.density, golden["M"], atol=1e-12)
-    result = descend(
-        gram_squared(Y),
-        BlockStatistics.of(Y, [model]),
-        profile_ratio=0.6,
-        sparsity=[0.0, 1.0],
-        gradient="paper",
-        initial_scores=np.ones(Y.shape[1]),
-    )
-    for ours, name in zip(result.scores[0], ("r_beta0.6_gamma0.0", "r_beta0.6_gamma1.0"), strict=True):
+    solver = Descent(gradient="paper", tol=0, initial_scores=np.ones(Y.shape[1]))
+    statistics = BlockStatistics.of(Y, [model])
+    solution = solver.solve(gram_squared(Y), statistics, profile_ratio=0.6, sparsity=[0.0, 1.0])
+    some_node_has = ~statistics.empty_features  # the released code leaves the others a score
+    for ours, name in zip(solution.scores[0], ("r_beta0.6_gamma0.0", "r_beta0.6_gamma1.0"), strict=True):
         theirs = golden[name]
         assert set(np.argsort(-ours)[:200]) == set(np.argsort(-theirs)[:200])
-        assert_allclose(ours, theirs, atol=2e-3 * theirs.max())
-
-
-SETTINGS = {"profile_ratio": [[0.0, 0.3, 0.6], [0.5, 0.6, 1.0], [0.6, 0.6, 0.6]], "sparsity": [0.0, 0.5, 2.0]}
+        assert_allclose(ours[some_node_has], theirs[some_node_has], atol=2e-3 * theirs.max())
 
 
 def test_a_batch_gives_what_its_solves_give_one_by_one(mixed_problem):
-    together = descend(mixed_problem.gram, mixed_problem.statistics, max_iter=60, **SETTINGS)
+    together = solve(mixed_problem, max_iter=60, **SETTINGS)
     for i, model in enumerate(mixed_problem.models):
         for j in range(3):
-            alone = descend(
-                mixed_problem.gram,
-                BlockStatistics.of(mixed_problem.Y, [model]),
+            alone = solve(
+                mixed_problem,
+                [model],
                 profile_ratio=SETTINGS["profile_ratio"][i][j],
                 sparsity=SETTINGS["sparsity"][j],
                 max_iter=60,
@@ -84,43 +93,48 @@ def test_a_batch_gives_what_its_solves_give_one_by_one(mixed_problem):
 
 def test_early_stop_of_one_solve_does_not_touch_the_others(mixed_problem):
     options = {"max_iter": 300, "tol": 1e-3, **SETTINGS}
-    together = descend(mixed_problem.gram, mixed_problem.statistics, **options)
+    together = solve(mixed_problem, **options)
     assert len(np.unique(together.n_iter)) > 1
     for i, model in enumerate(mixed_problem.models):
-        alone = descend(
-            mixed_problem.gram,
-            BlockStatistics.of(mixed_problem.Y, [model]),
-            **{**options, "profile_ratio": SETTINGS["profile_ratio"][i]},
-        )
+        alone = solve(mixed_problem, [model], **{**options, "profile_ratio": SETTINGS["profile_ratio"][i]})
         assert_array_equal(together.n_iter[i], alone.n_iter[0])
         assert_allclose(together.scores[i], alone.scores[0], atol=1e-10)
 
 
 def test_without_tolerance_every_iteration_is_made(problem):
-    result = descend(problem.gram, problem.statistics, profile_ratio=0.6, sparsity=0.0, max_iter=25)
-    assert_array_equal(result.n_iter, 25)
-    assert result.profile_loss.shape == (1, 1, 26)
+    solution = solve(problem, max_iter=25)
+    assert_array_equal(solution.n_iter, 25)
+    assert solution.profile_loss.shape == (1, 1, 26)
 
 
-def test_history_holds_the_losses_of_the_returned_scores_last(problem):
-    result = descend(problem.gram, problem.statistics, profile_ratio=0.6, sparsity=0.0, max_iter=25)
-    r = result.scores[0, 0]
+def test_the_last_losses_are_those_of_the_scores_returned(problem):
+    solution = solve(problem, max_iter=25)
+    r = solution.scores[0, 0]
     assert_allclose(
-        result.reconstruction_loss[0, 0, -1], bmgufs.reconstruction_loss(problem.Y, problem.membership(), r), rtol=1e-9
+        solution.reconstruction_loss[0, 0, -1],
+        bmgufs.reconstruction_loss(problem.Y, problem.membership(), r),
+        rtol=1e-9,
     )
     assert_allclose(
-        result.profile_loss[0, 0, -1],
+        solution.profile_loss[0, 0, -1],
         bmgufs.profile_loss(problem.Y, problem.membership(), problem.density(), r, 1e-6),
         rtol=1e-8,
     )
 
 
 def test_work_in_small_pieces_changes_nothing(mixed_problem, monkeypatch):
-    whole = descend(mixed_problem.gram, mixed_problem.statistics, max_iter=30, **SETTINGS)
+    whole = solve(mixed_problem, max_iter=30, **SETTINGS)
     for pieces in (1, 2, 5):
         monkeypatch.setattr(descent, "_CACHE_BYTES", pieces * 5 * 12 * 8)
-        cut = descend(mixed_problem.gram, mixed_problem.statistics, max_iter=30, **SETTINGS)
+        cut = solve(mixed_problem, max_iter=30, **SETTINGS)
         assert_allclose(cut.scores, whole.scores, atol=1e-12)
+
+
+def test_a_feature_that_no_node_has_scores_exactly_zero(problem):
+    problem.Y[:, 4] = 0
+    scores = solve(problem, max_iter=40).scores[0, 0]
+    assert scores[4] == 0
+    assert np.delete(scores, 4).any()
 
 
 @pytest.mark.parametrize("form", ["dense", "sparse"])
@@ -129,18 +143,24 @@ def test_torch_tensors_in_torch_tensors_out_and_the_same_scores(mixed_problem, f
     torch = pytest.importorskip("torch")
     gram = gram_squared(sparse.csr_array(mixed_problem.Y), form=form, dtype=dtype)
     statistics = BlockStatistics.of(mixed_problem.Y, mixed_problem.models, dtype=dtype)
-    gram_torch, statistics_torch = problem_to_device(gram, statistics, "cpu")
-    options = {"max_iter": 60, "tol": 1e-6, **SETTINGS}
-    ours, theirs = descend(gram, statistics, **options), descend(gram_torch, statistics_torch, **options)
-    for name in ("scores", "reconstruction_loss", "profile_loss", "n_iter"):
-        assert isinstance(getattr(theirs, name), torch.Tensor)
-    assert theirs.scores.dtype == getattr(torch, dtype)
-    assert_allclose(theirs.scores.numpy(), ours.scores, atol=tolerance)
+    solver = Descent(max_iter=60, tol=1e-6)
+    ours, *_ = descent.descend(solver, gram, statistics, **SETTINGS)
+    theirs = descent.descend(solver, *problem_to_device(gram, statistics, "cpu"), **SETTINGS)
+    assert all(isinstance(part, torch.Tensor) for part in theirs)
+    assert theirs[0].dtype == getattr(torch, dtype)
+    assert_allclose(theirs[0].numpy(), ours, atol=tolerance)
+
+
+def test_a_torch_device_gives_numpy_arrays_of_the_same_scores(mixed_problem):
+    pytest.importorskip("torch")
+    ours, theirs = (solve(mixed_problem, sparsity=(0.0, 0.5), device=device) for device in ("cpu", "cpu:0"))
+    assert all(isinstance(getattr(theirs, part), np.ndarray) for part in PARTS)
+    assert_allclose(theirs.scores, ours.scores, atol=1e-10)
 
 
 def test_single_precision_stays_close_to_double(problem):
-    double = descend(problem.gram, problem.statistics, profile_ratio=0.6, sparsity=0.0)
-    single = descend(
+    double = solve(problem)
+    single = Descent(tol=0, dtype="float32").solve(
         gram_squared(problem.Y, dtype="float32"),
         BlockStatistics.of(problem.Y, problem.models, dtype="float32"),
         profile_ratio=0.6,
@@ -151,10 +171,10 @@ def test_single_precision_stays_close_to_double(problem):
 
 
 def test_a_penalty_that_leaves_nothing_gives_zeros_not_nan(problem):
-    result = descend(problem.gram, problem.statistics, profile_ratio=0.6, sparsity=1e4, max_iter=5)
-    assert not result.scores.any()
-    assert np.isfinite(result.reconstruction_loss).all()
-    assert np.isfinite(result.profile_loss).all()
+    solution = solve(problem, sparsity=1e4, max_iter=5)
+    assert not solution.scores.any()
+    assert np.isfinite(solution.reconstruction_loss).all()
+    assert np.isfinite(solution.profile_loss).all()
 
 
 @given(
@@ -162,41 +182,72 @@ def test_a_penalty_that_leaves_nothing_gives_zeros_not_nan(problem):
     k=st.integers(1, 6),
     profile_ratio=st.sampled_from([0.0, 0.5, 1.0]),
     sparsity=st.sampled_from([0.0, 1.0, 5.0, 200.0]),
-    empty_column=st.booleans(),
     constant=st.booleans(),
 )
-def test_scores_are_finite_non_negative_and_of_unit_length_or_zero(
-    seed, k, profile_ratio, sparsity, empty_column, constant
-):
+def test_scores_are_finite_non_negative_and_of_unit_length_or_zero(seed, k, profile_ratio, sparsity, constant):
     problem = make_problem(seed, n=12, m=6, blocks=(k,))
-    if empty_column:
-        problem.Y[:, 2] = 0
     if constant:
         problem.Y[:, 3:] = 1
-    result = descend(problem.gram, problem.statistics, profile_ratio=profile_ratio, sparsity=sparsity, max_iter=30)
-    scores = result.scores[0, 0]
+    scores = solve(problem, profile_ratio=profile_ratio, sparsity=sparsity, max_iter=30).scores[0, 0]
     assert np.isfinite(scores).all()
     assert (scores >= 0).all()
     length = np.linalg.norm(scores)
     assert length == pytest.approx(1) or length == 0
 
 
-@given(seed=st.integers(0, 10_000))
-def test_projection_is_idempotent_and_scale_free(seed):
-    vectors = np.random.default_rng(seed).normal(size=(3, 7))
-    once = project(vectors)
-    assert_allclose(project(once), once, atol=1e-15)
-    assert_allclose(project(1e-200 * vectors), once, atol=1e-12)
+def test_progress_is_reported_after_each_iteration(problem):
+    seen = []
+    solve(problem, max_iter=7, progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(i, 7) for i in range(1, 8)]
 
 
-def test_progress_is_told_of_each_iteration(problem):
-    told = []
-    descend(
-        problem.gram,
-        problem.statistics,
-        profile_ratio=0.6,
-        sparsity=0.0,
-        max_iter=7,
-        progress=lambda done, total: told.append((done, total)),
-    )
-    assert told == [(i, 7) for i in range(1, 8)]
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("gradient", "published"),
+        ("step_size", 0),
+        ("max_iter", 0),
+        ("max_iter", 2.5),
+        ("tol", -1e-3),
+        ("smoothing", 0),
+        ("initial_scores", "ones"),
+        ("dtype", "float16"),
+        ("memory_limit", 0),
+    ],
+)
+def test_a_bad_setting_is_an_error_that_names_it(name, value):
+    with pytest.raises(ParameterError, match=f"^{name} must be ") as raised:
+        check_parameters(Descent(**{name: value}))
+    assert raised.value.parameter == name
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"initial_scores": np.ones(3)}, r"has shape \(3,\) but there are 9 features; give one score each"),
+        ({"initial_scores": np.zeros(9)}, "not all zero"),
+        ({"initial_scores": -np.ones(9)}, "not negative"),
+        ({"initial_scores": np.full(9, np.nan)}, "finite"),
+        ({"initial_scores": np.full(9, 1e6), "dtype": "float32"}, r"reach 1e\+06, too large for float32"),
+    ],
+)
+def test_a_start_that_does_not_fit_the_features_is_refused(settings, message):
+    with pytest.raises(ParameterError, match=message) as raised:
+        Descent(**settings).check(9)
+    assert raised.value.parameter == "initial_scores"
+
+
+def test_a_start_that_fits_is_accepted():
+    Descent(initial_scores=np.arange(9)).check(9)
+    Descent(initial_scores=[1.0] * 9).check(9)
+
+
+def test_a_solver_survives_clone_and_pickle_and_solving_changes_none_of_its_settings(problem):
+    solver = Descent(gradient="paper", max_iter=7, initial_scores=np.arange(1.0, 10.0))
+    before = dict(solver.get_params())
+    solver.solve(problem.gram, problem.statistics, profile_ratio=0.6, sparsity=0.0)
+    assert vars(solver).keys() == before.keys()
+    for again in (clone(solver), pickle.loads(pickle.dumps(solver))):
+        assert again.get_params().keys() == before.keys()
+        assert (again.gradient, again.max_iter) == ("paper", 7)
+        assert_array_equal(again.initial_scores, before["initial_scores"])

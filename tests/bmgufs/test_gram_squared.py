@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from blockselect.scoring import DenseGramSquared, SparseGramSquared, gram, gram_squared
-from blockselect.bmgufs.gram_squared import gram_form
+from blockselect.bmgufs import gram_squared as module
+from blockselect.bmgufs.gram_squared import DenseGramSquared, SparseGramSquared, gram_form, gram_squared
 
 
 def random_features(seed, n=30, m=17, share=0.2):
@@ -33,7 +33,7 @@ def test_every_form_multiplies_as_the_squared_gram_matrix_does(seed, share, form
 def test_it_is_built_the_same_slab_by_slab(monkeypatch):
     Y = sparse.csr_array(random_features(3).astype(float))
     whole = {form: gram_squared(Y, form=form).values for form in ("dense", "sparse")}
-    monkeypatch.setattr(gram, "_CHUNK_BYTES", 5 * 17 * 8)
+    monkeypatch.setattr(module, "_CHUNK_BYTES", 5 * 17 * 8)
     assert_allclose(gram_squared(Y, form="dense").values, whole["dense"])
     assert_allclose(gram_squared(Y, form="sparse").values.toarray(), whole["sparse"].toarray())
 

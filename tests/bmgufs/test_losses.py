@@ -8,7 +8,8 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from blockselect.blockmodels import BlockModel
-from blockselect.scoring import BlockStatistics, gram_squared
+from blockselect.bmgufs.block_statistics import BlockStatistics
+from blockselect.bmgufs.gram_squared import gram_squared
 from blockselect.bmgufs.losses import evaluate_losses, induced_density
 from references import bmgufs
 from references.problems import make_problem
