@@ -1,4 +1,4 @@
-"""A small planted network, a selector fitted to it, and its summary."""
+"""A small planted network, a selector fitted to it, how stable its selection is, and the summary."""
 
 from __future__ import annotations
 
@@ -6,7 +6,14 @@ from typing import Any
 
 import pytest
 
-from blockselect import AttributedGraph, BlockModelSelector, make_attributed_blocks
+from blockselect import (
+    AttributedGraph,
+    BlockModelSelector,
+    Descent,
+    make_attributed_blocks,
+    selection_stability,
+)
+from blockselect.arrays import FloatArray
 from blockselect.report import summarize
 
 
@@ -19,10 +26,16 @@ def graph() -> AttributedGraph:
 
 @pytest.fixture(scope="session")
 def selector(graph: AttributedGraph) -> BlockModelSelector:
-    selector = BlockModelSelector(7, n_blocks=3, n_candidates=6, n_resamples=3, max_iter=60, random_state=0)
+    solver = Descent(max_iter=60)
+    selector = BlockModelSelector(7, n_blocks=3, n_candidates=6, solver=solver, random_state=0)
     return selector.fit(graph.features, adjacency=graph.adjacency)
 
 
 @pytest.fixture(scope="session")
-def summary(selector: BlockModelSelector, graph: AttributedGraph) -> dict[str, Any]:
-    return summarize(selector, graph)
+def stability(selector: BlockModelSelector, graph: AttributedGraph) -> FloatArray:
+    return selection_stability(selector, graph.features, adjacency=graph.adjacency, n_resamples=3)
+
+
+@pytest.fixture(scope="session")
+def summary(selector: BlockModelSelector, graph: AttributedGraph, stability: FloatArray) -> dict[str, Any]:
+    return summarize(selector, graph, stability=stability)

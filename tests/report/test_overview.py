@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
 
 import matplotlib as mpl
 import numpy as np
@@ -12,7 +14,8 @@ from matplotlib.image import imread
 from matplotlib.patches import StepPatch
 from numpy.testing import assert_allclose
 
-from blockselect.report import draw_overview, render_png
+from blockselect import BMGUFS
+from blockselect.report import draw_overview, render_png, summarize
 
 
 @pytest.fixture(scope="module")
@@ -88,22 +91,29 @@ def test_voters_are_filled_on_the_line_of_their_family(figure, summary):
     drawn = {
         (families[int(dot.get_ydata()[0])], dot.get_xdata()[0], dot.get_markerfacecolor() != "white") for dot in dots
     }
-    assert drawn == {(row["family"], row["evidence"], row["voted"]) for row in summary["criteria"]}
+    assert drawn == {(row["family"], row["gain"], row["voted"]) for row in summary["criteria"]}
 
 
-def test_what_the_selector_did_not_tell_has_no_panel(figure, summary):
+def test_a_line_leads_from_the_gain_as_found_to_the_gain_as_refined(figure, summary):
+    axes = panel(figure, "Candidates: 2 of 6 voted (filled)")
+    drawn = {tuple(line.get_xdata()) for line in axes.lines if line.get_marker() != "o"}
+    assert drawn == {(row["gain_at_start"], row["gain"]) for row in summary["criteria"]}
+    assert "log-likelihood gain in nats" in axes.get_xlabel()
+
+
+def test_what_was_not_computed_has_no_panel(figure, summary):
     alone = draw_overview({**summary, "criteria": None, "measures": {}})
     assert not stability_panel(alone)
     assert len(alone.axes) == len(figure.axes) - 2
 
 
-def test_headline_tells_a_number_of_blocks_that_was_chosen(figure, summary):
+def test_headline_says_where_the_number_of_blocks_was_chosen(figure, summary):
     assert figure.get_suptitle().endswith("3 blocks")
     chosen = {**summary, "blocks": {**summary["blocks"], "automatic": True}}
     assert draw_overview(chosen).get_suptitle().endswith("3 blocks (chosen)")
 
 
-def test_legend_and_headline_tell_how_many_are_selected(figure):
+def test_legend_and_headline_say_how_many_are_selected(figure):
     labels = [text.get_text() for text in panel(figure, "Scores, the best first").get_legend().get_texts()]
     assert labels == ["selected: 7", "not selected: 23", "cut"]
     assert figure.get_suptitle().startswith("7 of 30 features selected: 80 nodes, ")
@@ -198,3 +208,24 @@ def test_a_users_matplotlib_settings_neither_matter_nor_change(summary):
         before = dict(mpl.rcParams)
         assert render_png(draw_overview(summary)) == plain
         assert dict(mpl.rcParams) == before
+
+
+def test_a_selection_of_the_paper_is_drawn_against_plain_densities(graph):
+    selector = BMGUFS(7, n_blocks=3, random_state=0).fit(graph.features, adjacency=graph.adjacency)
+    titles = [axes.get_title(loc="left") for axes in draw_overview(summarize(selector, graph)).axes]
+    assert "Block densities of the graph" in titles
+    assert not any("Candidates" in title for title in titles)
+
+
+def test_without_matplotlib_the_error_names_the_extra_and_the_rest_works():
+    code = """
+import sys
+sys.modules["matplotlib"] = None
+from blockselect.report import scores_table, summarize
+try:
+    from blockselect.report import draw_overview
+except ImportError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "pictures need matplotlib; install it with: pip install 'blockselect[cli]'.\n"

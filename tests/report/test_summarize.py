@@ -9,14 +9,19 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from blockselect import BlockModelSelector, check_attributed_graph
+from blockselect import BMGUFS, BlockModelSelector, Descent, check_attributed_graph, make_attributed_blocks
 from blockselect.blockmodels.reflection import reflected
 from blockselect.report import summarize
 
 
-def fit(graph, top=3, **settings):
-    settings = {"n_blocks": 2, "max_iter": 20, "n_candidates": 6, "n_resamples": 3, "random_state": 0, **settings}
+def fit(graph, top=3, max_iter=20, **settings):
+    settings = {"n_blocks": 2, "n_candidates": 6, "solver": Descent(max_iter=max_iter), "random_state": 0, **settings}
     return BlockModelSelector(top, **settings).fit(graph.features, adjacency=graph.adjacency)
+
+
+def fit_paper(graph, top=3, **settings):
+    settings = {"n_blocks": 3, "n_candidates": 4, "random_state": 0, **settings}
+    return BMGUFS(top, **settings).fit(graph.features, adjacency=graph.adjacency)
 
 
 def test_summary_survives_json(summary):
@@ -45,18 +50,27 @@ def test_block_means_are_the_means_over_the_nodes_of_each_block(summary, selecto
         assert_allclose(row["block_means"], slow, rtol=1e-12)
 
 
+def slow_profile(density, smoothing=1e-6):
+    smoothed = density + smoothing
+    return smoothed / smoothed.sum(axis=1, keepdims=True)
+
+
 def test_profiles_are_smoothed_densities_whose_rows_sum_to_one(summary, selector):
     blocks = summary["blocks"]
-    aim = reflected(selector.block_model_).density
-    for kind, density in (("target", aim), ("induced", selector.induced_density_)):
-        smoothed = density + selector.smoothing
-        slow = smoothed / smoothed.sum(axis=1, keepdims=True)
-        assert_allclose(blocks[f"{kind}_profile"], slow, rtol=1e-12)
+    assert blocks["reflected"] is True
+    assert_allclose(blocks["target_profile"], slow_profile(reflected(selector.block_model_).density), rtol=1e-12)
+    assert_allclose(blocks["induced_profile"], slow_profile(selector.induced_density_), rtol=1e-12)
 
 
-@pytest.mark.parametrize("target", ["reflected", "density"])
-def test_divergence_of_the_profiles_is_the_last_profile_loss_where_one_guides(graph, target):
-    summary = summarize(fit(graph, n_blocks=3, guidance="lowest_error", profile_target=target), graph)
+def test_the_paper_compares_with_the_density_as_it_is_smoothed_as_its_solver_does(graph):
+    selector = fit_paper(graph, solver=Descent(gradient="paper", smoothing=0.01))
+    blocks = summarize(selector, graph)["blocks"]
+    assert blocks["reflected"] is False
+    assert_allclose(blocks["target_profile"], slow_profile(selector.block_model_.density, 0.01), rtol=1e-12)
+
+
+def test_divergence_of_the_profiles_is_the_last_profile_loss_of_the_paper(graph):
+    summary = summarize(fit_paper(graph), graph)
     P, Q = (np.array(summary["blocks"][name]) for name in ("target_profile", "induced_profile"))
     assert_allclose(np.sum(Q * np.log(Q / P)), summary["loss_history"]["profile"][-1], rtol=1e-9)
 
@@ -71,53 +85,54 @@ def test_blocks_candidates_and_history_are_those_of_the_selector(summary, select
     assert len(summary["loss_history"]["profile"]) == summary["n_iter"] + 1 == selector.n_iter_ + 1
 
 
-def test_measures_of_the_features_are_those_of_the_selector(summary, selector):
-    assert summary["measures"] == {"stability": selector.stability_.tolist()}
+def test_stability_is_a_measure_of_each_feature(summary, stability):
+    assert summary["measures"] == {"stability": stability.tolist()}
     for row in summary["selected"]:
-        assert row["stability"] == selector.stability_[row["index"]]
+        assert row["stability"] == stability[row["index"]]
 
 
-def test_criteria_say_how_each_candidate_was_judged_and_who_voted(summary, selector):
+def test_stability_of_other_features_is_refused(selector, graph):
+    with pytest.raises(ValueError, match=r"stability has shape \(5,\) but there are 30 features"):
+        summarize(selector, graph, stability=np.ones(5))
+
+
+def test_criteria_say_how_well_each_candidate_explains_and_which_voted(summary, selector):
     assert len(summary["criteria"]) == 6
-    assert [row["evidence"] for row in summary["criteria"]] == selector.criteria_["evidence"].tolist()
-    assert sum(row["voted"] for row in summary["criteria"]) == 2  # a quarter of six, rounded up
+    assert [row["gain"] for row in summary["criteria"]] == selector.criteria_["gain"].tolist()
+    assert sum(row["voted"] for row in summary["criteria"]) == len(selector.voters_)
 
 
-def test_one_candidate_alone_has_no_criteria_and_no_stability(graph):
-    summary = summarize(fit(graph, guidance="lowest_error"), graph)
-    assert (summary["criteria"], summary["measures"]) == (None, {})
+def test_the_paper_has_a_sparsity_and_neither_votes_nor_measures(graph, summary):
+    selector = fit_paper(graph)
+    paper = summarize(selector, graph)
+    assert (paper["criteria"], paper["measures"], paper["blocks"]["automatic"]) == (None, {}, False)
+    assert paper["sparsity"] == selector.sparsity_ > 0
+    assert paper["relative_error"] == paper["candidate_errors"][0] == min(paper["candidate_errors"])
+    assert summary["sparsity"] is None
+    assert json.loads(json.dumps(paper, allow_nan=False)) == paper
 
 
 @pytest.mark.parametrize(("n_blocks", "automatic"), [(2, False), ("auto", True)])
 def test_the_number_of_blocks_comes_with_who_chose_it(graph, n_blocks, automatic):
-    selector = fit(graph, n_blocks=n_blocks, n_candidates=2, n_resamples=0)
+    selector = fit(graph, n_blocks=n_blocks, n_candidates=2)
     blocks = summarize(selector, graph)["blocks"]
     assert (blocks["count"], blocks["automatic"]) == (selector.block_model_.n_blocks, automatic)
 
 
-def test_blocks_of_ones_own_are_not_chosen(graph):
+@pytest.mark.parametrize("kind", [BMGUFS, BlockModelSelector])
+def test_blocks_of_ones_own_are_not_chosen(graph, kind):
     labels = np.arange(graph.n_nodes) % 3
-    selector = fit(graph, n_blocks="auto", block_model=labels, n_resamples=0)
+    selector = kind(3, block_model=labels, random_state=0).fit(graph.features, adjacency=graph.adjacency)
     blocks = summarize(selector, graph)["blocks"]
     assert (blocks["count"], blocks["automatic"]) == (3, False)
 
 
-def test_a_selection_that_is_not_by_rank_is_listed_as_it_is(graph):
-    selector = fit(graph, top=8, refine=True, coverage=20.0, n_resamples=0)
-    ranks = [row["rank"] for row in summarize(selector, graph)["selected"]]
-    assert ranks == sorted(selector.ranking_[selector.support_])
-    assert ranks != list(range(1, 9))
-
-
-def test_relative_error_is_that_of_the_candidate_that_guided(graph):
-    selector = fit(graph, n_candidates=4, n_blocks=5, guidance=3)
+def test_discoveries_come_with_p_and_q_values_whatever_their_rank():
+    graph = make_attributed_blocks(200, 3, mean_degree=10, random_state=0).graph
+    selector = fit(graph, top="auto", n_blocks=3)
     summary = summarize(selector, graph)
-    assert summary["relative_error"] == summary["candidate_errors"][3] > summary["candidate_errors"][0]
-
-
-def test_sparsity_is_the_one_used(graph):
-    selector = fit(graph, sparsity="paper", max_iter=200)
-    assert summarize(selector, graph)["sparsity"] == selector.sparsity_ > 0
+    assert summary["measures"] == {"p_value": selector.p_values_.tolist(), "q_value": selector.q_values_.tolist()}
+    assert [row["rank"] for row in summary["selected"]] == sorted(selector.ranking_[selector.support_])
 
 
 def test_counts_of_a_network_written_by_hand():
@@ -158,7 +173,7 @@ def test_dense_and_sparse_features_give_the_same_summary(graph):
 
 def test_fewer_selected_than_asked_for_are_all_that_is_listed(graph):
     with pytest.warns(ConvergenceWarning, match="of the 25 features asked for"):
-        selector = fit(graph, top=25, sparsity=4.0, max_iter=200)
+        selector = fit_paper(graph, top=25, sparsity=4.0)
     summary = summarize(selector, graph)
     assert len(summary["selected"]) == summary["counts"]["selected_features"] == selector.n_features_ < 25
     assert all(row["score"] > 0 for row in summary["selected"])

@@ -35,7 +35,7 @@ def test_scores_table_has_every_feature_in_the_order_of_the_columns(summary):
     assert [column for column, row in enumerate(rows) if row["selected"] == "1"] == sorted(chosen)
 
 
-def test_measures_that_were_not_told_have_no_column(summary):
+def test_measures_that_were_not_computed_have_no_column(summary):
     without = {**summary, "measures": {}}
     assert scores_table(without).startswith("feature,score,rank,selected\n")
     assert selected_table(without).startswith("rank,feature,score,block_0,")
