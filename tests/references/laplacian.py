@@ -41,3 +41,11 @@ def laplacian_score(X, W):
         centred = f - (f @ D @ one) / (one @ D @ one) * one
         scores.append((centred @ L @ centred) / (centred @ D @ centred))
     return np.array(scores)
+
+
+def draw_network(seed, n=25, m=7):
+    """Features with some zeros, and a weighted graph with self-loops in which every node has a link."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, m)) * (rng.random((n, m)) < 0.6)
+    W = rng.random((n, n)) * (rng.random((n, n)) < 0.3) + np.eye(n, k=1)
+    return X, np.maximum(W, W.T)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from blockselect._sklearn import StrOptions, fit_context
 from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.base import ScoreSelector
+from blockselect.baselines._solvers.reweighting import Reweighted
+from blockselect.baselines.constraints import AT_LEAST_ONE, POSITIVE
 from blockselect.graphs.affinity import check_affinity, neighbour_affinity
 from blockselect.graphs.attributed import AttributedGraph, check_feature_matrix
 from blockselect.graphs.checks import check_names, check_varies
@@ -23,7 +23,7 @@ _FEWER = "the others have no finite, non-zero score (constant or unused features
 
 
 class CriterionSelector(ScoreSelector):
-    """Base of methods that compute a criterion of their own, which may be 'small is good'.
+    """Base of methods that compute a criterion of their own, of which small values may be the good ones.
 
     A subclass sets `criterion_`, the raw criterion of each feature, and returns scores, larger is better. A feature
     whose score is −∞ (its criterion is not defined) is never selected; where `_zero_is_unused` is set, neither is one
@@ -38,14 +38,21 @@ class CriterionSelector(ScoreSelector):
             eligible &= scores != 0
         self._select(scores, eligible=eligible, why_fewer=_FEWER)
 
-    def _warn_not_settled(self) -> None:
-        """All iterations were made; a tolerance of 0 asks for that."""
-        if self.tol > 0:
+    def _record(self, result: Reweighted) -> FloatArray:
+        """Set `history_` and `n_iter_`, warn if the iterations did not suffice, and return the coefficients."""
+        self.history_, self.n_iter_ = result.history, len(result.history)
+        if not result.settled and self.tol > 0:  # a tolerance of 0 asks for all iterations
             warnings.warn(
                 f"the objective did not settle within max_iter={self.max_iter}; raise it, or tol (it is {self.tol:g}).",
                 ConvergenceWarning,
                 stacklevel=5,
             )
+        return result.coefficients
+
+
+def scores_where_defined(criterion: FloatArray, sign: int = 1) -> FloatArray:
+    """Scores, larger is better, of a criterion that `sign` turns that way; −∞ where it is NaN: (m,)."""
+    return np.where(np.isnan(criterion), -np.inf, sign * criterion)
 
 
 class FeatureGuidedSelector(CriterionSelector):
@@ -57,12 +64,12 @@ class FeatureGuidedSelector(CriterionSelector):
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         **ScoreSelector._parameter_constraints,
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "n_neighbors": [AT_LEAST_ONE],
         "weights": [StrOptions({"heat", "binary", "cosine"})],
-        "width": [StrOptions({"mean"}), Interval(Real, 0, None, closed="neither")],
+        "width": [StrOptions({"mean"}), POSITIVE],
     }
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, *, affinity: Any = None) -> Self:
         """Score the features.
 
@@ -114,10 +121,10 @@ class NetworkGuidedSelector(CriterionSelector):
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         **ScoreSelector._parameter_constraints,
-        "n_neighbors": [None, Interval(Integral, 1, None, closed="left")],
+        "n_neighbors": [None, AT_LEAST_ONE],
     }
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, *, adjacency: Any = None) -> Self:
         """Score the features by the network.
 

@@ -16,7 +16,7 @@ from sklearn.utils import gen_batches
 from blockselect.arrays import Features, FloatArray, ObjectArray, Sparse
 from blockselect.graphs.checks import check_weights
 from blockselect.graphs.column_statistics import mean_and_variance
-from blockselect.graphs.convert import as_square_csr, without_direction
+from blockselect.graphs.convert import as_dense, as_square_csr, without_direction
 
 Weights = Literal["heat", "binary", "cosine"]
 Width = float | Literal["mean"]
@@ -86,7 +86,7 @@ class RadialAffinity:
         """Each pair of different nodes once: nodes, and the weights (n − first, b) of later nodes with them."""
         for nodes in gen_batches(self.n_nodes, BLOCK_SIZE):
             columns, rows = self.features[nodes], self.features[nodes.start :]
-            products = rows @ np.ascontiguousarray(_dense(columns).T)
+            products = rows @ np.ascontiguousarray(as_dense(columns).T)
             products -= self.squared_lengths[nodes.start :, None] / 2
             products -= self.squared_lengths[nodes] / 2
             products /= self.width**2
@@ -183,10 +183,6 @@ def _warn_where_most_are_apart(others: FloatArray, kind: str, way_out: str) -> N
 def _squared_lengths(rows: Features) -> FloatArray:
     squares = rows.multiply(rows) if sparse.issparse(rows) else rows**2
     return np.asarray(squares.sum(axis=1), dtype=np.float64).ravel()
-
-
-def _dense(matrix: Features) -> FloatArray:
-    return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix)
 
 
 def _row_sums_of_product(left: Features, right: FloatArray) -> FloatArray:

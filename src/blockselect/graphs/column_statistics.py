@@ -1,4 +1,4 @@
-"""Columns of a feature matrix: their mean and variance, and which are constant. Sparse stays sparse."""
+"""Columns of a feature matrix: mean, variance, inner products, and which are constant. Sparse stays sparse."""
 
 from __future__ import annotations
 
@@ -18,6 +18,13 @@ def mean_and_variance(features: Features, weights: FloatArray | None = None) -> 
         return mean, variance
     mean = np.average(columns, axis=0, weights=weights)
     return mean, np.average((columns - mean) ** 2, axis=0, weights=weights)
+
+
+def column_inner_products(left: Features, right: Features) -> FloatArray:
+    """Σᵢ leftᵢⱼ rightᵢⱼ of each column j; sparse where `left` is: (m,)."""
+    if sparse.issparse(left):
+        return np.asarray(left.multiply(right).sum(axis=0)).ravel()
+    return np.asarray(np.einsum("ij,ij->j", left, right))
 
 
 def constant_columns(features: Features) -> NDArray[np.bool_]:

@@ -39,6 +39,11 @@ def as_float_matrix(matrix: Any, name: str) -> Features:
         ) from error
 
 
+def as_dense(matrix: Any) -> FloatArray:
+    """A NumPy array of a dense or sparse matrix."""
+    return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix)
+
+
 def as_square_csr(
     adjacency: Any, n_nodes: int, node_ids: ObjectArray | None = None, *, name: str = "adjacency"
 ) -> Sparse:

@@ -1,4 +1,4 @@
-"""LaplacianScore and NetworkLaplacianScore: features that hardly differ between alike or linked nodes."""
+"""LaplacianScore: features that hardly differ between alike nodes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from scipy import sparse
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from blockselect import make_attributed_blocks
-from blockselect.baselines.by_features.laplacian import LaplacianScore, NetworkLaplacianScore, laplacian_criterion
+from blockselect.baselines._solvers.laplacian_forms import laplacian_criterion
+from blockselect.baselines.by_features.laplacian import LaplacianScore
 from references import laplacian as reference
+from references.laplacian import draw_network
 
 
-@parametrize_with_checks([LaplacianScore(), LaplacianScore(weights="cosine"), NetworkLaplacianScore(n_neighbors=5)])
+@parametrize_with_checks([LaplacianScore(), LaplacianScore(weights="cosine")])
 def test_scikit_learns_estimator_checks_hold(estimator, check):
     with warnings.catch_warnings():
         # Some checks bring nodes so far apart that a heat kernel of width 1 vanishes.
@@ -25,24 +27,14 @@ def test_scikit_learns_estimator_checks_hold(estimator, check):
         check(estimator)
 
 
-def draw(seed, n=25, m=7):
-    """Features with some zeros, and a weighted graph with self-loops in which every node has a link."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, m)) * (rng.random((n, m)) < 0.6)
-    W = rng.random((n, n)) * (rng.random((n, n)) < 0.3) + np.eye(n, k=1)
-    return X, np.maximum(W, W.T)
-
-
 @given(seed=st.integers(0, 10**6))
 def test_the_criterion_is_that_of_the_definition(seed):
-    X, W = draw(seed)
+    X, W = draw_network(seed)
     expected = reference.laplacian_score(X, W)
     for features in (X, sparse.csr_array(X), sparse.csc_matrix(X)):
-        by_features = LaplacianScore(3).fit(features, affinity=W)
-        by_network = NetworkLaplacianScore(3).fit(features, adjacency=W)
-        for selector in (by_features, by_network):
-            assert_allclose(selector.criterion_, expected, rtol=1e-10, atol=1e-12)
-            assert_array_equal(selector.scores_, -selector.criterion_)
+        selector = LaplacianScore(3).fit(features, affinity=W)
+        assert_allclose(selector.criterion_, expected, rtol=1e-10, atol=1e-12)
+        assert_array_equal(selector.scores_, -selector.criterion_)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +58,7 @@ def test_published_scores_are_met_on_the_published_affinity(golden_path, network
 
 
 def test_without_an_affinity_the_nearest_neighbours_make_one():
-    X, _ = draw(0)
+    X, _ = draw_network(0)
     W = reference.neighbour_affinity(X, 4, reference.heat(0.7))
     selector = LaplacianScore(3, n_neighbors=4, width=0.7).fit(X)
     assert_allclose(selector.criterion_, reference.laplacian_score(X, W), rtol=1e-10)
@@ -82,18 +74,9 @@ def test_planted_features_are_found_by_the_features_alone(options, seed):
     assert planted.is_informative[selector.get_support()].mean() >= 0.75  # chance: 0.15
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_planted_features_are_found_by_the_network(seed):
-    planted = make_attributed_blocks(
-        400, 3, mean_degree=40, n_informative=15, n_redundant=0, n_noise=85, random_state=seed
-    )
-    selector = NetworkLaplacianScore(15).fit(planted.features, adjacency=planted.adjacency)
-    assert planted.is_informative[selector.get_support()].mean() >= 0.7  # chance: 0.15
-
-
 @given(seed=st.integers(0, 10**6))
 def test_scores_follow_the_nodes_and_features_when_these_are_reordered(seed):
-    X, W = draw(seed)
+    X, W = draw_network(seed)
     rng = np.random.default_rng(seed)
     nodes, columns = rng.permutation(len(X)), rng.permutation(X.shape[1])
     scores = LaplacianScore(3).fit(X, affinity=W).scores_
@@ -103,7 +86,7 @@ def test_scores_follow_the_nodes_and_features_when_these_are_reordered(seed):
 
 @given(seed=st.integers(0, 10**6), shift=st.floats(-1e3, 1e3), factor=st.floats(0.01, 100))
 def test_scores_do_not_change_with_the_unit_of_a_feature_or_of_the_affinity(seed, shift, factor):
-    X, W = draw(seed)
+    X, W = draw_network(seed)
     scores = LaplacianScore(3).fit(X, affinity=W).scores_
     assert_allclose(LaplacianScore(3).fit(X * factor + shift, affinity=W * factor).scores_, scores, rtol=1e-8)
 
@@ -120,7 +103,7 @@ def test_affinities_far_below_one_keep_their_digits():
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 def test_a_constant_feature_scores_worst_and_is_never_selected(kind):
-    X, W = draw(1)
+    X, W = draw_network(1)
     X[:, 2], X[:, 4] = 0.1, 0
     selector = LaplacianScore(5).fit(kind(X), affinity=W)
     assert_array_equal(np.flatnonzero(np.isnan(selector.criterion_)), [2, 4])
@@ -128,22 +111,8 @@ def test_a_constant_feature_scores_worst_and_is_never_selected(kind):
     assert not selector.get_support()[[2, 4]].any()
 
 
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_nodes_without_a_link_have_no_say(kind):
-    X, A = draw(2)
-    A[[3, 7]] = A[:, [3, 7]] = 0
-    linked = np.setdiff1d(np.arange(25), [3, 7])
-    X[:, 5] = 0.1
-    X[[3, 7], 5] = 4  # varies, but not among the linked nodes
-    selector = NetworkLaplacianScore(3).fit(kind(X), adjacency=A)
-    others = [0, 1, 2, 3, 4, 6]
-    expected = reference.laplacian_score(X[np.ix_(linked, others)], A[np.ix_(linked, linked)])
-    assert_allclose(selector.criterion_[others], expected, rtol=1e-10)
-    assert selector.scores_[5] == -np.inf
-
-
 def test_float32_features_score_as_float64_ones():
-    X, W = draw(3)
+    X, W = draw_network(3)
     single = X.astype(np.float32)
     for features in (single, sparse.csr_array(single)):
         criterion = LaplacianScore(3).fit(features, affinity=W).criterion_
@@ -152,13 +121,10 @@ def test_float32_features_score_as_float64_ones():
 
 
 def test_bad_input_is_refused_with_the_way_out():
-    X, W = draw(4)
-    with pytest.raises(ValueError, match="adjacency is missing"):
-        NetworkLaplacianScore(3).fit(X)
+    X, W = draw_network(4)
     with pytest.raises(ValueError, match="affinity has 24 nodes but features has 25 rows"):
         LaplacianScore(3).fit(X, affinity=W[:-1, :-1])
     with pytest.raises(ValueError, match="affinity has a negative weight"):
         LaplacianScore(3).fit(X, affinity=-W)
-    for selector in (LaplacianScore(3), NetworkLaplacianScore(3, n_neighbors=5)):
-        with pytest.raises(ValueError, match="all 7 features are constant"):
-            selector.fit(np.ones_like(X))
+    with pytest.raises(ValueError, match="all 7 features are constant"):
+        LaplacianScore(3).fit(np.ones_like(X))

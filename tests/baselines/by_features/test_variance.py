@@ -12,7 +12,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from blockselect import make_attributed_blocks
 from blockselect.baselines.by_features.variance import VarianceScore
-from blockselect.graphs.column_statistics import constant_columns, mean_and_variance
 
 
 @parametrize_with_checks([VarianceScore()])
@@ -35,17 +34,6 @@ def test_the_criterion_is_the_variance_of_each_column(seed):
         assert_array_equal(selector.get_support(indices=True), np.sort(np.argsort(-X.var(axis=0))[:2]))
 
 
-@given(seed=st.integers(0, 10**6))
-def test_weighted_moments_are_those_of_repeated_rows(seed):
-    X, times = draw(seed), np.random.default_rng(seed).integers(0, 4, 30)
-    times[0] = 1
-    repeated = np.repeat(X, times, axis=0)
-    for features in (X, sparse.csr_array(X)):
-        mean, variance = mean_and_variance(features, times.astype(float))
-        assert_allclose(mean, repeated.mean(axis=0), rtol=1e-12, atol=1e-15)
-        assert_allclose(variance, repeated.var(axis=0), rtol=1e-12, atol=1e-15)
-
-
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 def test_large_means_lose_no_digits(kind):
     X = draw(0) + 1e6
@@ -53,11 +41,10 @@ def test_large_means_lose_no_digits(kind):
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_constant_columns_are_found_exactly_and_never_selected(kind):
+def test_constant_columns_are_never_selected(kind):
     X = draw(1)
     X[:, 1], X[:, 3], X[:, 5] = 0.1, 0, -7
     X[0, 5] = -7 + 1e-14
-    assert_array_equal(np.flatnonzero(constant_columns(kind(X))), [1, 3])
     selector = VarianceScore(4).fit(kind(X))
     assert_array_equal(selector.get_support(indices=True), [0, 2, 4, 5])
     assert_array_equal(selector.criterion_[[1, 3]], 0)

@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from blockselect import make_attributed_blocks
-from blockselect.baselines._solvers.row_sparse import row_norms, row_weights
+from blockselect.baselines._solvers.reweighting import row_norms, row_weights
 from blockselect.baselines._solvers.smooth_combinations import SmoothCombinations
 from blockselect.baselines.by_network.lufs import LUFS, roughness, social_dimensions
 from references import lufs

@@ -1,0 +1,1 @@
+"""Computations that several methods share."""

@@ -13,6 +13,7 @@ from scipy.linalg import solve_triangular
 
 from blockselect.arrays import Features, FloatArray
 from blockselect.graphs.column_statistics import constant_columns, mean_and_variance
+from blockselect.graphs.convert import as_dense
 
 _TIED = 1e-12  # of the first correlation: two this close are equal
 _COLLINEAR = 1e-12  # of a feature's centred square: what must be left of it, once those in use are projected out
@@ -87,8 +88,7 @@ class LeastAngleRegression:
 
     def _covariances(self, feature: int, chosen: NDArray[np.intp]) -> FloatArray:
         """Of one feature with those in use, and with itself as the last. (a + 1,)"""
-        column = self._X[:, [feature]]
-        column = column.toarray() if sparse.issparse(column) else column
+        column = as_dense(self._X[:, [feature]])
         covariances: FloatArray = self._correlate(column.ravel() - self._mean[feature])[np.append(chosen, feature)]
         return covariances
 

@@ -1,4 +1,4 @@
-"""How likely scored features make a network, and scores in [0, 1] that make it likely.
+"""Likelihood of the links given a score for each feature, and scores in [0, 1] that maximise it less a penalty.
 
 Nodes i and j link with probability σ(x_iᵀ diag(s) x_j + b).
 """
@@ -16,6 +16,7 @@ from scipy.special import expit
 
 from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.baselines._solvers.node_pairs import NodePairs, NonLinks, PairProducts, linked_pairs, row_pieces
+from blockselect.graphs.convert import as_dense
 
 _STEPS = 20  # down to better scores before the penalty is made anew
 
@@ -55,8 +56,7 @@ class AllPairs:
         value, gradient, by_intercept = 0.0, np.zeros(len(scores)), 0.0
         for rows in row_pieces(self.features.shape[0], max(self.features.shape)):
             X = self.features[rows]
-            affinity = (X * scores) @ self.transposed
-            logits = (affinity.toarray() if sparse.issparse(affinity) else affinity) + intercept
+            logits = as_dense((X * scores) @ self.transposed) + intercept
             losses, residual = _cross_entropy(logits, self.adjacency[rows].toarray() != 0)
             own = np.arange(len(logits)), np.arange(rows.start, rows.stop)
             losses[own] = residual[own] = 0

@@ -1,6 +1,6 @@
 """Row-sparse combinations of features that are smooth on a graph: a generalised eigenproblem with row weights.
 
-Methods that seek them solve it again and again, for other row weights.
+It is the solve inside `reweight`, repeated for other row weights.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from scipy import sparse
@@ -16,7 +16,7 @@ from scipy.linalg import cho_factor, cho_solve, eigh, lu_factor, lu_solve
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from blockselect.arrays import Features, FloatArray, Sparse
-from blockselect.baselines._solvers.row_sparse import row_norms
+from blockselect.graphs.convert import as_dense
 
 Route = Literal["auto", "dense", "cholesky", "woodbury"]
 Solve = Callable[[FloatArray], FloatArray]  # (m,) → (m,)
@@ -40,7 +40,7 @@ class Roughness:
     def gram(self, X: Features) -> FloatArray:
         """XᵀSX, (m, m); sparse features stay so until the end."""
         reduced = self.low_rank.T @ X  # (k, m)
-        return _dense(X.T @ (self.sparse_part @ X)) - _dense(reduced.T @ reduced)
+        return as_dense(X.T @ (self.sparse_part @ X)) - as_dense(reduced.T @ reduced)
 
 
 class SmoothCombinations:
@@ -87,10 +87,10 @@ class SmoothCombinations:
         self._X = features.astype(np.float64, copy=False)
         self._start = rng.standard_normal(features.shape[1])
 
-    def objective(self, Z: FloatArray) -> float:
-        """tr(ZᵀXᵀSXZ) + penalty · ‖Z‖₂,₁, which falls by each `solve` with ``row_weights(Z)`` of the Z before it."""
+    def total_roughness(self, Z: FloatArray) -> float:
+        """tr(ZᵀXᵀSXZ)."""
         functions = np.asarray(self._X @ Z)
-        return float(np.vdot(functions, self.roughness.of(functions)) + self.penalty * row_norms(Z).sum())
+        return float(np.vdot(functions, self.roughness.of(functions)))
 
     def solve(self, row_weights: FloatArray, count: int) -> FloatArray:
         """The `count` smoothest combinations for row weights w > 0 (m,), smoothest first: Z of shape (m, count)."""
@@ -119,7 +119,7 @@ class SmoothCombinations:
 
     @cached_property
     def _constraint(self) -> FloatArray:
-        return _dense(self._X.T @ self._X) + self.ridge * np.eye(self._X.shape[1])
+        return as_dense(self._X.T @ self._X) + self.ridge * np.eye(self._X.shape[1])
 
     def _definite(self, scale: FloatArray) -> FloatArray:
         """C, which the caller may overwrite."""
@@ -141,7 +141,7 @@ class SmoothCombinations:
         return lambda v: np.asarray(cho_solve(factor, v, check_finite=False))
 
     def _by_woodbury(self, J: Features) -> Solve:
-        system = self.roughness.of(_dense(J @ J.T))
+        system = self.roughness.of(as_dense(J @ J.T))
         system[np.diag_indices_from(system)] += self.penalty
         factor = lu_factor(system, overwrite_a=True, check_finite=False)
 
@@ -182,7 +182,3 @@ class SmoothCombinations:
                 f"features than that are independent, or the ridge, {self.ridge:g}, is too large for features of this "
                 "scale; lower n_blocks, or ridge."
             )
-
-
-def _dense(matrix: Any) -> FloatArray:
-    return matrix.toarray() if sparse.issparse(matrix) else np.asarray(matrix)

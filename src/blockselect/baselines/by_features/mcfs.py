@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
-from sklearn.utils._param_validation import Interval
 
 from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.baselines._solvers.least_angle import LeastAngleRegression
 from blockselect.baselines._solvers.smallest_eigenvectors import smallest_eigenvectors
+from blockselect.baselines.constraints import AT_LEAST_ONE
 from blockselect.baselines.criterion import FeatureGuidedSelector
+from blockselect.errors import ParameterError
 
 _SMALL = 200  # nodes up to which a dense eigendecomposition is at least as quick
 _GUARD = 4  # eigenvectors beyond those asked for, which help the last of them to settle
@@ -27,7 +27,7 @@ class MCFS(FeatureGuidedSelector):
     """Select features by multi-cluster feature selection: a few that explain each dimension of the nodes' embedding.
 
     The c smoothest non-constant functions on the affinity graph, the eigenvectors of Ly = λDy with the smallest λ,
-    tell its clusters apart. Least angle regression explains each by at most d features (d is `n_features_to_select`):
+    separate its clusters. Least angle regression explains each by at most d features (d is `n_features_to_select`):
     min ‖y_k − Xa_k‖², and a feature scores max_k |a_kj|. Those that no regression uses score 0 and are never selected.
 
     Checked against published code, but for two things that code gets wrong: it scores max a_kj, so that a feature with
@@ -77,7 +77,7 @@ class MCFS(FeatureGuidedSelector):
     _zero_is_unused = True
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         **FeatureGuidedSelector._parameter_constraints,
-        "n_blocks": [Interval(Integral, 1, None, closed="left")],
+        "n_blocks": [AT_LEAST_ONE],
     }
 
     def __init__(
@@ -98,9 +98,10 @@ class MCFS(FeatureGuidedSelector):
     def _check_settings(self, features: Features) -> None:
         n = features.shape[0]
         if self.n_blocks >= n:
-            raise ValueError(
-                f"n_blocks is {self.n_blocks} but {n} nodes have only {n - 1} non-constant eigenvectors; "
-                f"choose 1 to {n - 1} blocks."
+            raise ParameterError(
+                "n_blocks",
+                f"is {self.n_blocks} but {n} nodes have only {n - 1} non-constant eigenvectors; "
+                f"choose 1 to {n - 1} blocks.",
             )
 
     def _score(self, features: Features, affinity: Sparse) -> FloatArray:

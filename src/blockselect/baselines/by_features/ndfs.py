@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.cluster import KMeans
-from sklearn.utils._param_validation import Interval, StrOptions
-from threadpoolctl import threadpool_limits
 
+from blockselect._sklearn import StrOptions
 from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.baselines._solvers.initial_clusters import check_initial_clusters
-from blockselect.baselines._solvers.row_sparse import RowSparseRegression, row_norms, row_weights
+from blockselect.baselines._solvers.kmeans import kmeans_labels
+from blockselect.baselines._solvers.reweighting import reweight, row_norms
+from blockselect.baselines._solvers.row_sparse_regression import RowSparseRegression
+from blockselect.baselines.constraints import AT_LEAST_ONE, NON_NEGATIVE, POSITIVE
 from blockselect.baselines.criterion import FeatureGuidedSelector
-from blockselect.graphs.checks import check_n_blocks
 from blockselect.graphs.column_statistics import constant_columns
 from blockselect.randomness import generator_from
 
@@ -50,8 +49,8 @@ class NDFS(FeatureGuidedSelector):
     sparsity : float, default=1.0
         Weight of the row-sparse penalty; larger leaves fewer features. (paper: β)
     orthogonality : float, default=1e9
-        Weight of clusters not sharing nodes. At the default, the paper's, the graph has next to no say; lower it (to
-        10, say) to let the graph move the clusters. (paper: γ)
+        Weight of clusters not sharing nodes. At the default, the paper's, the graph has next to no influence; lower it
+        (to 10, for example) to let the graph move the clusters. (paper: γ)
     initial_clusters : array of shape (n, c) or None, default=None
         Non-negative start of the indicators, used as it is. None: K-means of X, each indicator scaled to unit length,
         plus 0.02. (paper: F)
@@ -76,8 +75,8 @@ class NDFS(FeatureGuidedSelector):
     Attributes
     ----------
     scores_ : array of shape (m,)
-        ‖zᵢ‖², which shrinks towards zero for features that are not needed; −∞ for a constant feature, which stands in
-        for the intercept that there is none of, and is never selected. With ``quirks="published"`` a constant feature
+        ‖zᵢ‖², which shrinks towards zero for features that are not needed; −∞ for a constant feature, which only
+        replaces the missing intercept and is never selected. With ``quirks="published"`` a constant feature
         scores as any other, and only an empty one, which scores 0, is never selected.
     criterion_ : array of shape (m,)
         ‖zᵢ‖² of all features.
@@ -107,14 +106,14 @@ class NDFS(FeatureGuidedSelector):
     _zero_is_unused = True
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         **FeatureGuidedSelector._parameter_constraints,
-        "n_blocks": [Interval(Integral, 1, None, closed="left")],
-        "fit_weight": [Interval(Real, 0, None, closed="neither")],
-        "sparsity": [Interval(Real, 0, None, closed="neither")],
-        "orthogonality": [Interval(Real, 0, None, closed="neither")],
+        "n_blocks": [AT_LEAST_ONE],
+        "fit_weight": [POSITIVE],
+        "sparsity": [POSITIVE],
+        "orthogonality": [POSITIVE],
         "initial_clusters": [None, "array-like"],
         "quirks": [StrOptions({"none", "published"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [AT_LEAST_ONE],
+        "tol": [NON_NEGATIVE],
         "random_state": ["random_state"],
     }
 
@@ -150,10 +149,7 @@ class NDFS(FeatureGuidedSelector):
         self.random_state = random_state
 
     def _check_settings(self, features: Features) -> None:
-        if self.initial_clusters is None:
-            check_n_blocks(self.n_blocks, features.shape[0])
-        else:
-            check_initial_clusters(self.initial_clusters, features.shape[0])
+        check_initial_clusters(self.initial_clusters, self.n_blocks, features.shape[0])
 
     def _score(self, features: Features, affinity: Sparse) -> FloatArray:
         published = self.quirks == "published"
@@ -163,21 +159,23 @@ class NDFS(FeatureGuidedSelector):
         regression = RowSparseRegression(features, self.sparsity)
         ridge = _PUBLISHED_RIDGE / self.sparsity if published else 0.0
         F = self._start(features)
-        Z: FloatArray = np.zeros((features.shape[1], F.shape[1]))
-        weights: FloatArray = np.ones(features.shape[1])
-        history: list[float] = []
-        for _ in range(self.max_iter):
+
+        def solve(weights: FloatArray, Z: FloatArray) -> tuple[FloatArray, float]:
+            nonlocal F
             Z = regression.solve(F, weights + ridge, Z)
-            weights = row_weights(Z)
             F, value = step(term, F, regression.predict(Z))
-            history.append(value + self.fit_weight * self.sparsity * float(row_norms(Z).sum()))
-            if len(history) > 1 and abs(history[-1] - history[-2]) < self.tol:
-                break
-        else:
-            self._warn_not_settled()
-        self.coefficients_, self.clusters_ = Z, F
-        self.history_, self.n_iter_ = np.array(history), len(history)
-        self.criterion_ = row_norms(Z) ** 2
+            return Z, value
+
+        result = reweight(
+            solve,
+            np.zeros((features.shape[1], F.shape[1])),
+            penalty=self.fit_weight * self.sparsity,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            relative=False,
+        )
+        self.coefficients_, self.clusters_ = self._record(result), F
+        self.criterion_ = row_norms(self.coefficients_) ** 2
         if published:
             return np.array(self.criterion_)
         return np.where(constant_columns(features), -np.inf, self.criterion_)
@@ -185,16 +183,14 @@ class NDFS(FeatureGuidedSelector):
     def _start(self, features: Features) -> FloatArray:
         if self.initial_clusters is not None:
             return np.array(self.initial_clusters, dtype=np.float64)
-        seed = int(generator_from(self.random_state).integers(2**31))
-        with threadpool_limits(limits=1):  # sums over threads arrive in any order: one thread, one result
-            labels = KMeans(self.n_blocks, n_init=10, random_state=seed).fit(features).labels_
+        labels = kmeans_labels(features, self.n_blocks, generator_from(self.random_state))
         indicator = np.eye(self.n_blocks)[labels]
         return np.asarray(indicator / np.sqrt(np.maximum(indicator.sum(axis=0), 1)) + _OFFSET)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _ClusterTerm:
-    """What the objective says of F: tr(FᵀLF) + α‖F − XZ‖² + (γ/2)‖FᵀF − I‖²."""
+    """The terms of the objective in F: tr(FᵀLF) + α‖F − XZ‖² + (γ/2)‖FᵀF − I‖²."""
 
     affinity: Sparse  # (n, n) (paper: W)
     degrees: FloatArray  # (n,) (paper: the diagonal of D)

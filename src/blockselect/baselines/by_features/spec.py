@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
 from scipy.linalg import eigh
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from blockselect._sklearn import Interval, StrOptions
 from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.base import ScoreSelector
-from blockselect.baselines.by_features.laplacian import LaplacianForms, laplacian_forms, scores_where_defined
-from blockselect.baselines.criterion import FeatureGuidedSelector
+from blockselect.baselines._solvers.laplacian_forms import LaplacianForms, laplacian_forms
+from blockselect.baselines.constraints import AT_LEAST_ONE, NON_NEGATIVE, POSITIVE
+from blockselect.baselines.criterion import FeatureGuidedSelector, scores_where_defined
+from blockselect.errors import ParameterError
 from blockselect.graphs.affinity import RadialAffinity, neighbour_affinity, radial_affinity
 from blockselect.randomness import generator_from
 
@@ -104,9 +106,9 @@ class SPEC(FeatureGuidedSelector):
         "style": [StrOptions(set(SMALL_IS_GOOD))],
         "order": [StrOptions({"correct", "published"})],
         "n_eigenvectors": [Interval(Integral, 2, None, closed="left")],
-        "n_neighbors": [None, Interval(Integral, 1, None, closed="left")],
-        "width": [StrOptions({"mean"}), Interval(Real, 0, None, closed="neither")],
-        "memory_limit": [Interval(Real, 0, None, closed="left")],
+        "n_neighbors": [None, AT_LEAST_ONE],
+        "width": [StrOptions({"mean"}), POSITIVE],
+        "memory_limit": [NON_NEGATIVE],
         "random_state": ["random_state"],
     }
 
@@ -134,8 +136,8 @@ class SPEC(FeatureGuidedSelector):
     def _check_settings(self, features: Features) -> None:
         n_nodes = features.shape[0]
         if self.style == "phi3" and self.n_eigenvectors > n_nodes:
-            raise ValueError(
-                f"n_eigenvectors is {self.n_eigenvectors} but there are {n_nodes} nodes; choose 2 to {n_nodes}."
+            raise ParameterError(
+                "n_eigenvectors", f"is {self.n_eigenvectors} but there are {n_nodes} nodes; choose 2 to {n_nodes}."
             )
 
     def _affinity(self, features: Features) -> Sparse | RadialAffinity:

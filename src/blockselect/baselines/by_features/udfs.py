@@ -1,8 +1,7 @@
-"""UDFS: features on which neighbourhoods are told apart, by discriminative analysis without labels."""
+"""UDFS: features that separate neighbourhoods, by discriminative analysis without labels."""
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -10,17 +9,19 @@ from scipy import sparse
 from scipy.linalg import eigh
 from sklearn.neighbors import kneighbors_graph
 from sklearn.utils import gen_batches
-from sklearn.utils._param_validation import Interval
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.base import ScoreSelector
-from blockselect.baselines._solvers.row_sparse import row_norms, row_weights
+from blockselect.baselines._solvers.reweighting import reweight, row_norms
 from blockselect.baselines._solvers.smallest_eigenvectors import smallest_eigenvectors
+from blockselect.baselines.constraints import AT_LEAST_ONE, NON_NEGATIVE, POSITIVE
 from blockselect.baselines.criterion import FeatureGuidedSelector
+from blockselect.errors import ParameterError
 from blockselect.graphs.checks import check_n_blocks
-from blockselect.graphs.column_statistics import constant_columns
+from blockselect.graphs.column_statistics import column_inner_products, constant_columns
+from blockselect.graphs.convert import as_dense
 
-_DENSE = 500  # features up to which M is held (m × m) and its eigenvectors are had at once
+_DENSE = 500  # features up to which M is held (m × m) and decomposed at once
 _SHORT = 1e-8  # rows of Z count as at least so long, which keeps M + γΔ within what float64 can resolve
 _EIGEN_TOL = 1e-8  # residual of an eigenvector
 _CHUNK = 2**24  # entries of neighbourhoods held at a time
@@ -43,8 +44,8 @@ class UDFS(FeatureGuidedSelector):
     node's own. M is never formed where there are many features, and the eigenvectors are then refined a number of steps
     for each Δ, going on from the last.
 
-    Scale matters: a feature that hardly varies costs hardly anything and scores high. Standardise features that are not
-    on one scale. A constant feature would cost nothing; it is left out, and its score is −∞.
+    Scale matters: a feature that hardly varies adds hardly anything to the objective and scores high. Standardise
+    features that are not on one scale. A constant feature would add nothing; it is left out, and its score is −∞.
 
     Parameters
     ----------
@@ -58,7 +59,7 @@ class UDFS(FeatureGuidedSelector):
         Added to the spread of each neighbourhood. (paper: λ)
     n_neighbors : int, default=5
         Nearest others in the neighbourhood of each node, with direction: a node that is near to many has no larger
-        neighbourhood. Where `fit` is given an affinity, its rows tell the neighbourhoods instead, after it was made
+        neighbourhood. Where `fit` is given an affinity, its rows define the neighbourhoods instead, after it was made
         symmetric: a link either way makes neighbours of both. (paper: k)
     max_iter : int, default=100
         Most iterations.
@@ -99,12 +100,12 @@ class UDFS(FeatureGuidedSelector):
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         **ScoreSelector._parameter_constraints,
-        "n_blocks": [Interval(Integral, 1, None, closed="left")],
-        "sparsity": [Interval(Real, 0, None, closed="neither")],
-        "ridge": [Interval(Real, 0, None, closed="neither")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        "n_blocks": [AT_LEAST_ONE],
+        "sparsity": [POSITIVE],
+        "ridge": [POSITIVE],
+        "n_neighbors": [AT_LEAST_ONE],
+        "max_iter": [AT_LEAST_ONE],
+        "tol": [NON_NEGATIVE],
     }
 
     def __init__(
@@ -130,8 +131,8 @@ class UDFS(FeatureGuidedSelector):
         check_n_blocks(self.n_blocks, features.shape[0])
         n_varying = int(np.count_nonzero(~constant_columns(features)))
         if self.n_blocks > n_varying:
-            raise ValueError(
-                f"n_blocks is {self.n_blocks} but {n_varying} feature(s) vary; choose 1 to {n_varying} blocks."
+            raise ParameterError(
+                "n_blocks", f"is {self.n_blocks} but {n_varying} feature(s) vary; choose 1 to {n_varying} blocks."
             )
 
     def _affinity(self, features: Features) -> Sparse:
@@ -143,19 +144,16 @@ class UDFS(FeatureGuidedSelector):
         X = features[:, np.flatnonzero(varies)].astype(np.float64, copy=False)
         neighbourhoods = sparse.csr_array(affinity + sparse.eye_array(affinity.shape[0]))
         solver = _Eigenvectors(X, neighbourhood_scatter(X, neighbourhoods, self.ridge), self.n_blocks)
-        Z = solver.start
-        weights, history = np.ones(X.shape[1]), []
-        for _ in range(self.max_iter):
+
+        def solve(weights: FloatArray, Z: FloatArray) -> tuple[FloatArray, float]:
             Z = solver.smallest(self.sparsity * weights, Z)
-            weights = row_weights(Z, _SHORT)
-            history.append(solver.trace(Z) + self.sparsity * float(row_norms(Z).sum()))
-            if len(history) > 1 and abs(history[-1] - history[-2]) < self.tol * abs(history[-1]):
-                break
-        else:
-            self._warn_not_settled()
-        self.history_, self.n_iter_ = np.array(history), len(history)
+            return Z, solver.trace(Z)
+
+        result = reweight(
+            solve, solver.start, penalty=self.sparsity, max_iter=self.max_iter, tol=self.tol, shortest=_SHORT
+        )
         self.coefficients_ = np.zeros((features.shape[1], self.n_blocks))
-        self.coefficients_[varies] = Z
+        self.coefficients_[varies] = self._record(result)
         self.criterion_ = row_norms(self.coefficients_) ** 2
         return np.where(varies, self.criterion_, -np.inf)
 
@@ -180,8 +178,7 @@ def neighbourhood_scatter(X: Features, neighbourhoods: Sparse, ridge: float) -> 
 
 def _inner_products(X: Features, members: IntArray) -> FloatArray:
     """SᵢᵀXXᵀSᵢ of each neighbourhood. (nodes, size, size)"""
-    products = (rows @ rows.T for rows in (X[group] for group in members))
-    return np.stack([product.toarray() if sparse.issparse(product) else product for product in products])
+    return np.stack([as_dense(rows @ rows.T) for rows in (X[group] for group in members)])
 
 
 class _Eigenvectors:
@@ -192,9 +189,7 @@ class _Eigenvectors:
         m = X.shape[1]
         self.start = np.linalg.qr(np.cos(np.outer(np.arange(m), np.arange(1, count + 1))))[0]  # like no structure
         self._M = self._times(np.eye(m)) if m <= max(_DENSE, 5 * count) else None
-        product: Any = scatter @ X
-        diagonal = product.multiply(X).sum(axis=0) if sparse.issparse(X) else np.einsum("ij,ij->j", product, X)
-        self._diagonal = np.asarray(diagonal).ravel()  # of M
+        self._diagonal = column_inner_products(scatter @ X, X)  # of M
 
     def _times(self, V: FloatArray) -> FloatArray:
         return np.asarray(self._X.T @ (self._B @ (self._X @ V)))

@@ -1,0 +1,1 @@
+"""Methods that look at the links of the network."""

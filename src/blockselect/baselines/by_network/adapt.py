@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.baselines._solvers.logistic_links import Penalty
 from blockselect.baselines._solvers.node_pairs import PairProducts, linked_pairs
 from blockselect.baselines.by_network.link_model import LinkModelSelector
+from blockselect.baselines.constraints import NON_NEGATIVE, POSITIVE
 
 
 class ADAPT(LinkModelSelector):
-    """Select the features that generate the links of a network and tell strong ties from weak ones, without labels.
+    """Select the features that generate the links of a network and separate strong ties from weak ones, without labels.
 
     ADAPT-style, after adaptive unsupervised feature selection [1]_. Nodes i and j link with probability
     σ(x_iᵀ diag(s) x_j + b), and each node spreads a strength of 1 over the nodes N(i) it is linked with, more on those
@@ -94,8 +93,8 @@ class ADAPT(LinkModelSelector):
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         **LinkModelSelector._parameter_constraints,
-        "neighborhood": [Interval(Real, 0, None, closed="left")],
-        "evenness": [Interval(Real, 0, None, closed="neither")],
+        "neighborhood": [NON_NEGATIVE],
+        "evenness": [POSITIVE],
     }
 
     def __init__(

@@ -1,20 +1,19 @@
-"""GFS-style: features that make the links likely and from which all features can be told."""
+"""GFS-style: features that make the links likely and from which all features can be reconstructed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.extmath import randomized_svd
 
 from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.baselines._solvers.logistic_links import Penalty
 from blockselect.baselines.by_network.link_model import LinkModelSelector
+from blockselect.baselines.constraints import AT_LEAST_ONE, NON_NEGATIVE, POSITIVE
 
 _STEPS = 30  # of conjugate gradient to better maps, in each iteration; the next goes on from there
 
@@ -23,7 +22,7 @@ class GFS(LinkModelSelector):
     """Select the features that generate the links and the other features of a network, without labels.
 
     GFS-style, after generative feature selection [1]_. Nodes i and j link with probability σ(x_iᵀ diag(s) x_j + b), and
-    a linear map V tells all features of a node from the selected ones:
+    a linear map V reconstructs all features of a node from the selected ones:
 
         min  (−Σ_{i<j} [A_ij log σ_ij + (1 − A_ij) log(1 − σ_ij)] + λ 1ᵀs) / |E|
              + α (‖X − X diag(s) V‖² + ρ‖V‖²) / ‖X‖²,   s ∈ [0, 1].
@@ -43,7 +42,7 @@ class GFS(LinkModelSelector):
         Look only at whether a value is zero. Affinities of counts are led by their few largest values: set it for
         counts of words. It must stay off for features that are never zero.
     reconstruction : float, default=0.1
-        Weight of telling all features from the selected ones. (paper: α)
+        Weight of reconstructing all features from the selected ones. (paper: α)
     ridge : float, default=0.1
         Weight of the squared map, in mean squared lengths of a column of X. (paper: ρ = ridge · ‖X‖²/m)
     n_components : int, default=32
@@ -98,9 +97,9 @@ class GFS(LinkModelSelector):
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         **LinkModelSelector._parameter_constraints,
-        "reconstruction": [Interval(Real, 0, None, closed="left")],
-        "ridge": [Interval(Real, 0, None, closed="neither")],
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "reconstruction": [NON_NEGATIVE],
+        "ridge": [POSITIVE],
+        "n_components": [AT_LEAST_ONE],
     }
 
     def __init__(
@@ -155,7 +154,7 @@ class Content:
 
     features: Features  # (n, m) X
     target: FloatArray  # (n, q) XW
-    outside: float  # ‖X − XWWᵀ‖², which no map of this rank can tell
+    outside: float  # ‖X − XWWᵀ‖², which no map of this rank can reconstruct
     ridge: float  # ρ
     total: float  # ‖X‖²
 

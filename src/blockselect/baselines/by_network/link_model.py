@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils._param_validation import Interval
 
 from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.baselines._solvers.logistic_links import Penalty, ScoredLinks, alternate, link_likelihood
 from blockselect.baselines._solvers.node_pairs import linked_pairs
 from blockselect.baselines.by_network.partial_order import features_to_compare
+from blockselect.baselines.constraints import AT_LEAST_ONE, NON_NEGATIVE
 from blockselect.baselines.criterion import NetworkGuidedSelector
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.column_statistics import constant_columns
@@ -31,11 +30,11 @@ class LinkModelSelector(NetworkGuidedSelector):
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         **NetworkGuidedSelector._parameter_constraints,
         "binarize": ["boolean"],
-        "sparsity": [Interval(Real, 0, None, closed="left")],
+        "sparsity": [NON_NEGATIVE],
         "exact": ["boolean"],
-        "non_links_per_link": [Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        "non_links_per_link": [AT_LEAST_ONE],
+        "max_iter": [AT_LEAST_ONE],
+        "tol": [NON_NEGATIVE],
         "random_state": ["random_state"],
     }
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, eigsh
-from sklearn.cluster import KMeans
-from sklearn.utils._param_validation import Interval
-from threadpoolctl import threadpool_limits
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
-from blockselect.baselines._solvers.row_sparse import row_norms, row_weights
+from blockselect.baselines._solvers.kmeans import kmeans_labels
+from blockselect.baselines._solvers.reweighting import reweight, row_norms
 from blockselect.baselines._solvers.smooth_combinations import Roughness, SmoothCombinations
+from blockselect.baselines.constraints import AT_LEAST_ONE, NON_NEGATIVE, POSITIVE
 from blockselect.baselines.criterion import NetworkGuidedSelector
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.checks import check_n_blocks
@@ -67,7 +65,7 @@ class LUFS(NetworkGuidedSelector):
     Attributes
     ----------
     scores_ : array of shape (m,)
-        ‖zᵢ‖; −∞ for a constant feature, which is as smooth as can be on any network, and tells no nodes apart.
+        ‖zᵢ‖; −∞ for a constant feature, which is smooth on any network and does not distinguish nodes.
     criterion_ : array of shape (m,)
         ‖zᵢ‖ of all features.
     ranking_, support_, n_features_
@@ -103,12 +101,12 @@ class LUFS(NetworkGuidedSelector):
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         **NetworkGuidedSelector._parameter_constraints,
-        "n_blocks": [Interval(Integral, 1, None, closed="left")],
-        "social_weight": [Interval(Real, 0, None, closed="left")],
-        "sparsity": [Interval(Real, 0, None, closed="neither")],
-        "ridge": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        "n_blocks": [AT_LEAST_ONE],
+        "social_weight": [NON_NEGATIVE],
+        "sparsity": [POSITIVE],
+        "ridge": [POSITIVE],
+        "max_iter": [AT_LEAST_ONE],
+        "tol": [NON_NEGATIVE],
         "random_state": ["random_state"],
     }
 
@@ -148,20 +146,15 @@ class LUFS(NetworkGuidedSelector):
             self.ridge,
             rng=rng,
         )
-        n_combinations = min(self.n_blocks, graph.n_features)
-        weights: FloatArray = np.ones(graph.n_features)
-        history: list[float] = []
-        for _ in range(self.max_iter):
-            Z = smooth.solve(weights, n_combinations)
-            weights = row_weights(Z)
-            history.append(smooth.objective(Z))
-            if len(history) > 1 and abs(history[-2] - history[-1]) < self.tol * history[-1]:
-                break
-        else:
-            self._warn_not_settled()
-        self.coefficients_ = Z
-        self.history_, self.n_iter_ = np.array(history), len(history)
-        self.criterion_ = row_norms(Z)
+
+        def solve(weights: FloatArray, last: FloatArray) -> tuple[FloatArray, float]:
+            Z = smooth.solve(weights, last.shape[1])
+            return Z, smooth.total_roughness(Z)
+
+        start = np.zeros((graph.n_features, min(self.n_blocks, graph.n_features)))
+        result = reweight(solve, start, penalty=self.sparsity, max_iter=self.max_iter, tol=self.tol)
+        self.coefficients_ = self._record(result)
+        self.criterion_ = row_norms(self.coefficients_)
         return np.where(constant_columns(graph.features), -np.inf, self.criterion_)
 
 
@@ -178,9 +171,7 @@ def social_dimensions(adjacency: Sparse, n_blocks: int, rng: np.random.Generator
         modularity = LinearOperator((n, n), matvec=lambda v: A @ v - d * (d @ v / d.sum()), dtype=np.float64)
         vectors = eigsh(modularity, k=n_blocks, which="LA", v0=rng.standard_normal(n))[1]
     n_kinds = len(np.unique(vectors.round(12), axis=0))
-    with threadpool_limits(limits=1):  # sums over threads arrive in any order: one thread, one result
-        kmeans = KMeans(min(n_blocks, n_kinds), n_init=10, random_state=int(rng.integers(2**31))).fit(vectors)
-    return np.asarray(kmeans.labels_, dtype=np.intp)
+    return kmeans_labels(vectors, min(n_blocks, n_kinds), rng)
 
 
 def roughness(adjacency: Sparse, groups: IntArray, social_weight: float) -> Roughness:

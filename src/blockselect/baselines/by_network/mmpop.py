@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy.special import expit
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from blockselect._sklearn import Interval, StrOptions
 from blockselect.arrays import Features, FloatArray, IntArray
 from blockselect.baselines._solvers.node_pairs import NodePairs, NonLinks, linked_pairs, pieces_of
 from blockselect.baselines.by_network.partial_order import features_to_compare
+from blockselect.baselines.constraints import AT_LEAST_ONE, NON_NEGATIVE, POSITIVE
 from blockselect.baselines.criterion import NetworkGuidedSelector
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.column_statistics import constant_columns
@@ -44,7 +45,7 @@ class MMPOP(NetworkGuidedSelector):
     n_features_to_select : int, float or None, default=None
         How many features to keep; between 0 and 1 a share of them; None keeps half. (paper: d)
     loss : {"hinge", "logistic"}, default="hinge"
-        What a margin costs.
+        Loss of a margin.
     binarize : bool, default=False
         Look only at whether a value is zero. The margin of 1 and the bound of 1 on w fix a scale, to which features of
         0 and 1 are right; a count of 100 stands for ten thousand margins, and a few such values then lead every step.
@@ -107,11 +108,11 @@ class MMPOP(NetworkGuidedSelector):
         **NetworkGuidedSelector._parameter_constraints,
         "loss": [StrOptions(set(LOSSES))],
         "binarize": ["boolean"],
-        "sparsity": [Interval(Real, 0, None, closed="left")],
+        "sparsity": [NON_NEGATIVE],
         "initial_score": [Interval(Real, 0, 1, closed="both")],
-        "step_size": [Interval(Real, 0, None, closed="neither")],
-        "batch_size": [Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "step_size": [POSITIVE],
+        "batch_size": [AT_LEAST_ONE],
+        "max_iter": [AT_LEAST_ONE],
         "random_state": ["random_state"],
     }
 

@@ -6,18 +6,17 @@ import numpy as np
 from scipy import sparse
 
 from blockselect.arrays import Features, FloatArray, Sparse
-from blockselect.baselines.by_features.laplacian import scores_where_defined
-from blockselect.baselines.criterion import NetworkGuidedSelector
+from blockselect.baselines.criterion import NetworkGuidedSelector, scores_where_defined
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.column_statistics import constant_columns, mean_and_variance
+from blockselect.graphs.column_statistics import column_inner_products, constant_columns, mean_and_variance
 
 
 class MoransI(NetworkGuidedSelector):
     """Select the features with the largest autocorrelation along links, without labels.
 
     For each feature f of n nodes with adjacency A, f̄ = f − mean(f), the criterion is
-    (n / ΣA) · (f̄ᵀAf̄) / (f̄ᵀf̄), large is good: near 1 where linked nodes have alike values, near 0 where links tell
-    nothing, negative where linked nodes differ. This is Moran's I [1]_, in wide use on graphs of single cells.
+    (n / ΣA) · (f̄ᵀAf̄) / (f̄ᵀf̄), large is good: near 1 where linked nodes have alike values, near 0 where links
+    do not matter, negative where linked nodes differ. This is Moran's I [1]_, in wide use on graphs of single cells.
     Checked against published code.
 
     Sparse features are never filled, which costs digits where a feature's mean is far above its spread: pass it dense.
@@ -75,12 +74,12 @@ def morans_i(features: Features, adjacency: Sparse) -> FloatArray:
     mean, variance = mean_and_variance(columns)
     if sparse.issparse(columns):
         A, f, μ = adjacency, columns, mean  # (n, n) (n, m) (m,)
-        shared = np.asarray(f.multiply(A @ f).sum(axis=0)).ravel()
+        shared = column_inner_products(f, A @ f)
         degrees = np.asarray(A.sum(axis=1)).ravel()
         covariance = shared - 2 * μ * (f.T @ degrees) + μ**2 * degrees.sum()  # (f − μ)ᵀA(f − μ)
     else:
         centred = columns - mean
-        covariance = np.einsum("ij,ij->j", centred, adjacency @ centred)
+        covariance = column_inner_products(centred, adjacency @ centred)
     defined = ~constant_columns(columns) & (variance > 0)
     undefined = np.full(len(mean), np.nan)
     return np.asarray(np.divide(covariance / adjacency.sum(), variance, out=undefined, where=defined))

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import eigsh, norm
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval
 
 from blockselect.arrays import FloatArray, Sparse
 from blockselect.baselines._solvers.initial_clusters import check_initial_clusters
-from blockselect.baselines._solvers.row_sparse import RowSparseRegression, row_norms, row_weights
+from blockselect.baselines._solvers.reweighting import reweight, row_norms
+from blockselect.baselines._solvers.row_sparse_regression import RowSparseRegression
+from blockselect.baselines.constraints import AT_LEAST_ONE, NON_NEGATIVE, POSITIVE
 from blockselect.baselines.criterion import NetworkGuidedSelector
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.checks import check_n_blocks
 from blockselect.graphs.column_statistics import constant_columns
 from blockselect.randomness import generator_from
 
 _STEPS = 10  # of projected gradient for each Z: they cost little beside a solve
 _HALVINGS = 60  # of a step before U is left as it is
 _ENOUGH = 0.01  # of the fall that the gradient promises, for a step to be taken (Armijo)
-_COLLAPSED = 1e-3  # ‖UUᵀ‖/‖A‖ below which the communities say nothing of the network
+_COLLAPSED = 1e-3  # ‖UUᵀ‖/‖A‖ below which the communities explain nothing of the network
 
 
 class NetFS(NetworkGuidedSelector):
@@ -67,8 +66,8 @@ class NetFS(NetworkGuidedSelector):
     Attributes
     ----------
     scores_ : array of shape (m,)
-        ‖zᵢ‖, which shrinks towards zero for features that are not needed; −∞ for a constant feature, which stands in
-        for the intercept that there is none of, and is never selected.
+        ‖zᵢ‖, which shrinks towards zero for features that are not needed; −∞ for a constant feature, which only
+        replaces the missing intercept and is never selected.
     criterion_ : array of shape (m,)
         ‖zᵢ‖ of all features.
     ranking_, support_, n_features_
@@ -86,7 +85,7 @@ class NetFS(NetworkGuidedSelector):
 
     Notes
     -----
-    A community must pay for itself: it is kept only along directions of the network whose eigenvalue exceeds about
+    A community is kept only along directions of the network whose eigenvalue exceeds about
     1/β. At the default, the paper's β = 0.1, that is 10, more than all but the strongest hubs of a sparse network
     reach, so that U is nearly zero, or all zero where no eigenvalue of A reaches 1/β; `fit` then warns and names a
     better `network_weight`. Look at `explained_`: where it is near 0, raise `network_weight`.
@@ -108,12 +107,12 @@ class NetFS(NetworkGuidedSelector):
     _zero_is_unused = True
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         **NetworkGuidedSelector._parameter_constraints,
-        "n_blocks": [Interval(Integral, 1, None, closed="left")],
-        "sparsity": [Interval(Real, 0, None, closed="neither")],
-        "network_weight": [Interval(Real, 0, None, closed="neither")],
+        "n_blocks": [AT_LEAST_ONE],
+        "sparsity": [POSITIVE],
+        "network_weight": [POSITIVE],
         "initial_clusters": [None, "array-like"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [AT_LEAST_ONE],
+        "tol": [NON_NEGATIVE],
         "random_state": ["random_state"],
     }
 
@@ -141,34 +140,28 @@ class NetFS(NetworkGuidedSelector):
         self.random_state = random_state
 
     def _check_settings(self, graph: AttributedGraph) -> None:
-        if self.initial_clusters is None:
-            check_n_blocks(self.n_blocks, graph.n_nodes)
-        else:
-            check_initial_clusters(self.initial_clusters, graph.n_nodes)
+        check_initial_clusters(self.initial_clusters, self.n_blocks, graph.n_nodes)
 
     def _score(self, graph: AttributedGraph) -> FloatArray:
         term = CommunityTerm(graph.adjacency, self.network_weight, float(norm(graph.adjacency)))
         regression = RowSparseRegression(graph.features, self.sparsity)
         U = self._start(graph.adjacency)
-        Z: FloatArray = np.zeros((graph.n_features, U.shape[1]))
-        weights: FloatArray = np.ones(graph.n_features)
-        history: list[float] = []
         step = term.safe_step(U)
-        for _ in range(self.max_iter):
+
+        def solve(weights: FloatArray, Z: FloatArray) -> tuple[FloatArray, float]:
+            nonlocal U, step
             Z = regression.solve(U, weights, Z)
-            weights, fitted = row_weights(Z), regression.predict(Z)
+            fitted = regression.predict(Z)
             U, step = term.descend(U, fitted, step)
-            history.append(term.value(U, fitted) + self.sparsity * float(row_norms(Z).sum()))
-            if len(history) > 1 and abs(history[-2] - history[-1]) < self.tol * history[-1]:
-                break
-        else:
-            self._warn_not_settled()
-        self.coefficients_, self.clusters_ = Z, U
+            return Z, term.value(U, fitted)
+
+        start = np.zeros((graph.n_features, U.shape[1]))
+        result = reweight(solve, start, penalty=self.sparsity, max_iter=self.max_iter, tol=self.tol)
+        self.coefficients_, self.clusters_ = self._record(result), U
         self.explained_ = 1 - term.misfit(U) / term.norm**2
-        self.history_, self.n_iter_ = np.array(history), len(history)
         if np.linalg.norm(U.T @ U) < _COLLAPSED * term.norm:
             self._warn_of_collapse(graph.adjacency)
-        self.criterion_ = row_norms(Z)
+        self.criterion_ = row_norms(self.coefficients_)
         return np.where(constant_columns(graph.features), -np.inf, self.criterion_)
 
     def _start(self, adjacency: Sparse) -> FloatArray:
@@ -180,9 +173,9 @@ class NetFS(NetworkGuidedSelector):
     def _warn_of_collapse(self, adjacency: Sparse) -> None:
         largest = float(eigsh(adjacency, k=1, which="LA", v0=np.ones(adjacency.shape[0]), return_eigenvectors=False)[0])
         warnings.warn(
-            f"the communities have collapsed (no entry of U exceeds {self.clusters_.max():.1g}) and the scores say "
-            f"nothing of the network: a community is kept only if network_weight times an eigenvalue of the adjacency "
-            f"exceeds 1, but here it reaches {self.network_weight:g} × {largest:.3g} = "
+            f"the communities have collapsed (no entry of U exceeds {self.clusters_.max():.1g}) and the scores have "
+            "nothing to do with the network: a community is kept only if network_weight times an eigenvalue of the "
+            f"adjacency exceeds 1, but here it reaches {self.network_weight:g} × {largest:.3g} = "
             f"{self.network_weight * largest:.2g}. Raise network_weight well above {1 / largest:.2g}.",
             ConvergenceWarning,
             stacklevel=5,
@@ -191,7 +184,7 @@ class NetFS(NetworkGuidedSelector):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CommunityTerm:
-    """What the objective says of U: ‖XZ − U‖² + (β/2)‖A − UUᵀ‖², with XZ as `fitted`."""
+    """The terms of the objective in U: ‖XZ − U‖² + (β/2)‖A − UUᵀ‖², with XZ as `fitted`."""
 
     adjacency: Sparse  # (n, n) (paper: A)
     weight: float  # (paper: β)

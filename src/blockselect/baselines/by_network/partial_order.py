@@ -9,8 +9,7 @@ from scipy import sparse
 
 from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.baselines._solvers.node_pairs import NonLinks, linked_pairs
-from blockselect.baselines.by_features.laplacian import scores_where_defined
-from blockselect.baselines.criterion import NetworkGuidedSelector
+from blockselect.baselines.criterion import NetworkGuidedSelector, scores_where_defined
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.binarize import presence
 from blockselect.graphs.column_statistics import constant_columns
@@ -20,9 +19,9 @@ class PartialOrder(NetworkGuidedSelector):
     """Select the features that linked nodes share more than nodes without a link, without labels.
 
     The criterion of a feature l is the mean of x_il x_jl over all links i–j minus its mean over all pairs of different
-    nodes without a link, large is good. It is what the order that :class:`~blockselect.baselines.by_network.mmpop.MMPOP` [1]_ asks
-    for says of each feature alone. All pairs are summed exactly, by one sparse product. Link weights are not read.
-    Reconstructed: no claim of fidelity to any published method.
+    nodes without a link, large is good. It looks at each feature alone, where
+    :class:`~blockselect.baselines.by_network.mmpop.MMPOP` [1]_ weights them together. All pairs are summed exactly, by
+    one sparse product. Link weights are not read. Reconstructed: no claim of fidelity to any published method.
 
     Parameters
     ----------
@@ -50,7 +49,7 @@ class PartialOrder(NetworkGuidedSelector):
 
     See Also
     --------
-    blockselect.baselines.by_network.mmpop.MMPOP : Weighs the features together.
+    blockselect.baselines.by_network.mmpop.MMPOP : Weights the features together.
 
     References
     ----------

@@ -1,13 +1,13 @@
-"""Row-sparse regression: targets from few features, by reweighted least squares (paper: ‖XZ − F‖² + β‖Z‖₂,₁).
+"""Regression with a weight on each row: the solve inside `reweight` for ‖XZ − F‖² + β‖Z‖₂,₁.
 
-Methods that learn node clusters and features together solve it again and again, with other targets and row weights.
+Methods that learn node clusters and features together repeat it with other targets and row weights.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from scipy import sparse
@@ -15,6 +15,9 @@ from scipy.linalg import cho_factor, cho_solve
 from sklearn.exceptions import ConvergenceWarning
 
 from blockselect.arrays import Features, FloatArray, IntArray
+from blockselect.errors import ParameterError
+from blockselect.graphs.column_statistics import column_inner_products
+from blockselect.graphs.convert import as_dense
 
 Route = Literal["auto", "normal", "woodbury", "cg"]
 
@@ -28,11 +31,11 @@ _SPARSE_COST = 20  # time of one multiplication in a sparse product, against one
 class RowSparseRegression:
     """Minimises ‖XZ − F‖² + penalty · Σᵢ wᵢ‖zᵢ‖² over Z, for one X and many targets F and row weights w.
 
-    With A = X·diag(penalty·w)^-½ the solution is Z = diag(penalty·w)^-½ (AᵀA + I)⁻¹AᵀF. It is had by one of three
-    routes, which agree up to rounding:
+    With A = X·diag(penalty·w)^-½ the solution is Z = diag(penalty·w)^-½ (AᵀA + I)⁻¹AᵀF. Three routes
+    compute it and agree up to rounding:
 
     - "normal": a Cholesky factor of AᵀA + I over the features that matter. Those whose weights make them negligible
-      stay out of the factor, and are put right by a second sweep; XᵀX is computed once.
+      stay out of the factor and are corrected by a second sweep; XᵀX is computed once.
     - "woodbury": a Cholesky factor of AAᵀ + I (n × n), where there are fewer nodes than features.
     - "cg": conjugate gradients on AᵀA + I, where X is sparse and both sides are large.
 
@@ -48,11 +51,11 @@ class RowSparseRegression:
 
     def __init__(self, features: Features, penalty: float, *, route: Route = "auto") -> None:
         if not penalty > 0:
-            raise ValueError(f"penalty is {penalty}; expected a number above 0.")
+            raise ParameterError("penalty", f"is {penalty}; expected a number above 0.")
         self.penalty = float(penalty)
         self.route = route
         self._X = features.astype(np.float64, copy=False)
-        self._squares = _column_squares(self._X)  # (m,)
+        self._squares = column_inner_products(self._X, self._X)  # (m,)
         self._columns: IntArray = np.empty(0, dtype=np.intp)  # features whose Gram matrix is held
         self._gram: FloatArray = np.empty((0, 0))
 
@@ -122,8 +125,7 @@ class RowSparseRegression:
         at = np.searchsorted(self._columns, active)
         if len(self._columns) == 0 or at.max(initial=0) >= len(self._columns) or (self._columns[at] != active).any():
             chosen = self._X[:, active]
-            gram: Any = chosen.T @ chosen
-            self._gram = gram.toarray() if sparse.issparse(gram) else np.asarray(gram)
+            self._gram = as_dense(chosen.T @ chosen)
             self._columns = active
             return self._gram
         return self._gram if len(active) == len(self._columns) else self._gram[np.ix_(at, at)]
@@ -131,8 +133,7 @@ class RowSparseRegression:
     def _by_woodbury(self, F: FloatArray, inverse: FloatArray) -> FloatArray:
         scale = np.sqrt(inverse)
         scaled = self._X @ sparse.diags_array(scale) if sparse.issparse(self._X) else self._X * scale
-        product: Any = scaled @ scaled.T
-        system = product.toarray() if sparse.issparse(product) else product
+        system = as_dense(scaled @ scaled.T)
         system[np.diag_indices_from(system)] += 1
         factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
         residual = cho_solve(factor, F, check_finite=False)  # F − XZ
@@ -151,22 +152,6 @@ class RowSparseRegression:
             max_steps=min(10 * min(self._X.shape) + 100, _CG_MOST),
         )
         return scale * solution
-
-
-def row_norms(Z: FloatArray) -> FloatArray:
-    """‖zᵢ‖ of each row."""
-    norms: FloatArray = np.sqrt(np.einsum("ij,ij->i", Z, Z))
-    return norms
-
-
-def row_weights(Z: FloatArray, eps: float = 1e-16) -> FloatArray:
-    """1/(2‖zᵢ‖), rows shorter than `eps` counted as that long: the weights whose squares majorise ‖Z‖₂,₁ at Z."""
-    return 0.5 / np.maximum(row_norms(Z), eps)
-
-
-def _column_squares(X: Features) -> FloatArray:
-    squares = X.multiply(X).sum(axis=0) if sparse.issparse(X) else np.einsum("ij,ij->j", X, X)
-    return np.asarray(squares, dtype=np.float64).ravel()
 
 
 def _conjugate_gradients(
