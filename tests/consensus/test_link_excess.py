@@ -1,34 +1,34 @@
-"""What features tell of links, against one pair of nodes at a time, and on planted networks."""
+"""Links among the nodes that have a feature, against one pair of nodes at a time, and on planted networks."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from blockselect.scoring import link_information as module
-from blockselect.consensus.link_excess import link_information
+from blockselect.consensus import link_excess
+from blockselect.consensus.link_excess import link_gains
 from references import joint as reference
 from references.joint import small_network
 
 
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("cells", [1, 2**22], ids=["row by row", "at once"])
-def test_each_feature_tells_what_the_pairs_of_its_nodes_do(seed, cells, monkeypatch):
-    monkeypatch.setattr(module, "_CELLS", cells)
+def test_gains_are_those_of_the_pairs_of_nodes_that_have_the_feature(seed, cells, monkeypatch):
+    monkeypatch.setattr(link_excess, "_CELLS", cells)
     A, X, _ = small_network(seed)
-    slow = [reference.link_information(x, A) for x in X.T]
+    slow = [reference.link_gain(x, A) for x in X.T]
     assert max(slow) > 0
-    assert_allclose(link_information(X, A), slow, atol=1e-10)
-    assert_allclose(link_information(sparse.csr_array(X), sparse.csr_array(A)), slow, atol=1e-10)
+    assert_allclose(link_gains(X, A), slow, atol=1e-10)
+    assert_allclose(link_gains(sparse.csr_array(X), sparse.csr_array(A)), slow, atol=1e-10)
 
 
 def test_units_of_features_and_of_links_self_loops_and_precision_do_not_matter():
     A, X, _ = small_network(1)
     units = np.random.default_rng(0).uniform(1e-3, 1e3, size=X.shape[1])
-    told = link_information(X, A)
-    assert_allclose(link_information(X * units, 40 * A), told, atol=1e-9)
-    assert_allclose(link_information(X, A + np.diag(np.arange(len(A)))), told, atol=1e-9)
-    assert_allclose(link_information(X.astype("f4"), A), told, atol=1e-5)
+    gains = link_gains(X, A)
+    assert_allclose(link_gains(X * units, 40 * A), gains, atol=1e-9)
+    assert_allclose(link_gains(X, A + np.diag(np.arange(len(A)))), gains, atol=1e-9)
+    assert_allclose(link_gains(X.astype("f4"), A), gains, atol=1e-5)
 
 
 def planted(seed, *, inside, outside, n=400, n_features=60, n_blocks=4):
@@ -44,36 +44,36 @@ def planted(seed, *, inside, outside, n=400, n_features=60, n_blocks=4):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_features_of_nodes_that_seek_each_other_tell_more_than_noise(seed):
+def test_features_of_nodes_that_seek_each_other_gain_more_than_noise(seed):
     X, A = planted(seed, inside=30, outside=3)
-    told = link_information(X, A)
-    assert told[:60].min() > 2
-    assert np.median(told[:60]) > 10 * np.quantile(told[60:], 0.95)
-    assert (told[60:] > 1).mean() < 0.2
+    gains = link_gains(X, A)
+    assert gains[:60].min() > 2
+    assert np.median(gains[:60]) > 10 * np.quantile(gains[60:], 0.95)
+    assert (gains[60:] > 1).mean() < 0.2
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_features_of_nodes_that_avoid_each_other_tell_nothing(seed):
+def test_features_of_nodes_that_avoid_each_other_gain_nothing(seed):
     X, A = planted(seed, inside=1, outside=15)
-    assert (link_information(X, A)[:60] == 0).mean() > 0.95
+    assert (link_gains(X, A)[:60] == 0).mean() > 0.95
 
 
-def test_features_of_nobody_of_one_node_and_of_all_alike_tell_nothing():
+def test_features_of_nobody_of_one_node_and_of_all_alike_gain_nothing():
     A, X, _ = small_network(2)
     X[:, 0], X[:, 1], X[:, 2] = 0.0, np.eye(len(A))[0], 3.0
-    assert_array_equal(link_information(X, A)[:3], 0)
+    assert_array_equal(link_gains(X, A)[:3], 0)
 
 
-def test_a_network_of_self_loops_alone_tells_nothing():
-    assert_array_equal(link_information(np.eye(3), np.diag([1.0, 2, 0])), 0)
+def test_in_a_network_of_self_loops_alone_nothing_is_gained():
+    assert_array_equal(link_gains(np.eye(3), np.diag([1.0, 2, 0])), 0)
 
 
 def test_what_was_given_is_left_alone():
     A, X, _ = small_network(0)
     before = A.copy(), X.copy()
     features, adjacency = sparse.csr_array(X), sparse.csr_array(A)
-    link_information(features, adjacency)
-    link_information(X, A)
+    link_gains(features, adjacency)
+    link_gains(X, A)
     assert_array_equal(A, before[0])
     assert_array_equal(X, before[1])
     assert_array_equal(features.toarray(), X)
@@ -93,22 +93,22 @@ def test_what_was_given_is_left_alone():
 def test_bad_input_is_named(change, message):
     given = {"features": np.eye(3), "adjacency": np.eye(3)[::-1], **change}
     with pytest.raises(ValueError, match=message):
-        link_information(**given)
+        link_gains(**given)
 
 
 @pytest.mark.parametrize("spread", [0.3, 1.0, 2.0])
-def test_noise_of_unequal_values_or_on_unequal_links_tells_no_more_than_a_free_rate_does(spread):
+def test_noise_of_unequal_values_or_on_unequal_links_gains_no_more_than_a_free_rate_does(spread):
     rng = np.random.default_rng(0)
     _, A = planted(0, inside=30, outside=3)
     X = rng.lognormal(0, spread, size=(len(A), 300)) * (rng.random((len(A), 300)) < 0.2)
     weights = np.triu(rng.lognormal(0, 1, size=A.shape), 1)
     for links in (A, A * (weights + weights.T)):
-        told = link_information(X, links)
-        assert told.mean() < 0.5  # ¼ by theory: half of the excesses are positive, with half a nat each
-        assert (told > 2.7).mean() < 0.04  # one in a hundred by theory
+        gains = link_gains(X, links)
+        assert gains.mean() < 0.5  # ¼ by theory: half of the excesses are positive, with half a nat each
+        assert (gains > 2.7).mean() < 0.04  # one in a hundred by theory
 
 
 def test_the_unit_of_a_graph_can_be_given_to_one_drawn_from_it():
     A, X, _ = small_network(2)
     binary = (X > 0).astype(float)
-    assert_allclose(link_information(binary, 3 * A, unit=3.0), link_information(binary, A, unit=1.0))
+    assert_allclose(link_gains(binary, 3 * A, unit=3.0), link_gains(binary, A, unit=1.0))

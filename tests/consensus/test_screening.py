@@ -1,4 +1,4 @@
-"""Screening: the quarter of the candidates that tells most of links and features."""
+"""Screening: the quarter of the candidates that explains links and features best votes."""
 
 from itertools import pairwise
 
@@ -8,20 +8,20 @@ from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
 
 from blockselect.blockmodels import BlockModel, find_block_models
-from blockselect.datasets import make_attributed_blocks
-from blockselect.consensus.joint import JointProblem
+from blockselect.consensus.joint import JointLikelihood
 from blockselect.consensus.screening import screen
+from blockselect.datasets import make_attributed_blocks
 
 
 @pytest.fixture(scope="module")
 def network():
-    """So few links that the climb of joint learning goes on after its first rounds."""
+    """So few links that the refinement goes on after its first rounds."""
     return make_attributed_blocks(200, 3, mean_degree=2, random_state=0)
 
 
 @pytest.fixture(scope="module")
-def problem(network):
-    return JointProblem(network.graph)
+def likelihood(network):
+    return JointLikelihood(network.graph)
 
 
 @pytest.fixture(scope="module")
@@ -36,66 +36,78 @@ def candidates(network):
     )
 
 
-def screened(problem, candidates, joint, **options):
-    return screen(problem, candidates, joint=joint, rng=np.random.default_rng(1), **options)
+def screened(likelihood, candidates, joint, **options):
+    return screen(likelihood, candidates, joint=joint, rng=np.random.default_rng(1), **options)
 
 
-@pytest.mark.parametrize(("n", "n_kept"), [(1, 1), (4, 1), (5, 2), (9, 3)])
+@pytest.mark.parametrize(("n", "n_voters"), [(1, 1), (4, 1), (5, 2), (9, 3)])
 @pytest.mark.parametrize("joint", [False, True])
-def test_a_quarter_is_kept_and_at_least_one(problem, candidates, joint, n, n_kept):
-    result = screened(problem, candidates[:n], joint)
-    assert len(result.models) == len(result.kept) == n_kept
-    assert result.at_start.shape == result.evidence.shape == (n,)
+def test_a_quarter_votes_and_at_least_one(likelihood, candidates, joint, n, n_voters):
+    result = screened(likelihood, candidates[:n], joint)
+    assert len(result.voters) == len(result.places) == n_voters
+    assert result.gain_at_start.shape == result.gain.shape == (n,)
 
 
 @pytest.mark.parametrize("joint", [False, True])
-def test_the_kept_tell_most_and_the_best_comes_first(problem, candidates, joint):
-    result = screened(problem, candidates, joint)
-    of_kept = result.evidence[result.kept]
-    assert all(first >= second for first, second in pairwise(of_kept))
-    assert of_kept.min() >= np.delete(result.evidence, result.kept).max()
-    assert_allclose(of_kept, [problem.evidence(model.labels) for model in result.models])
-    assert_allclose(result.at_start, [problem.evidence(model.labels) for model in candidates])
+def test_the_voters_explain_most_and_the_best_comes_first(likelihood, candidates, joint):
+    result = screened(likelihood, candidates, joint)
+    of_voters = result.gain[result.places]
+    assert all(first >= second for first, second in pairwise(of_voters))
+    assert of_voters.min() >= np.delete(result.gain, result.places).max()
+    assert_allclose(of_voters, [likelihood.gain(model.labels) for model in result.voters])
+    assert_allclose(result.gain_at_start, [likelihood.gain(model.labels) for model in candidates])
 
 
-def test_the_planted_blocks_beat_blocks_at_random(network, problem):
+def test_the_planted_blocks_beat_blocks_at_random(network, likelihood):
     rng = np.random.default_rng(0)
     at_random = [BlockModel.from_labels(network.adjacency, rng.permutation(network.blocks)) for _ in range(3)]
     planted = BlockModel.from_labels(network.adjacency, network.blocks)
-    assert_array_equal(screened(problem, [*at_random, planted], joint=False).kept, [3])
+    assert_array_equal(screened(likelihood, [*at_random, planted], joint=False).places, [3])
 
 
-def test_candidates_stay_as_they_are_unless_joint(problem, candidates):
-    result = screened(problem, candidates, joint=False)
-    assert all(model is candidates[i] for model, i in zip(result.models, result.kept, strict=True))
-    assert_array_equal(result.evidence, result.at_start)
+def test_candidates_stay_as_they_are_unless_joint(likelihood, candidates):
+    result = screened(likelihood, candidates, joint=False)
+    assert all(model is candidates[i] for model, i in zip(result.voters, result.places, strict=True))
+    assert_array_equal(result.gain, result.gain_at_start)
 
 
-def test_joint_improves_and_remembers_who_found_the_blocks(problem, candidates):
+def test_refined_blocks_explain_more_and_remember_who_found_them(likelihood, candidates):
     before = [model.labels.copy() for model in candidates]
-    result = screened(problem, candidates, joint=True)
-    assert (result.evidence >= result.at_start).all()
-    assert (result.evidence > result.at_start).any()
-    assert [model.family for model in result.models] == [candidates[i].family for i in result.kept]
+    result = screened(likelihood, candidates, joint=True)
+    assert (result.gain >= result.gain_at_start).all()
+    assert (result.gain > result.gain_at_start).any()
+    assert [model.family for model in result.voters] == [candidates[i].family for i in result.places]
     assert all((model.labels == labels).all() for model, labels in zip(candidates, before, strict=True))
 
 
-def test_equal_candidates_are_kept_in_their_order(network, problem):
+def test_equal_candidates_vote_in_their_order(network, likelihood):
     same = [BlockModel.from_labels(network.adjacency, network.blocks) for _ in range(8)]
-    assert_array_equal(screened(problem, same, joint=False).kept, [0, 1])
+    assert_array_equal(screened(likelihood, same, joint=False).places, [0, 1])
 
 
-def test_the_number_of_jobs_changes_nothing(problem, candidates):
-    alone = screened(problem, candidates, joint=True)
+def test_the_number_of_jobs_changes_nothing(likelihood, candidates):
+    alone = screened(likelihood, candidates, joint=True)
     with parallel_config(backend="threading"):
-        shared = screened(problem, candidates, joint=True, n_jobs=3)
-    assert_array_equal(shared.evidence, alone.evidence)
-    assert_array_equal(shared.kept, alone.kept)
+        shared = screened(likelihood, candidates, joint=True, n_jobs=3)
+    assert_array_equal(shared.gain, alone.gain)
+    assert_array_equal(shared.places, alone.places)
 
 
 @pytest.mark.parametrize("joint", [False, True])
-def test_progress_rises_to_its_end(problem, candidates, joint):
+def test_progress_rises_to_its_end(likelihood, candidates, joint):
     seen = []
-    screened(problem, candidates, joint, progress=lambda done, total: seen.append((done, total)))
+    screened(likelihood, candidates, joint, progress=lambda done, total: seen.append((done, total)))
     assert [done for done, _ in seen] == sorted({done for done, _ in seen})
     assert seen[-1][0] == seen[-1][1]
+
+
+@pytest.mark.parametrize("joint", [False, True])
+def test_the_table_has_a_row_for_each_candidate_in_its_order(likelihood, candidates, joint):
+    result = screened(likelihood, candidates, joint)
+    table = result.table()
+    assert list(table) == ["family", "n_blocks", "relative_error", "gain_at_start", "gain", "voted"]
+    for row, model in zip(table.itertuples(), candidates, strict=True):
+        assert (row.family, row.n_blocks, row.relative_error) == (model.family, model.n_blocks, model.relative_error)
+    assert_array_equal(table["gain_at_start"], result.gain_at_start)
+    assert_array_equal(table["gain"], result.gain)
+    assert_array_equal(np.flatnonzero(table["voted"]), np.sort(result.places))

@@ -56,7 +56,7 @@ def feature_log_likelihood(x, totals, labels):
     return poisson_log_likelihood(x, means)
 
 
-def information(X, labels, feature):
+def feature_gain(X, labels, feature):
     """Quasi-likelihood ratio of a rate for each block against one."""
     units = in_units(X)
     x, totals = units[:, feature], units.sum(axis=1)
@@ -67,29 +67,29 @@ def information(X, labels, feature):
     return ratio / dispersion(x, totals)
 
 
-def objective(A, X, labels, taken, *, feature_weight, rate_cost):
+def objective(A, X, labels, in_use, *, feature_weight, rate_penalty):
     """J for any choice of features, the best or not."""
-    A = A / unit_of_links(A)
+    A = A / link_unit(A)
     one_block = np.zeros(len(labels), dtype=int)
     links = link_log_likelihood(A, labels) - link_log_likelihood(A, one_block)
-    price = rate_cost * labels.max()
-    worth = sum(information(X, labels, feature) - price for feature in np.flatnonzero(taken))
+    penalty = rate_penalty * labels.max()
+    worth = sum(feature_gain(X, labels, feature) - penalty for feature in np.flatnonzero(in_use))
     return -links - feature_weight * worth
 
 
-def unit_of_links(A):
+def link_unit(A):
     """The weight that counts as one link."""
     weights = A[~np.eye(len(A), dtype=bool)]
     return (weights**2).sum() / weights.sum()
 
 
-def link_information(x, A):
+def link_gain(x, A):
     """Poisson likelihood ratio of the links among the nodes with a feature, one pair of nodes at a time."""
     n = len(A)
     x = x / x[x > 0].mean() if x.any() else x
     pairs = [(i, j) for i in range(n) for j in range(i)]
     A = A - np.diag(np.diag(A))
-    A = A / unit_of_links(A)
+    A = A / link_unit(A)
     degrees = A.sum(axis=1)
     all_pairs = sum(degrees[i] * degrees[j] for i, j in pairs)
     total = sum(A[i, j] for i, j in pairs)

@@ -166,7 +166,7 @@ class JointLikelihood:
         numbers = encode_labels(labels)
         if len(numbers) != self._graph.n_nodes:
             raise ValueError(
-                f"there are {len(numbers)} labels but the graph has {self._graph.n_nodes}; give one label a node."
+                f"there are {len(numbers)} labels but the graph has {self._graph.n_nodes} nodes; give one label a node."
             )
         return numbers
 
