@@ -96,7 +96,7 @@ def test_words_stand_in_the_published_order(cora, published):
 
 
 def _renumbered(classes, like):
-    """Classes with the numbers of `like`; the sizes, all different, tell which is which."""
+    """Classes with the numbers of `like`; the sizes, all different, identify them."""
     number = {size: at for at, size in enumerate(np.bincount(like))}
     return np.array([number[size] for size in np.bincount(classes)])[classes]
 

@@ -82,7 +82,7 @@ def test_progress_counts_the_bytes_of_all_files_and_never_falls(server, compress
 
 def test_nothing_is_printed_and_the_logger_of_pooch_stays_as_it_was(server, capfd):
     level = pooch.get_logger().level
-    assert level < logging.INFO  # so that pooch would tell of a download
+    assert level < logging.INFO  # so that pooch would log a download
     fetch_contents(source_at(server.base_url))
     assert capfd.readouterr() == ("", "")
     assert pooch.get_logger().level == level

@@ -30,7 +30,7 @@ def test_the_result_comes_back_from_another_process():
     assert measured.seconds > 0
 
 
-@pytest.mark.skipif(peak_memory() is None, reason="the system does not tell")
+@pytest.mark.skipif(peak_memory() is None, reason="the system does not report it")
 def test_peak_memory_is_that_of_the_call_alone():
     held = b"x" * 300_000_000  # which the other process never sees
     measured = in_python("len(b'x' * 200_000_000)")

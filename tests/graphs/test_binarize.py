@@ -48,5 +48,5 @@ def test_counts_that_presence_would_make_constant_are_left_as_they_are():
     always_or_never = np.zeros((6, 5))
     always_or_never[:, 0] = [1, 2, 3, 1, 2, 3]
     assert not are_sparse_counts(always_or_never)
-    with pytest.raises(ValueError, match=r"binarize=True leaves every feature constant.*set binarize=False"):
+    with pytest.raises(ValueError, match=r"binarize is True, which leaves every feature constant.*set binarize=False"):
         presence(always_or_never)

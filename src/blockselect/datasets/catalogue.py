@@ -36,7 +36,7 @@ class Dataset:
     citations: tuple[str, ...]
 
     def load(self, progress: Progress | None = None) -> AttributedGraph:
-        """The network; `progress` hears of a download."""
+        """The network; `progress` is called while it is downloaded."""
         return self.loader() if self.source is None else self.loader(progress=progress)
 
 

@@ -64,7 +64,7 @@ def fetch_contents(source: Source, progress: Progress | None = None) -> dict[str
     ValueError
         A file in the folder of ``BLOCKSELECT_DATA``, or a downloaded one, is not the pinned one.
     ConnectionError
-        A file could not be downloaded; says what to do without a connection.
+        A file could not be downloaded; the message explains what to do without a connection.
     """
     contents: dict[str, bytes] = {}
     before = 0
@@ -152,7 +152,7 @@ def _fetch_into(cache: Path, source: Source, file: PinnedFile, counter: _ByteCou
 
 
 def _is_of_the_disk(error: OSError) -> bool:
-    """Whether the system says so: errors of requests, OSErrors too, have no number."""
+    """Whether the error comes from the disk: errors of requests, which are OSErrors too, have no number."""
     return isinstance(error, PermissionError) or (error.errno is not None and not isinstance(error, ConnectionError))
 
 
@@ -173,7 +173,7 @@ def _checked(path: Path, file: PinnedFile) -> bytes:
 
 
 class _ByteCounter:
-    """What pooch asks of a progress bar, told on as the bytes of the whole source."""
+    """A progress bar for pooch that reports the bytes of the whole source."""
 
     def __init__(self, progress: Progress, source: Source, file: PinnedFile, before: int) -> None:
         self.total = 0  # set by pooch: what the server announces, which for compressed answers is not the size

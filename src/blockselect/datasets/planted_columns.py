@@ -80,7 +80,7 @@ def _columns(
             yield "redundant", original, _noisy_copy(column, plan.copy_noise, rng)
         drawn += 1 + n_copies
     for first in range(plan.n_noise):
-        # Informative values dealt out at random: by its values alone, noise looks like the rest.
+        # Informative values assigned at random: by its values alone, noise looks like the rest.
         yield "noise", -1, rng.permutation(_follow(blocks, first, plan, rng))
     for first in range(plan.n_decoys):
         yield "decoy", -1, _follow(decoy_blocks, first, plan, rng)
@@ -96,7 +96,7 @@ def _follow(blocks: IntArray, first: int, plan: FeaturePlan, rng: np.random.Gene
     at_home = np.isin(np.arange(n_blocks), homes)[blocks]
     column = VALUES[plan.values](elsewhere * np.where(at_home, plan.signal, 1.0), rng)
     if not column.any():
-        column[rng.choice(np.flatnonzero(at_home))] = 1  # a feature that nobody has would carry no truth
+        column[rng.choice(np.flatnonzero(at_home))] = 1  # an empty feature could not be found
     return column
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from blockselect.arrays import FloatArray, IntArray
+from blockselect.errors import ParameterError
 
 
 def assortative(n_blocks: int, mixing: float) -> FloatArray:
@@ -20,7 +21,7 @@ def disassortative(n_blocks: int, mixing: float) -> FloatArray:
 
 
 def core_periphery(n_blocks: int, mixing: float) -> FloatArray:
-    """Blocks run from the core to the outermost periphery; two of them link as their mean coreness says."""
+    """Blocks run from the core to the outermost periphery; two of them link by their mean coreness."""
     coreness = np.linspace(1.0, mixing, n_blocks)
     return np.add.outer(coreness, coreness) / 2
 
@@ -36,16 +37,17 @@ STRUCTURES: dict[str, Callable[[int, float], FloatArray]] = {
 def structured_density(structure: str, block_sizes: IntArray, *, mean_degree: float, mixing: float) -> FloatArray:
     """Densities of a named structure, scaled so that the expected mean degree is `mean_degree`."""
     if structure not in STRUCTURES:
-        raise ValueError(
-            f"structure is {structure!r}; expected one of {list(STRUCTURES)}, or pass a matrix as density."
+        raise ParameterError(
+            "structure", f"is {structure!r}; expected one of {list(STRUCTURES)}, or pass a matrix as density."
         )
     pattern = STRUCTURES[structure](len(block_sizes), mixing)
     ordered_pairs = np.outer(block_sizes, block_sizes) - np.diag(block_sizes)
     reachable = float((pattern * ordered_pairs).sum() / block_sizes.sum())
     if not 0 < mean_degree <= reachable:
-        raise ValueError(
-            f"mean_degree is {mean_degree:g}; expected more than 0 and at most {reachable:g}, all that "
-            f"{structure} blocks of these sizes can reach; change it, or raise n_nodes or mixing."
+        raise ParameterError(
+            "mean_degree",
+            f"is {mean_degree:g}; expected more than 0 and at most {reachable:g}, all that {structure} blocks of these "
+            "sizes can reach; change it, or raise n_nodes or mixing.",
         )
     return pattern * (mean_degree / reachable)
 
@@ -54,11 +56,11 @@ def check_density(density: object, n_blocks: int) -> FloatArray:
     """A density matrix of the caller's own, checked."""
     array = np.array(density, dtype=np.float64)
     if array.shape != (n_blocks, n_blocks):
-        raise ValueError(
-            f"density has shape {array.shape} but n_blocks is {n_blocks}; pass one row and column a block."
+        raise ParameterError(
+            "density", f"has shape {array.shape} but n_blocks is {n_blocks}; pass one row and column a block."
         )
     if not ((array >= 0) & (array <= 1)).all():
-        raise ValueError("density holds values outside [0, 1]; each is the chance of a link between two nodes.")
+        raise ParameterError("density", "holds values outside [0, 1]; each is the chance of a link between two nodes.")
     if not np.array_equal(array, array.T):
-        raise ValueError("density is not symmetric; links have no direction: pass (density + density.T) / 2.")
+        raise ParameterError("density", "is not symmetric; links have no direction: pass (density + density.T) / 2.")
     return array

@@ -14,6 +14,7 @@ from blockselect.datasets.planted import PlantedNetwork
 from blockselect.datasets.planted_columns import VALUES, FeaturePlan, draw_features
 from blockselect.datasets.planted_links import draw_links
 from blockselect.datasets.structures import check_density, structured_density
+from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import check_attributed_graph
 
 
@@ -39,7 +40,7 @@ def make_attributed_blocks(
 ) -> PlantedNetwork:
     """Make a network of planted blocks whose nodes carry informative, redundant and other features.
 
-    Nodes and features stand in random order, so that position tells nothing.
+    Nodes and features stand in random order, so that position carries no information.
 
     Parameters
     ----------
@@ -64,7 +65,7 @@ def make_attributed_blocks(
     n_redundant : int
         Noisy copies of informative features, shared out evenly.
     n_noise : int
-        Features with values like those of informative ones, but dealt out to the nodes at random.
+        Features with values like those of informative ones, but assigned to the nodes at random.
     n_decoys : int
         Features that follow a partition of their own, which has nothing to do with the graph.
     signal : float
@@ -132,7 +133,9 @@ def _block_sizes(n_nodes: int, n_blocks: int, weights: Sequence[float] | None) -
     """Whole numbers in proportion to the weights; the largest remainders get the nodes left over."""
     shares = np.ones(n_blocks) if weights is None else np.array(weights, dtype=np.float64)
     if shares.shape != (n_blocks,) or not (np.isfinite(shares) & (shares > 0)).all():
-        raise ValueError(f"block_weights is {weights}; expected {n_blocks} positive numbers, one for each block.")
+        raise ParameterError(
+            "block_weights", f"is {weights}; expected {n_blocks} positive numbers, one for each block."
+        )
     shares /= shares.max()  # their sum might overflow
     shares *= n_nodes / shares.sum()
     sizes = np.floor(shares).astype(np.intp)
@@ -148,12 +151,12 @@ def _block_sizes(n_nodes: int, n_blocks: int, weights: Sequence[float] | None) -
 
 def _check_plan(plan: FeaturePlan) -> None:
     if plan.values not in VALUES:
-        raise ValueError(f"values is {plan.values!r}; expected one of {list(VALUES)}.")
+        raise ParameterError("values", f"is {plan.values!r}; expected one of {list(VALUES)}.")
     if plan.n_informative + plan.n_noise + plan.n_decoys == 0:
         raise ValueError("there would be no feature; raise n_informative, n_noise or n_decoys.")
     if plan.n_redundant and not plan.n_informative:
-        raise ValueError(
-            f"n_redundant is {plan.n_redundant} but n_informative is 0: nothing to copy; raise n_informative."
+        raise ParameterError(
+            "n_redundant", f"is {plan.n_redundant} but n_informative is 0: nothing to copy; raise n_informative."
         )
     highest = plan.signal * plan.frequency[1]
     if plan.values == "binary" and highest > 1:
@@ -165,16 +168,16 @@ def _check_plan(plan: FeaturePlan) -> None:
 
 def _check_frequency(frequency: Any) -> tuple[float, float]:
     if not isinstance(frequency, Sequence | np.ndarray) or len(frequency) != 2:
-        raise ValueError(f"frequency is {frequency!r}; expected two numbers, the lowest and the highest.")
+        raise ParameterError("frequency", f"is {frequency!r}; expected two numbers, the lowest and the highest.")
     low, high = (_check_number(value, "frequency", 0, np.inf) for value in frequency)
     if not 0 < low <= high:
-        raise ValueError(f"frequency is {frequency!r}; expected 0 < lowest ≤ highest.")
+        raise ParameterError("frequency", f"is {frequency!r}; expected 0 < lowest ≤ highest.")
     return low, high
 
 
 def _check_count(value: Any, name: str, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise ValueError(f"{name} is {value!r}; expected a whole number, at least {least}.")
+        raise ParameterError(name, f"is {value!r}; expected a whole number, at least {least}.")
     return int(value)
 
 
@@ -182,5 +185,5 @@ def _check_number(value: Any, name: str, low: float, high: float) -> float:
     number = float(value) if isinstance(value, Real) else np.nan
     if not (low <= number <= high and np.isfinite(number)):
         limits = f"from {low:g} to {high:g}" if np.isfinite(high) else f"at least {low:g}"
-        raise ValueError(f"{name} is {value!r}; expected a finite number {limits}.")
+        raise ParameterError(name, f"is {value!r}; expected a finite number {limits}.")
     return number

@@ -1,4 +1,4 @@
-"""Evaluation: how well selected features tell known classes, and planted features are found."""
+"""Evaluation: how well selected features separate known classes, and how well planted features are found."""
 
 from blockselect.evaluation.clustering import ClusteringScores, evaluate_selection
 from blockselect.evaluation.metrics import Recovery, clustering_accuracy, normalized_mutual_information, recovery

@@ -16,6 +16,7 @@ from sklearn.preprocessing import normalize
 from threadpoolctl import threadpool_limits
 
 from blockselect.arrays import Features, FloatArray, IntArray
+from blockselect.errors import ParameterError
 from blockselect.evaluation.metrics import clustering_accuracy, normalized_mutual_information
 
 
@@ -98,10 +99,12 @@ def evaluate_selection(
         raise ValueError(f"classes has shape {known.shape} but features has {n_nodes} rows; give one class a row.")
     wanted = len(np.unique(known)) if n_clusters is None else n_clusters
     if not 1 <= wanted <= n_nodes:
-        raise ValueError(f"n_clusters is {wanted} but there are {n_nodes} nodes; choose 1 to {n_nodes} clusters.")
+        raise ParameterError(
+            "n_clusters", f"is {wanted} but there are {n_nodes} nodes; choose 1 to {n_nodes} clusters."
+        )
     for name, value in (("n_runs", n_runs), ("n_init", n_init)):
         if value < 1:
-            raise ValueError(f"{name} is {value}; expected at least 1.")
+            raise ParameterError(name, f"is {value}; expected at least 1.")
     columns = check_selected(selected, n_features)
     rows = unit_rows(features, columns)
     seeds = np.arange(first_seed, first_seed + n_runs)
@@ -121,15 +124,19 @@ def check_selected(selected: ArrayLike, n_features: int) -> IntArray:
     given = np.asarray(selected)
     if given.dtype == bool:
         if given.shape != (n_features,):
-            raise ValueError(f"selected is a mask of shape {given.shape} but there are {n_features} features.")
+            raise ParameterError("selected", f"is a mask of shape {given.shape} but there are {n_features} features.")
         given = np.flatnonzero(given)
     if given.ndim != 1 or given.size == 0:
-        raise ValueError(f"selected has shape {given.shape}; expected a list of at least one feature to cluster by.")
+        raise ParameterError(
+            "selected", f"has shape {given.shape}; expected a list of at least one feature to cluster by."
+        )
     if given.dtype.kind not in "iu" or given.min() < 0 or given.max() >= n_features:
-        raise ValueError(f"selected must hold whole numbers from 0 to {n_features - 1}, the columns of features.")
+        raise ParameterError(
+            "selected", f"must hold whole numbers from 0 to {n_features - 1}, the columns of features."
+        )
     columns = np.unique(given).astype(np.intp)
     if len(columns) < len(given):
-        raise ValueError(f"selected names {len(given) - len(columns)} feature(s) twice; name each once.")
+        raise ParameterError("selected", f"names {len(given) - len(columns)} feature(s) twice; name each once.")
     return columns
 
 

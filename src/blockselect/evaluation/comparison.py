@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blockselect.arrays import IntArray
+from blockselect.errors import ParameterError
 from blockselect.evaluation.clustering import ClusteringScores, evaluate_selection
 from blockselect.evaluation.process import CallError, Measured, measure_in_fresh_process
 from blockselect.graphs.attributed import AttributedGraph
@@ -38,7 +39,7 @@ class RankedFeatures:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonRow:
-    """One method at one number of features. What a failed method did not come to is None."""
+    """One method at one number of features. What a failed method has no value for is None."""
 
     method: str
     n_features: int  # asked for (paper: d)
@@ -104,7 +105,9 @@ def compare_methods(
     if graph.classes is None:
         raise ValueError("the network has no classes to compare with; pass them to check_attributed_graph.")
     if not numbers or max(numbers) > graph.n_features or min(numbers) < 1:
-        raise ValueError(f"numbers is {list(numbers)}; expected numbers of features from 1 to {graph.n_features}.")
+        raise ParameterError(
+            "numbers", f"is {list(numbers)}; expected numbers of features from 1 to {graph.n_features}."
+        )
     report = progress or (lambda method, done, total: None)
     evaluate = partial(evaluate_selection, graph.features, graph.classes, n_runs=n_runs, n_jobs=n_jobs)
     steps = 1 + len(numbers)

@@ -14,7 +14,7 @@ HEADER = ("method", "d", "selected", "ACC ± sd", "NMI ± sd", "zero rows", "sec
 
 
 def csv_table(rows: Iterable[ComparisonRow]) -> str:
-    """One line a row, each field a column; what a failed method did not come to is empty."""
+    """One line a row, each field a column; what a failed method has no value for is empty."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([field.name for field in fields(ComparisonRow)])
@@ -38,7 +38,7 @@ def cells(row: ComparisonRow) -> tuple[str, ...]:
 
 
 def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, n_text_columns: int = 1) -> str:
-    """A table in Markdown; the columns after the first ones, which are text, stand right."""
+    """A table in Markdown; the columns after the first ones, which are text, are aligned right."""
     align = ["---" if column < n_text_columns else "---:" for column in range(len(header))]
     lines = [header, align, *([cell.replace("|", "\\|") for cell in row] for row in rows)]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)

@@ -11,6 +11,8 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 
+from blockselect.errors import ParameterError
+
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
@@ -71,11 +73,14 @@ def recovery(ranking: ArrayLike, planted: ArrayLike) -> Recovery:
     """
     ranks, is_planted = np.asarray(ranking), np.asarray(planted)
     if ranks.ndim != 1 or not np.array_equal(np.sort(ranks), np.arange(1, len(ranks) + 1)):
-        raise ValueError(f"ranking has shape {ranks.shape}; expected the ranks 1, 2, … of all features, each once.")
+        raise ParameterError(
+            "ranking", f"has shape {ranks.shape}; expected the ranks 1, 2, … of all features, each once."
+        )
     if is_planted.dtype != bool or is_planted.shape != ranks.shape:
-        raise ValueError(
-            f"planted holds {is_planted.dtype} values of shape {is_planted.shape}; "
-            f"expected True or False for each of the {len(ranks)} features."
+        raise ParameterError(
+            "planted",
+            f"holds {is_planted.dtype} values of shape {is_planted.shape}; "
+            f"expected True or False for each of the {len(ranks)} features.",
         )
     if not is_planted.any():
         raise ValueError("no feature is planted: there is nothing to recover; plant at least one.")

@@ -22,7 +22,7 @@ class Measured:
 
     value: Any
     seconds: float
-    peak_bytes: int | None  # largest memory of the process, None where the system does not tell
+    peak_bytes: int | None  # largest memory of the process, None where the system does not report it
     base_bytes: int | None  # the same before the call: the interpreter, what was imported, the arguments
 
 

@@ -24,7 +24,7 @@ Block = tuple[slice, FloatArray]  # nodes, and their weights with all nodes from
 
 BLOCK_SIZE = 128  # nodes whose affinities with all others are held at once
 FEW_NON_ZERO = 0.05  # share of non-zero features below which sparse products are quicker than dense ones
-NEXT_TO_NONE = 1e-6  # affinity with all others together below which a node has no say, beside the 1 with itself
+NEXT_TO_NONE = 1e-6  # affinity with all others together below which a node counts as unconnected; with itself it is 1
 
 
 def neighbour_affinity(
@@ -106,7 +106,7 @@ class RadialAffinity:
             sums = self.features[nodes.start :].T @ weights  # (m, b)
             shared += _row_sums_of_product(self.features[nodes].T, sums)
         _warn_where_most_are_apart(others, "heat", f'raise width (it is {self.width:.3g}), or set it to "mean"')
-        # The weight of a node with itself is in no difference: left out, it cannot drown the small ones.
+        # The weight of a node with itself cancels in every difference; left in, rounding would hide small weights.
         squares = self.features.multiply(self.features) if sparse.issparse(self.features) else self.features**2
         return others + 1, np.maximum(squares.T @ others - 2 * shared, 0)
 
@@ -173,8 +173,8 @@ def _warn_where_most_are_apart(others: FloatArray, kind: str, way_out: str) -> N
     n_apart = int(np.count_nonzero(others < NEXT_TO_NONE))
     if 2 * n_apart > len(others):
         warnings.warn(
-            f"{n_apart} of {len(others)} nodes have next to no {kind} affinity with another node, so that few of them "
-            f"tell the features apart; {way_out}.",
+            f"{n_apart} of {len(others)} nodes have next to no {kind} affinity with another node, so that the scores "
+            f"depend on few of them; {way_out}.",
             UserWarning,
             stacklevel=3,
         )

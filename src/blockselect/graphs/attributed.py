@@ -23,7 +23,7 @@ class AttributedGraph:
     """
 
     adjacency: Sparse  # (n, n), symmetric, non-negative; a self-loop stands once, on the diagonal
-    features: Features  # (n, m), dense or CSR; non-negative unless the gate was told otherwise
+    features: Features  # (n, m), dense or CSR; non-negative unless `non_negative=False` was passed
     node_ids: ObjectArray | None = None  # (n,)
     feature_names: ObjectArray | None = None  # (m,)
     classes: IntArray | None = None  # (n,) known classes, for evaluation alone: no selector reads them
@@ -75,7 +75,7 @@ def check_attributed_graph(
         edges with the columns source, target and, if the links have weights, weight. The same edge twice
         counts once without weights and adds up with them; a weight of 0 is no link.
     node_ids, feature_names : iterable, optional
-        Names, without duplicates. An edge table speaks of these ids; without ids, of row numbers.
+        Names, without duplicates. An edge table names nodes by these ids; without ids, by row numbers.
     classes : iterable of int, optional
         Known classes of the nodes, kept for evaluation alone.
     n_neighbors : int, optional

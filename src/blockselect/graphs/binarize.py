@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from blockselect.arrays import Features
+from blockselect.errors import ParameterError
 from blockselect.graphs.column_statistics import constant_columns
 
 
@@ -22,9 +23,10 @@ def presence(features: Features) -> Features:
     """1 where a node has a feature, else 0, in the features' own float type and form."""
     present = _present(features)
     if constant_columns(present).all():
-        raise ValueError(
-            "binarize=True leaves every feature constant: none is zero for some nodes and not for others; "
-            "set binarize=False."
+        raise ParameterError(
+            "binarize",
+            "is True, which leaves every feature constant: none is zero for some nodes and not for others; "
+            "set binarize=False.",
         )
     return present
 

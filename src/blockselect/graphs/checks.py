@@ -1,4 +1,4 @@
-"""What names, features and weights must be: each check names the offender and the way out."""
+"""What names, features and weights must be: each error names what is wrong, where, and what to do."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def check_features(
         )
     largest = float(max(values.max(), -values.min())) if values.size else 0.0
     if largest == 0:
-        raise ValueError("features has no non-zero entry: no feature can tell anything; check how it was loaded.")
+        raise ValueError("features has no non-zero entry: there is nothing to select by; check how it was loaded.")
     flow = _leaves_range(largest, features.shape[0], dtype)
     if flow:
         raise ValueError(
@@ -100,10 +100,10 @@ def check_n_blocks(n_blocks: int, n_nodes: int) -> None:
 
 
 def check_varies(features: Features) -> None:
-    """At least one feature must differ between nodes: methods that compare nodes have nothing to see else."""
+    """At least one feature must differ between nodes."""
     if constant_columns(features).all():
         raise ValueError(
-            f"all {features.shape[1]} features are constant: no feature tells nodes apart; check how they were loaded."
+            f"all {features.shape[1]} features are constant: none differs between nodes; check how they were loaded."
         )
 
 

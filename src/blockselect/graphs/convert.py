@@ -125,7 +125,7 @@ def _edge_weights(source: pd.Series[Any], target: pd.Series[Any], weight: pd.Ser
         start, end, cell = (column.tolist()[at] for column in (source, target, weight))
         raise ValueError(
             f"{wrong.size} edge(s) have a weight that is no finite number ≥ 0, first the edge from {start!r} "
-            f"to {end!r}, whose {weight.name!r} is {cell!r}; mend these weights, or drop these edges or the "
+            f"to {end!r}, whose {weight.name!r} is {cell!r}; correct these weights, or drop these edges or the "
             "column."
         )
     return numbers
@@ -190,7 +190,7 @@ def _canonical_csr(matrix: Any, name: str) -> Sparse:
         try:
             matrix.check_format(full_check=True)
         except ValueError as error:
-            raise ValueError(f"{name} is a broken sparse matrix ({error}); build it anew.") from error
+            raise ValueError(f"{name} is a broken sparse matrix ({error}); build it again.") from error
     # As float before anything is added up: small integers would overflow.
     csr = sparse.csr_array(matrix.astype(_float_type(matrix.dtype)))
     csr.sum_duplicates()

@@ -7,6 +7,7 @@ from scipy import sparse
 from sklearn.neighbors import kneighbors_graph
 
 from blockselect.arrays import Features, Sparse
+from blockselect.errors import ParameterError
 
 
 def nearest_neighbour_graph(features: Features, n_neighbors: int = 10, metric: str = "cosine") -> Sparse:
@@ -32,7 +33,7 @@ def nearest_neighbour_graph(features: Features, n_neighbors: int = 10, metric: s
     if n_nodes < 2:
         raise ValueError(f"features has {n_nodes} row(s); neighbours need at least two: pass one row a node.")
     if n_neighbors < 1:
-        raise ValueError(f"n_neighbors is {n_neighbors}; expected at least 1.")
+        raise ParameterError("n_neighbors", f"is {n_neighbors}; expected at least 1.")
     distances = kneighbors_graph(features, min(n_neighbors, n_nodes - 1), mode="distance", metric=metric)
     links = sparse.csr_array(distances, copy=True)
     links.data = np.where(links.data < 1, 1.0, 0.0) if metric == "cosine" else np.ones(links.nnz)

@@ -1,4 +1,4 @@
-"""Graphs resampled from one graph: what might have been seen instead."""
+"""Bootstrap of a graph: its links resampled."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from blockselect.arrays import Sparse
 
 
 def resample_links(adjacency: Sparse, rng: np.random.Generator) -> Sparse:
-    """Poisson bootstrap of the links: each is there as often as a Poisson count of mean 1 says.
+    """Poisson bootstrap of the links: each is repeated by a Poisson count of mean 1.
 
     On average a link keeps its weight; about one in three is left out. Where no link at all is left, all counts are
     drawn again.

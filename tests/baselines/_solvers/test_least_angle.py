@@ -74,7 +74,7 @@ def test_a_copy_is_passed_over():
 @pytest.mark.parametrize(("mean", "is_sparse"), [(1e4, False), (1e7, False), (1e4, True)])
 def test_a_mean_far_above_the_spread_changes_nothing(mean, is_sparse):
     X, y = draw(6)
-    far = np.column_stack([X, X]) + mean  # each twice: a copy is still told
+    far = np.column_stack([X, X]) + mean  # each twice: a copy is still recognised
     regression = LeastAngleRegression(sparse.csr_array(far) if is_sparse else far)
     found, expected = regression.fit(y, 6), LeastAngleRegression(X).fit(y, 6)
     assert np.count_nonzero(found) == 6

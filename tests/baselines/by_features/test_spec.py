@@ -170,7 +170,7 @@ def test_planted_features_are_found(style, options, seed):
         400, 3, n_informative=15, n_redundant=0, n_noise=85, signal=8, frequency=(0.05, 0.1), random_state=seed
     )
     X = planted.features
-    if style == "phi1":  # it takes a large mean for agreement: centred features are what it can tell apart
+    if style == "phi1":  # it takes a large mean for agreement: it can separate centred features only
         X = X.toarray() - X.mean(axis=0)
     selector = SPEC(15, style=style, n_eigenvectors=3, width="mean", random_state=0, **options).fit(X)
     assert planted.is_informative[selector.get_support()].mean() >= 0.75  # chance: 0.15

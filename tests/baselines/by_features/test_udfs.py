@@ -1,4 +1,4 @@
-"""UDFS: features on which neighbourhoods are told apart."""
+"""UDFS: features that separate neighbourhoods."""
 
 import numpy as np
 import pytest

@@ -154,7 +154,7 @@ def test_features_at_the_bound_rank_by_how_hard_the_bound_holds_them():
     X = np.repeat(np.eye(3), sizes, axis=0)
     selector = fit(X, X @ X.T, 3, sparsity=0, reconstruction=0)
     assert_array_equal(selector.criterion_, 1)
-    assert_array_equal(selector.ranking_, [3, 1, 2])  # the more links it tells, the steeper
+    assert_array_equal(selector.ranking_, [3, 1, 2])  # the more links it explains, the steeper
 
 
 def test_scores_do_not_change_with_the_scale_of_the_features(network):

@@ -106,7 +106,7 @@ def test_social_dimensions_are_the_planted_blocks(n_nodes):
 
 
 def test_social_dimensions_come_from_the_leading_eigenvectors_of_the_modularity_matrix():
-    """Two cliques that hardly touch are told apart by the sign of the first eigenvector."""
+    """Two cliques that hardly touch are separated by the sign of the first eigenvector."""
     A = np.kron(np.eye(2), np.ones((4, 4)) - np.eye(4))
     A[0, 4] = A[4, 0] = 1
     leading = np.linalg.eigh(lufs.modularity(A))[1][:, -1]

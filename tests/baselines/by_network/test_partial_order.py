@@ -50,7 +50,7 @@ def test_binarize_looks_only_at_what_is_zero():
     assert_array_equal(
         scores(sparse.csr_array(problem.Y), problem.A, binarize=True), scores(problem.Y, problem.A, binarize=True)
     )
-    with pytest.raises(ValueError, match="binarize=True leaves every feature constant"):
+    with pytest.raises(ValueError, match="binarize is True, which leaves every feature constant"):
         scores(problem.Y + 1, problem.A, binarize=True)
 
 

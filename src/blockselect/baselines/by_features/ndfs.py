@@ -13,7 +13,7 @@ from blockselect.baselines._solvers.initial_clusters import check_initial_cluste
 from blockselect.baselines._solvers.kmeans import kmeans_labels
 from blockselect.baselines._solvers.reweighting import reweight, row_norms
 from blockselect.baselines._solvers.row_sparse_regression import RowSparseRegression
-from blockselect.baselines.constraints import AT_LEAST_ONE, NON_NEGATIVE, POSITIVE
+from blockselect.baselines.constraints import POSITIVE, ROW_SPARSE
 from blockselect.baselines.criterion import FeatureGuidedSelector
 from blockselect.graphs.column_statistics import constant_columns
 from blockselect.randomness import generator_from
@@ -106,14 +106,11 @@ class NDFS(FeatureGuidedSelector):
     _zero_is_unused = True
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         **FeatureGuidedSelector._parameter_constraints,
-        "n_blocks": [AT_LEAST_ONE],
+        **ROW_SPARSE,
         "fit_weight": [POSITIVE],
-        "sparsity": [POSITIVE],
         "orthogonality": [POSITIVE],
         "initial_clusters": [None, "array-like"],
         "quirks": [StrOptions({"none", "published"})],
-        "max_iter": [AT_LEAST_ONE],
-        "tol": [NON_NEGATIVE],
         "random_state": ["random_state"],
     }
 

@@ -14,7 +14,7 @@ from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.base import ScoreSelector
 from blockselect.baselines._solvers.reweighting import reweight, row_norms
 from blockselect.baselines._solvers.smallest_eigenvectors import smallest_eigenvectors
-from blockselect.baselines.constraints import AT_LEAST_ONE, NON_NEGATIVE, POSITIVE
+from blockselect.baselines.constraints import AT_LEAST_ONE, POSITIVE, ROW_SPARSE
 from blockselect.baselines.criterion import FeatureGuidedSelector
 from blockselect.errors import ParameterError
 from blockselect.graphs.checks import check_n_blocks
@@ -100,12 +100,9 @@ class UDFS(FeatureGuidedSelector):
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         **ScoreSelector._parameter_constraints,
-        "n_blocks": [AT_LEAST_ONE],
-        "sparsity": [POSITIVE],
+        **ROW_SPARSE,
         "ridge": [POSITIVE],
         "n_neighbors": [AT_LEAST_ONE],
-        "max_iter": [AT_LEAST_ONE],
-        "tol": [NON_NEGATIVE],
     }
 
     def __init__(

@@ -13,7 +13,7 @@ from blockselect.arrays import FloatArray, IntArray, Sparse
 from blockselect.baselines._solvers.kmeans import kmeans_labels
 from blockselect.baselines._solvers.reweighting import reweight, row_norms
 from blockselect.baselines._solvers.smooth_combinations import Roughness, SmoothCombinations
-from blockselect.baselines.constraints import AT_LEAST_ONE, NON_NEGATIVE, POSITIVE
+from blockselect.baselines.constraints import NON_NEGATIVE, POSITIVE, ROW_SPARSE
 from blockselect.baselines.criterion import NetworkGuidedSelector
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.checks import check_n_blocks
@@ -101,12 +101,9 @@ class LUFS(NetworkGuidedSelector):
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         **NetworkGuidedSelector._parameter_constraints,
-        "n_blocks": [AT_LEAST_ONE],
+        **ROW_SPARSE,
         "social_weight": [NON_NEGATIVE],
-        "sparsity": [POSITIVE],
         "ridge": [POSITIVE],
-        "max_iter": [AT_LEAST_ONE],
-        "tol": [NON_NEGATIVE],
         "random_state": ["random_state"],
     }
 

@@ -14,7 +14,7 @@ from blockselect.arrays import FloatArray, Sparse
 from blockselect.baselines._solvers.initial_clusters import check_initial_clusters
 from blockselect.baselines._solvers.reweighting import reweight, row_norms
 from blockselect.baselines._solvers.row_sparse_regression import RowSparseRegression
-from blockselect.baselines.constraints import AT_LEAST_ONE, NON_NEGATIVE, POSITIVE
+from blockselect.baselines.constraints import POSITIVE, ROW_SPARSE
 from blockselect.baselines.criterion import NetworkGuidedSelector
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.column_statistics import constant_columns
@@ -107,12 +107,9 @@ class NetFS(NetworkGuidedSelector):
     _zero_is_unused = True
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         **NetworkGuidedSelector._parameter_constraints,
-        "n_blocks": [AT_LEAST_ONE],
-        "sparsity": [POSITIVE],
+        **ROW_SPARSE,
         "network_weight": [POSITIVE],
         "initial_clusters": [None, "array-like"],
-        "max_iter": [AT_LEAST_ONE],
-        "tol": [NON_NEGATIVE],
         "random_state": ["random_state"],
     }
 

@@ -40,7 +40,7 @@ def read_csv_table(path: Path, *, as_text: bool) -> pd.DataFrame:
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not UTF-8 text ({error}); save it as UTF-8.") from error
     except (csv.Error, pd.errors.ParserError) as error:
-        raise ValueError(f"{path} is no readable CSV file ({error}); mend it or export it anew.") from error
+        raise ValueError(f"{path} is no readable CSV file ({error}); correct it or export it again.") from error
     table.columns = pd.Index([name.strip() for name in header])
     return table
 

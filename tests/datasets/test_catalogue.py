@@ -143,7 +143,9 @@ def test_each_data_set_is_registered_by_its_own_name():
 
 
 def test_an_unknown_name_is_answered_with_the_known_ones_and_a_guess():
-    with pytest.raises(ValueError, match=r"no data set is called 'CiteSear'; known are: .*cora.* Did you mean citeseer\?"):
+    with pytest.raises(
+        ValueError, match=r"no data set is called 'CiteSear'; known are: .*cora.* Did you mean citeseer\?"
+    ):
         find_dataset("CiteSear")
     with pytest.raises(ValueError, match=r"known are: [^?]*$"):
         find_dataset("wikipedia")

@@ -1,0 +1,35 @@
+"""Rows of a comparison as CSV and as Markdown."""
+
+import csv
+import io
+
+from blockselect.evaluation.comparison import ComparisonRow
+from blockselect.evaluation.comparison_tables import HEADER, cells, csv_table, markdown_table
+
+SCORED = ComparisonRow("variance", 16, 15, 0.51234, 0.01, 0.2, 0.005, 3, 123.4, 250.2, 200.0)
+FAILED = ComparisonRow("ndfs", 16, error="a | b, c")
+
+
+def test_csv_holds_every_field_in_full_and_nothing_for_what_is_missing():
+    scored, failed = csv.DictReader(io.StringIO(csv_table([SCORED, FAILED])))
+    assert float(scored["accuracy"]) == 0.51234
+    assert (scored["method"], scored["n_selected"], scored["error"]) == ("variance", "15", "")
+    assert (failed["accuracy"], failed["seconds"], failed["error"]) == ("", "", "a | b, c")
+
+
+def test_rows_for_people_are_rounded_and_say_what_failed():
+    assert dict(zip(HEADER, cells(SCORED), strict=True)) == {
+        "method": "variance",
+        "d": "16",
+        "selected": "15",
+        "ACC ± sd": "0.512 ± 0.010",
+        "NMI ± sd": "0.200 ± 0.005",
+        "zero rows": "3",
+        "seconds": "123",
+        "peak MB": "250",
+    }
+    assert cells(FAILED) == ("ndfs", "16", "", "failed", "", "", "", "")
+
+
+def test_markdown_keeps_bars_inside_their_cells():
+    assert markdown_table(["a", "b"], [["x|y", "1"]]) == "| a | b |\n| --- | ---: |\n| x\\|y | 1 |\n"
