@@ -14,6 +14,7 @@ import pytest
 
 import blockselect
 from blockselect.datasets.download import CACHE_VARIABLE, cache_folder
+from conftest import SLOW
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "blockselect"
@@ -146,6 +147,11 @@ def test_a_download_without_pooch_names_the_extra(monkeypatch):
 def test_the_citation_has_the_version_of_the_package():
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert re.findall(r"^version: (.+)$", citation, flags=re.MULTILINE) == [blockselect.__version__]
+
+
+@pytest.mark.parametrize("place", SLOW)
+def test_a_place_that_the_fast_lane_leaves_out_exists(place):
+    assert (ROOT / place).exists()
 
 
 @pytest.mark.skipif(not (ROOT / ".github").is_dir(), reason="not a checkout")
