@@ -1,32 +1,20 @@
-"""BlockModelSelector among scikit-learn's estimators: its contract, pipelines, names, and what is refused."""
-
-import pickle
-import warnings
+"""BlockModelSelector: which candidates vote, what may move their blocks, and what it finds."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from sklearn import config_context
-from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import MaxAbsScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from blockselect import PAPER, BlockModelSelector, load_cora
-from made_fits import QUICK, easy_network, fit
-
-
-@parametrize_with_checks(
-    [BlockModelSelector(n_candidates=6, n_resamples=3, random_state=0), BlockModelSelector(random_state=0, **PAPER)]
-)
-def test_scikit_learns_estimator_checks_hold(estimator, check):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer non-zero scores than asked for: an answer
-        check(estimator)
+from blockselect import BlockModel, BlockModelSelector, Descent, make_attributed_blocks
+from blockselect.blockmodels.reflection import reflected
+from blockselect.bmgufs.block_statistics import BlockStatistics
+from blockselect.bmgufs.gram_squared import gram_squared
+from blockselect.consensus.joint import JointLikelihood
+from blockselect.consensus.weights import feature_weights, weighted_vote
+from blockselect.errors import ParameterError
+from made_fits import QUICK, easy_network, fit, precision
+from references import bmgufs
 
 
 @pytest.fixture(scope="module")
@@ -34,126 +22,210 @@ def network():
     return easy_network()
 
 
-def test_it_works_in_a_pipeline_with_metadata_routing(network):
-    with config_context(enable_metadata_routing=True):
-        selector = BlockModelSelector(12, n_blocks=3, **QUICK).set_fit_request(adjacency=True)
-        pipeline = Pipeline([("scale", MaxAbsScaler()), ("select", selector)])
-        small = pipeline.fit_transform(network.features, adjacency=network.adjacency)
-    assert small.shape == (200, 12)
-    assert sparse.issparse(small)
+@pytest.fixture(scope="module")
+def fitted(network):
+    return fit(network)
 
 
-def test_names_and_pandas_output_go_through(network):
-    names = [f"gene {i}" for i in range(52)]
-    frame = pd.DataFrame(network.features.toarray(), columns=names)
-    selector = BlockModelSelector(12, n_blocks=3, **QUICK).set_output(transform="pandas")
-    small = selector.fit_transform(frame, adjacency=network.adjacency)
-    assert list(small.columns) == list(selector.get_feature_names_out())
-    assert set(small.columns) <= set(names)
+@pytest.fixture(scope="module")
+def hard_network():
+    """So few links that features help to find the blocks."""
+    return make_attributed_blocks(200, 3, mean_degree=3, random_state=2)
 
 
-def test_an_edge_table_speaks_of_the_rows_names(network):
-    ids = [f"cell-{i}" for i in range(200)]
-    frame = pd.DataFrame(network.features.toarray(), index=ids)
-    frame.columns = frame.columns.astype(str)
-    source, target = np.nonzero(sparse.triu(network.adjacency).toarray())
-    table = pd.DataFrame({"source": np.array(ids)[source], "target": np.array(ids)[target]})
-    named = BlockModelSelector(12, n_blocks=3, **QUICK).fit(frame, adjacency=table)
-    assert_allclose(named.scores_, fit(network).scores_, atol=1e-12)
+@pytest.fixture(scope="module")
+def hard_fit(hard_network):
+    return fit(hard_network)
 
 
-def test_a_fitted_selector_survives_pickle_and_a_clone_is_unfitted(network):
-    selector = fit(network)
-    again = pickle.loads(pickle.dumps(selector))
-    assert_array_equal(again.scores_, selector.scores_)
-    assert again.block_model_.relative_error == selector.block_model_.relative_error
-    assert not hasattr(clone(selector), "scores_")
+@pytest.mark.parametrize(("n_candidates", "n_voters"), [(1, 1), (4, 1), (9, 3), (24, 6)])
+def test_a_quarter_of_the_candidates_votes_and_none_of_the_others_explains_more(hard_network, n_candidates, n_voters):
+    selector = fit(hard_network, n_candidates=n_candidates)
+    criteria = selector.criteria_
+    assert len(criteria) == len(selector.candidates_) == n_candidates
+    assert criteria["voted"].sum() == len(selector.voters_) == n_voters
+    others = criteria.loc[~criteria["voted"], "gain"]
+    assert criteria.loc[criteria["voted"], "gain"].min() >= others.max() or others.empty
 
 
-def test_cross_validation_over_a_graph_says_what_to_do_instead(network):
-    with config_context(enable_metadata_routing=True):
-        selector = BlockModelSelector(12, n_blocks=3).set_fit_request(adjacency=True)
-        search = GridSearchCV(selector, {"n_blocks": [2, 3]}, scoring=lambda *_: 0.0, cv=2, error_score="raise")
-        with pytest.raises(ValueError, match=r"square.*GridSearchCV.*ParameterGrid"):
-            search.fit(network.features, adjacency=network.adjacency)
+def test_criteria_are_those_of_the_candidates_in_their_order(hard_network, hard_fit):
+    criteria, likelihood = hard_fit.criteria_, JointLikelihood(hard_network.graph)
+    assert list(criteria) == ["family", "n_blocks", "relative_error", "gain_at_start", "gain", "voted"]
+    for row, model in zip(criteria.itertuples(), hard_fit.candidates_, strict=True):
+        assert (row.family, row.n_blocks, row.relative_error) == (model.family, model.n_blocks, model.relative_error)
+        assert row.gain_at_start == pytest.approx(likelihood.gain(model.labels))
+    assert likelihood.gain(hard_fit.labels_) == pytest.approx(criteria["gain"].max())
 
 
-def test_a_graph_passed_by_position_is_not_taken_for_a_target(network):
-    for graph in (network.adjacency, network.adjacency.toarray()):
-        with pytest.raises(ValueError, match=r"pass it by name: fit\(X, adjacency=graph\)"):
-            BlockModelSelector(5, n_blocks=3).fit(network.features, graph)
+def test_the_best_voter_is_the_block_model(hard_fit):
+    assert hard_fit.block_model_ is hard_fit.voters_[0]
+    assert hard_fit.labels_ is hard_fit.block_model_.labels
 
 
-def test_a_damaged_sparse_matrix_is_refused_not_read(network):
-    damaged = sparse.csc_array(network.features)
-    damaged.indices = damaged.indices.copy()
-    damaged.indices[0] = 10**8
-    with pytest.raises(ValueError, match="ind"):
-        BlockModelSelector(5, n_blocks=3).fit(damaged, adjacency=network.adjacency)
+def test_blocks_refined_with_the_features_explain_more(hard_fit):
+    criteria = hard_fit.criteria_
+    assert (criteria["gain"] >= criteria["gain_at_start"]).all()
+    assert criteria["gain"].max() > 1.05 * criteria["gain_at_start"].max()
 
 
-def test_a_value_that_is_not_a_number_is_named_by_node_and_feature(network):
-    frame = pd.DataFrame(network.features.toarray(), index=[f"n{i}" for i in range(200)])
-    frame.columns = [f"w{i}" for i in range(52)]
-    frame.iloc[3, 2] = np.nan
-    with pytest.raises(ValueError, match=r"NaN or infinity, first at node 'n3', feature 'w2'"):
-        BlockModelSelector(5, n_blocks=3).fit(frame, adjacency=network.adjacency)
+def test_without_refinement_candidates_vote_as_they_were_found(hard_network):
+    selector = fit(hard_network, joint=False)
+    assert selector.block_model_ is selector.candidates_[selector.criteria_["gain"].argmax()]
+    assert_array_equal(selector.criteria_["gain"], selector.criteria_["gain_at_start"])
 
 
-def test_a_failed_fit_leaves_nothing_fitted(network):
-    selector = BlockModelSelector(5, n_blocks=3, memory_limit=10)
-    with pytest.raises(ValueError, match="memory_limit"):
-        selector.fit(network.features, adjacency=network.adjacency)
-    assert not hasattr(selector, "candidates_")
+def test_given_blocks_are_never_moved(hard_network):
+    labels = hard_network.blocks.copy()
+    labels[:60] = np.roll(labels[:60], 1)  # a refinement would put many of these back
+    selector = fit(hard_network, block_model=labels)
+    assert_array_equal(selector.labels_, labels)
+    moved = JointLikelihood(hard_network.graph).improve(selector.block_model_, rng=np.random.default_rng(0)).model
+    assert np.count_nonzero(moved.labels != labels) > 10
 
 
-def test_the_callers_arrays_are_not_changed(network):
-    features, adjacency = network.features.copy(), network.adjacency.copy()
-    fit(network)
-    assert abs(features - network.features).sum() == 0
-    assert abs(adjacency - network.adjacency).sum() == 0
-
-
-def test_a_graph_of_neighbours_is_built_where_none_is_given(network):
-    selector = BlockModelSelector(12, n_blocks=3, **QUICK).fit(network.features)
-    assert selector.n_features_ == 12
+def test_blocks_of_ones_own_are_used_as_labels_or_as_a_model(network):
+    model = BlockModel.from_labels(network.adjacency, network.blocks)
+    by_labels, by_model = fit(network, block_model=network.blocks), fit(network, block_model=model)
+    assert by_model.block_model_ is model
+    assert_allclose(by_labels.scores_, by_model.scores_, atol=1e-12)
+    with pytest.raises(ValueError, match=r"3 block labels but the graph has 200 nodes"):
+        fit(network, block_model=[0, 1, 2])
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "named", "why"),
     [
-        ({"n_blocks": 201}, "n_blocks is 201 but the graph has 200 nodes"),
-        ({"n_features_to_select": 53}, "n_features_to_select is 53 but there are 52 features"),
-        ({"initial_scores": np.ones(3)}, r"initial_scores has shape \(3,\) but there are 52"),
-        ({"initial_scores": np.zeros(52)}, "not all zero"),
-        ({"initial_scores": np.full(52, 1e40), "dtype": "float32"}, "too large for float32"),
-        ({"profile_ratio": 1.5}, "profile_ratio"),
-        ({"block_model": "spectrum"}, "block_model"),
-        ({"sparsity": -1}, "sparsity"),
-        ({"memory_limit": 10}, "memory_limit"),
-        ({"n_resamples": 2}, "n_resamples"),
-        ({"n_null": 2}, "n_null"),
-        ({"false_discovery_rate": 1.0}, "false_discovery_rate"),
-        ({"n_features_to_select": "all"}, "n_features_to_select"),
+        ({"block_model": [0, 1] * 100, "n_blocks": 2}, "n_blocks", "block_model brings the blocks"),
+        ({"block_model": [0, 1] * 100, "max_blocks": 5}, "max_blocks", "block_model brings the blocks"),
+        ({"block_model": [0, 1] * 100, "n_candidates": 5}, "n_candidates", "block_model brings the blocks"),
+        ({"block_model": [0, 1] * 100, "joint": False}, "joint", "block_model brings the blocks"),
+        ({"n_blocks": 3, "max_blocks": 5}, "max_blocks", 'it limits n_blocks="auto" alone'),
     ],
 )
-def test_bad_parameters_are_named_before_any_work(network, options, message):
-    with pytest.raises(ValueError, match=message):
-        BlockModelSelector(**options).fit(network.features, adjacency=network.adjacency)
+def test_a_parameter_that_changes_nothing_beside_the_others_is_refused(network, options, named, why):
+    with pytest.raises(ParameterError, match=f"{named} is .*, which changes nothing: {why}; leave one") as raised:
+        BlockModelSelector(12, **options).fit(network.features, adjacency=network.adjacency)
+    assert raised.value.parameter == named
 
 
-def test_the_selector_reads_no_classes():
-    cora = load_cora()
-    assert cora.classes is not None
-    selector = BlockModelSelector(16, n_blocks=7, n_candidates=3, n_resamples=0, max_iter=20, random_state=0)
-    with_y = selector.fit(cora.features, cora.classes, adjacency=cora.adjacency).scores_
-    without = clone(selector).fit(cora.features, adjacency=cora.adjacency).scores_
-    assert_array_equal(with_y, without)
+def test_scores_are_the_weighted_votes_of_the_voters(network, fitted):
+    """A vote is what one block model alone would score, following how alike its blocks link."""
+    gram = gram_squared(network.features)
+    votes = [
+        Descent()
+        .solve(gram, BlockStatistics.of(network.features, [reflected(one)]), profile_ratio=0.6, sparsity=0.0)
+        .scores[0, 0]
+        for one in fitted.voters_
+    ]
+    weights = feature_weights(JointLikelihood(network.graph), network.graph, fitted.voters_)
+    assert_allclose(fitted.scores_, weighted_vote(np.array(votes), weights), atol=1e-10)
 
 
-def test_a_device_that_is_not_there_is_named(network):
-    pytest.importorskip("torch")
-    with pytest.raises(ValueError, match=r"device is 'nonsense'.*'cuda'"):
-        fit(network, device="nonsense")
-    with pytest.raises(ValueError, match=r"no CUDA device.*device='cpu'"):
-        fit(network, device="cuda:7")
+def test_the_number_of_blocks_is_found_and_never_above_its_limit():
+    network = make_attributed_blocks(300, 5, mean_degree=20, random_state=0)
+    found, limited = (fit(network, n_blocks="auto", max_blocks=most).block_model_.n_blocks for most in (12, 3))
+    assert (found, limited) == (5, 3)
+
+
+REGIMES = {  # least precision, of 30 features among 120; chance: 0.25
+    "assortative": ({}, 0.8),
+    "sparse": ({"mean_degree": 3}, 0.75),
+    "disassortative": ({"structure": "disassortative"}, 0.45),
+    "dense disassortative": ({"structure": "disassortative", "mean_degree": 20}, 0.65),
+    "core-periphery": ({"structure": "core-periphery"}, 0.35),
+}
+
+
+@pytest.mark.parametrize("regime", REGIMES)
+def test_planted_features_are_found_however_blocks_connect(regime):
+    structure, least = REGIMES[regime]
+    found = []
+    for seed in range(4):
+        network = make_attributed_blocks(300, 4, n_noise=60, n_decoys=30, random_state=seed, **structure)
+        selector = BlockModelSelector(30, n_candidates=12, random_state=seed)
+        found.append(precision(network, selector.fit(network.features, adjacency=network.adjacency)))
+    assert np.mean(found) > least
+
+
+def test_features_that_are_all_noise_are_ranked_all_the_same():
+    noise = make_attributed_blocks(150, 3, n_informative=0, n_redundant=0, n_noise=40, random_state=0)
+    selector = fit(noise, 10)
+    assert selector.n_features_ == 10
+    assert sorted(selector.ranking_) == list(range(1, 41))
+
+
+def test_counts_are_read_as_presence_but_other_values_as_they_are(network):
+    counts = network.features * np.random.default_rng(0).integers(1, 50, size=(200, 1))
+    assert sparse.issparse(counts)
+
+    def scores(features, **options):
+        selector = BlockModelSelector(5, block_model=network.blocks, **options)
+        return selector.fit(features, adjacency=network.adjacency).scores_
+
+    assert_array_equal(scores(counts), scores(network.features))
+    assert_array_equal(scores(counts.toarray()), scores(network.features.toarray()))
+    assert np.abs(scores(counts, binarize=False) - scores(counts)).max() > 0.01
+    real = network.features.toarray() + np.random.default_rng(0).random((200, 52))
+    assert_array_equal(scores(real), scores(real, binarize=False))
+    with pytest.raises(ValueError, match="binarize is True, which leaves every feature constant"):
+        scores(real, binarize=True)
+
+
+def test_an_empty_column_scores_zero_and_that_is_said(network):
+    features = network.features.tolil()
+    features[:, 5] = 0
+    selector = BlockModelSelector(52, block_model=network.blocks)
+    with pytest.warns(ConvergenceWarning, match="1 of them since no node has the feature.$"):
+        selector.fit(features, adjacency=network.adjacency)
+    assert selector.scores_[5] == 0
+    assert np.count_nonzero(selector.scores_) == selector.n_features_ == 51
+
+
+def test_each_loss_falls_where_it_alone_is_followed(network):
+    given = {"block_model": network.blocks}
+    profile, reconstruction = fit(network, profile_ratio=1.0, **given), fit(network, profile_ratio=0.0, **given)
+    assert profile.history_.profile[-1] < 0.9 * profile.history_.profile[0]
+    assert reconstruction.history_.reconstruction[-1] < 0.99 * reconstruction.history_.reconstruction[0]
+    assert len(profile.history_.profile) == len(profile.history_.reconstruction) == profile.n_iter_ + 1
+
+
+def test_induced_density_is_the_mean_similarity_of_blocks_under_the_scores(network, fitted):
+    similarity = bmgufs.induced_graph(network.features.toarray(), fitted.scores_)
+    assert_allclose(fitted.induced_density_, bmgufs.image_matrix(similarity, bmgufs.one_hot(fitted.labels_)))
+
+
+def test_progress_goes_through_the_stages_and_ends_each(network):
+    seen = []
+    BlockModelSelector(5, n_blocks=3, n_candidates=2, random_state=0).fit(
+        network.features, adjacency=network.adjacency, progress=lambda *news: seen.append(news)
+    )
+    assert list(dict.fromkeys(stage for stage, _, _ in seen)) == ["block models", "screening", "scores"]
+    for of in ("block models", "screening", "scores"):
+        counts = [(done, total) for stage, done, total in seen if stage == of]
+        assert all(done <= total for done, total in counts)
+        if of != "scores":  # a descent that settles ends before its last iteration
+            assert counts[-1][0] == counts[-1][1]
+
+
+@pytest.mark.parametrize("n_nodes", [2, 3, 4])
+def test_tiny_networks_have_scores(n_nodes):
+    path = np.diag(np.ones(n_nodes - 1), 1)
+    for features in (np.eye(n_nodes), np.ones((n_nodes, 3)), np.tri(n_nodes)):
+        selector = BlockModelSelector(1, n_candidates=6, random_state=0).fit(features, adjacency=path + path.T)
+        assert np.isfinite(selector.scores_).all()
+        assert selector.scores_ @ selector.scores_ == pytest.approx(1)
+        assert selector.n_features_ == 1
+
+
+def test_nodes_without_links_or_features_change_little():
+    network = make_attributed_blocks(150, 3, mean_degree=15, random_state=0)
+    adjacency, features = network.adjacency.tolil(), network.features.tolil()
+    adjacency[:15], adjacency[:, :15], features[10:20] = 0, 0, 0
+    selector = BlockModelSelector(30, **QUICK).fit(features.tocsr(), adjacency=adjacency.tocsr())
+    assert precision(network, selector) >= precision(network, fit(network, 30)) - 0.15
+
+
+def test_a_graph_of_self_loops_alone_is_refused_before_any_work(network):
+    loops = sparse.eye_array(network.graph.n_nodes, format="csr")
+    with pytest.raises(ValueError, match="no link joins two different nodes"):
+        BlockModelSelector(5).fit(network.features, adjacency=loops)

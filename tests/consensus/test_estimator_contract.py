@@ -1,0 +1,183 @@
+"""BlockModelSelector among scikit-learn's estimators: its contract, pipelines, names, and what is refused."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import MaxAbsScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from blockselect import BlockModelSelector, Descent, load_cora
+from blockselect.errors import ParameterError
+from made_fits import QUICK, easy_network, fit
+
+
+@parametrize_with_checks([BlockModelSelector(n_candidates=6, random_state=0)])
+def test_scikit_learns_estimator_checks_hold(estimator, check):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer non-zero scores than asked for: an answer
+        check(estimator)
+
+
+@pytest.fixture(scope="module")
+def network():
+    return easy_network()
+
+
+@pytest.fixture(scope="module")
+def fitted(network):
+    return fit(network)
+
+
+def test_it_works_in_a_pipeline_with_metadata_routing(network):
+    with config_context(enable_metadata_routing=True):
+        selector = BlockModelSelector(12, **QUICK).set_fit_request(adjacency=True)
+        pipeline = Pipeline([("scale", MaxAbsScaler()), ("select", selector)])
+        small = pipeline.fit_transform(network.features, adjacency=network.adjacency)
+    assert small.shape == (200, 12)
+    assert sparse.issparse(small)
+
+
+def test_names_and_pandas_output_go_through(network):
+    names = [f"gene {i}" for i in range(52)]
+    frame = pd.DataFrame(network.features.toarray(), columns=names)
+    selector = BlockModelSelector(12, **QUICK).set_output(transform="pandas")
+    small = selector.fit_transform(frame, adjacency=network.adjacency)
+    assert list(small.columns) == list(selector.get_feature_names_out())
+    assert set(small.columns) <= set(names)
+
+
+def test_an_edge_table_speaks_of_the_rows_names(network, fitted):
+    ids = [f"cell-{i}" for i in range(200)]
+    frame = pd.DataFrame(network.features.toarray(), index=ids)
+    frame.columns = frame.columns.astype(str)
+    source, target = np.nonzero(sparse.triu(network.adjacency).toarray())
+    table = pd.DataFrame({"source": np.array(ids)[source], "target": np.array(ids)[target]})
+    named = BlockModelSelector(12, **QUICK).fit(frame, adjacency=table)
+    assert_allclose(named.scores_, fitted.scores_, atol=1e-12)
+
+
+def test_a_fitted_selector_survives_pickle_and_a_clone_is_unfitted(fitted):
+    again = pickle.loads(pickle.dumps(fitted))
+    assert_array_equal(again.scores_, fitted.scores_)
+    assert again.block_model_.relative_error == fitted.block_model_.relative_error
+    assert not hasattr(clone(fitted), "scores_")
+
+
+def test_fitting_changes_no_parameter(network):
+    selector = BlockModelSelector(12, **{**QUICK, "n_candidates": 1}, solver=Descent(max_iter=3))
+    before = selector.get_params()
+    selector.fit(network.features, adjacency=network.adjacency)
+    assert selector.get_params() == before
+
+
+def test_settings_of_the_solver_can_be_set_by_name_though_no_solver_is_given(network):
+    selector = BlockModelSelector(12, block_model=network.blocks).set_params(solver__max_iter=7)
+    assert selector.solver.get_params() == Descent(max_iter=7).get_params()
+    assert selector.fit(network.features, adjacency=network.adjacency).n_iter_ == 7
+
+
+def test_settings_of_a_given_solver_can_be_set_by_name():
+    selector = BlockModelSelector(solver=Descent(step_size=0.02)).set_params(solver__max_iter=7)
+    assert (selector.solver.max_iter, selector.solver.step_size) == (7, 0.02)
+    assert clone(selector).get_params()["solver__max_iter"] == 7
+
+
+def test_no_solver_stands_for_the_default_descent(network, fitted):
+    assert_array_equal(fit(network, solver=Descent()).scores_, fitted.scores_)
+    assert fitted.solver is None
+
+
+def test_cross_validation_over_a_graph_says_what_to_do_instead(network):
+    with config_context(enable_metadata_routing=True):
+        selector = BlockModelSelector(12, n_blocks=3).set_fit_request(adjacency=True)
+        search = GridSearchCV(selector, {"n_blocks": [2, 3]}, scoring=lambda *_: 0.0, cv=2, error_score="raise")
+        with pytest.raises(ValueError, match=r"square.*GridSearchCV.*ParameterGrid"):
+            search.fit(network.features, adjacency=network.adjacency)
+
+
+def test_a_graph_passed_by_position_is_not_taken_for_a_target(network):
+    for graph in (network.adjacency, network.adjacency.toarray()):
+        with pytest.raises(ValueError, match=r"pass it by name: fit\(X, adjacency=graph\)"):
+            BlockModelSelector(5, n_blocks=3).fit(network.features, graph)
+
+
+def test_a_damaged_sparse_matrix_is_refused_not_read(network):
+    damaged = sparse.csc_array(network.features)
+    damaged.indices = damaged.indices.copy()
+    damaged.indices[0] = 10**8
+    with pytest.raises(ValueError, match="ind"):
+        BlockModelSelector(5, n_blocks=3).fit(damaged, adjacency=network.adjacency)
+
+
+def test_a_value_that_is_not_a_number_is_named_by_node_and_feature(network):
+    frame = pd.DataFrame(network.features.toarray(), index=[f"n{i}" for i in range(200)])
+    frame.columns = [f"w{i}" for i in range(52)]
+    frame.iloc[3, 2] = np.nan
+    with pytest.raises(ValueError, match=r"NaN or infinity, first at node 'n3', feature 'w2'"):
+        BlockModelSelector(5, n_blocks=3).fit(frame, adjacency=network.adjacency)
+
+
+def test_the_callers_arrays_are_not_changed(network):
+    features, adjacency = network.features.copy(), network.adjacency.copy()
+    fit(network)
+    assert abs(features - network.features).sum() == 0
+    assert abs(adjacency - network.adjacency).sum() == 0
+
+
+def test_a_graph_of_neighbours_is_built_where_none_is_given(network):
+    assert BlockModelSelector(12, **QUICK).fit(network.features).n_features_ == 12
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_blocks": 201}, "n_blocks is 201 but the graph has 200 nodes"),
+        ({"n_features_to_select": 53}, "n_features_to_select is 53 but there are 52 features"),
+        ({"n_features_to_select": "all"}, "n_features_to_select"),
+        ({"profile_ratio": 1.5}, "profile_ratio"),
+        ({"block_model": "spectrum"}, "block_model"),
+        ({"solver": Descent(max_iter=0)}, "max_iter must be"),
+        ({"solver": Descent(initial_scores=np.ones(3))}, r"initial_scores has shape \(3,\) but there are 52"),
+        ({"solver": Descent(initial_scores=np.full(52, 1e40), dtype="float32")}, "too large for float32"),
+        ({"solver": Descent(memory_limit=10)}, "memory_limit"),
+    ],
+)
+def test_bad_parameters_are_named_before_any_work_and_leave_nothing_fitted(network, options, message):
+    selector = BlockModelSelector(**options)
+    with pytest.raises(ValueError, match=message):
+        selector.fit(network.features, adjacency=network.adjacency)
+    assert not hasattr(selector, "candidates_")
+
+
+def test_an_error_of_the_solver_names_its_parameter(network):
+    with pytest.raises(ParameterError) as raised:
+        fit(network, solver=Descent(tol=-1))
+    assert raised.value.parameter == "tol"
+
+
+def test_the_selector_reads_no_classes():
+    cora = load_cora()
+    assert cora.classes is not None
+    selector = BlockModelSelector(16, n_blocks=7, n_candidates=3, solver=Descent(max_iter=20), random_state=0)
+    with_y = selector.fit(cora.features, cora.classes, adjacency=cora.adjacency).scores_
+    without = clone(selector).fit(cora.features, adjacency=cora.adjacency).scores_
+    assert_array_equal(with_y, without)
+
+
+def test_a_device_that_is_not_there_is_named(network):
+    pytest.importorskip("torch")
+    with pytest.raises(ValueError, match=r"device is 'nonsense'.*'cuda'"):
+        fit(network, device="nonsense")
+    with pytest.raises(ParameterError, match=r"no CUDA device; choose 'cpu'") as raised:
+        fit(network, device="cuda:7")
+    assert raised.value.parameter == "device"
