@@ -101,6 +101,12 @@ class FeatureGuidedSelector(CriterionSelector):
         self._select_by(self._score(features, affinity))
         return self
 
+    def _read_network(self, X: Any, y: Any = None, adjacency: Any = None) -> AttributedGraph:
+        raise ValueError(
+            f"{type(self).__name__} looks at the features alone, so resampled links change nothing; use a selector "
+            "that reads the network."
+        )
+
     def _check_settings(self, features: Features) -> None:
         """Refuse settings that do not fit the data, before any work; by default there are none."""
 
@@ -141,12 +147,16 @@ class NetworkGuidedSelector(CriterionSelector):
         -------
         self
         """
-        graph = self._check_graph(X, y, adjacency, n_neighbors=self.n_neighbors, non_negative=False)
+        graph = self._read_network(X, y, adjacency)
         check_varies(graph.features)
         self._n_to_select(graph.n_features)
         self._check_settings(graph)
         self._select_by(self._score(graph))
         return self
+
+    def _read_network(self, X: Any, y: Any = None, adjacency: Any = None) -> AttributedGraph:
+        """The network with its features, checked; whatever is wrong with them is found here, before any work."""
+        return self._check_graph(X, y, adjacency, n_neighbors=self.n_neighbors, non_negative=False)
 
     def _check_settings(self, graph: AttributedGraph) -> None:
         """Refuse settings that do not fit the data, before any work; by default there are none."""
