@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from blockselect import AttributedGraph, make_attributed_blocks
-from blockselect.cli.main import app
+from blockselect.cli.commands import app
 
 
 @dataclass(frozen=True)

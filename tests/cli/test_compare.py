@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from blockselect import BlockModelSelector
 from blockselect.cli import outputs
-from blockselect.cli.main import app
+from blockselect.cli.commands import app
 from blockselect.evaluation import comparison, evaluate_selection
 from blockselect.evaluation.process import CallError, Measured
 from blockselect.registry import SELECTORS
@@ -112,7 +112,7 @@ def test_the_record_holds_what_it_takes_to_repeat_the_run_and_no_time(done, clas
     assert record["seed"] == 0
     assert record["counts"] == {"nodes": 60, "links": record["counts"]["links"], "features": 30, "classes": 3}
     assert record["methods"]["block-model"]["n_blocks"] == 3
-    assert record["methods"]["variance"] == {"selector": "VarianceScore", "n_features_to_select": 8}
+    assert record["methods"]["variance"] == {"class": "VarianceScore", "n_features_to_select": 8}
     assert record["input"]["classes"]["file"] == classes.name
     assert record["errors"] == {}
     assert "seconds" not in json.dumps(record)
@@ -165,7 +165,7 @@ def test_a_method_that_fails_is_a_row_and_a_line_and_the_others_go_on(run, const
     result = run("compare", *constant, "--classes", classes, *QUICK, "--out", tmp_path / "out")
     assert result.exit_code == 0
     assert result.stderr == (
-        "failed: variance: all 30 features are constant: no feature tells nodes apart; check how they were loaded.\n"
+        "failed: variance: all 30 features are constant: none differs between nodes; check how they were loaded.\n"
     )
     assert "failed" in result.stdout
     rows = table(tmp_path / "out")

@@ -1,4 +1,4 @@
-"""`blockselect datasets` lists the networks, tells of them and fetches them."""
+"""`blockselect datasets` lists the networks, describes them and fetches them."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_fetch_takes_a_local_folder(run, data_path):
     assert run("datasets", "fetch", "citeseer").stdout.endswith("3,703 features, 6 classes; BLOCKSELECT_DATA\n")
 
 
-def test_info_tells_counts_source_checksums_licence_and_what_to_cite(run, cache):
+def test_info_shows_counts_source_checksums_licence_and_what_to_cite(run, cache):
     shown = run("datasets", "info", "citeseer").stdout
     assert "3,312 nodes, 4,660 links, 3,703 features, 6 classes" in shown
     assert f"source: {citeseer.CITESEER_SOURCE.base_url}" in shown
@@ -137,7 +137,7 @@ def test_a_wrong_download_is_one_line_and_not_kept(refuse, toy, cache):
 
 @pytest.mark.parametrize("command", ["info", "fetch"])
 def test_an_unknown_name_is_refused_with_a_guess(refuse, command):
-    assert "no data set 'citeser'; known are: " in refuse("datasets", command, "citeser")
+    assert "no data set is called 'citeser'; known are: " in refuse("datasets", command, "citeser")
     assert "Did you mean citeseer?" in refuse("datasets", command, "citeser")
 
 
@@ -160,7 +160,7 @@ def test_help_is_shown_when_nothing_is_asked(run):
 
 @pytest.mark.parametrize("name", ["citeseer", "blogcatalog", "cora-planetoid"])
 def test_select_takes_every_network(run, data_path, name):
-    options = ("--blocks", 3, "--candidates", 1, "--sparsity", 0, "--max-iter", 2, "--top", 4)
+    options = ("--paper", "--blocks", 3, "--candidates", 1, "--sparsity", 0, "--max-iter", 2, "--top", 4)
     result = run("select", "--dataset", name, *options, "--json")
     assert result.exit_code == 0, result.stderr
     counts = json.loads(result.stdout)["counts"]

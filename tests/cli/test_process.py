@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
+import signal
 import subprocess
 import sys
 
 import pytest
 
 import blockselect
+from blockselect.cli.commands import COMMANDS, load_command
 from terminal import interrupt_on_terminal
 
 QUICK = ("--blocks", "3", "--top", "5", "--max-iter", "40")
@@ -46,14 +49,85 @@ def test_bad_input_ends_a_process_with_two_and_one_line(tmp_path):
     assert done.returncode == 2
     assert done.stdout == ""
     known = "blogcatalog, citeseer, cora, cora-planetoid"
-    assert done.stderr == f"error: there is no data set 'cor'; known are: {known}. Did you mean cora?\n"
+    assert done.stderr == f"error: no data set is called 'cor'; known are: {known}. Did you mean cora?\n"
     assert list(tmp_path.iterdir()) == []
 
 
-def test_help_does_not_wait_for_matplotlib():
-    code = "import sys, blockselect.cli.main; print('matplotlib' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"
+HEAVY = {"numpy", "scipy", "sklearn", "pandas", "matplotlib"}
+
+
+def imported(*arguments):
+    """Top-level modules that a process imports, by its own account."""
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", *COMMAND[1:], *arguments], capture_output=True, text=True, check=True
+    )
+    return {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines()}
+
+
+@pytest.mark.parametrize("arguments", [(), ("--help",), ("--version",)])
+def test_help_and_version_import_nothing_heavy(arguments):
+    modules = imported(*arguments)
+    assert "typer" in modules
+    assert not modules & HEAVY
+
+
+def test_help_of_datasets_draws_no_pictures():
+    assert "matplotlib" not in imported("datasets", "--help")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_is_listed_with_the_first_line_of_its_help(run, command):
+    for shown in (run("--help").stdout, run(command, "--help").stdout):
+        assert COMMANDS[command] in " ".join(re.sub("[│╭╮╰╯─]", " ", shown).split())
+
+
+def test_an_unknown_command_is_refused_with_a_guess(run):
+    assert "Did you mean 'select'?" in run("selct").stderr
+
+
+@pytest.mark.parametrize(
+    ("package", "extra", "arguments"),
+    [
+        ("typer", "cli", ["--help"]),
+        ("rich", "cli", ["select", "--help"]),
+        ("matplotlib", "cli", ["select", "--dataset", "cora", "--json"]),
+        ("jinja2", "cli", ["reproduce", "all", "--out", "out"]),
+        ("pooch", "datasets", ["datasets", "info", "citeseer"]),
+    ],
+)
+def test_without_a_package_one_line_names_the_extra_that_brings_it(package, extra, arguments):
+    code = f"import sys; sys.modules[{package!r}] = None; from blockselect.cli.main import main; main()"
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"needs {package}; install it with: pip install 'blockselect[{extra}]'" in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_module_of_our_own_that_is_missing_is_a_bug_and_shown_as_one(monkeypatch):
+    monkeypatch.setitem(sys.modules, "blockselect.cli.datasets", None)
+    with pytest.raises(ModuleNotFoundError):
+        load_command("datasets")
+
+
+@pytest.mark.parametrize("module", ["blockselect.cli.interrupts", "typer", "numpy", "sklearn", "pandas", "matplotlib"])
+def test_ctrl_c_while_modules_are_imported_is_one_line(tmp_path, module):
+    """Interrupted as soon as a module is there; the heavy ones are imported after the entry took over."""
+    process = subprocess.Popen(
+        [sys.executable, "-X", "importtime", *COMMAND[1:], "select", "--dataset", "cora", "--out", tmp_path / "out"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    for line in process.stderr:
+        if line.rpartition("|")[2].strip() == module:
+            break
+    if module == "blockselect.cli.interrupts":  # the entry itself: it takes over an instant later
+        process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    stdout, stderr = process.communicate()
+    said = [line for line in stderr.splitlines() if not line.startswith("import time:")]
+    assert (process.returncode, stdout, said) == (130, "", ["interrupted."])
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_ctrl_c_in_a_call_is_one_line_and_leaves_nothing(run, network, tmp_path, monkeypatch):

@@ -214,20 +214,24 @@ def test_networks_that_are_not_here_are_refused_and_it_says_how_to_get_them(run,
 
 
 def test_a_cluster_without_dask_is_refused_before_any_work(run, config, tmp_path, monkeypatch):
-    from blockselect.cli import reproduction
+    from blockselect.cli import reproduce
 
-    monkeypatch.setattr(reproduction, "find_spec", lambda name: None)
+    monkeypatch.setattr(reproduce, "find_spec", lambda name: None)
     result = run("reproduce", "all", "--config", config, "--out", tmp_path / "out", "--dask", "tcp://127.0.0.1:8786")
     assert refused(result, tmp_path, "pip install 'blockselect[dask]'")
 
 
-def test_rows_are_csv_alone_where_pyarrow_is_missing(config, tmp_path):
-    """In a process that cannot import it, as after `pip install 'blockselect[cli]'`."""
-    without = "import sys; sys.modules['pyarrow'] = None; from blockselect.cli.main import main; main()"
-    command = [sys.executable, "-c", without, "reproduce", "datasets", "--config", str(config), "--out", str(tmp_path)]
+def test_rows_are_csv_alone_where_pyarrow_is_missing(config, undisturbed, tmp_path):
+    """In a process that does not find it, as after `pip install 'blockselect[cli]'`."""
+    without = (
+        "from importlib.machinery import PathFinder; find = PathFinder.find_spec; "
+        "PathFinder.find_spec = lambda name, *more: None if name == 'pyarrow' else find(name, *more); "
+        "from blockselect.cli.main import main; main()"
+    )
+    command = [sys.executable, "-c", without, "reproduce", EXPERIMENT, "--config", str(config), "--out", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    assert {Path(name).suffix for name in files(tmp_path) if name.startswith("rows/")} == {".csv"}
+    assert (done.returncode, done.stderr) == (0, "")
+    assert files(tmp_path) == undisturbed
 
 
 def test_a_folder_of_another_configuration_is_refused_and_left_as_it_is(run, tmp_path):

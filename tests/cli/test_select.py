@@ -14,13 +14,26 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 import blockselect
-from blockselect import PAPER, BlockModelSelector, load_cora, make_attributed_blocks
-from blockselect.cli.inputs import hash_matrix
+from blockselect import (
+    BMGUFS,
+    BlockModelSelector,
+    Descent,
+    load_cora,
+    make_attributed_blocks,
+    selection_stability,
+)
+from blockselect.cli.record import hash_matrix
+from blockselect.cli.settings import PARAMETER_OF
 from blockselect.report import draw_overview, render_png, summarize
 
 FILES = ["overview.png", "run.json", "scores.csv", "selected.csv"]
 QUICK = ("--blocks", 3, "--top", 5, "--max-iter", 40, "--candidates", 6, "--resamples", 3)
-SAME = {"n_blocks": 3, "max_iter": 40, "n_candidates": 6, "n_resamples": 3, "random_state": 0}
+SAME = {"n_blocks": 3, "solver": Descent(max_iter=40), "n_candidates": 6, "random_state": 0}
+PAPER = ("--paper", "--blocks", 3, "--top", 5)
+
+
+def record_of(folder):
+    return json.loads((folder / "run.json").read_text())
 
 
 def contents(folder):
@@ -50,13 +63,15 @@ def test_exactly_the_four_files_are_there(folder):
     assert sorted(path.name for path in folder.iterdir()) == FILES
 
 
-def test_scores_are_those_of_the_selector(folder, selector, network):
+def test_scores_are_those_of_the_selector_and_stability_is_that_of_the_selection(folder, selector, network):
     rows = table(folder / "scores.csv")
     assert [row["feature"] for row in rows] == network.names
     assert_allclose([float(row["score"]) for row in rows], selector.scores_, rtol=1e-12)
     assert [int(row["rank"]) for row in rows] == selector.ranking_.tolist()
     assert [row["selected"] == "1" for row in rows] == selector.support_.tolist()
-    assert_allclose([float(row["stability"]) for row in rows], selector.stability_, rtol=1e-9)
+    graph = network.graph
+    stability = selection_stability(selector, graph.features.toarray(), adjacency=graph.adjacency, n_resamples=3)
+    assert_allclose([float(row["stability"]) for row in rows], stability, rtol=1e-9)
 
 
 def test_selected_features_come_with_their_block_means(folder, selector, network):
@@ -69,9 +84,11 @@ def test_selected_features_come_with_their_block_means(folder, selector, network
         assert_allclose([float(row[f"block_{block}"]) for block in range(3)], means, rtol=1e-12)
 
 
-def test_run_record_holds_settings_seed_versions_and_hashes(folder, selector, network):
+def test_run_record_holds_settings_versions_and_hashes(folder, selector, network):
     record = json.loads((folder / "run.json").read_text())
-    assert {**record["settings"], "random_state": record["seed"]} == selector.get_params()
+    settings = {"class": "BlockModelSelector", **selector.get_params(deep=False)}
+    assert record["selector"] == {**settings, "solver": {"class": "Descent", **selector.solver.get_params()}}
+    assert record["n_resamples"] == 3
     assert record["versions"]["blockselect"] == blockselect.__version__
     assert record["versions"]["python"] == platform.python_version()
     assert record["versions"]["numpy"] == np.__version__
@@ -104,7 +121,7 @@ def test_another_seed_is_recorded_and_used(run, network, tmp_path):
     for seed in (1, 2):
         run(*options, "--seed", seed, "--out", tmp_path / str(seed))
     first, second = (json.loads((tmp_path / seed / "run.json").read_text()) for seed in "12")
-    assert (first["seed"], second["seed"]) == (1, 2)
+    assert (first["selector"]["random_state"], second["selector"]["random_state"]) == (1, 2)
     assert first["candidate_errors"] != second["candidate_errors"]
 
 
@@ -141,7 +158,7 @@ def test_quiet_says_nothing(run, network, tmp_path):
     assert (result.exit_code, result.stdout, result.stderr) == (0, "", "")
 
 
-def test_account_names_the_best_features_and_the_files(run, network, selector, tmp_path):
+def test_summary_names_the_best_features_and_the_files(run, network, selector, tmp_path):
     result = run("select", *network.options, *QUICK, "--out", tmp_path / "out")
     best = network.names[int(selector.scores_.argmax())]
     assert f"1   {best} " in result.stdout
@@ -162,19 +179,33 @@ def test_names_cannot_steer_the_terminal_or_pass_as_markup(run, network, tmp_pat
 
 
 def test_a_share_of_the_features_can_be_asked_for(run, network):
-    result = run("select", *network.options, "--blocks", 3, "--top", 0.2, "--max-iter", 5, "--resamples", 0, "--json")
+    result = run(
+        "select",
+        *network.options,
+        "--blocks",
+        3,
+        "--top",
+        0.2,
+        "--candidates",
+        2,
+        "--max-iter",
+        5,
+        "--resamples",
+        0,
+        "--json",
+    )
     assert len(json.loads(result.stdout)["selected"]) == 6
 
 
 def test_half_of_the_features_are_selected_if_nothing_is_said(run, network):
-    result = run("select", *network.options, "--blocks", 3, "--max-iter", 5, "--resamples", 0, "--json")
+    result = run("select", *network.options, "--blocks", 3, "--candidates", 2, "--resamples", 0, "--json")
     assert len(json.loads(result.stdout)["selected"]) == 15
 
 
 def test_without_a_graph_neighbours_by_the_features_are_linked(run, network, tmp_path):
     result = run("select", "--features", network.features, *QUICK, "--out", tmp_path / "out")
     assert "no --graph: each node linked with its 10 nearest by the features" in result.stdout
-    record = json.loads((tmp_path / "out" / "run.json").read_text())
+    record = record_of(tmp_path / "out")
     assert record["input"]["graph"] == {"nearest_neighbours": 10}
     fitted = BlockModelSelector(5, **SAME).fit(network.graph.features.toarray())
     scores = [float(row["score"]) for row in table(tmp_path / "out" / "scores.csv")]
@@ -190,69 +221,83 @@ def test_sparse_matrix_files_give_the_same_scores_as_tables(run, network, folder
     assert_allclose(summary["scores"], expected, rtol=1e-9)
 
 
-def test_paper_preset_is_used_and_options_beside_it_win(run, network, tmp_path):
-    options = ("select", *network.options, "--blocks", 3, "--top", 5, "--paper", "--quiet")
-    run(*options, "--out", tmp_path / "paper")
-    run(*options, "--gradient", "exact", "--sparsity", 0.5, "--max-iter", 7, "--out", tmp_path / "mixed")
-    paper, mixed = (json.loads((tmp_path / name / "run.json").read_text()) for name in ("paper", "mixed"))
-    assert {name: paper["settings"][name] for name in PAPER} == PAPER
-    over = {"gradient": "exact", "sparsity": 0.5, "max_iter": 7}
-    assert {name: mixed["settings"][name] for name in PAPER} == {**PAPER, **over}
-    assert (mixed["sparsity"], mixed["n_iter"]) == (0.5, 7)
+def test_without_a_graph_the_number_of_neighbours_can_be_given(run, network, tmp_path):
+    for method in ((), PAPER):
+        options = (*QUICK, *method, "--neighbors", 4, "--out", tmp_path / "out")
+        result = run("select", "--features", network.features, *options)
+        assert result.exit_code == 0, result.stderr
+        record = record_of(tmp_path / "out")
+        assert record["input"]["graph"] == {"nearest_neighbours": 4}
+        assert record["selector"]["n_neighbors"] == 4
 
 
-def test_every_setting_reaches_the_selector(run, network, tmp_path):
+def test_paper_is_bmgufs_itself_with_its_own_solver(run, network, tmp_path):
+    result = run("select", *network.options, *PAPER, "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.stderr
+    record = record_of(tmp_path / "out")
+    selector = BMGUFS(5, n_blocks=3, random_state=0)
+    selector.fit(network.graph.features.toarray(), adjacency=network.graph.adjacency)
+    solver = {"class": "Descent", **Descent(gradient="paper", tol=0.0).get_params()}
+    assert record["selector"] == {"class": "BMGUFS", **selector.get_params(deep=False), "solver": solver}
+    assert (record["sparsity"], record["n_iter"], record["criteria"]) == (selector.sparsity_, 200, None)
+    rows = table(tmp_path / "out" / "scores.csv")
+    assert list(rows[0]) == ["feature", "score", "rank", "selected"]  # no stability, unless it is asked for
+    assert_allclose([float(row["score"]) for row in rows], selector.scores_, rtol=1e-9, atol=1e-15)
+    assert "guided by" not in result.stdout
+
+
+def test_stability_of_the_paper_is_estimated_if_asked_for(run, network):
+    options = (*PAPER, "--candidates", 1, "--max-iter", 5, "--resamples", 3, "--json")
+    summary = json.loads(run("select", *network.options, *options).stdout)
+    assert list(summary["measures"]) == ["stability"]
+
+
+def test_stability_can_be_switched_off(run, network):
+    options = ("--blocks", 3, "--candidates", 2, "--max-iter", 5, "--resamples", 0, "--json")
+    assert json.loads(run("select", *network.options, *options).stdout)["measures"] == {}
+
+
+@pytest.mark.parametrize(
+    ("method", "settings"),
+    [
+        (
+            ("--paper",),
+            {"sparsity": 0.5, "gradient": "exact"},
+        ),
+        (
+            ("--no-joint",),
+            {"block-model": "onmtf", "binarize": "yes", "gradient": "paper", "jobs": 1},
+        ),
+    ],
+)
+def test_every_setting_reaches_the_selector(run, network, tmp_path, method, settings):
     settings = {
-        "block-model": "onmtf",
         "candidates": 3,
-        "guidance": 2,
-        "profile-target": "density",
         "profile-ratio": 0.25,
-        "sparsity": "paper",
-        "gradient": "paper",
         "max-iter": 6,
         "tol": 0.5,
+        "memory-limit": 1e9,
         "seed": 11,
         "device": "cpu",
         "dtype": "float32",
         "blocks": 4,
         "top": 3,
+        **settings,
     }
     arguments = [part for name, value in settings.items() for part in (f"--{name}", value)]
-    run("select", *network.options, *arguments, "--out", tmp_path / "out")
-    record = json.loads((tmp_path / "out" / "run.json").read_text())
-    names = {"candidates": "n_candidates", "blocks": "n_blocks", "top": "n_features_to_select"}
-    assert record["seed"] == settings.pop("seed")
+    result = run("select", *network.options, *method, *arguments, "--resamples", 0, "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.stderr
+    selector = record_of(tmp_path / "out")["selector"]
     for option, value in settings.items():
-        assert record["settings"][names.get(option, option.replace("-", "_"))] == value
-    assert record["relative_error"] == record["candidate_errors"][2]
+        solver, _, parameter = PARAMETER_OF[option].rpartition("__")
+        assert (selector["solver"] if solver else selector)[parameter] == {"yes": True}.get(value, value)
+    assert selector["class"] == ("BMGUFS" if method == ("--paper",) else "BlockModelSelector")
+    assert selector.get("joint", False) is False
 
 
-def test_every_setting_of_the_consensus_and_the_refinement_reaches_the_selector(run, network, tmp_path):
-    settings = {
-        "--guidance": "consensus",
-        "--resamples": 3,
-        "--binarize": "yes",
-        "--redundancy": 0.5,
-        "--coverage": 2.0,
-    }
-    arguments = [part for pair in settings.items() for part in pair]
-    run(
-        "select",
-        *network.options,
-        *QUICK,
-        *arguments,
-        "--no-joint",
-        "--evidence",
-        "blocks",
-        "--refine",
-        "--out",
-        tmp_path / "out",
-    )
-    record = json.loads((tmp_path / "out" / "run.json").read_text())["settings"]
-    assert (record["guidance"], record["n_resamples"], record["binarize"]) == ("consensus", 3, True)
-    assert record["evidence"] == "blocks"
-    assert (record["joint"], record["refine"], record["redundancy"], record["coverage"]) == (False, True, 0.5, 2.0)
+def test_the_most_blocks_to_choose_from_can_be_given(run, network):
+    options = ("--max-blocks", 2, "--top", 5, "--candidates", 2, "--resamples", 0, "--json")
+    assert json.loads(run("select", *network.options, *options).stdout)["blocks"]["count"] == 2
 
 
 def test_features_that_match_the_graph_come_with_p_and_q_values(run, tmp_path):
@@ -260,40 +305,45 @@ def test_features_that_match_the_graph_come_with_p_and_q_values(run, tmp_path):
     sparse.save_npz(tmp_path / "features.npz", planted.features)
     sparse.save_npz(tmp_path / "graph.npz", planted.adjacency)
     files = ("--features", tmp_path / "features.npz", "--graph", tmp_path / "graph.npz")
-    options = ("--top", "auto", "--fdr", 0.2, "--null-rounds", 20, "--blocks", 3, "--candidates", 6, "--resamples", 0)
+    options = ("--top", "auto", "--blocks", 3, "--candidates", 6, "--resamples", 0)
     result = run("select", *files, *options, "--max-iter", 5, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.stderr
     rows = table(tmp_path / "out" / "scores.csv")
     assert list(rows[0]) == ["feature", "score", "rank", "selected", "p_value", "q_value"]
-    found = [row["feature"] for row in rows if float(row["q_value"]) <= 0.2]
+    found = [row["feature"] for row in rows if float(row["q_value"]) <= 0.1]
     assert found
     assert sorted(found) == sorted(row["feature"] for row in table(tmp_path / "out" / "selected.csv"))
 
 
-def test_the_account_tells_how_many_blocks_were_chosen_and_who_voted(run, network, tmp_path):
+def test_the_summary_says_how_many_blocks_were_chosen_and_who_voted(run, network, tmp_path):
     options = ("--top", 5, "--max-iter", 5, "--candidates", 12, "--resamples", 0)
     shown = run("select", *network.options, *options, "--out", tmp_path / "auto").stdout
-    count = json.loads((tmp_path / "auto" / "run.json").read_text())["n_blocks"]
-    assert f", {count} blocks (chosen), " in shown
-    assert "guided by: 3 of 12 candidates (" in shown
-    shown = run("select", *network.options, *QUICK, "--paper", "--guidance", 0, "--resamples", 0, "--json").stdout
-    assert json.loads(shown)["criteria"] is None
+    record = record_of(tmp_path / "auto")
+    assert f", {record['n_blocks']} blocks (chosen), " in shown
+    assert f"guided by: {sum(row['voted'] for row in record['criteria'])} of 12 candidates (" in shown
 
 
-def test_no_discovery_is_a_warning_that_names_the_option(run, network, tmp_path):
-    options = ("--top", "auto", "--fdr", 1e-9, "--null-rounds", 3, "--candidates", 2, "--resamples", 0)
-    result = run("select", *network.options, *options, "--out", tmp_path)
+def test_no_discovery_is_a_warning_and_an_empty_table(run, network, tmp_path):
+    """Features that were shuffled over the nodes match no graph."""
+    features = network.graph.features.toarray()
+    rng = np.random.default_rng(0)
+    np.save(tmp_path / "features.npy", np.column_stack([rng.permutation(column) for column in features.T]))
+    sparse.save_npz(tmp_path / "graph.npz", network.graph.adjacency)
+    files = ("--features", tmp_path / "features.npy", "--graph", tmp_path / "graph.npz")
+    options = ("--top", "auto", "--candidates", 4, "--resamples", 0)
+    result = run("select", *files, *options, "--out", tmp_path / "out")
     assert result.exit_code == 0
-    assert "at --fdr 1e-09, so none is selected" in result.stderr
+    assert result.stderr.startswith("warning: no feature matches the graph better than chance")
+    assert table(tmp_path / "out" / "selected.csv") == []
 
 
 def test_too_few_scores_are_one_line_of_warning_even_when_quiet(run, network, tmp_path):
-    options = ("--top", 25, "--blocks", 3, "--sparsity", 4, "--quiet", "--out", tmp_path / "out")
+    options = ("--paper", "--top", 25, "--blocks", 3, "--sparsity", 4, "--quiet", "--out", tmp_path / "out")
     result = run("select", *network.options, *options)
     assert (result.exit_code, result.stdout) == (0, "")
     assert result.stderr.startswith("warning: only ")
     assert result.stderr.count("\n") == 1
-    record = json.loads((tmp_path / "out" / "run.json").read_text())
+    record = record_of(tmp_path / "out")
     assert [f"warning: {message}\n" for message in record["warnings"]] == [result.stderr]
     assert len(table(tmp_path / "out" / "selected.csv")) == record["counts"]["selected_features"] < 25
 
@@ -303,11 +353,11 @@ def test_cora_by_name_is_the_cora_of_the_package(run, tmp_path):
     result = run("select", "--dataset", "cora", *quick, "--top", 64, "--out", tmp_path / "out")
     assert "2,708 nodes (0 isolated), 5,278 links, 7 blocks, 1,433 features (1 empty)" in result.stdout
     cora = load_cora()
-    fitted = BlockModelSelector(64, n_blocks=7, n_candidates=6, n_resamples=0, random_state=0)
+    fitted = BlockModelSelector(64, n_blocks=7, n_candidates=6, random_state=0)
     fitted.fit(cora.features, adjacency=cora.adjacency)
     best = [row["name"] for row in summarize(fitted, cora)["selected"]]
     assert [row["feature"] for row in table(tmp_path / "out" / "selected.csv")] == best
-    record = json.loads((tmp_path / "out" / "run.json").read_text())
+    record = record_of(tmp_path / "out")
     assert record["input"]["dataset"] == "cora"
     assert record["input"]["graph"] == {"sha256": hash_matrix(cora.adjacency)}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from io import StringIO
 
-from blockselect import BlockModelSelector
+from blockselect import BlockModelSelector, Descent, selection_stability
 from blockselect.cli import terminal
 
 
@@ -15,9 +15,14 @@ class Terminal(StringIO):
 
 def test_every_stage_of_a_fit_has_a_name_here(network):
     seen = []
-    selector = BlockModelSelector(5, n_blocks=3, n_candidates=2, n_resamples=3, max_iter=2, random_state=0)
+    selector = BlockModelSelector(5, n_blocks=3, n_candidates=2, solver=Descent(max_iter=2), random_state=0)
     graph = network.graph
-    selector.fit(graph.features, adjacency=graph.adjacency, progress=lambda stage, done, total: seen.append(stage))
+
+    def progress(stage, done, total):
+        seen.append(stage)
+
+    selector.fit(graph.features, adjacency=graph.adjacency, progress=progress)
+    selection_stability(selector, graph.features, adjacency=graph.adjacency, n_resamples=3, progress=progress)
     assert set(seen) == set(terminal.STAGES)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-PACKAGES = ("typer", "rich", "matplotlib", "jinja2", "pooch")
+PACKAGES = ("typer", "rich", "matplotlib", "jinja2")  # a download without pooch names its own extra
 
 
 def advice(error: ImportError) -> str | None:
