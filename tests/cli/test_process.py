@@ -57,7 +57,7 @@ HEAVY = {"numpy", "scipy", "sklearn", "pandas", "matplotlib"}
 
 
 def imported(*arguments):
-    """Top-level modules that a process imports, by its own account."""
+    """Top-level modules that a process imports, as it reports them."""
     done = subprocess.run(
         [sys.executable, "-X", "importtime", *COMMAND[1:], *arguments], capture_output=True, text=True, check=True
     )
