@@ -47,7 +47,7 @@ class Method:
 
     selector: type[ScoreSelector]
     title: str
-    guidance: Guidance  # what tells good features: blocks of the network, the features alone, its links, or nothing
+    guidance: Guidance  # what features are scored by: blocks of the network, the features alone, its links, or nothing
     certainty: Certainty  # numbers met published code, the objective is as published, or no claim of fidelity
     cite: str
     in_paper: bool  # compared with or discussed by the paper

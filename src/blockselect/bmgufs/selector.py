@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils import Tags
 
 from blockselect._sklearn import Interval, check_parameters
-from blockselect.arrays import FloatArray
-from blockselect.base import ScoreSelector
+from blockselect.arrays import FloatArray, Sparse
+from blockselect.base import Progress, ScoreSelector, no_progress
 from blockselect.blockmodels.model import BlockModel, check_block_model
 from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.descent import Descent, Solution
@@ -120,6 +122,19 @@ class DescentSelector(ScoreSelector):
 
     def _keep_induced_density(self, statistics: BlockStatistics, scores: FloatArray) -> None:
         self.induced_density_ = induced_density(statistics.models(slice(1)), scores[None, None])[0, 0]
+
+    def _scores_on(
+        self,
+        graph: AttributedGraph,
+        adjacencies: Sequence[Sparse],
+        rngs: Sequence[np.random.Generator],
+        report: Progress = no_progress,
+    ) -> FloatArray:
+        """By a fit to each graph. The blocks of a given block model stay; its densities are those of each graph."""
+        if not isinstance(self.block_model, BlockModel):
+            return super()._scores_on(graph, adjacencies, rngs, report)
+        by_labels: Self = clone(self).set_params(block_model=self.block_model.labels)
+        return by_labels._scores_on(graph, adjacencies, rngs, report)
 
     def _advice_for_more(self) -> str:
         """What to change for more non-zero scores, if anything."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,6 +16,7 @@ from blockselect.evaluation.clustering import ClusteringScores, evaluate_selecti
 from blockselect.evaluation.process import CallError, Measured, measure_in_fresh_process
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.registry import fit_selector, make_selector
+from blockselect.warned import collected_warnings
 
 ALL_FEATURES = "all-features"
 """The row that every method is compared with."""
@@ -135,12 +135,8 @@ def rank_features(
 ) -> RankedFeatures:
     """Rank the features of a network by a method of the registry."""
     selector = make_selector(method, n_features_to_select, n_blocks=n_blocks, random_state=seed)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        for noise in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
-            warnings.simplefilter("ignore", noise)  # for programmers
+    with collected_warnings() as messages:
         fit_selector(selector, graph)
-    messages = dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught)
     return RankedFeatures(selector.ranking_, selector.support_, tuple(messages))
 
 

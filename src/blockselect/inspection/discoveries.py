@@ -113,9 +113,10 @@ def match_blocks(
 def check_testable(adjacency: Any, block_model: Any) -> None:
     """Refuse a graph or blocks that were made from the features: features match these without any truth in it."""
     if adjacency is None:
-        raise ValueError(
-            "no graph is given, and one built from the features would match them by itself; pass an adjacency, or ask "
-            "for a number of features."
+        raise ParameterError(
+            "adjacency",
+            "is not given, and a graph built from the features would match them by itself; give one, or ask for a "
+            "number of features.",
         )
     family = block_model.family if isinstance(block_model, BlockModel) else block_model
     if isinstance(family, str) and family == FEATURE_READING:

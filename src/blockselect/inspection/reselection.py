@@ -16,7 +16,7 @@ from scipy import special
 
 from blockselect.arrays import FloatArray, IntArray
 
-MIN_RESAMPLES = 3  # fewer tell no spread
+MIN_RESAMPLES = 3  # fewer give no spread
 _BOUND = 5.0  # of a margin: e⁵ times the threshold is as sure as it gets
 _N_LOCATIONS = 101
 _N_ROUNDS = 10  # of expectation and maximisation: few, so that the locations found stay a smooth curve
@@ -158,7 +158,7 @@ def _chance_above_threshold(margins: _Margins) -> FloatArray:
 
 
 def _posterior(likelihood: FloatArray, weights: FloatArray) -> FloatArray:
-    """Where each feature lies (m, g), given the likelihood of each of g places; how common a place is, all tell."""
+    """Where each feature lies (m, g), given the likelihood of each of g places; how common a place is comes from all features."""
     for _ in range(_N_ROUNDS):
         posterior = likelihood * weights
         posterior /= posterior.sum(axis=1, keepdims=True)
@@ -175,13 +175,13 @@ def _grid(spread: float) -> tuple[FloatArray, FloatArray]:
 def _shrunken_variances(margins: _Margins) -> tuple[FloatArray, FloatArray]:
     """Variances and their degrees of freedom, under a scaled inverse χ² prior that fits the moments of their logs."""
     freedom = np.maximum(margins.counts - 1, 0)
-    told = (freedom >= 2) & (margins.squares > 0)
-    if np.count_nonzero(told) < 3:
+    usable = (freedom >= 2) & (margins.squares > 0)
+    if np.count_nonzero(usable) < 3:
         prior_freedom = _SURE_ENOUGH
         prior = margins.squares.sum() / max(freedom.sum(), 1)
     else:
-        half = freedom[told] / 2
-        logs = np.log(margins.squares[told] / 2) - special.digamma(half)
+        half = freedom[usable] / 2
+        logs = np.log(margins.squares[usable] / 2) - special.digamma(half)
         prior_freedom = 2 * _inverse_trigamma(logs.var(ddof=1) - special.polygamma(1, half).mean())
         prior = np.exp(logs.mean() + special.digamma(prior_freedom / 2)) * 2 / prior_freedom
     variances = (prior_freedom * prior + margins.squares) / (prior_freedom + freedom)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -66,7 +67,13 @@ def selection_stability(
         raise ParameterError(
             "n_resamples", f"is {n_resamples}, too few to estimate stability; choose at least {MIN_RESAMPLES}."
         )
+    n_features = selector.n_features_in_
+    selector = copy(selector)  # reading a network and scoring set attributes
     graph = selector._read_network(X, None, adjacency)
+    if graph.n_features != n_features:
+        raise ValueError(
+            f"X has {graph.n_features} features but the selector was fitted to {n_features}; pass those of the fit."
+        )
     seed = getattr(selector, "random_state", None) if random_state is None else random_state
     # A stream of its own: that of the fit would draw the same numbers again.
     rngs = np.random.default_rng([int(generator_from(seed).integers(2**31)), 1]).spawn(n_resamples)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 import traceback
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from joblib import parallel_config
 from threadpoolctl import threadpool_limits
+
+from blockselect.warned import collected_warnings
 
 Row: TypeAlias = dict[str, Any]  # flat: what the trial was, what came out of it, or its error
 
@@ -36,8 +37,7 @@ class Trial:
 def perform(trial: Trial) -> tuple[str, list[Row]]:
     """Run a trial; a failure is a row with its error. No time is in it: rows depend on configuration and seed alone."""
     identity = {"experiment": trial.experiment, **trial.settings}
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with collected_warnings() as messages:
         try:
             # One thread: several would sum in an order that varies. Trials run in parallel instead.
             with threadpool_limits(limits=1), parallel_config(backend="sequential"):
@@ -45,5 +45,4 @@ def perform(trial: Trial) -> tuple[str, list[Row]]:
         except Exception as error:  # one trial's failure must not stop the others, whatever it is
             where = traceback.extract_tb(error.__traceback__)[-1].name
             rows = [{"error": f"{type(error).__name__}: {error} (in {where})"}]
-    messages = list(dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught))
     return trial.key, [{"error": None, **identity, **row, "warning": "; ".join(messages) or None} for row in rows]
