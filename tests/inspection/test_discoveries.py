@@ -1,18 +1,21 @@
-"""BlockModelSelector with n_features_to_select="auto": as many features as stand out from random matchings."""
+"""Which features match the graph better than chance: discover_features, and BlockModelSelector("auto") by it."""
 
 from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy.stats import false_discovery_control
 from sklearn.exceptions import ConvergenceWarning
 
-from blockselect import BlockModel, BlockModelSelector, make_attributed_blocks
-from blockselect.inspection.matching_null import match_evidence
+from blockselect import BlockModel, BlockModelSelector, discover_features, find_block_models, make_attributed_blocks
+from blockselect.errors import ParameterError
+from blockselect.inspection import discoveries
+from blockselect.inspection.discoveries import match_blocks
+from blockselect.inspection.matching_null import match_pulls
 from made_fits import easy_network, fit, precision
-
-ONE = {"guidance": "lowest_error", "block_model": "spectral", "n_candidates": 2, "max_iter": 2}
 
 
 @pytest.fixture(scope="module")
@@ -20,21 +23,116 @@ def network():
     return easy_network()
 
 
-@pytest.mark.parametrize("guidance", ["consensus", "lowest_error"])
-def test_those_are_selected_whose_q_value_is_within_the_level(network, guidance):
-    selector = fit(network, "auto", guidance=guidance)
+def discover(network, **options):
+    options = {"n_blocks": 3, "n_candidates": 5, "random_state": 0, **options}
+    return discover_features(network.features, adjacency=network.adjacency, **options)
+
+
+def test_planted_features_are_found_and_few_others(network):
+    support = discover(network).support
+    assert support[network.is_informative].mean() >= 0.4
+    assert network.is_informative[support].mean() >= 0.8
+
+
+def test_discoveries_are_those_whose_q_value_is_within_the_level(network):
+    found = discover(network, level=0.05)
+    assert_array_equal(found.q_values, false_discovery_control(found.p_values))
+    assert_array_equal(found.support, found.q_values <= 0.05)
+    assert ((found.p_values > 0) & (found.p_values <= found.q_values)).all()
+
+
+def test_a_higher_level_finds_more(network):
+    found = [discover(network, level=level).support for level in (0.01, 0.1, 0.5, 0.99)]
+    for fewer, more in pairwise(found):
+        assert (more | ~fewer).all()
+    assert found[-1].sum() > found[0].sum()
+
+
+def test_the_same_seed_gives_the_same_p_values(network):
+    first, again, other = (discover(network, random_state=seed).p_values for seed in (1, 1, 2))
+    assert_array_equal(first, again)
+    assert (first != other).any()
+
+
+def test_the_number_of_blocks_is_chosen_where_none_is_given(network):
+    support = discover(network, n_blocks=None).support
+    assert network.is_informative[support].sum() >= 5
+    assert network.is_informative[support].mean() >= 0.8
+
+
+def test_the_smallest_p_value_is_set_by_the_number_of_permutations(network):
+    assert discover(network, n_permutations=20).p_values.min() == 1 / (1 + 20 * 52)
+
+
+def test_dense_features_and_counts_give_the_p_values_of_presence(network):
+    counts = network.features * np.random.default_rng(0).integers(1, 50, size=(200, 1))
+    plain = discover(network).p_values
+    for features in (network.features.toarray(), counts):
+        found = discover_features(features, adjacency=network.adjacency, n_blocks=3, n_candidates=5, random_state=0)
+        assert_array_equal(found.p_values, plain)
+
+
+def test_a_feature_of_all_nodes_alike_is_never_discovered(network):
+    features = np.column_stack([network.features.toarray(), np.ones(200), np.zeros(200)])
+    found = discover_features(features, adjacency=network.adjacency, n_blocks=3, random_state=0)
+    assert_array_equal(found.p_values[-2:], 1.0)
+    assert not found.support[-2:].any()
+
+
+def test_candidates_that_read_the_features_have_no_say(network, monkeypatch):
+    asked = []
+
+    def recorded(features, models, **options):
+        asked.extend(model.family for model in models)
+        return match_pulls(features, models, **options)
+
+    monkeypatch.setattr(discoveries, "match_pulls", recorded)
+    selector = fit(network, "auto")
+    assert set(asked) == {model.family for model in selector.candidates_} - {"smoothed"}
+    assert len(asked) == len(selector.candidates_) - 1
+
+
+@pytest.mark.parametrize("level", [0.0, 1.0, -0.1, np.nan])
+def test_a_level_that_is_no_share_is_refused(network, level):
+    with pytest.raises(ParameterError, match=r"level is .*; expected a share between 0 and 1"):
+        discover(network, level=level)
+
+
+def test_too_few_permutations_are_refused(network):
+    with pytest.raises(ParameterError, match="n_permutations is 2; expected at least 3"):
+        discover(network, n_permutations=2)
+
+
+def test_a_graph_that_the_features_made_is_refused(network):
+    with pytest.raises(ValueError, match="a graph built from the features would match them by itself; give one"):
+        discover_features(network.features, adjacency=None)
+    with pytest.raises(ValueError, match="a graph built from the features would match them by itself; give one"):
+        BlockModelSelector("auto").fit(network.features)
+
+
+def test_blocks_that_the_features_made_are_refused(network):
+    found_so = BlockModel.from_labels(network.adjacency, network.blocks, family="smoothed")
+    for blocks in ("smoothed", found_so):
+        with pytest.raises(ParameterError, match='block_model is "smoothed", which reads the features') as raised:
+            fit(network, "auto", block_model=blocks)
+        assert raised.value.parameter == "block_model"
+
+
+def test_auto_selects_the_discoveries_at_a_level_of_one_tenth(network):
+    selector = fit(network, "auto")
     assert_array_equal(selector.q_values_, false_discovery_control(selector.p_values_))
     assert_array_equal(selector.support_, selector.q_values_ <= 0.1)
-    assert ((selector.p_values_ > 0) & (selector.p_values_ <= selector.q_values_)).all()
     assert selector.n_features_ == selector.support_.sum() == selector.transform(network.features).shape[1] >= 8
     assert precision(network, selector) >= 0.8
 
 
-def test_a_higher_level_finds_more(network):
-    found = [fit(network, "auto", false_discovery_rate=level, **ONE).support_ for level in (0.01, 0.1, 0.5, 0.99)]
-    for fewer, more in pairwise(found):
-        assert (more | ~fewer).all()
-    assert found[-1].sum() > found[0].sum()
+def test_auto_changes_neither_scores_nor_ranking(network):
+    counted = fit(network, 12)
+    selector = fit(network, "auto")
+    assert sorted(selector.ranking_) == list(range(1, 53))
+    assert_array_equal(np.argsort(selector.ranking_), np.argsort(-selector.scores_, kind="stable"))
+    assert counted.p_values_ is counted.q_values_ is None
+    assert set(np.flatnonzero(selector.support_)) & set(np.flatnonzero(counted.support_))
 
 
 @pytest.mark.parametrize("given", ["labels", "list"])
@@ -45,41 +143,31 @@ def test_blocks_of_ones_own_can_be_asked_too(network, given):
 
 def test_of_noise_nothing_is_selected_and_that_is_said():
     noise = make_attributed_blocks(100, 3, n_informative=0, n_redundant=0, n_noise=40, random_state=0)
-    with pytest.warns(ConvergenceWarning, match=r"no feature stands out .* false_discovery_rate=0.1.*raise it, or"):
-        selector = fit(noise, "auto", n_resamples=3)
+    with pytest.warns(ConvergenceWarning, match=r"no feature matches the graph better than chance .* rate of 0\.1"):
+        selector = fit(noise, "auto")
     assert selector.n_features_ == 0
     assert not selector.support_.any()
     with pytest.warns(UserWarning, match="No features were selected"):
         assert selector.transform(noise.features).shape == (100, 0)
 
 
-def test_a_graph_that_the_features_made_is_refused(network):
-    with pytest.raises(ValueError, match="a graph built from the features matches them by itself; pass an adjacency"):
-        BlockModelSelector("auto").fit(network.features)
-
-
-def test_blocks_that_the_features_made_are_refused(network):
-    with pytest.raises(ValueError, match='"smoothed" reads the features; choose another block_model'):
-        fit(network, "auto", block_model="smoothed")
-    found_so = BlockModel.from_labels(network.adjacency, network.blocks, family="smoothed")
-    with pytest.raises(ValueError, match='"smoothed" reads the features; choose another block_model'):
-        fit(network, "auto", block_model=found_so)
-
-
-def test_candidates_that_read_the_features_have_no_say_in_what_stands_out(network, monkeypatch):
-    asked = []
-
-    def recorded(features, models, **options):
-        asked.extend(model.family for model in models)
-        return match_evidence(features, models, **options)
-
-    monkeypatch.setattr("blockselect.inspection.discoveries.match_evidence", recorded)
+def test_the_next_fit_forgets_the_p_values_of_the_last(network):
     selector = fit(network, "auto")
-    assert set(asked) == {model.family for model in selector.candidates_} - {"smoothed"}
-    assert len(asked) == len(selector.candidates_) - 1
+    assert selector.p_values_ is not None
+    selector.set_params(n_features_to_select=12).fit(network.features, adjacency=network.adjacency)
+    assert selector.p_values_ is selector.q_values_ is None
 
 
-@pytest.mark.filterwarnings("ignore:no feature stands out")
+@given(st.lists(st.floats(1e-6, 1), min_size=1, max_size=20), st.floats(0.01, 0.99))
+def test_the_cut_is_that_of_benjamini_and_hochberg(p_values, level):
+    ordered = np.sort(p_values)
+    within = np.flatnonzero(ordered <= level * np.arange(1, len(p_values) + 1) / len(p_values))
+    cut = ordered[within.max()] if len(within) else -1.0
+    q_values = false_discovery_control(p_values)
+    near = np.isclose(q_values, level, rtol=1e-12)
+    assert_array_equal((q_values <= level)[~near], (np.array(p_values) <= cut)[~near])
+
+
 @pytest.mark.parametrize(("n_informative", "least_found"), [(10, 0.3), (0, 0)])
 def test_the_share_of_false_discoveries_is_kept_on_average(n_informative, least_found):
     """Also of decoys, which agree among themselves but not with the graph."""
@@ -95,7 +183,9 @@ def test_the_share_of_false_discoveries_is_kept_on_average(n_informative, least_
             n_decoys=10,
             random_state=seed,
         )
-        support = fit(network, "auto", n_null=20, random_state=seed, **ONE).support_
+        rng = np.random.default_rng(seed)
+        models = find_block_models(network.adjacency, 3, n_candidates=2, rng=rng)
+        support = match_blocks(network.features, models, level=level, n_rounds=20, rng=rng).support
         false.append(np.count_nonzero(support & ~network.is_informative) / max(support.sum(), 1))
         found.append(np.count_nonzero(support & network.is_informative) / max(n_informative, 1))
     assert np.mean(false) <= level + 2 * np.std(false, ddof=1) / np.sqrt(len(false))

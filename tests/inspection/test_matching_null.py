@@ -1,4 +1,4 @@
-"""Evidence that features match the graph, and its null: features rematched at random, calibrated on planted truth."""
+"""Pulls of features towards the graph, and their null: features rematched at random, calibrated on planted truth."""
 
 import functools
 
@@ -6,18 +6,27 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from scipy.stats import false_discovery_control
 
 from blockselect.blockmodels import BlockModel, find_block_models
-from blockselect.datasets import make_attributed_blocks
-from blockselect.scoring import BlockStatistics, descend, gram_squared
-from blockselect.inspection.false_discoveries import discoveries, null_p_values
-from blockselect.inspection.matching_null import match_evidence, rematched
+from blockselect.bmgufs.block_statistics import BlockStatistics
+from blockselect.bmgufs.descent import Descent
+from blockselect.bmgufs.gram_squared import gram_squared
 from blockselect.bmgufs.sphere import normalise
+from blockselect.datasets import make_attributed_blocks
+from blockselect.inspection.discoveries import null_p_values
+from blockselect.inspection.matching_null import match_pulls, rematched
+from references.problems import make_problem
 
 
-def evidence(Y, models, *, n_rounds=4, seed=0, **settings):
-    settings = {"profile_ratio": 0.6} | settings
-    return match_evidence(Y, models, n_rounds=n_rounds, rng=np.random.default_rng(seed), **settings)
+@pytest.fixture
+def mixed_problem():
+    """Three block models with different numbers of blocks."""
+    return make_problem(7, n=25, m=12, blocks=(2, 5, 3))
+
+
+def pulls_of(Y, models, *, n_rounds=4, seed=0, **settings):
+    return match_pulls(Y, models, n_rounds=n_rounds, rng=np.random.default_rng(seed), **settings)
 
 
 def test_rematched_blocks_are_blocks_of_features_in_another_order(mixed_problem):
@@ -31,17 +40,17 @@ def test_rematched_blocks_are_blocks_of_features_in_another_order(mixed_problem)
 
 
 @pytest.mark.parametrize("profile_ratio", [0.0, 0.6, 1.0])
-def test_evidence_is_that_of_the_formula(mixed_problem, profile_ratio):
+def test_pulls_are_those_of_the_formula(mixed_problem, profile_ratio):
     Y, models = mixed_problem.Y, mixed_problem.models
     rng = np.random.default_rng(3)
     dealt = [Y, *(Y[np.argsort(rng.permutation(len(Y)))] for _ in range(4))]
-    slow = sum(slow_evidence(dealt, model, profile_ratio) for model in models) / len(models)
-    found = evidence(Y, models, n_rounds=4, seed=3, profile_ratio=profile_ratio)
+    slow = sum(slow_pulls(dealt, model, profile_ratio) for model in models) / len(models)
+    found = pulls_of(Y, models, n_rounds=4, seed=3, profile_ratio=profile_ratio)
     assert_allclose(found.real, slow[0], atol=1e-10)
     assert_allclose(found.null, slow[1:], atol=1e-10)
 
 
-def slow_evidence(dealt, model, profile_ratio):
+def slow_pulls(dealt, model, profile_ratio):
     """Written out for one model: pulls at the mean induced density over many random matchings, found by summing."""
     Y, k = dealt[0], model.n_blocks
     s, n, m = model.block_sizes, *dealt[0].shape
@@ -77,8 +86,8 @@ def test_features_dealt_out_anew_exchange_places_with_their_null(mixed_problem):
         def permutation(self, n):
             return back
 
-    there = match_evidence(Y, models, n_rounds=1, rng=np.random.default_rng(5), profile_ratio=0.6)
-    here = match_evidence(Y[back], models, n_rounds=1, rng=Swap(), profile_ratio=0.6)
+    there = match_pulls(Y, models, n_rounds=1, rng=np.random.default_rng(5))
+    here = match_pulls(Y[back], models, n_rounds=1, rng=Swap())
     assert_allclose(here.real, there.null[0], atol=1e-12)
     assert_allclose(here.null[0], there.real, atol=1e-12)
 
@@ -86,42 +95,42 @@ def test_features_dealt_out_anew_exchange_places_with_their_null(mixed_problem):
 def test_one_round_deals_all_features_out_alike(mixed_problem):
     """Twins stay twins under the null: features keep all that they have to do with one another."""
     Y = np.hstack([mixed_problem.Y, mixed_problem.Y[:, [0]]])
-    null = evidence(Y, mixed_problem.models).null
+    null = pulls_of(Y, mixed_problem.models).null
     assert_allclose(null[:, 0], null[:, -1], rtol=1e-10)
 
 
-def test_sparse_features_give_the_same_evidence(mixed_problem):
+def test_sparse_features_give_the_same_pulls(mixed_problem):
     dense, from_sparse = (
-        evidence(Y, mixed_problem.models) for Y in (mixed_problem.Y, sparse.csr_array(mixed_problem.Y))
+        pulls_of(Y, mixed_problem.models) for Y in (mixed_problem.Y, sparse.csr_array(mixed_problem.Y))
     )
     assert_allclose(from_sparse.real, dense.real, rtol=1e-10)
     assert_allclose(from_sparse.null, dense.null, rtol=1e-10)
 
 
 def test_the_same_generator_gives_the_same_null(mixed_problem):
-    first, again, other = (evidence(mixed_problem.Y, mixed_problem.models, seed=seed).null for seed in (1, 1, 2))
+    first, again, other = (pulls_of(mixed_problem.Y, mixed_problem.models, seed=seed).null for seed in (1, 1, 2))
     assert_array_equal(first, again)
     assert not np.allclose(first, other)
 
 
-def test_constant_and_empty_columns_get_the_same_evidence_in_every_round(mixed_problem):
+def test_constant_and_empty_columns_get_the_same_pull_in_every_round(mixed_problem):
     n = len(mixed_problem.Y)
     Y = np.hstack([mixed_problem.Y, np.full((n, 1), 3.0), np.zeros((n, 1))])
-    found = evidence(Y, mixed_problem.models, n_rounds=10)
+    found = pulls_of(Y, mixed_problem.models, n_rounds=10)
     assert_allclose(found.null[:, -2:], np.broadcast_to(found.real[-2:], (10, 2)), rtol=1e-10)
     assert_array_equal(null_p_values(found.real, found.null)[-2:], 1.0)
 
 
 @pytest.mark.parametrize("m", [1, 2])
 def test_very_few_features_give_proper_p_values(mixed_problem, m):
-    found = evidence(mixed_problem.Y[:, :m], mixed_problem.models, n_rounds=10)
+    found = pulls_of(mixed_problem.Y[:, :m], mixed_problem.models, n_rounds=10)
     p_values = null_p_values(found.real, found.null)
     assert ((p_values > 0) & (p_values <= 1)).all()
 
 
 def test_one_block_says_nothing_of_any_feature(mixed_problem):
     Y = mixed_problem.Y
-    found = evidence(Y, [BlockModel(np.zeros(len(Y), dtype=np.intp), np.array([[0.5]]), 0.5)], n_rounds=10)
+    found = pulls_of(Y, [BlockModel(np.zeros(len(Y), dtype=np.intp), np.array([[0.5]]), 0.5)], n_rounds=10)
     assert_array_equal(null_p_values(found.real, found.null), 1.0)
 
 
@@ -149,7 +158,7 @@ def planted_p_values(regime):
     for seed in range(N_NETWORKS):
         planted = make_attributed_blocks(random_state=seed, **REGIMES[regime][0])
         models = find_block_models(planted.adjacency, planted.n_blocks, n_candidates=4, rng=np.random.default_rng(seed))
-        found = evidence(planted.features.toarray(), models, n_rounds=50, seed=seed)
+        found = pulls_of(planted.features.toarray(), models, n_rounds=50, seed=seed)
         tested.append((planted.is_informative, null_p_values(found.real, found.null)))
     return tested
 
@@ -159,7 +168,7 @@ def planted_p_values(regime):
 def test_false_discoveries_stay_at_the_level(regime, level):
     shares = []
     for informative, p_values in planted_p_values(regime):
-        found = discoveries(p_values, level).found
+        found = false_discovery_control(p_values) <= level
         shares.append(np.sum(found & ~informative) / max(1, np.sum(found)))
     assert np.mean(shares) <= level + 2 * np.std(shares) / N_NETWORKS**0.5
 
@@ -167,7 +176,9 @@ def test_false_discoveries_stay_at_the_level(regime, level):
 @pytest.mark.parametrize("regime", [name for name, (_, power, _) in REGIMES.items() if power])
 def test_planted_features_are_discovered(regime):
     for level, least in zip((0.1, 0.2), REGIMES[regime][1:], strict=True):
-        power = [discoveries(p, level).found[informative].mean() for informative, p in planted_p_values(regime)]
+        power = [
+            (false_discovery_control(p) <= level)[informative].mean() for informative, p in planted_p_values(regime)
+        ]
         assert np.mean(power) >= least
 
 
@@ -179,17 +190,18 @@ def test_p_values_of_features_without_information_are_spread_evenly(regime):
 
 
 def test_final_scores_of_a_null_solve_would_find_far_fewer():
-    """Why evidence is compared and not scores: on the sphere, features that match push all others down."""
-    found = {"scores": [], "evidence": []}
+    """Why pulls are compared and not scores: unit length makes features compete."""
+    found = {"scores": [], "pulls": []}
     for seed in range(15):
         planted = make_attributed_blocks(random_state=seed, **REGIMES["binary"][0])
         Y, rng = planted.features.toarray(), np.random.default_rng(seed)
         models = find_block_models(planted.adjacency, planted.n_blocks, n_candidates=4, rng=rng)
         orders = [np.arange(len(Y)), *(rng.permutation(len(Y)) for _ in range(20))]
         every = [rematched(model, order) for order in orders for model in models]
-        solves = descend(gram_squared(Y), BlockStatistics.of(Y, every), profile_ratio=0.6, sparsity=0.0, max_iter=60)
+        solver, statistics = Descent(max_iter=60, tol=0), BlockStatistics.of(Y, every)
+        solves = solver.solve(gram_squared(Y), statistics, profile_ratio=0.6, sparsity=0.0)
         scores = normalise(solves.scores[:, 0]).reshape(21, 4, -1).mean(axis=1)
-        by_evidence = planted_p_values("binary")[seed][1]
-        for how, p_values in (("scores", null_p_values(scores[0], scores[1:])), ("evidence", by_evidence)):
-            found[how].append(np.sum(discoveries(p_values, 0.1).found & planted.is_informative))
-    assert np.sum(found["evidence"]) > 2 * np.sum(found["scores"])
+        by_pulls = planted_p_values("binary")[seed][1]
+        for how, p_values in (("scores", null_p_values(scores[0], scores[1:])), ("pulls", by_pulls)):
+            found[how].append(np.sum((false_discovery_control(p_values) <= 0.1) & planted.is_informative))
+    assert np.sum(found["pulls"]) > 2 * np.sum(found["scores"])

@@ -1,4 +1,4 @@
-"""Stability: the stated chance of selection is the share of selections seen in further resamples."""
+"""The stated chance of selection is the share of selections seen in further resamples."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from blockselect.inspection.reselection import selection_stability
+from blockselect.inspection.reselection import reselection_chance
 
 
 class _Truth:
@@ -41,7 +41,7 @@ def _stated_and_observed(seed, n_resamples, n_selected, *, n_networks=20, n_feat
     stated, observed = [], []
     for _ in range(n_networks):
         network = _Truth(rng, n_features, **truth)
-        stated.append(selection_stability(network.draw(n_resamples), n_selected))
+        stated.append(reselection_chance(network.draw(n_resamples), n_selected))
         observed.append(_share_selected(network.draw(200), n_selected))
     return np.concatenate(stated), np.concatenate(observed)
 
@@ -73,7 +73,7 @@ def test_chances_are_closer_to_the_truth_than_the_share_of_resamples():
         network = _Truth(rng, 200, noise=0.5)
         scores, truth = network.draw(8), _share_selected(network.draw(200), 40)
         errors.append(
-            [np.square(p - truth).mean() for p in (selection_stability(scores, 40), _share_selected(scores, 40))]
+            [np.square(p - truth).mean() for p in (reselection_chance(scores, 40), _share_selected(scores, 40))]
         )
     ours, share = np.mean(errors, axis=0)
     assert ours < 0.7 * share
@@ -85,35 +85,35 @@ def test_chances_stay_chances_and_follow_the_order_of_features(seed, n_resamples
     rng = np.random.default_rng(seed)
     scores = rng.lognormal(size=(n_resamples, 15)) * (rng.random((n_resamples, 15)) < rng.random())
     order = rng.permutation(15)
-    stability = selection_stability(scores, n_selected)
-    assert ((stability >= 0) & (stability <= 1)).all()
-    assert_array_equal(stability == 0, ~scores.any(axis=0))
-    assert_allclose(selection_stability(scores[:, order], n_selected), stability[order], atol=1e-9)
+    chance = reselection_chance(scores, n_selected)
+    assert ((chance >= 0) & (chance <= 1)).all()
+    assert_array_equal(chance == 0, ~scores.any(axis=0))
+    assert_allclose(reselection_chance(scores[:, order], n_selected), chance[order], atol=1e-9)
 
 
 def test_the_scale_of_a_resample_does_not_matter():
     scores = _Truth(np.random.default_rng(3), 50, noise=0.3).draw(6)
     scaled = scores * np.array([1, 10, 0.1, 5, 2, 7])[:, None]
-    assert_allclose(selection_stability(scaled, 10), selection_stability(scores, 10), atol=1e-9)
+    assert_allclose(reselection_chance(scaled, 10), reselection_chance(scores, 10), atol=1e-9)
 
 
 def test_where_fewer_score_above_zero_than_are_selected_those_that_do_are_stable():
     scores = np.zeros((6, 40))
     scores[:, :5] = np.random.default_rng(0).lognormal(size=(6, 5))
-    stability = selection_stability(scores, 10)
-    assert (stability[:5] > 0.95).all()
-    assert_array_equal(stability[5:], 0)
+    chance = reselection_chance(scores, 10)
+    assert (chance[:5] > 0.95).all()
+    assert_array_equal(chance[5:], 0)
 
 
 def test_resamples_that_all_agree_are_believed():
     scores = np.tile(np.linspace(1, 2, 30), (5, 1))
-    stability = selection_stability(scores, 10)
-    assert (stability[-10:] > 0.9).all()
-    assert (stability[:-10] < 0.1).all()
+    chance = reselection_chance(scores, 10)
+    assert (chance[-10:] > 0.9).all()
+    assert (chance[:-10] < 0.1).all()
 
 
 def test_scores_that_are_all_zero_are_never_selected():
-    assert_array_equal(selection_stability(np.zeros((5, 4)), 2), 0)
+    assert_array_equal(reselection_chance(np.zeros((5, 4)), 2), 0)
 
 
 @pytest.mark.parametrize(
@@ -129,4 +129,4 @@ def test_scores_that_are_all_zero_are_never_selected():
 )
 def test_what_cannot_be_read_is_refused(scores, n_selected, message):
     with pytest.raises(ValueError, match=message):
-        selection_stability(scores, n_selected)
+        reselection_chance(scores, n_selected)

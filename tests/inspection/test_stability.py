@@ -1,11 +1,26 @@
-"""BlockModelSelector's stability_: the chance that a feature would be selected again on a resampled graph."""
+"""selection_stability: the chance that a feature would be selected again on a resampled graph."""
+
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 
-from blockselect import make_attributed_blocks
+from blockselect import (
+    BMGUFS,
+    BlockModel,
+    BlockModelSelector,
+    make_attributed_blocks,
+    make_selector,
+    selection_stability,
+)
+from blockselect.consensus import estimator
+from blockselect.consensus.joint import JointLikelihood
+from blockselect.errors import ParameterError
 from blockselect.graphs.resample import resample_links
-from made_fits import easy_network, fit
+from made_fits import QUICK, easy_network, fit, fit_paper
 
 
 @pytest.fixture(scope="module")
@@ -13,36 +28,149 @@ def network():
     return easy_network()
 
 
-def test_stability_is_a_chance_and_larger_for_what_was_selected(network):
-    selector = fit(network, n_resamples=5)
-    assert selector.stability_.shape == (52,)
-    assert ((selector.stability_ >= 0) & (selector.stability_ <= 1)).all()
-    assert np.median(selector.stability_[selector.support_]) > selector.stability_[~selector.support_].max()
-    assert selector.stability_[selector.support_].mean() > selector.stability_[~selector.support_].mean() + 0.5
+@pytest.fixture(scope="module")
+def fitted(network):
+    return fit(network)
 
 
-def test_no_resamples_no_stability(network):
-    assert not hasattr(fit(network, n_resamples=0), "stability_")
-    assert not hasattr(fit(network, n_resamples=5, guidance="lowest_error"), "stability_")
+def stability(selector, network, n_resamples=5, **options):
+    return selection_stability(
+        selector, network.features, adjacency=network.adjacency, n_resamples=n_resamples, **options
+    )
 
 
-def test_stability_changes_no_score(network):
-    assert (fit(network, n_resamples=3).scores_ == fit(network).scores_).all()
+def test_stability_is_a_chance_and_larger_for_what_was_selected(network, fitted):
+    chance = stability(fitted, network)
+    assert chance.shape == (52,)
+    assert ((chance >= 0) & (chance <= 1)).all()
+    assert chance.sum() == pytest.approx(12, abs=2)
+    assert np.median(chance[fitted.support_]) > chance[~fitted.support_].max()
+    assert chance[fitted.support_].mean() > chance[~fitted.support_].mean() + 0.5
 
 
-def test_given_blocks_have_a_stability_too(network):
-    selector = fit(network, n_resamples=5, block_model=network.blocks)
-    assert selector.stability_[selector.support_].mean() > selector.stability_[~selector.support_].mean() + 0.5
+def test_it_changes_nothing_of_the_selector(network):
+    selector = fit(network)
+    before = dict(vars(selector))
+    stability(selector, network, n_resamples=3)
+    assert vars(selector).keys() == before.keys()
+    assert all(vars(selector)[name] is value for name, value in before.items())
+
+
+def test_the_same_seed_gives_the_same_stability(network, fitted):
+    assert_array_equal(stability(fitted, network, n_resamples=3), stability(fitted, network, n_resamples=3))
+
+
+def test_a_seed_of_its_own_may_be_given(network, fitted):
+    own, again, other = (stability(fitted, network, n_resamples=3, random_state=seed) for seed in (7, 7, None))
+    assert_array_equal(own, again)
+    assert (own != other).any()
+
+
+def test_given_blocks_are_neither_searched_for_nor_moved(network, monkeypatch):
+    def refuse(*_, **__):
+        raise AssertionError("blocks were given")
+
+    selector = fit(network, block_model=network.blocks)
+    monkeypatch.setattr(estimator, "find_block_models", refuse)
+    monkeypatch.setattr(JointLikelihood, "improve", refuse)
+    chance = stability(selector, network)
+    assert chance[selector.support_].mean() > chance[~selector.support_].mean() + 0.5
+
+
+@pytest.mark.parametrize("options", [{}, {"joint": False}])
+def test_blocks_are_found_again_as_the_selector_finds_them(network, options):
+    chance = stability(fit(network, **options), network)
+    assert chance[network.is_informative].mean() > chance[~network.is_informative].mean() + 0.5
+
+
+def test_a_feature_that_no_node_has_is_never_selected(network):
+    features = network.features.tolil()
+    features[:, 5] = 0
+    selector = BlockModelSelector(12, **QUICK).fit(features, adjacency=network.adjacency)
+    chance = selection_stability(selector, features, adjacency=network.adjacency, n_resamples=3)
+    assert chance[5] == 0
+
+
+def test_the_papers_method_is_fitted_again_to_each_graph(network):
+    selector = fit_paper(network, n_candidates=2)
+    chance = stability(selector, network, n_resamples=3)
+    assert chance[selector.support_].mean() > chance[~selector.support_].mean() + 0.5
+
+
+def test_densities_of_a_given_block_model_follow_the_resampled_links(network):
+    model = BlockModel.from_labels(network.adjacency, network.blocks)
+    by_labels, by_model = (
+        stability(fit_paper(network, block_model=blocks), network, n_resamples=4) for blocks in (network.blocks, model)
+    )
+    assert_allclose(by_model, by_labels, atol=1e-9)
+
+
+def test_a_baseline_that_reads_the_network_is_fitted_again_to_each_graph(network):
+    selector = make_selector("morans-i", 12).fit(network.features, adjacency=network.adjacency)
+    graphs = []
+
+    class Recorded(type(selector)):
+        def fit(self, X, y=None, *, adjacency=None):
+            graphs.append(adjacency)
+            return super().fit(X, y, adjacency=adjacency)
+
+    recorded = Recorded(12).fit(network.features, adjacency=network.adjacency)
+    chance = stability(recorded, network, n_resamples=4, random_state=0)
+    assert len(graphs) == 5
+    assert all((first != second).nnz for first, second in pairwise(graphs))
+    assert ((chance >= 0) & (chance <= 1)).all()
+    assert chance[selector.support_].mean() > chance[~selector.support_].mean()
+    assert_array_equal(stability(selector, network, n_resamples=4, random_state=0), chance)
+
+
+@pytest.mark.parametrize("name", ["laplacian-score", "variance"])
+def test_a_baseline_that_looks_at_the_features_alone_is_refused(network, name):
+    selector = make_selector(name, 12).fit(network.features)
+    with pytest.raises(ValueError, match="looks at the features alone, so resampled links change nothing"):
+        stability(selector, network)
+
+
+@pytest.mark.parametrize("selector", [BlockModelSelector(12), BMGUFS(12, n_blocks=3), make_selector("morans-i", 12)])
+def test_an_unfitted_selector_is_refused(network, selector):
+    with pytest.raises(NotFittedError):
+        stability(clone(selector), network)
+
+
+def test_too_few_resamples_are_refused(network, fitted):
+    with pytest.raises(ParameterError, match="n_resamples is 2, too few to estimate stability; choose at least 3"):
+        stability(fitted, network, n_resamples=2)
+
+
+def test_features_it_was_not_fitted_to_are_refused(network, fitted):
+    with pytest.raises(
+        ValueError, match="X has 30 features but the selector was fitted to 52; pass those of the fit"
+    ):
+        selection_stability(fitted, network.features[:, :30], adjacency=network.adjacency)
+    assert fitted.n_features_in_ == 52
+
+
+def test_every_resample_is_reported(network, fitted):
+    seen = []
+    stability(fitted, network, n_resamples=4, progress=lambda *news: seen.append(news))
+    assert [news for news in seen if news[0] == "resampling"] == [("resampling", i, 4) for i in range(1, 5)]
+
+
+def test_torch_gives_the_stability_of_numpy(network):
+    pytest.importorskip("torch")
+    ours, theirs = (
+        stability(fit(network, block_model=network.blocks, device=device), network) for device in ("cpu", "cpu:0")
+    )
+    assert_allclose(theirs, ours, atol=1e-6)
 
 
 def test_features_of_a_clear_network_are_more_stable_than_noise():
     noise = make_attributed_blocks(150, 3, n_informative=0, n_redundant=0, n_noise=40, random_state=0)
     clear = make_attributed_blocks(150, 3, n_informative=10, n_redundant=0, n_noise=30, signal=5, random_state=0)
-    stated = [
-        selector.stability_[selector.support_].mean()
-        for selector in (fit(n, 10, n_resamples=8) for n in (noise, clear))
-    ]
-    assert stated[1] > stated[0]
+    of_noise, of_clear = (
+        stability(selector, made, n_resamples=8)[selector.support_].mean()
+        for selector, made in ((fit(made, 10), made) for made in (noise, clear))
+    )
+    assert of_clear > of_noise
 
 
 KINDS = [  # from features hard to tell to easy ones
@@ -57,7 +185,7 @@ def test_features_are_selected_again_as_often_as_stated():
     stated, observed = [], []
     for seed, kind in enumerate(KINDS):
         network = make_attributed_blocks(200, 3, n_informative=20, n_redundant=0, n_noise=60, random_state=seed, **kind)
-        stated.append(fit(network, 20, n_resamples=8, random_state=seed).stability_)
+        stated.append(stability(fit(network, 20, random_state=seed), network, n_resamples=8))
         observed.append(selected_again(network, 20))
     stated, observed = np.concatenate(stated), np.concatenate(observed)
     bins = np.digitize(stated, [0.2, 0.4, 0.8])

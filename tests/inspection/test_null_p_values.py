@@ -1,4 +1,4 @@
-"""P-values from a few null rounds, and the cut that controls false discoveries."""
+"""P-values from a few null rounds."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from blockselect.inspection.false_discoveries import discoveries, null_p_values
+from blockselect.inspection.discoveries import null_p_values
 
 
 def draws(n_rounds, m, seed=0):
@@ -81,23 +81,3 @@ def test_all_scores_zero_find_nothing():
 def test_too_few_rounds_are_refused(n_rounds):
     with pytest.raises(ValueError, match=f"{n_rounds} rounds; expected at least 3"):
         null_p_values(*draws(n_rounds, 5))
-
-
-def test_the_cut_is_that_of_benjamini_and_hochberg():
-    p_values = np.array([0.3, 0.001, 0.02, 0.035, 0.9, 0.04])
-    ordered = np.sort(p_values)
-    largest = np.flatnonzero(ordered <= 0.1 * np.arange(1, 7) / 6).max()
-    assert_array_equal(discoveries(p_values, 0.1).found, p_values <= ordered[largest])
-
-
-@given(st.lists(st.floats(1e-6, 1), min_size=1, max_size=20), st.floats(0.01, 0.99))
-def test_a_feature_is_found_where_its_q_value_is_at_most_the_level(p_values, level):
-    result = discoveries(np.array(p_values), level)
-    assert_array_equal(result.found, result.q_values <= level)
-    assert (result.q_values >= p_values - 1e-15 * np.ones(len(p_values))).all()
-
-
-@pytest.mark.parametrize("level", [0.0, 1.0, -0.1, np.nan])
-def test_a_level_that_is_no_share_is_refused(level):
-    with pytest.raises(ValueError, match="expected a share between 0 and 1"):
-        discoveries(np.array([0.5]), level)
