@@ -13,7 +13,7 @@ def test_the_array_api_check_holds_for_every_selector():
     command += ["-p", "no:cacheprovider", "-p", "no:xdist"]
     environment = {**os.environ, "SCIPY_ARRAY_API": "1"}
     done = subprocess.run(
-        command, env=environment, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False
+        command, env=environment, cwd=Path(__file__).parents[1], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout
     assert "passed" in done.stdout

@@ -5,7 +5,8 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from blockselect.base import ScoreSelector
+from blockselect.base import ScoreSelector, best_first
+from blockselect.errors import ParameterError
 
 
 class Given(ScoreSelector):
@@ -56,10 +57,30 @@ def test_how_many_may_be_a_number_a_share_or_half(wanted, selected):
 
 
 def test_more_features_than_there_are_is_an_error():
-    with pytest.raises(ValueError, match="n_features_to_select is 11 but there are 10 features; choose at most 10"):
+    with pytest.raises(ParameterError, match="is 11 but there are 10 features; choose at most 10") as raised:
         fitted(11, np.arange(1, 11))
+    assert raised.value.parameter == "n_features_to_select"
 
 
 def test_before_fit_there_is_no_selection():
     with pytest.raises(NotFittedError):
         Given(2).get_support()
+
+
+def test_scores_that_differ_by_rounding_alone_are_equal():
+    assert_array_equal(best_first(np.array([0.1 + 0.2, 0.3, 1.0])), [2, 0, 1])
+    assert_array_equal(best_first(np.array([-np.inf, 0.0, -np.inf])), [1, 0, 2])
+
+
+class Idle(Given):
+    """Its second parameter changes nothing beside the first."""
+
+    def _without_effect(self):
+        return {} if self.n_features_to_select is None else {"scores": "n_features_to_select is set"}
+
+
+def test_a_parameter_without_effect_is_refused_where_it_was_set_and_only_there():
+    Idle(None, [1.0])._check_combinations()
+    Idle(2)._check_combinations()
+    with pytest.raises(ParameterError, match=r"scores is \[1.0\], which changes nothing: n_features_to_select is set"):
+        Idle(2, [1.0])._check_combinations()
