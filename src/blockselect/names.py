@@ -26,7 +26,8 @@ def check_known(names: Iterable[str], known: Iterable[str], *, what: str) -> Non
     there_are = list(known)
     for name in names:
         if name not in there_are:
-            raise ValueError(f"no {what} is called {name!r}; known are: {', '.join(there_are)}.{_guess(name, there_are)}")
+            listed = ", ".join(there_are)
+            raise ValueError(f"no {what} is called {name!r}; known are: {listed}.{_guess(name, there_are)}")
 
 
 def _guess(name: str, known: list[str]) -> str:

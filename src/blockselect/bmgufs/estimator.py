@@ -189,7 +189,7 @@ class BMGUFS(DescentSelector):
         if self.block_model is None and self.n_blocks is None:
             raise ParameterError(
                 "n_blocks",
-                "is not given, and the paper has no rule for it; choose a number of blocks, or give blocks of your own.",
+                "is not given, and the paper has no rule for it; choose a number, or give blocks of your own.",
             )
         super()._check_combinations()
 

@@ -158,7 +158,7 @@ def _chance_above_threshold(margins: _Margins) -> FloatArray:
 
 
 def _posterior(likelihood: FloatArray, weights: FloatArray) -> FloatArray:
-    """Where each feature lies (m, g), given the likelihood of each of g places; how common a place is comes from all features."""
+    """Where each feature lies (m, g), given the likelihood of each of g places; all features say how common it is."""
     for _ in range(_N_ROUNDS):
         posterior = likelihood * weights
         posterior /= posterior.sum(axis=1, keepdims=True)
