@@ -14,7 +14,7 @@ from blockselect.arrays import Features
 from blockselect.blockmodels.model import BlockModel
 from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.gram_squared import GramSquared, gram_squared
-from blockselect.graphs.membership import membership_matrix
+from blockselect.graphs.convert import membership_matrix
 
 _ITERATIONS = 10
 _DESCENT = Descent(max_iter=_ITERATIONS, tol=0)

@@ -15,7 +15,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import Tags
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from blockselect._sklearn import Interval
@@ -157,3 +157,8 @@ def best_first(scores: FloatArray) -> IntArray:
     finite = np.abs(scores[np.isfinite(scores)])
     scale = finite.max() if finite.size and finite.max() > 0 else 1.0
     return np.argsort(-np.round(scores / scale, 12), kind="stable")
+
+
+def generator_from(random_state: Any) -> np.random.Generator:
+    """The generator that an int, a RandomState or None stands for; a RandomState moves on by one draw."""
+    return np.random.default_rng(check_random_state(random_state).randint(np.iinfo(np.int32).max))

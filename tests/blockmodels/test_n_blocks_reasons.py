@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from blockselect.blockmodels import eigenvectors, n_blocks
+from blockselect.blockmodels import embedding, n_blocks
 from blockselect.blockmodels.n_blocks import choose_n_blocks, count_blocks
 from made_graphs import planted, reweighted
 
@@ -74,7 +74,7 @@ def test_looking_at_few_eigenvalues_first_misses_none(monkeypatch):
 def test_approximate_eigenvalues_give_the_count_of_the_exact_ones(monkeypatch):
     graphs = [planted(500, k, mean_degree=degree) for k in (2, 4, 7) for degree in (4, 15)]
     approximate = [choose(graph) for graph in graphs]
-    monkeypatch.setattr(eigenvectors, "_SMALL", 10_000)
+    monkeypatch.setattr(embedding, "_SMALL", 10_000)
     assert approximate == [choose(graph) for graph in graphs]
 
 

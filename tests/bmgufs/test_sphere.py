@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from blockselect.bmgufs.sphere import norm, normalise, project
+from blockselect.bmgufs.descent import norm, normalise, project
 
 
 @given(seed=st.integers(0, 10_000))

@@ -10,9 +10,9 @@ from blockselect import BMGUFS, BlockModelSelector, Descent
 from blockselect._sklearn import Interval, StrOptions
 from blockselect.blockmodels.candidates import FAMILIES
 from blockselect.cli.commands import load_command
-from blockselect.cli.constraints import can_be_written, metavar, parse
 from blockselect.cli.docstrings import parameter_texts, plain
 from blockselect.cli.failure import Failure, expecting_bad_input
+from blockselect.cli.option_types import can_be_written, metavar, parse
 from blockselect.cli.selector_options import find_setting, make_selector
 from blockselect.cli.settings import PARAMETER_OF, option_of
 from blockselect.errors import ParameterError

@@ -7,7 +7,6 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from blockselect import BlockModel, BlockModelSelector, Descent, make_attributed_blocks
-from blockselect.blockmodels.reflection import reflected
 from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.gram_squared import gram_squared
 from blockselect.consensus.joint import JointLikelihood
@@ -113,7 +112,7 @@ def test_scores_are_the_weighted_votes_of_the_voters(network, fitted):
     gram = gram_squared(network.features)
     votes = [
         Descent()
-        .solve(gram, BlockStatistics.of(network.features, [reflected(one)]), profile_ratio=0.6, sparsity=0.0)
+        .solve(gram, BlockStatistics.of(network.features, [one.reflected()]), profile_ratio=0.6, sparsity=0.0)
         .scores[0, 0]
         for one in fitted.voters_
     ]

@@ -10,9 +10,8 @@ from scipy.stats import false_discovery_control
 
 from blockselect.blockmodels import BlockModel, find_block_models
 from blockselect.bmgufs.block_statistics import BlockStatistics
-from blockselect.bmgufs.descent import Descent
+from blockselect.bmgufs.descent import Descent, normalise
 from blockselect.bmgufs.gram_squared import gram_squared
-from blockselect.bmgufs.sphere import normalise
 from blockselect.datasets import make_attributed_blocks
 from blockselect.inspection.discoveries import null_p_values
 from blockselect.inspection.matching_null import match_pulls, rematched

@@ -10,7 +10,6 @@ from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from blockselect import BMGUFS, BlockModelSelector, Descent, check_attributed_graph, make_attributed_blocks
-from blockselect.blockmodels.reflection import reflected
 from blockselect.report import summarize
 
 
@@ -58,7 +57,7 @@ def slow_profile(density, smoothing=1e-6):
 def test_profiles_are_smoothed_densities_whose_rows_sum_to_one(summary, selector):
     blocks = summary["blocks"]
     assert blocks["reflected"] is True
-    assert_allclose(blocks["target_profile"], slow_profile(reflected(selector.block_model_).density), rtol=1e-12)
+    assert_allclose(blocks["target_profile"], slow_profile(selector.block_model_.reflected().density), rtol=1e-12)
     assert_allclose(blocks["induced_profile"], slow_profile(selector.induced_density_), rtol=1e-12)
 
 

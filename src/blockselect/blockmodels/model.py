@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from scipy import sparse
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
 from blockselect.graphs.attributed import check_adjacency
-from blockselect.graphs.membership import membership_matrix
+from blockselect.graphs.convert import membership_matrix
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,6 +49,30 @@ class BlockModel:
         weight, sizes = _block_weights(adjacency, numbers)
         density = weight / np.outer(sizes, sizes)
         return cls(numbers, density, _relative_error(adjacency, weight, sizes, density), family)
+
+    def reflected(self) -> BlockModel:
+        """The same blocks with the absolute value of their graph as density: |F M Fᵀ|, entries below zero set to zero.
+
+        The density that scores induce, M̂ = D̄ diag(r) D̄ᵀ, is positive semi-definite, hence strong on its diagonal. That
+        of blocks that link to others rather than within is not: no scores can follow it, and the profile loss then
+        avoids the very features that mark the blocks. The absolute value measures how alike two blocks link. With S the
+        diagonal matrix of the block sizes and S^½ M S^½ = V diag(λ) Vᵀ, the new density is S^-½ V diag(|λ|) Vᵀ S^-½. A
+        density that is positive semi-definite stays what it is.
+
+        Labels, family and relative error are kept: the error is that of the blocks with their true density.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> two_sides = BlockModel(np.array([0, 0, 1, 1]), np.array([[0.1, 0.9], [0.9, 0.1]]), relative_error=0.3)
+        >>> two_sides.reflected().density.round(12)
+        array([[0.9, 0.1],
+               [0.1, 0.9]])
+        """
+        root = np.sqrt(self.block_sizes)[:, None]  # (k, 1)
+        values, vectors = np.linalg.eigh(root * self.density * root.T)
+        half = vectors * np.sqrt(np.abs(values)) / root  # times its own transpose: symmetric to the bit
+        return replace(self, density=np.maximum(half @ half.T, 0.0))
 
     def perturb(self, adjacency: Any, fraction: float, *, keep_density: bool, rng: np.random.Generator) -> BlockModel:
         """Move a fraction of the nodes, drawn at random, each to another block drawn at random.

@@ -13,8 +13,7 @@ from scipy.linalg import qr
 from scipy.sparse.csgraph import connected_components
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
-from blockselect.blockmodels.eigenvectors import leading_eigenvectors
-from blockselect.blockmodels.scaling import degree_normalized
+from blockselect.blockmodels.embedding import degree_normalized, leading_eigenvectors
 from blockselect.graphs.attributed import check_adjacency
 
 MAX_BLOCKS = 12  # counted unless asked for more; where communities hold communities, it decides the level

@@ -10,7 +10,7 @@ import numpy as np
 
 from blockselect.arrays import Array, Features
 from blockselect.blockmodels.model import BlockModel
-from blockselect.graphs.membership import membership_matrix
+from blockselect.graphs.convert import membership_matrix
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,7 +17,6 @@ from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.device import problem_to_device, to_numpy
 from blockselect.bmgufs.gram_squared import GramSquared
 from blockselect.bmgufs.losses import Gradient, Losses, evaluate_losses
-from blockselect.bmgufs.sphere import normalise, project
 from blockselect.errors import ParameterError
 
 _WINDOW = 10  # iterations over which both losses must stay the same for a solve to stop
@@ -131,10 +130,12 @@ class Descent(BaseEstimator):
             Called after each iteration.
         """
         empty = statistics.empty_features
-        if device != "cpu":
-            gram, statistics = problem_to_device(gram, statistics, device)
-        result = descend(self, gram, statistics, profile_ratio=profile_ratio, sparsity=sparsity, progress=progress)
-        scores, loss_b, loss_m, n_iter = (np.array(to_numpy(part)) for part in result)
+        settings = {"profile_ratio": profile_ratio, "sparsity": sparsity, "progress": progress}
+        if device == "cpu":
+            scores, loss_b, loss_m, n_iter = descend(self, gram, statistics, **settings)
+        else:
+            result = descend(self, *problem_to_device(gram, statistics, device), **settings)
+            scores, loss_b, loss_m, n_iter = (np.array(to_numpy(part)) for part in result)
         scores[..., empty] = 0
         return Solution(scores, loss_b, loss_m, n_iter.astype(np.intp))
 
@@ -254,3 +255,28 @@ def _step(scores: Array, losses: Losses, ratio: Array, penalty: Array, step_size
     direction += ratio[..., None] * normalise(losses.profile_gradient)
     direction += penalty[..., None] / scores.shape[-1] ** 0.5
     return project(scores - step_size * direction)
+
+
+def project(scores: Array) -> Array:
+    """Negative entries to zero, then unit length along the last axis; a row with nothing positive becomes zero."""
+    xp = array_namespace(scores)
+    return normalise(xp.where(scores > 0, scores, xp.zeros_like(scores)))
+
+
+def normalise(vectors: Array) -> Array:
+    """Unit length along the last axis; a zero vector stays zero."""
+    xp = array_namespace(vectors)
+    length = norm(vectors)
+    return vectors / xp.where(length > 0, length, xp.ones_like(length))
+
+
+def norm(vectors: Array) -> Array:
+    """Length along the last axis, which is kept as one entry.
+
+    The largest entry is taken out first, so that squares neither over- nor underflow.
+    """
+    xp = array_namespace(vectors)
+    largest = xp.max(xp.abs(vectors), axis=-1, keepdims=True)
+    scale = xp.where(largest > 0, largest, xp.ones_like(largest))
+    scaled = vectors / scale
+    return scale * xp.sqrt(xp.sum(scaled * scaled, axis=-1, keepdims=True)) * xp.astype(largest > 0, vectors.dtype)

@@ -7,7 +7,7 @@ from numbers import Integral, Real
 from typing import Any, Literal, Self
 
 from blockselect._sklearn import Interval, StrOptions, fit_context
-from blockselect.base import Progress, no_progress
+from blockselect.base import Progress, generator_from, no_progress
 from blockselect.blockmodels.candidates import find_block_models
 from blockselect.blockmodels.model import BlockModel
 from blockselect.bmgufs.block_statistics import BlockStatistics
@@ -16,7 +16,6 @@ from blockselect.bmgufs.selector import DescentSelector
 from blockselect.bmgufs.sparsity import SPARSITY_GRID, strongest_that_leaves
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.randomness import generator_from
 
 
 class BMGUFS(DescentSelector):

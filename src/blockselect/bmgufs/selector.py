@@ -68,7 +68,8 @@ class DescentSelector(ScoreSelector):
         self._check_combinations()
         solver = self._solver()
         check_parameters(solver)
-        check_device(self.device)
+        if self.device != "cpu":
+            check_device(self.device)
         graph = self._check_graph(X, y, adjacency, n_neighbors=self.n_neighbors, dtype=solver.dtype)
         solver.check(graph.n_features)
         return graph

@@ -12,9 +12,9 @@ import typer
 from blockselect._sklearn import check_parameters, parameter_names
 from blockselect.bmgufs.estimator import BMGUFS
 from blockselect.bmgufs.selector import DescentSelector
-from blockselect.cli.constraints import can_be_written, is_switch, metavar, parse
 from blockselect.cli.docstrings import parameter_texts, plain
 from blockselect.cli.failure import Failure, expecting_bad_input
+from blockselect.cli.option_types import can_be_written, is_switch, metavar, parse
 from blockselect.cli.settings import OPTION_OF, PARAMETER_OF, SETTINGS
 from blockselect.consensus.estimator import BlockModelSelector
 

@@ -14,22 +14,20 @@ from sklearn.exceptions import ConvergenceWarning
 
 from blockselect._sklearn import Interval, StrOptions, fit_context
 from blockselect.arrays import FloatArray, Sparse
-from blockselect.base import Progress, no_progress
+from blockselect.base import Progress, generator_from, no_progress
 from blockselect.blockmodels.candidates import FAMILIES, check_family, find_block_models
 from blockselect.blockmodels.model import BlockModel
 from blockselect.blockmodels.n_blocks import MAX_BLOCKS, choose_n_blocks
-from blockselect.blockmodels.reflection import reflected
 from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.descent import Descent
 from blockselect.bmgufs.selector import DescentSelector
 from blockselect.consensus.joint import JointLikelihood
+from blockselect.consensus.link_likelihood import link_unit
 from blockselect.consensus.screening import screen
-from blockselect.consensus.units import link_unit
 from blockselect.consensus.weights import feature_weights, weighted_vote
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.binarize import are_sparse_counts, presence
 from blockselect.inspection.discoveries import DEFAULT_LEVEL, Discoveries, check_testable, match_blocks
-from blockselect.randomness import generator_from
 
 _TRIES = 3  # block models of each resampled graph, of which the best counts
 
@@ -264,7 +262,7 @@ class BlockModelSelector(DescentSelector):
 
     def _statistics(self, graph: AttributedGraph, models: Sequence[BlockModel]) -> BlockStatistics:
         """The target is how alike blocks link, |F M Fᵀ|: a similarity cannot follow blocks that link to others."""
-        return BlockStatistics.of(graph.features, [reflected(one) for one in models], dtype=self._solver().dtype)
+        return BlockStatistics.of(graph.features, [one.reflected() for one in models], dtype=self._solver().dtype)
 
     def _select_found(
         self, graph: AttributedGraph, statistics: BlockStatistics, scores: FloatArray, found: Discoveries | None

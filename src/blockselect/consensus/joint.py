@@ -27,8 +27,8 @@ from blockselect.arrays import FloatArray, IntArray, Sparse
 from blockselect.blockmodels.model import BlockModel, check_block_model, encode_labels
 from blockselect.consensus.feature_likelihood import FeatureLikelihood, as_counts, feature_gains
 from blockselect.consensus.link_likelihood import LinkLikelihood, xlogx
+from blockselect.consensus.link_likelihood import link_unit as default_link_unit
 from blockselect.consensus.moves import Likelihood, sweep
-from blockselect.consensus.units import link_unit as default_link_unit
 from blockselect.graphs.attributed import AttributedGraph
 
 DEFAULT_TOL = 0.01  # nats a node
@@ -59,8 +59,8 @@ class JointLikelihood:
     rate_penalty : float
         Penalty, in nats, of each rate of a feature beyond the first: 1 is AIC; ½ log n, BIC, uses fewer features.
     link_unit : float, optional
-        The weight that counts as one link; default: see :func:`~blockselect.consensus.units.link_unit`. A resampled
-        graph has that of the graph it was drawn from.
+        The weight that counts as one link; default: that of `link_likelihood.link_unit`. A resampled graph has that of
+        the graph it was drawn from.
 
     Examples
     --------

@@ -15,7 +15,8 @@ import numpy as np
 from scipy import sparse
 
 from blockselect.arrays import Features, FloatArray, Sparse
-from blockselect.consensus.units import in_units, link_unit
+from blockselect.consensus.feature_likelihood import in_units
+from blockselect.consensus.link_likelihood import link_unit
 from blockselect.graphs.attributed import check_adjacency, check_feature_matrix
 
 _ROUNDING = 64 * np.finfo(np.float64).eps  # of the link weight: an excess below that is none
@@ -38,7 +39,7 @@ def link_gains(features: Any, adjacency: Any, *, unit: float | None = None) -> F
     adjacency : array or sparse matrix of shape (n, n)
         Finite, non-negative link weights. (paper: A)
     unit : float, optional
-        The weight that counts as one link; default: see :func:`~blockselect.consensus.units.link_unit`.
+        The weight that counts as one link; default: see :func:`~blockselect.consensus.link_likelihood.link_unit`.
 
     Returns
     -------

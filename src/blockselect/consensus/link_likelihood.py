@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
-from blockselect.graphs.membership import membership_matrix
+from blockselect.graphs.convert import membership_matrix
 
 _TINY = np.finfo(np.float64).tiny
 
@@ -75,3 +75,17 @@ def xlogx(x: FloatArray) -> FloatArray:
     positive = np.maximum(x, _TINY)
     product: FloatArray = positive * np.log(positive)
     return product
+
+
+def link_unit(adjacency: Sparse) -> float:
+    """The weight that counts as one link, Σw² / Σw over the links between two nodes; 1 where there is none.
+
+    Where all weights are alike it is that weight. Where they differ it is that of the heavy ones, so that a few of
+    them do not pass for many links.
+    """
+    links = adjacency.tocoo()
+    weights = links.data[(links.row != links.col) & (links.data > 0)].astype(np.float64)
+    if not len(weights):
+        return 1.0
+    shares = weights / weights.max()  # squares neither over- nor underflow
+    return float(weights.max() * (shares @ shares) / shares.sum())

@@ -14,7 +14,7 @@ import numpy as np
 
 from blockselect.arrays import FloatArray
 from blockselect.blockmodels.model import BlockModel
-from blockselect.bmgufs.sphere import normalise
+from blockselect.bmgufs.descent import normalise
 from blockselect.consensus.joint import JointLikelihood
 from blockselect.consensus.link_excess import link_gains
 from blockselect.graphs.attributed import AttributedGraph

@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-from blockselect.arrays import Features, FloatArray, ObjectArray, Sparse
+from blockselect.arrays import Features, FloatArray, IntArray, ObjectArray, Sparse
 
 
 def as_float_matrix(matrix: Any, name: str) -> Features:
@@ -222,3 +222,9 @@ def is_number(entry: Any) -> bool:
 
 def _float_type(dtype: np.dtype[Any]) -> type[np.floating[Any]]:
     return np.float32 if dtype == np.float32 else np.float64
+
+
+def membership_matrix(labels: IntArray, dtype: Any = np.float64) -> Sparse:
+    """Labels 0 … k − 1 as a one-hot matrix (n, k) (paper: F)."""
+    n = len(labels)
+    return sparse.csr_array((np.ones(n, dtype=dtype), labels, np.arange(n + 1)), shape=(n, int(labels.max()) + 1))

@@ -11,16 +11,14 @@ from numpy.typing import NDArray
 from scipy.stats import false_discovery_control
 
 from blockselect.arrays import Features, FloatArray
-from blockselect.blockmodels.candidates import find_block_models
-from blockselect.blockmodels.families.mixed import FEATURE_READING
+from blockselect.base import generator_from
+from blockselect.blockmodels.candidates import FEATURE_READING, find_block_models
 from blockselect.blockmodels.model import BlockModel
 from blockselect.blockmodels.n_blocks import choose_n_blocks
-from blockselect.blockmodels.reflection import reflected
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import check_attributed_graph
 from blockselect.graphs.binarize import are_sparse_counts, presence
 from blockselect.inspection.matching_null import match_pulls
-from blockselect.randomness import generator_from
 
 DEFAULT_LEVEL = 0.1
 MIN_ROUNDS = 3  # a null round is compared with the spread of the others, and a spread takes two
@@ -103,7 +101,7 @@ def match_blocks(
     rng: np.random.Generator,
 ) -> Discoveries:
     """Test every feature by those candidates that were found from the graph alone."""
-    from_graph = [reflected(model) for model in candidates if model.family != FEATURE_READING]
+    from_graph = [model.reflected() for model in candidates if model.family != FEATURE_READING]
     pulls = match_pulls(features, from_graph, n_rounds=n_rounds, rng=rng)
     p_values = null_p_values(pulls.real, pulls.null)
     q_values = false_discovery_control(p_values)

@@ -18,8 +18,8 @@ from scipy import sparse
 from blockselect.arrays import Features, FloatArray, IntArray
 from blockselect.blockmodels.model import BlockModel
 from blockselect.bmgufs.block_statistics import BlockStatistics
+from blockselect.bmgufs.descent import norm
 from blockselect.bmgufs.losses import Gradient, pair_sizes, profile_terms
-from blockselect.bmgufs.sphere import norm
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,11 +9,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from blockselect.arrays import FloatArray
-from blockselect.base import Progress, ScoreSelector, no_progress
+from blockselect.base import Progress, ScoreSelector, generator_from, no_progress
 from blockselect.errors import ParameterError
 from blockselect.graphs.resample import resample_links
 from blockselect.inspection.reselection import MIN_RESAMPLES, reselection_chance
-from blockselect.randomness import generator_from
 
 
 def selection_stability(

@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from blockselect.arrays import FloatArray, IntArray
-from blockselect.blockmodels.reflection import reflected
 from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.losses import profiles
 from blockselect.bmgufs.selector import DescentSelector
@@ -148,7 +147,7 @@ def _selected(
 def _blocks(selector: DescentSelector, statistics: BlockStatistics) -> dict[str, Any]:
     model, smoothing = selector.block_model_, selector._solver().smoothing
     reflect = isinstance(selector, BlockModelSelector)
-    aim = reflected(model) if reflect else model
+    aim = model.reflected() if reflect else model
     target, _ = profiles(statistics, aim.density[None, None], smoothing)
     induced, _ = profiles(statistics, selector.induced_density_[None, None], smoothing)
     return {

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
+from blockselect.blockmodels.embedding import degree_normalized
 from blockselect.blockmodels.families import factorization
 from blockselect.blockmodels.families.factorization import Factorization, chain, onmtf_labels, settled_labels
 from blockselect.blockmodels.families.search import Search
-from blockselect.blockmodels.scaling import degree_normalized
 from blockselect.datasets import make_attributed_blocks
 from references import blocks, bmgufs
 from references.problems import make_problem

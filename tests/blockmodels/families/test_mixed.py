@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from blockselect.blockmodels import FAMILIES, find_block_models
-from blockselect.blockmodels.families.mixed import MEMBERS, members_in_turn
+from blockselect.blockmodels.candidates import MEMBERS, members_in_turn
 from blockselect.blockmodels.families.search import Search
 from blockselect.datasets import make_attributed_blocks
 

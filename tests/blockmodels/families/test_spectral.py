@@ -16,7 +16,7 @@ def planted():
 def test_the_sparse_eigenvectors_span_what_the_dense_ones_do(monkeypatch):
     adjacency = planted()
     sparse_embedding = spectral_embedding(adjacency, 3)
-    monkeypatch.setattr("blockselect.blockmodels.eigenvectors._SMALL", 10_000)
+    monkeypatch.setattr("blockselect.blockmodels.embedding._SMALL", 10_000)
     dense_embedding = spectral_embedding(adjacency, 3)
     assert_allclose(sparse_embedding @ sparse_embedding.T, dense_embedding @ dense_embedding.T, atol=1e-6)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from blockselect._sklearn import StrOptions
 from blockselect.arrays import Features, FloatArray, Sparse
+from blockselect.base import generator_from
 from blockselect.baselines._solvers.initial_clusters import check_initial_clusters
 from blockselect.baselines._solvers.kmeans import kmeans_labels
 from blockselect.baselines._solvers.reweighting import reweight, row_norms
@@ -16,7 +17,6 @@ from blockselect.baselines._solvers.row_sparse_regression import RowSparseRegres
 from blockselect.baselines.constraints import POSITIVE, ROW_SPARSE
 from blockselect.baselines.criterion import FeatureGuidedSelector
 from blockselect.graphs.column_statistics import constant_columns
-from blockselect.randomness import generator_from
 
 _OFFSET = 0.02  # added to the indicators at the start: a zero would stay zero
 _PUBLISHED_RIDGE = 1e-6  # that the published code adds to XᵀX

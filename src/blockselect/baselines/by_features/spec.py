@@ -11,13 +11,12 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from blockselect._sklearn import Interval, StrOptions
 from blockselect.arrays import Features, FloatArray, Sparse
-from blockselect.base import ScoreSelector
+from blockselect.base import ScoreSelector, generator_from
 from blockselect.baselines._solvers.laplacian_forms import LaplacianForms, laplacian_forms
 from blockselect.baselines.constraints import AT_LEAST_ONE, NON_NEGATIVE, POSITIVE
 from blockselect.baselines.criterion import FeatureGuidedSelector, scores_where_defined
 from blockselect.errors import ParameterError
 from blockselect.graphs.affinity import RadialAffinity, neighbour_affinity, radial_affinity
-from blockselect.randomness import generator_from
 
 SMALL_IS_GOOD = {"phi1": True, "phi2": True, "phi3": False}
 

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from blockselect.arrays import Features, FloatArray, Sparse
+from blockselect.base import generator_from
 from blockselect.baselines._solvers.logistic_links import Penalty, ScoredLinks, alternate, link_likelihood
 from blockselect.baselines._solvers.node_pairs import linked_pairs
 from blockselect.baselines.by_network.partial_order import features_to_compare
@@ -17,7 +18,6 @@ from blockselect.baselines.constraints import AT_LEAST_ONE, NON_NEGATIVE
 from blockselect.baselines.criterion import NetworkGuidedSelector
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.column_statistics import constant_columns
-from blockselect.randomness import generator_from
 
 
 class LinkModelSelector(NetworkGuidedSelector):

@@ -10,6 +10,7 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
+from blockselect.base import generator_from
 from blockselect.baselines._solvers.kmeans import kmeans_labels
 from blockselect.baselines._solvers.reweighting import reweight, row_norms
 from blockselect.baselines._solvers.smooth_combinations import Roughness, SmoothCombinations
@@ -18,8 +19,7 @@ from blockselect.baselines.criterion import NetworkGuidedSelector
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.checks import check_n_blocks
 from blockselect.graphs.column_statistics import constant_columns
-from blockselect.graphs.membership import membership_matrix
-from blockselect.randomness import generator_from
+from blockselect.graphs.convert import membership_matrix
 
 _SMALL = 200  # nodes up to which a dense eigendecomposition is at least as quick, and exact for any number of vectors
 

@@ -12,13 +12,13 @@ from scipy.special import expit
 
 from blockselect._sklearn import Interval, StrOptions
 from blockselect.arrays import Features, FloatArray, IntArray
+from blockselect.base import generator_from
 from blockselect.baselines._solvers.node_pairs import NodePairs, NonLinks, linked_pairs, pieces_of
 from blockselect.baselines.by_network.partial_order import features_to_compare
 from blockselect.baselines.constraints import AT_LEAST_ONE, NON_NEGATIVE, POSITIVE
 from blockselect.baselines.criterion import NetworkGuidedSelector
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.column_statistics import constant_columns
-from blockselect.randomness import generator_from
 
 # Loss of a margin, large margins are good, and its derivative.
 LOSSES: dict[str, Callable[[FloatArray], tuple[FloatArray, FloatArray]]] = {

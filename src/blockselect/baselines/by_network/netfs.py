@@ -11,6 +11,7 @@ from scipy.sparse.linalg import eigsh, norm
 from sklearn.exceptions import ConvergenceWarning
 
 from blockselect.arrays import FloatArray, Sparse
+from blockselect.base import generator_from
 from blockselect.baselines._solvers.initial_clusters import check_initial_clusters
 from blockselect.baselines._solvers.reweighting import reweight, row_norms
 from blockselect.baselines._solvers.row_sparse_regression import RowSparseRegression
@@ -18,7 +19,6 @@ from blockselect.baselines.constraints import POSITIVE, ROW_SPARSE
 from blockselect.baselines.criterion import NetworkGuidedSelector
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.column_statistics import constant_columns
-from blockselect.randomness import generator_from
 
 _STEPS = 10  # of projected gradient for each Z: they cost little beside a solve
 _HALVINGS = 60  # of a step before U is left as it is

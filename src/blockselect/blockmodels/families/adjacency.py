@@ -5,10 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
-from blockselect.blockmodels.clusters import cluster_starts
-from blockselect.blockmodels.eigenvectors import leading_eigenvectors
+from blockselect.blockmodels.embedding import cluster_starts, leading_eigenvectors, unit_weights
 from blockselect.blockmodels.families.search import Search
-from blockselect.blockmodels.scaling import unit_weights
 
 
 def adjacency_labels(search: Search) -> list[IntArray]:

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
+from blockselect.blockmodels.embedding import degree_normalized, unit_weights
 from blockselect.blockmodels.families.search import Search
-from blockselect.blockmodels.scaling import degree_normalized, unit_weights
 
 Operator = Callable[[FloatArray], FloatArray]  # symmetric, non-negative: (n, q) → (n, q)
 
@@ -35,7 +35,7 @@ def onmtf_labels(search: Search, *, n_iter: int = 100) -> list[IntArray]:
     All starts advance together: one sparse product A @ [F₁ F₂ …] an iteration serves them all, so `n_jobs` has
     nothing to add. A block that no node prefers at the end is left out of the numbering.
     """
-    factors = Factorization(chain(search.adjacency), search.n_nodes, search.n_blocks, search.rngs)
+    factors = Factorization(chain(search.adjacency), search.adjacency.shape[0], search.n_blocks, search.rngs)
     factors.advance(n_iter)
     return list(factors.labels())
 
@@ -130,7 +130,9 @@ def settled_labels(operator: Operator, search: Search) -> list[IntArray]:
     parts = [list(search.rngs[at::n_parts]) for at in range(n_parts)]
     with threadpool_limits(limits=1):  # sums over threads arrive in any order: one thread, one result
         found = Parallel(n_jobs=n_parts, prefer="threads")(
-            delayed(_settle)(Factorization(operator, search.n_nodes, search.n_blocks, part, dtype=np.float32))
+            delayed(_settle)(
+                Factorization(operator, search.adjacency.shape[0], search.n_blocks, part, dtype=np.float32)
+            )
             for part in parts
         )
     return [found[at % n_parts][at // n_parts] for at in range(len(search.rngs))]

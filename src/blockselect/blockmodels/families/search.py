@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -20,14 +20,6 @@ class Search:
     rngs: Sequence[np.random.Generator]
     features: Features | None = None  # (n, m), for families that read them
     n_jobs: int | None = None  # threads or processes; the result is the same for any number
-
-    @property
-    def n_nodes(self) -> int:
-        return int(self.adjacency.shape[0])
-
-    def with_rngs(self, rngs: Sequence[np.random.Generator]) -> Search:
-        """The same search from other starts."""
-        return replace(self, rngs=rngs)
 
 
 Family: TypeAlias = Callable[[Search], list[IntArray]]  # labels (n,) of each start

@@ -8,11 +8,9 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
-from blockselect.blockmodels.clusters import cluster_rows, draw_seed
-from blockselect.blockmodels.eigenvectors import leading_eigenvectors
+from blockselect.blockmodels.embedding import cluster_rows, draw_seed, leading_eigenvectors, unit_rows, unit_weights
 from blockselect.blockmodels.families.factorization import chain
 from blockselect.blockmodels.families.search import Search
-from blockselect.blockmodels.scaling import unit_rows, unit_weights
 
 _HOPS = 2  # of the random walk: neighbours of neighbours, before all nodes look alike
 _DIGITS = 8  # of the embedding; what follows is rounding of the decomposition

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
-from blockselect.blockmodels.clusters import cluster_starts
-from blockselect.blockmodels.eigenvectors import leading_eigenvectors
+from blockselect.blockmodels.embedding import cluster_starts, degree_normalized, leading_eigenvectors, unit_rows
 from blockselect.blockmodels.families.search import Search
-from blockselect.blockmodels.scaling import degree_normalized, unit_rows
 
 
 def spectral_labels(search: Search) -> list[IntArray]:

@@ -1,0 +1,78 @@
+"""Embeddings of a graph and clusters of them: scaled graphs, leading eigenvectors, K-means; the same every time."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy import sparse
+from scipy.sparse.linalg import eigsh
+from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_limits
+
+from blockselect.arrays import FloatArray, IntArray, Sparse
+from blockselect.blockmodels.families.search import Search
+
+_SMALL = 200  # nodes up to which a dense eigendecomposition is at least as quick, and exact for any k
+_RANK_TOLERANCE = 1e-10  # eigenvalues below this share of the largest are rounding
+_SEEDED = "rng" in inspect.signature(eigsh).parameters  # SciPy ≥ 1.17: restarts within eigsh draw fresh vectors
+
+
+def leading_eigenvectors(matrix: Any, count: int, *, tol: float = 0.0) -> tuple[FloatArray, FloatArray]:
+    """Eigenvalues largest by magnitude (at most count,) and their vectors (n, at most count), the largest first.
+
+    `tol` is the relative error allowed to eigenvalues of large matrices, 0: rounding. Vectors of eigenvalues that are
+    zero but for rounding are arbitrary: they come as zero.
+    """
+    n = matrix.shape[0]
+    if n <= max(_SMALL, count + 1):
+        values, vectors = np.linalg.eigh(matrix @ np.eye(n))
+    else:
+        rng = np.random.default_rng(0)  # a start that follows the graph's symmetries would miss what breaks them
+        seeded = {"rng": rng} if _SEEDED else {}
+        values, vectors = eigsh(matrix, k=count, which="LM", v0=rng.standard_normal(n), tol=tol, **seeded)
+    leading = np.argsort(-np.abs(values), kind="stable")[:count]
+    real = np.abs(values[leading]) > _RANK_TOLERANCE * np.abs(values[leading[0]])
+    return np.where(real, values[leading], 0.0), np.where(real, vectors[:, leading], 0.0)
+
+
+def unit_weights(adjacency: Sparse) -> Sparse:
+    """The graph with a largest weight of 1: what follows does not see the unit that weights were given in."""
+    return adjacency / adjacency.data.max()
+
+
+def degree_normalized(adjacency: Sparse) -> Sparse:
+    """(D + τI)^-½ A (D + τI)^-½, τ the mean degree: hubs count less, and nodes of few links not too much."""
+    degrees = np.asarray(adjacency.sum(axis=1), dtype=np.float64).ravel()
+    scale = sparse.diags_array(1 / np.sqrt(degrees + degrees.mean()))
+    return sparse.csr_array(scale @ adjacency @ scale)
+
+
+def unit_rows(vectors: FloatArray) -> FloatArray:
+    """Rows scaled to unit length; those that are zero but for rounding become zero."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    reached = lengths > np.sqrt(np.finfo(np.float64).eps) * lengths.max()
+    unit: FloatArray = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=reached)
+    return unit
+
+
+def cluster_starts(embedding: FloatArray, search: Search) -> list[IntArray]:
+    """Clusters of each start of a search."""
+    seeds = [draw_seed(rng) for rng in search.rngs]
+    jobs = (delayed(cluster_rows)(embedding, search.n_blocks, seed) for seed in seeds)
+    return list(Parallel(n_jobs=search.n_jobs)(jobs))
+
+
+def cluster_rows(embedding: FloatArray, n_clusters: int, seed: int) -> IntArray:
+    """At most this many clusters: K-means refills a cluster that loses its last row, but cannot split equal rows."""
+    distinct = len(np.unique(embedding.round(12), axis=0))
+    with threadpool_limits(limits=1):  # sums over threads arrive in any order: one thread, one result
+        kmeans = KMeans(min(n_clusters, distinct), n_init=1, random_state=seed).fit(embedding)
+    return np.asarray(kmeans.labels_, dtype=np.intp)
+
+
+def draw_seed(rng: np.random.Generator) -> int:
+    """A seed for libraries that take no generator."""
+    return int(rng.integers(2**31))
