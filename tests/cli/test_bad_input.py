@@ -141,7 +141,7 @@ def test_options_that_are_gone_are_not_known(refuse, network, option):
 
 
 def test_discoveries_need_links_that_the_features_did_not_make(refuse, network):
-    assert "no graph is given" in refuse("--features", network.features, "--top", "auto")
+    assert "--graph is not given" in refuse("--features", network.features, "--top", "auto")
 
 
 def test_the_paper_has_no_graph_of_its_own_and_asks_for_one(refuse, network):

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from blockselect import BlockModel, BlockModelSelector, Descent, make_attributed_blocks
+from blockselect import BlockModel, BlockModelSelector, make_attributed_blocks
 from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.gram_squared import gram_squared
 from blockselect.consensus.joint import JointLikelihood
@@ -111,7 +111,7 @@ def test_scores_are_the_weighted_votes_of_the_voters(network, fitted):
     """A vote is what one block model alone would score, following how alike its blocks link."""
     gram = gram_squared(network.features)
     votes = [
-        Descent()
+        fitted._solver()
         .solve(gram, BlockStatistics.of(network.features, [one.reflected()]), profile_ratio=0.6, sparsity=0.0)
         .scores[0, 0]
         for one in fitted.voters_

@@ -82,7 +82,7 @@ def test_fitting_changes_no_parameter(network):
 
 def test_settings_of_the_solver_can_be_set_by_name_though_no_solver_is_given(network):
     selector = BlockModelSelector(12, block_model=network.blocks).set_params(solver__max_iter=7)
-    assert selector.solver.get_params() == Descent(max_iter=7).get_params()
+    assert selector.solver.get_params() == Descent(step_size=0.08, max_iter=7, tol=0.0).get_params()
     assert selector.fit(network.features, adjacency=network.adjacency).n_iter_ == 7
 
 
@@ -93,7 +93,7 @@ def test_settings_of_a_given_solver_can_be_set_by_name():
 
 
 def test_no_solver_stands_for_the_default_descent(network, fitted):
-    assert_array_equal(fit(network, solver=Descent()).scores_, fitted.scores_)
+    assert_array_equal(fit(network, solver=Descent(step_size=0.08, max_iter=25, tol=0)).scores_, fitted.scores_)
     assert fitted.solver is None
 
 

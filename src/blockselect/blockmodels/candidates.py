@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from blockselect.arrays import Features, IntArray
-from blockselect.blockmodels.families.adjacency import adjacency_labels
 from blockselect.blockmodels.families.factorization import normalized_labels, onmtf_labels, two_hop_labels
 from blockselect.blockmodels.families.search import Family, Search
 from blockselect.blockmodels.families.smoothed import smoothed_labels
-from blockselect.blockmodels.families.spectral import spectral_labels
+from blockselect.blockmodels.families.spectral import adjacency_labels, spectral_labels
 from blockselect.blockmodels.model import BlockModel
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import check_adjacency, check_feature_matrix

@@ -63,7 +63,8 @@ class Descent(BaseEstimator):
     dtype : {"float64", "float32"}, default="float64"
         Float type of the computation.
     memory_limit : float or None, default=None
-        Bytes that the squared Gram matrix of the features may take.
+        Bytes that the squared Gram matrix of the features may take; None: half of the free memory. Where it does not
+        fit, an approximation of low rank is used.
 
     Examples
     --------

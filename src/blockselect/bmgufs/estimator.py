@@ -77,8 +77,8 @@ class BMGUFS(DescentSelector):
         Both losses by iteration.
     n_iter_ : int
         Iterations made.
-    gram_form_ : {"dense", "sparse"}
-        How the squared Gram matrix of the features was held.
+    gram_form_, gram_reason_ : str
+        How the squared Gram matrix of the features was held, "dense", "sparse" or "low rank", and why.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 

@@ -1,25 +1,42 @@
 """GramSquared: the elementwise square of the Gram matrix of the features, as an operator (paper: (YᵀY)∘²).
 
-It depends on neither the blocks nor the scores: one is made for a data set and shared by every solve on it.
+It depends on neither the blocks nor the scores: one is made for a data set and shared by every solve on it. It is held
+in one of three forms, chosen by what memory there is:
+
+- dense (m, m): the fastest product where most features occur together;
+- sparse: without its zeros, where few features occur together;
+- low rank: Y ≈ U Σ Vᵀ, Z = V Σ (m, q), and (W r)_l ≈ z_lᵀ (Zᵀ diag(r) Z) z_l. It takes m q numbers, and is the only
+  approximate one.
 """
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
-from array_api_compat import is_torch_array
+from array_api_compat import array_namespace, is_torch_array
+from numba import njit
 from scipy import sparse
+from sklearn.utils.extmath import randomized_svd
 
-from blockselect.arrays import Array, Features, FloatArray, Sparse
+from blockselect.arrays import Array, Features, FloatArray, IntArray, Sparse
 from blockselect.errors import ParameterError
 
 _CHUNK_BYTES = 2**26  # of a slab of the Gram matrix while it is squared
 _SPARSE_BELOW = 0.1  # share of non-zeros under which the sparse product is the faster one (benchmarks/gram.py)
 _SAMPLE = 256  # columns that estimate that share
+_OF_FREE = 0.5  # share of the free memory that it may take where no limit is given
+_BY_PAIRS = 16  # multiplications of a dense product in the time of one scattered addition
+_TILE = 64  # rows and columns of the matrix mirrored at once
+_RANKS = (64, 128, 256, 512)  # tried in this order, until the error is small enough
+_UNKNOWN_MEMORY = 2**32  # bytes, where the system does not say: a small machine
+_MAX_ERROR = 0.02  # of W r, relatively, for uniform r, on sampled features
+_ERROR_SAMPLE = 64  # features
 
-Form: TypeAlias = Literal["dense", "sparse"]
+Form: TypeAlias = Literal["dense", "sparse", "low rank"]
 
 
 class GramSquared(Protocol):
@@ -64,49 +81,174 @@ class SparseGramSquared:
         return (self.values @ transposed).T
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class LowRankGramSquared:
+    """Held as Z with YᵀY ≈ Z Zᵀ."""
+
+    values: Array  # (m, q)
+
+    @property
+    def form(self) -> Form:
+        return "low rank"
+
+    def apply(self, scores: Array) -> Array:
+        xp = array_namespace(scores)
+        Z = self.values
+        products = [xp.sum((Z @ (Z.T @ (r[:, None] * Z))) * Z, axis=1) for r in scores]
+        return xp.stack(products)
+
+
+@dataclass(frozen=True, slots=True)
+class GramChoice:
+    """In which form the matrix is held, and why."""
+
+    form: Form
+    reason: str
+
+
 def gram_squared(
     features: Features, *, form: Form | None = None, dtype: Any = np.float64, memory_limit: float | None = None
-) -> DenseGramSquared | SparseGramSquared:
-    """Square the Gram matrix of the features, in the given form or in the one that `gram_form` chooses."""
-    if (form or gram_form(features, dtype=dtype, memory_limit=memory_limit)) == "dense":
+) -> DenseGramSquared | SparseGramSquared | LowRankGramSquared:
+    """Square the Gram matrix of the features, in the given form or in the one that `choose_form` takes."""
+    taken = form or choose_form(features, dtype=dtype, memory_limit=memory_limit).form
+    if taken == "dense":
         return DenseGramSquared(_dense(features, np.dtype(dtype)))
-    return SparseGramSquared(_sparse(features, np.dtype(dtype)))
+    if taken == "sparse":
+        return SparseGramSquared(_sparse(features, np.dtype(dtype)))
+    return LowRankGramSquared(low_rank_factor(features, np.dtype(dtype)))
 
 
-def gram_form(features: Features, *, dtype: Any = np.float64, memory_limit: float | None = None) -> Form:
-    """Which form of the squared Gram matrix multiplies faster within a limit of bytes.
+def choose_form(features: Features, *, dtype: Any = np.float64, memory_limit: float | None = None) -> GramChoice:
+    """The exact form with the faster product, if it fits into the limit, or into half of the free memory.
 
-    Where the faster form is over the limit, the smaller is taken; where both are, that is an error.
+    Where it does not fit, the smaller exact form is taken, and where neither does, the low-rank one.
     """
-    dtype = np.dtype(dtype)
-    m = features.shape[1]
-    dense_bytes = m * m * dtype.itemsize
+    dtype, m = np.dtype(dtype), features.shape[1]
+    limit = memory_limit if memory_limit is not None else _OF_FREE * free_memory()
+    bound = "memory_limit" if memory_limit is not None else "half of the free memory"
     share = _share_of_nonzeros(features)
-    sparse_bytes = share * m * m * (dtype.itemsize + 4)
-    form: Form = "sparse" if share < _SPARSE_BELOW else "dense"
-    if memory_limit is not None and (dense_bytes if form == "dense" else sparse_bytes) > memory_limit:
-        form = "sparse" if sparse_bytes < dense_bytes else "dense"
-    needed = dense_bytes if form == "dense" else sparse_bytes
-    if memory_limit is not None and needed > memory_limit:
+    needed = {"dense": float(m * m * dtype.itemsize), "sparse": share * m * m * (dtype.itemsize + 4)}
+    faster: Form = "sparse" if share < _SPARSE_BELOW else "dense"
+    smaller: Form = "sparse" if needed["sparse"] < needed["dense"] else "dense"
+    if needed[faster] <= limit:
+        return GramChoice(faster, f"{share:.0%} of the feature pairs occur together, and it fits into memory")
+    if needed[smaller] <= limit:
+        return GramChoice(
+            smaller, f"the {faster} form takes {_gigabytes(needed[faster])}, over {bound} ({_gigabytes(limit)})"
+        )
+    least = float(m * min(_RANKS[0], *features.shape) * dtype.itemsize)
+    if least > limit:
         raise ParameterError(
             "memory_limit",
-            f"is {memory_limit / 1e9:.2g} GB but the squared Gram matrix of {m} features takes {needed / 1e9:.2g} GB "
-            f"({form}, {dtype}); raise it, compute in float32, or drop features first (by variance, say).",
+            f"is {_gigabytes(limit)} but the squared Gram matrix of {m} features takes at least {_gigabytes(least)}; "
+            "raise it, compute in float32, or drop features first (by variance, say).",
         )
-    return form
+    return GramChoice(
+        "low rank",
+        f"the {smaller} form takes {_gigabytes(needed[smaller])}, over {bound} ({_gigabytes(limit)})",
+    )
+
+
+def low_rank_factor(features: Features, dtype: np.dtype[Any], *, rank: int | None = None) -> FloatArray:
+    """Z (m, q) with YᵀY ≈ Z Zᵀ; the rank is the smallest tried that keeps W r within 2 %, on sampled features."""
+    Y = features.astype(dtype, copy=False)
+    largest = min(Y.shape)
+    tried = [rank] if rank is not None else [q for q in _RANKS if q < largest] or [largest]
+    for q in tried:
+        q = min(q, largest)
+        _, sizes, rows = randomized_svd(Y, q, n_iter=2, power_iteration_normalizer="QR", random_state=0)
+        Z = np.ascontiguousarray((rows * sizes[:, None]).T.astype(dtype, copy=False))
+        if q == largest or q == tried[-1] or low_rank_error(features, Z) <= _MAX_ERROR:
+            break
+    return Z
+
+
+def low_rank_error(features: Features, Z: FloatArray) -> float:
+    """‖W r − W_q r‖ / ‖W r‖ for uniform r, on evenly spread features."""
+    m = features.shape[1]
+    sample = np.unique(np.linspace(0, m - 1, min(m, _ERROR_SAMPLE)).astype(np.intp))
+    part: Any = features[:, sample].T @ features
+    exact = np.asarray(part.power(2).sum(axis=1) if sparse.issparse(part) else (part**2).sum(axis=1)).ravel()
+    approximate = np.sum((Z[sample] @ (Z.T @ Z)) * Z[sample], axis=1)
+    return float(np.linalg.norm(exact - approximate) / max(np.linalg.norm(exact), np.finfo(np.float64).tiny))
+
+
+def free_memory() -> float:
+    """What the kernel counts as available; half of all memory, or 4 GiB, where it does not say."""
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return float(line.split()[1]) * 1024
+    except OSError:
+        pass
+    try:
+        return 0.5 * float(os.sysconf("SC_PAGE_SIZE")) * float(os.sysconf("SC_PHYS_PAGES"))
+    except (AttributeError, OSError, ValueError):  # not POSIX
+        return float(_UNKNOWN_MEMORY)
+
+
+def _gigabytes(size: float) -> str:
+    return f"{size / 1e9:.2g} GB"
 
 
 def _dense(features: Features, dtype: np.dtype[Any]) -> FloatArray:
-    m = features.shape[1]
-    squared = np.empty((m, m), dtype=dtype)
-    for columns, slab in _slabs(features, dtype):
-        squared[columns] = slab.toarray() if sparse.issparse(slab) else slab
+    """By pairs of non-zeros of each node, or by a dense product where there are many."""
+    Y = features.astype(dtype, copy=False)
+    m = Y.shape[1]
+    squared = np.zeros((m, m), dtype=dtype)
+    if sparse.issparse(Y):
+        n_pairs = float(np.square(np.diff(Y.indptr), dtype=np.float64).sum())
+        if n_pairs * _BY_PAIRS < Y.shape[0] * float(m) ** 2:
+            Y.sort_indices()
+            by_feature = sparse.csc_array(Y)
+            _square_by_pairs(
+                squared, by_feature.indptr, by_feature.indices, by_feature.data, Y.indptr, Y.indices, Y.data
+            )
+            return squared
+    step = max(1, _CHUNK_BYTES // (m * dtype.itemsize))
+    for start in range(0, Y.shape[0], step):
+        rows = Y[start : start + step]
+        rows = rows.toarray() if sparse.issparse(rows) else rows
+        squared += rows.T @ rows
     return np.square(squared, out=squared)
+
+
+@njit(cache=True, nogil=True)
+def _square_by_pairs(
+    squared: FloatArray,
+    starts: IntArray,
+    nodes: IntArray,
+    values: FloatArray,
+    node_starts: IntArray,
+    features: IntArray,
+    node_values: FloatArray,
+) -> None:
+    """(YᵀY)∘² into zeros (m, m), from Y by column and by row: a row of the result at a time, which stays in cache.
+
+    Features of a node are sorted, and columns come in order, so that what a node has left is its part right of the
+    diagonal.
+    """
+    m = len(starts) - 1
+    left_of_node = node_starts.copy()
+    for left in range(m):
+        row = squared[left]
+        for at in range(starts[left], starts[left + 1]):
+            node, x = nodes[at], values[at]
+            for other in range(left_of_node[node], node_starts[node + 1]):
+                row[features[other]] += x * node_values[other]
+            left_of_node[node] += 1
+        for right in range(left, m):
+            row[right] *= row[right]
+    for first in range(0, m, _TILE):  # the other triangle, in tiles that stay in cache
+        for second in range(first, m, _TILE):
+            for left in range(first, min(first + _TILE, m)):
+                for right in range(max(second, left + 1), min(second + _TILE, m)):
+                    squared[right, left] = squared[left, right]
 
 
 def _sparse(features: Features, dtype: np.dtype[Any]) -> Sparse:
     squared = sparse.csr_array(
-        sparse.vstack([sparse.csr_array(slab) for _, slab in _slabs(features, dtype)], format="csr")
+        sparse.vstack([sparse.csr_array(slab) for slab in _slabs(features, dtype)], format="csr")
     )
     squared.sort_indices()
     np.square(squared.data, out=squared.data)
@@ -114,14 +256,13 @@ def _sparse(features: Features, dtype: np.dtype[Any]) -> Sparse:
 
 
 def _slabs(features: Features, dtype: np.dtype[Any]) -> Any:
-    """Rows of YᵀY, some at a time: (slice of features, slab)."""
+    """Rows of YᵀY, some at a time."""
     Y = features.astype(dtype, copy=False)
     transposed = Y.T.tocsr() if sparse.issparse(Y) else Y.T
     m = Y.shape[1]
     step = max(1, _CHUNK_BYTES // (m * dtype.itemsize))
     for start in range(0, m, step):
-        columns = slice(start, min(start + step, m))
-        yield columns, transposed[columns] @ Y
+        yield transposed[start : start + step] @ Y
 
 
 def _share_of_nonzeros(features: Features) -> float:

@@ -19,7 +19,7 @@ from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.descent import Descent, Solution
 from blockselect.bmgufs.descent import Progress as DescentProgress
 from blockselect.bmgufs.device import check_device
-from blockselect.bmgufs.gram_squared import GramSquared, gram_squared
+from blockselect.bmgufs.gram_squared import GramSquared, choose_form, gram_squared
 from blockselect.bmgufs.losses import induced_density
 from blockselect.graphs.attributed import AttributedGraph
 
@@ -80,9 +80,9 @@ class DescentSelector(ScoreSelector):
     def _gram(self, graph: AttributedGraph) -> GramSquared:
         """The squared Gram matrix of the features, in the form that suits them."""
         solver = self._solver()
-        gram = gram_squared(graph.features, dtype=solver.dtype, memory_limit=solver.memory_limit)
-        self.gram_form_ = gram.form
-        return gram
+        choice = choose_form(graph.features, dtype=solver.dtype, memory_limit=solver.memory_limit)
+        self.gram_form_, self.gram_reason_ = choice.form, choice.reason
+        return gram_squared(graph.features, form=choice.form, dtype=solver.dtype)
 
     def _solve(
         self,

@@ -10,6 +10,7 @@ from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
+from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 
 from blockselect._sklearn import Interval, StrOptions, fit_context
@@ -21,6 +22,7 @@ from blockselect.blockmodels.n_blocks import MAX_BLOCKS, choose_n_blocks
 from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.descent import Descent
 from blockselect.bmgufs.selector import DescentSelector
+from blockselect.consensus.feature_likelihood import as_counts
 from blockselect.consensus.joint import JointLikelihood
 from blockselect.consensus.link_likelihood import link_unit
 from blockselect.consensus.screening import screen
@@ -28,8 +30,6 @@ from blockselect.consensus.weights import feature_weights, weighted_vote
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.binarize import are_sparse_counts, presence
 from blockselect.inspection.discoveries import DEFAULT_LEVEL, Discoveries, check_testable, match_blocks
-
-_TRIES = 3  # block models of each resampled graph, of which the best counts
 
 
 class BlockModelSelector(DescentSelector):
@@ -56,7 +56,7 @@ class BlockModelSelector(DescentSelector):
         How blocks are found, or the blocks themselves: a label for each node, or a block model. "mixed" uses the
         families "spectral", "two_hop", "smoothed", "normalized", "onmtf" (the paper's) and "adjacency" in turn. See
         :func:`blockselect.find_block_models`. (paper: F, M)
-    n_candidates : int, default=24
+    n_candidates : int, default=12
         Block models found from different random starts.
     joint : bool, default=True
         Refine the blocks with the features: move a node to another block when links and features together become more
@@ -69,7 +69,8 @@ class BlockModelSelector(DescentSelector):
     n_neighbors : int, default=10
         Neighbours of each node in the graph built from the features where `fit` is given no adjacency.
     solver : Descent or None, default=None
-        None is ``Descent()``: the exact gradient, until both losses settle.
+        None is ``Descent(step_size=0.08, max_iter=25, tol=0)``: the paper's path in an eighth of its steps, with the
+        exact gradient.
     device : str, default="cpu"
         Where the descent runs: "cpu" (NumPy), or a torch device such as "cuda". Results are NumPy arrays on any.
     n_jobs : int or None, default=None
@@ -106,8 +107,8 @@ class BlockModelSelector(DescentSelector):
         Both losses by iteration, of `block_model_`.
     n_iter_ : int
         Iterations made.
-    gram_form_ : {"dense", "sparse"}
-        How the squared Gram matrix of the features was held.
+    gram_form_, gram_reason_ : str
+        How the squared Gram matrix of the features was held, "dense", "sparse" or "low rank", and why.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -146,7 +147,7 @@ class BlockModelSelector(DescentSelector):
         n_blocks: int | Literal["auto"] = "auto",
         max_blocks: int = MAX_BLOCKS,
         block_model: Any = "mixed",
-        n_candidates: int = 24,
+        n_candidates: int = 12,
         joint: bool = True,
         profile_ratio: float = 0.6,
         binarize: bool | Literal["auto"] = "auto",
@@ -214,6 +215,10 @@ class BlockModelSelector(DescentSelector):
         scores = weighted_vote(solution.scores[:, 0], feature_weights(likelihood, graph, self.voters_))
         self._select_found(graph, statistics, scores, discoveries)
         return self
+
+    @staticmethod
+    def _default_solver() -> Descent:
+        return Descent(step_size=0.08, max_iter=25, tol=0.0)
 
     def _read_network(self, X: Any, y: Any = None, adjacency: Any = None) -> AttributedGraph:
         if isinstance(self.block_model, str):
@@ -291,35 +296,37 @@ class BlockModelSelector(DescentSelector):
     ) -> FloatArray:
         """Scores on other graphs of the same nodes, without a whole fit to each.
 
-        Each graph is fitted by the best of three block models, of the families that voted, in turn: a single one is
-        worse than the best of many candidates, and features would seem less stable than they are. Blocks that were
-        given stay; only their densities change.
+        A voter's blocks, in turn, are refined on each graph, and so are new ones of its family; the better of the two
+        score. New blocks alone are worse than the best of many candidates, so that features would seem less stable
+        than they are. Blocks that were given stay; only their densities change.
         """
-        unit = link_unit(graph.adjacency)
-        models, weights = [], []
-        for i, (adjacency, rng) in enumerate(zip(adjacencies, rngs, strict=True)):
-            resampled = replace(graph, adjacency=adjacency)
-            likelihood = JointLikelihood(resampled, link_unit=unit)
-            if self._searches():
-                like = [self.voters_[j % len(self.voters_)] for j in range(_TRIES * i, _TRIES * (i + 1))]
-                found = [_found_again(resampled, one, rng) for one in like]
-                models.append(screen(likelihood, found, joint=self.joint, rng=rng).voters[0])
-            else:
-                models.append(BlockModel.from_labels(adjacency, self.labels_))
-            weights.append(feature_weights(likelihood, resampled, models[-1:]))
-            report("resampling", i + 1, len(adjacencies))
+        unit, counts = link_unit(graph.adjacency), as_counts(graph.features)
+
+        def rescore(place: int) -> tuple[BlockModel, FloatArray]:
+            resampled = replace(graph, adjacency=adjacencies[place])
+            likelihood = JointLikelihood(resampled, link_unit=unit, counts=counts)
+            model = self._blocks_again(likelihood, resampled, self.voters_[place % len(self.voters_)], rngs[place])
+            report("resampling", place + 1, len(adjacencies))
+            return model, feature_weights(likelihood, resampled, [model])
+
+        jobs = Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(rescore)(i) for i in range(len(adjacencies)))
+        models, weights = zip(*jobs, strict=True)
         solution = self._solve(self._gram(graph), self._statistics(graph, models), partial(report, "stability"))
         return np.array([weighted_vote(*each) for each in zip(solution.scores, weights, strict=True)])
+
+    def _blocks_again(
+        self, likelihood: JointLikelihood, graph: AttributedGraph, voter: BlockModel, rng: np.random.Generator
+    ) -> BlockModel:
+        """The block model of a resampled graph."""
+        kept = BlockModel.from_labels(graph.adjacency, voter.labels, family=voter.family)
+        if not self._searches():
+            return kept
+        search = {"family": voter.family, "features": graph.features, "n_candidates": 1}
+        found = find_block_models(graph.adjacency, voter.n_blocks, rng=rng, **search)
+        return screen(likelihood, [kept, *found], joint=self.joint, rng=rng).voters[0]
 
     def _without_effect(self) -> dict[str, str]:
         if not self._searches():
             names = ("n_blocks", "max_blocks", "n_candidates", "joint")
             return dict.fromkeys(names, "block_model brings the blocks")
         return {} if self.n_blocks == "auto" else {"max_blocks": 'it limits n_blocks="auto" alone'}
-
-
-def _found_again(graph: AttributedGraph, like: BlockModel, rng: np.random.Generator) -> BlockModel:
-    """A block model of a graph, found by the family of another."""
-    return find_block_models(
-        graph.adjacency, like.n_blocks, family=like.family, features=graph.features, n_candidates=1, rng=rng
-    )[0]

@@ -20,15 +20,14 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
+from numpy.typing import ArrayLike
 
-from blockselect.arrays import FloatArray, IntArray, Sparse
+from blockselect.arrays import BoolArray, FloatArray, IntArray
 from blockselect.blockmodels.model import BlockModel, check_block_model, encode_labels
-from blockselect.consensus.feature_likelihood import FeatureLikelihood, as_counts, feature_gains
-from blockselect.consensus.link_likelihood import LinkLikelihood, xlogx
+from blockselect.consensus.feature_likelihood import as_counts, feature_gains
+from blockselect.consensus.link_likelihood import as_links, link_gain, xlogx
 from blockselect.consensus.link_likelihood import link_unit as default_link_unit
-from blockselect.consensus.moves import Likelihood, sweep
+from blockselect.consensus.moves import Counts, rates_of, sums_by_block, sweep, weights_by_block
 from blockselect.graphs.attributed import AttributedGraph
 
 DEFAULT_TOL = 0.01  # nats a node
@@ -40,9 +39,19 @@ class JointResult:
     """Blocks refined with the features."""
 
     model: BlockModel  # as many blocks as it began with
-    in_use: NDArray[np.bool_]  # (m,) features whose gain exceeds the penalty: those that moved nodes (J's r)
+    in_use: BoolArray  # (m,) features whose gain exceeds the penalty: those that moved nodes (J's r)
     objective: FloatArray  # (t + 1,) J in nats before the first round and after each
     n_moves: IntArray  # (t,) nodes moved in each round
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _State:
+    """What blocks sum up to."""
+
+    weights: FloatArray  # (k, k) of the links
+    sums: FloatArray  # (m, k) of the features
+    gains: FloatArray  # (m,) log-likelihood gain of each feature
+    objective: float  # J
 
 
 class JointLikelihood:
@@ -61,6 +70,8 @@ class JointLikelihood:
     link_unit : float, optional
         The weight that counts as one link; default: that of `link_likelihood.link_unit`. A resampled graph has that of
         the graph it was drawn from.
+    counts : Counts, optional
+        The features as `as_counts` gives them, where another likelihood of the same features has them already.
 
     Examples
     --------
@@ -74,7 +85,7 @@ class JointLikelihood:
     True
     """
 
-    __slots__ = ("_adjacency", "_features", "_graph", "_totals", "feature_weight", "link_unit", "rate_penalty")
+    __slots__ = ("_counts", "_graph", "_links", "feature_weight", "link_unit", "rate_penalty")
 
     def __init__(
         self,
@@ -83,13 +94,14 @@ class JointLikelihood:
         feature_weight: float = 1.0,
         rate_penalty: float = 1.0,
         link_unit: float | None = None,
+        counts: Counts | None = None,
     ) -> None:
         _check_numbers(feature_weight=feature_weight, rate_penalty=rate_penalty)
         self.feature_weight, self.rate_penalty = float(feature_weight), float(rate_penalty)
         self._graph = graph
         self.link_unit = default_link_unit(graph.adjacency) if link_unit is None else link_unit
-        self._adjacency = _link_counts(graph.adjacency, self.link_unit)  # (n, n)
-        self._features, self._totals = as_counts(graph.features)  # (n, m) and (n,)
+        self._links = as_links(graph.adjacency, self.link_unit)
+        self._counts = as_counts(graph.features) if counts is None else counts
 
     def penalty(self, n_blocks: int) -> float:
         """Penalty, in nats, of a feature with a separate rate in each of k blocks: λ (k − 1)."""
@@ -97,12 +109,11 @@ class JointLikelihood:
 
     def feature_gains(self, labels: ArrayLike) -> FloatArray:
         """Log-likelihood gain of each feature by the blocks, before the penalty: (m,), at least 0."""
-        return feature_gains(self._features, self._totals, self._checked(labels))
+        return self._state(self._checked(labels)).gains
 
     def gain(self, labels: ArrayLike) -> float:
         """−J: penalised log-likelihood gain of the links and of the features above their penalty. Larger is better."""
-        numbers = self._checked(labels)
-        return -self._objective(numbers, self.feature_gains(numbers))
+        return -self._state(self._checked(labels)).objective
 
     def improve(
         self, model: BlockModel, *, max_rounds: int = 50, tol: float = DEFAULT_TOL, rng: np.random.Generator
@@ -132,35 +143,40 @@ class JointLikelihood:
         _check_rounds(max_rounds)
         n_nodes = self._graph.n_nodes
         labels = check_block_model(model, n_nodes).labels.astype(np.intp)
-        gains = self.feature_gains(labels)
-        objective, n_moves = [self._objective(labels, gains)], []
+        state, exact = self._state(labels), False
+        objective, n_moves = [state.objective], []
         for _ in range(max_rounds):
-            n_moves.append(self._move_nodes(labels, gains, rng.permutation(n_nodes)))
-            gains = self.feature_gains(labels)
-            objective.append(self._objective(labels, gains))
+            n_moves.append(self._move_nodes(labels, state, rng.permutation(n_nodes), exact=exact))
+            state = self._state(labels)
+            objective.append(state.objective)
             if n_moves[-1] == 0 or objective[-2] - objective[-1] <= tol * n_nodes:
-                break
+                if exact or self._counts.equal:
+                    break
+                exact = True  # the tables are used up; the last rounds are exact
         return JointResult(
             model=BlockModel.from_labels(self._graph.adjacency, labels, family=model.family),
-            in_use=gains > self.penalty(model.n_blocks),
+            in_use=state.gains > self.penalty(model.n_blocks),
             objective=np.array(objective),
             n_moves=np.array(n_moves, dtype=np.intp),
         )
 
-    def _objective(self, labels: IntArray, gains: FloatArray) -> float:
-        """J of the blocks with the best choice of features for them."""
-        worth = float(np.maximum(gains - self.penalty(int(labels.max()) + 1), 0.0).sum())
-        return -LinkLikelihood(self._adjacency, labels).value - self.feature_weight * worth
+    def _state(self, labels: IntArray) -> _State:
+        """What the blocks of these labels (n,) sum up to, and J with the best choice of features for them."""
+        k = int(labels.max()) + 1
+        weights = weights_by_block(self._links, labels, k)
+        sums = sums_by_block(self._counts, labels, self._graph.n_features, k)
+        totals: FloatArray = np.bincount(labels, self._counts.totals, minlength=k).astype(np.float64)
+        gains = feature_gains(sums, totals)
+        above = float(np.maximum(gains - self.penalty(k), 0.0).sum())
+        return _State(weights, sums, gains, -link_gain(weights) - self.feature_weight * above)
 
-    def _move_nodes(self, labels: IntArray, gains: FloatArray, order: IntArray) -> int:
-        """One sweep with the choice of features held; changes `labels`."""
-        in_use = self._features[:, np.flatnonzero(gains > self.penalty(int(labels.max()) + 1))]
-        parts: list[tuple[float, Likelihood]] = [(1.0, LinkLikelihood(self._adjacency, labels))]
-        largest = float(xlogx(self._adjacency.sum()))
-        if self.feature_weight > 0 and in_use.shape[1] > 0:
-            parts.append((self.feature_weight, FeatureLikelihood(in_use, self._totals, labels)))
-            largest += self.feature_weight * float(xlogx(in_use.sum()))
-        return sweep(labels, parts, order, least_gain=_ROUNDING * largest, width=in_use.nnz / len(labels))
+    def _move_nodes(self, labels: IntArray, state: _State, order: IntArray, *, exact: bool) -> int:
+        """One sweep with the choice of features held; changes `labels` and uses `state` up."""
+        in_use = state.gains > self.penalty(len(state.weights))
+        rates = rates_of(self._counts, labels, state.sums, in_use)
+        weight = self.feature_weight if in_use.any() else 0.0
+        largest = float(xlogx(state.weights.sum()) + weight * xlogx(rates.of_block.sum()))
+        return sweep(labels, order, self._links, state.weights, self._counts, rates, weight, _ROUNDING * largest, exact)
 
     def _checked(self, labels: ArrayLike) -> IntArray:
         numbers = encode_labels(labels)
@@ -169,14 +185,6 @@ class JointLikelihood:
                 f"there are {len(numbers)} labels but the graph has {self._graph.n_nodes} nodes; give one label a node."
             )
         return numbers
-
-
-def _link_counts(adjacency: Sparse, unit: float) -> Sparse:
-    """Link weights as counts, in double precision."""
-    counts = sparse.csr_array(adjacency, dtype=np.float64, copy=True)
-    counts.eliminate_zeros()
-    counts.data /= unit
-    return counts
 
 
 def _check_numbers(**settings: Any) -> None:

@@ -1,4 +1,4 @@
-"""LinkLikelihood: how much better blocks explain the links than one block, and what moving a node changes.
+"""Links: how much better blocks explain them than one block does.
 
 Links are Poisson counts whose means are the product of two degrees and of the affinity of two blocks (the
 degree-corrected block model of Karrer and Newman, 2011). With each affinity at its best, the log-likelihood is above
@@ -9,65 +9,33 @@ w all degrees. The degrees are given, so blocks need not separate hubs from leav
 from __future__ import annotations
 
 import numpy as np
+from scipy import sparse
 
-from blockselect.arrays import FloatArray, IntArray, Sparse
-from blockselect.graphs.convert import membership_matrix
+from blockselect.arrays import FloatArray, Sparse
+from blockselect.consensus.moves import Links
 
 _TINY = np.finfo(np.float64).tiny
 
 
-class LinkLikelihood:
-    """Log-likelihood gain of one graph under blocks that change one node at a time."""
+def as_links(adjacency: Sparse, unit: float) -> Links:
+    """A graph with its weights in units of one link, in double precision."""
+    counts = sparse.csr_array(adjacency, dtype=np.float64, copy=True)
+    counts.eliminate_zeros()
+    counts.data /= unit
+    return Links(
+        counts.indptr.astype(np.int64, copy=False),
+        counts.indices.astype(np.int32, copy=False),
+        counts.data,
+        counts.diagonal(),
+        np.asarray(counts.sum(axis=1)),
+    )
 
-    __slots__ = ("_adjacency", "_block_degrees", "_degrees", "_loops", "_to_blocks", "_weights")
 
-    def __init__(self, adjacency: Sparse, labels: IntArray) -> None:
-        F = membership_matrix(labels)
-        self._adjacency = adjacency  # (n, n)
-        self._loops: FloatArray = adjacency.diagonal()  # (n,)
-        self._to_blocks: FloatArray = (adjacency @ F).toarray()  # (n, k), self-loops included
-        self._degrees: FloatArray = self._to_blocks.sum(axis=1)  # (n,)
-        self._weights: FloatArray = F.T @ self._to_blocks  # (k, k)
-        self._block_degrees: FloatArray = self._weights.sum(axis=1)  # (k,)
-
-    @property
-    def value(self) -> float:
-        """Log-likelihood of the blocks above that of one block, in nats; at least 0."""
-        within = 0.5 * float(xlogx(self._weights).sum()) - float(xlogx(self._block_degrees).sum())
-        return within + 0.5 * float(xlogx(self._block_degrees.sum()))
-
-    def gains(self, nodes: slice, labels: IntArray) -> FloatArray:
-        """Gain in nats by moving each of some nodes, now in the blocks `labels`, to each block: (b, k)."""
-        a, at = labels, np.arange(len(labels))
-        w, loops, degrees = self._weights, self._loops[nodes], self._degrees[nodes]
-        links = self._to_blocks[nodes].copy()  # (b, k), to others
-        links[at, a] -= loops
-        own = links[at, a][:, None]
-        leave = xlogx(w[a] - links) - xlogx(w[a])  # (b, c) the pair of the old block and c
-        join = xlogx(w + links[:, None, :]) - xlogx(w)  # (b, new, c) the pair of the new block and c
-        # A pair of the old or the new block with a third; pairs among these two come after.
-        others = leave.sum(axis=1, keepdims=True) - leave[at, a][:, None] - leave
-        others += join.sum(axis=2) - np.diagonal(join, axis1=1, axis2=2) - join[at, :, a]
-        between = xlogx(w[a] - links + own) - xlogx(w[a])
-        old = xlogx(w[a, a] - 2 * own[:, 0] - loops) - xlogx(w[a, a])
-        new = xlogx(np.diagonal(w) + 2 * links + loops[:, None]) - xlogx(np.diagonal(w))
-        e = self._block_degrees
-        degree_terms = (xlogx(e[a] - degrees) - xlogx(e[a]))[:, None] + xlogx(e + degrees[:, None]) - xlogx(e)
-        gains: FloatArray = others + between + 0.5 * (old[:, None] + new) - degree_terms
-        return gains
-
-    def move(self, node: int, old: int, new: int) -> None:
-        """Follow a node from one block to another."""
-        loop = self._loops[node]
-        links = self._to_blocks[node].copy()
-        links[old] -= loop
-        for block, sign in ((old, -1), (new, 1)):
-            self._weights[block] += sign * links
-            self._weights[:, block] += sign * links
-            self._weights[block, block] += sign * loop
-            self._block_degrees[block] += sign * self._degrees[node]
-            row = slice(*self._adjacency.indptr[node : node + 2])
-            self._to_blocks[self._adjacency.indices[row], block] += sign * self._adjacency.data[row]
+def link_gain(weights: FloatArray) -> float:
+    """Log-likelihood of blocks with these link weights (k, k) above that of one block, in nats; at least 0."""
+    degrees = weights.sum(axis=1)
+    within = 0.5 * float(xlogx(weights).sum()) - float(xlogx(degrees).sum())
+    return within + 0.5 * float(xlogx(degrees.sum()))
 
 
 def xlogx(x: FloatArray) -> FloatArray:

@@ -84,7 +84,7 @@ def _refined(
     n_jobs: int | None,
     **limits: int,
 ) -> tuple[list[BlockModel], FloatArray]:
-    results = Parallel(n_jobs=n_jobs)(
+    results = Parallel(n_jobs=n_jobs, prefer="threads")(  # compiled moves release the interpreter: no copies
         delayed(likelihood.improve)(model, rng=rng, **limits) for model, rng in zip(models, rngs, strict=True)
     )
     return [result.model for result in results], np.array([-result.objective[-1] for result in results])

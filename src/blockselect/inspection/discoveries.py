@@ -79,7 +79,7 @@ def discover_features(
     >>> from blockselect import discover_features, make_attributed_blocks
     >>> planted = make_attributed_blocks(300, 3, random_state=0)
     >>> found = discover_features(planted.features, adjacency=planted.adjacency, random_state=0)
-    >>> bool(found.support[planted.informative].mean() > 0.5)
+    >>> bool(found.support[planted.is_informative].mean() > 0.5)
     True
     """
     _check_settings(level, n_permutations)

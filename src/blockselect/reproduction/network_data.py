@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from blockselect.arrays import IntArray
-from blockselect.bmgufs.gram_squared import DenseGramSquared, SparseGramSquared, gram_squared
+from blockselect.bmgufs.gram_squared import GramSquared, gram_squared
 from blockselect.datasets.catalogue import find_dataset
 from blockselect.datasets.download import DATA_VARIABLE, Place, place_of
 from blockselect.graphs.attributed import AttributedGraph
@@ -26,7 +26,7 @@ def network(name: str) -> AttributedGraph:
 
 
 @lru_cache(maxsize=1)
-def gram(name: str) -> DenseGramSquared | SparseGramSquared:
+def gram(name: str) -> GramSquared:
     """Shared by the descents of a trial."""
     return gram_squared(network(name).features)
 

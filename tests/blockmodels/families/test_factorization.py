@@ -68,6 +68,7 @@ def test_a_start_ends_the_same_alone_and_beside_others_that_stop_sooner_or_later
 @pytest.mark.parametrize("seed", [1, 2, 4, 5])  # starts that climb twice, with a rest between
 def test_starts_that_settle_fit_as_well_as_they_ever_will(monkeypatch, seed):
     P = degree_normalized(make_attributed_blocks(200, 3, mean_degree=20, random_state=0).adjacency).astype(np.float32)
+    monkeypatch.setattr(factorization, "_CAP", 500)
     spent = []
     advance = Factorization.advance
     monkeypatch.setattr(Factorization, "advance", lambda self, n: (spent.append(n), advance(self, n))[1])

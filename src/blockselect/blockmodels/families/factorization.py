@@ -22,7 +22,7 @@ Operator = Callable[[FloatArray], FloatArray]  # symmetric, non-negative: (n, q)
 
 _STRIDE = 20  # iterations between two looks at how far a start has come
 _GAIN = 2e-5  # of the fit over one stride: a start at rest gains less; one between two climbs gains more
-_CAP = 500  # iterations: a start that still gains by then moves few nodes
+_CAP = 100  # iterations: blocks are refined afterwards, and more lead to no better ones (docs/benchmarks.md)
 _FLOOR = {  # of what is divided by: in single precision, ratios by anything less could overflow
     np.dtype(np.float64): float(np.finfo(np.float64).tiny),
     np.dtype(np.float32): 1e-20,
