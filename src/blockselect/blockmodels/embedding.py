@@ -9,12 +9,15 @@ import numpy as np
 from joblib import Parallel, delayed
 from scipy import sparse
 from scipy.sparse.linalg import eigsh
-from sklearn.cluster import KMeans
+from sklearn.cluster import KMeans, MiniBatchKMeans
 from threadpoolctl import threadpool_limits
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
 from blockselect.blockmodels.families.search import Search
 
+LARGE = 50_000  # nodes from which eigenvectors are as exact as blocks need, and K-means takes some nodes at a time
+_LARGE_TOLERANCE = 1e-4  # of these eigenvectors
+_BATCH = 10_000  # of these nodes
 _SMALL = 200  # nodes up to which a dense eigendecomposition is at least as quick, and exact for any k
 _RANK_TOLERANCE = 1e-10  # eigenvalues below this share of the largest are rounding
 _SEEDED = "rng" in inspect.signature(eigsh).parameters  # SciPy ≥ 1.17: restarts within eigsh draw fresh vectors
@@ -23,8 +26,9 @@ _SEEDED = "rng" in inspect.signature(eigsh).parameters  # SciPy ≥ 1.17: restar
 def leading_eigenvectors(matrix: Any, count: int, *, tol: float = 0.0) -> tuple[FloatArray, FloatArray]:
     """Eigenvalues largest by magnitude (at most count,) and their vectors (n, at most count), the largest first.
 
-    `tol` is the relative error allowed to eigenvalues of large matrices, 0: rounding. Vectors of eigenvalues that are
-    zero but for rounding are arbitrary: they come as zero.
+    `tol` is the relative error allowed to eigenvalues of matrices that are not small, 0: rounding, or 1e-4 of more than
+    50,000 rows: eigenvalues that lie close together would otherwise take thousands of products. Vectors of eigenvalues
+    that are zero but for rounding are arbitrary: they come as zero.
     """
     n = matrix.shape[0]
     if n <= max(_SMALL, count + 1):
@@ -32,7 +36,9 @@ def leading_eigenvectors(matrix: Any, count: int, *, tol: float = 0.0) -> tuple[
     else:
         rng = np.random.default_rng(0)  # a start that follows the graph's symmetries would miss what breaks them
         seeded = {"rng": rng} if _SEEDED else {}
-        values, vectors = eigsh(matrix, k=count, which="LM", v0=rng.standard_normal(n), tol=tol, **seeded)
+        start = rng.standard_normal(n).astype(matrix.dtype, copy=False)
+        tol = max(tol, _LARGE_TOLERANCE) if n > LARGE else tol
+        values, vectors = eigsh(matrix, k=count, which="LM", v0=start, tol=tol, **seeded)
     leading = np.argsort(-np.abs(values), kind="stable")[:count]
     real = np.abs(values[leading]) > _RANK_TOLERANCE * np.abs(values[leading[0]])
     return np.where(real, values[leading], 0.0), np.where(real, vectors[:, leading], 0.0)
@@ -67,10 +73,22 @@ def cluster_starts(embedding: FloatArray, search: Search) -> list[IntArray]:
 
 def cluster_rows(embedding: FloatArray, n_clusters: int, seed: int) -> IntArray:
     """At most this many clusters: K-means refills a cluster that loses its last row, but cannot split equal rows."""
-    distinct = len(np.unique(embedding.round(12), axis=0))
+    settings = {"n_clusters": min(n_clusters, _n_distinct(embedding, n_clusters)), "n_init": 1, "random_state": seed}
     with threadpool_limits(limits=1):  # sums over threads arrive in any order: one thread, one result
-        kmeans = KMeans(min(n_clusters, distinct), n_init=1, random_state=seed).fit(embedding)
+        if len(embedding) <= LARGE:
+            kmeans = KMeans(**settings).fit(embedding)
+        else:
+            kmeans = MiniBatchKMeans(**settings, batch_size=_BATCH).fit(embedding)
     return np.asarray(kmeans.labels_, dtype=np.intp)
+
+
+def _n_distinct(embedding: FloatArray, wanted: int) -> int:
+    """Rows that differ; of a large embedding those of evenly spread nodes, if they are enough."""
+    spread = embedding[:: 1 + len(embedding) // LARGE]
+    distinct = len(np.unique(spread.round(12), axis=0))
+    if distinct >= wanted or len(spread) == len(embedding):
+        return distinct
+    return len(np.unique(embedding.round(12), axis=0))
 
 
 def draw_seed(rng: np.random.Generator) -> int:

@@ -13,7 +13,7 @@ from scipy.linalg import qr
 from scipy.sparse.csgraph import connected_components
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
-from blockselect.blockmodels.embedding import degree_normalized, leading_eigenvectors
+from blockselect.blockmodels.embedding import LARGE, degree_normalized, leading_eigenvectors
 from blockselect.graphs.attributed import check_adjacency
 
 MAX_BLOCKS = 12  # counted unless asked for more; where communities hold communities, it decides the level
@@ -21,6 +21,7 @@ _FIRST_LOOK = 6  # eigenvalues computed first; more, which are slow within the n
 _LAST_LOOK = 4  # times as many as blocks: eigenvalues of small cliques may come before those of blocks
 _FLIPS = 3  # graphs with random signs; the mean of their largest eigenvalues is the noise
 _TOLERANCE = 3e-3  # of eigenvectors; the eigenvalues, which decide, are far closer, and exact ones take ten times
+_LARGE_TOLERANCE = 1e-2  # the same in large graphs, where the noise hardly varies and one draw of it is enough
 _BEYOND = 1 + 1e-6  # signs change nothing in a tree: equal but for rounding is not beyond
 _LABEL_SHARE = 0.5  # share of the blocks' entropy that counts as cost
 
@@ -95,10 +96,11 @@ def count_blocks(adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.random
     limit = min(max_blocks, max(2, isqrt(n)))
     values, vectors, noise = _beyond_noise(graph, limit, rng)
     large = _in_large_clusters(vectors, least_size)
-    rest = sparse.csr_array(graph[large][:, large])
-    if not large.all() and large.mean() > 0.5 and rest.sum() > graph.sum() / 2:
-        graph = rest
-        values, vectors, noise = _beyond_noise(graph, limit, rng)
+    if not large.all() and large.mean() > 0.5:
+        rest = sparse.csr_array(graph[large][:, large])
+        if rest.sum() > graph.sum() / 2:
+            graph = rest
+            values, vectors, noise = _beyond_noise(graph, limit, rng)
     lengths = _description_lengths(graph, vectors[:, :limit])
     return BlockCount(min(n, max(2, 1 + int(np.argmin(lengths)))), values[:limit], noise, lengths)
 
@@ -116,30 +118,38 @@ def _without_small_components(graph: Sparse, least_size: float) -> Sparse:
     """Where all are small, all stay."""
     component = connected_components(graph, directed=False)[1]
     large = np.bincount(component)[component] >= least_size
-    return sparse.csr_array(graph[large][:, large]) if large.any() else graph
+    return sparse.csr_array(graph[large][:, large]) if large.any() and not large.all() else graph
 
 
 def _noise(normalized: Sparse, rng: np.random.Generator) -> float:
     """The magnitude that eigenvalues reach once signs are random: of the largest, the mean over a few draws."""
     links = sparse.triu(normalized, 1, format="coo")
+    signs = np.array([-1, 1], dtype=links.dtype)
     largest = []
-    for _ in range(_FLIPS):
-        signed = sparse.coo_array((links.data * rng.choice([-1.0, 1.0], links.nnz), links.coords), links.shape)
-        values, _ = leading_eigenvectors(sparse.csr_array(signed + signed.T), 1, tol=_TOLERANCE)
+    for _ in range(_FLIPS if links.shape[0] <= LARGE else 1):
+        signed = sparse.coo_array((links.data * rng.choice(signs, links.nnz), links.coords), links.shape)
+        values, _ = leading_eigenvectors(sparse.csr_array(signed + signed.T), 1, tol=_tolerance(links))
         largest.append(np.abs(values[0]))
     return float(np.mean(largest))
 
 
 def _beyond_noise(graph: Sparse, limit: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, float]:
     """Eigenvalues beyond the noise, their vectors, and the noise."""
-    normalized = degree_normalized(graph)
+    normalized, beyond_by = degree_normalized(graph), _BEYOND
+    looks: tuple[int, ...] = (min(_FIRST_LOOK, limit), limit, _LAST_LOOK * limit)
+    if graph.shape[0] > LARGE:  # vectors of half the size, one look less; errors of the eigenvalues are no blocks
+        normalized, beyond_by, looks = normalized.astype(np.float32), 1 + _LARGE_TOLERANCE, looks[1:]
     noise = _noise(normalized, rng)
-    for look in (min(_FIRST_LOOK, limit), limit, _LAST_LOOK * limit):
-        values, vectors = leading_eigenvectors(normalized, look, tol=_TOLERANCE)
-        beyond = np.abs(values) > _BEYOND * noise
+    for look in looks:
+        values, vectors = leading_eigenvectors(normalized, look, tol=_tolerance(normalized))
+        beyond = np.abs(values) > beyond_by * noise
         if not beyond.all():
             break
-    return values[beyond], vectors[:, beyond], noise
+    return values[beyond].astype(np.float64), vectors[:, beyond], noise
+
+
+def _tolerance(graph: Sparse) -> float:
+    return _TOLERANCE if graph.shape[0] <= LARGE else _LARGE_TOLERANCE
 
 
 def _in_large_clusters(vectors: FloatArray, least_size: float) -> NDArray[np.bool_]:
