@@ -1,0 +1,262 @@
+"""How the default grows: time of each stage and peak memory over nodes, links, values and features, with exponents.
+
+    python -m benchmarks.scale                 series up to 300,000 nodes
+    python -m benchmarks.scale --full          and the goal: 1,000,000 nodes, 10⁷ links, 100,000 features, 5·10⁷ values
+    python -m benchmarks.scale --save          writes docs/benchmarks/scale.csv as well
+
+Each network is made in one process and fitted in another, so that peak memory is that of the fit and its data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import wraps
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+SAVED = Path(__file__).parent.parent / "docs" / "benchmarks" / "scale.csv"
+TOP = 100
+N_BLOCKS, N_INFORMATIVE, SIGNAL = 10, 200, 4.0
+STAGES = ("gate", "Gram", "number of blocks", "families", "screening", "solve", "weights")
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    n_nodes: int
+    n_links: int
+    n_values: int  # of the features, zeros left out
+    n_features: int
+
+
+BASE = Size(30_000, 300_000, 1_500_000, 3_000)
+GOAL = Size(1_000_000, 10_000_000, 50_000_000, 100_000)
+
+
+def series() -> dict[str, list[Size]]:
+    """What grows in each series; "nodes" brings links and values along, "all" the features as well."""
+    nodes = (10_000, 30_000, 100_000, 300_000)
+    return {
+        "nodes": [Size(n, 10 * n, 50 * n, BASE.n_features) for n in nodes],
+        "all": [Size(n, 10 * n, 50 * n, n // 10) for n in nodes],
+        "links": [replace(BASE, n_links=BASE.n_links * times) for times in (1, 2, 4, 8)],
+        "values": [replace(BASE, n_values=BASE.n_values * times) for times in (1, 2, 4, 8)],
+        "features": [replace(BASE, n_features=BASE.n_features * times) for times in (1, 2, 4, 8)],
+    }
+
+
+GROWS = {"nodes": "n_nodes", "all": "n_nodes", "links": "n_links", "values": "n_values", "features": "n_features"}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", help=f"series to run, of {list(GROWS)}; all of them if none is named")
+    parser.add_argument("--full", action="store_true", help="the goal as well: a million nodes")
+    parser.add_argument("--save", action="store_true", help=f"write {SAVED.name} in docs/benchmarks")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--largest", type=int, default=300_000, help="leave out networks of more nodes than this")
+    options = parser.parse_args()
+    chosen = {name: sizes for name, sizes in series().items() if not options.names or name in options.names}
+    if options.full:
+        chosen["goal"] = [GOAL]
+    measured: dict[Size, dict[str, Any]] = {}
+    rows = []
+    for name, sizes in chosen.items():
+        for size in sizes:
+            if size.n_nodes > options.largest and name != "goal":
+                continue
+            if size not in measured:
+                measured[size] = measure(size, options.jobs)
+                print(json.dumps(measured[size]), file=sys.stderr, flush=True)
+            rows.append({"series": name, **measured[size]})
+    table = pd.DataFrame(rows)
+    print(markdown(table))
+    print(markdown(exponents(table)))
+    if options.save:
+        SAVED.parent.mkdir(exist_ok=True)
+        table.round(4).to_csv(SAVED, index=False)
+
+
+def measure(size: Size, jobs: int) -> dict[str, Any]:
+    """One network, made and fitted in processes of their own."""
+    with tempfile.TemporaryDirectory() as folder:
+        made = _run("make", size, folder, jobs)
+        return {**asdict(size), **made, **_run("fit", size, folder, jobs)}
+
+
+def _run(task: str, size: Size, folder: str, jobs: int) -> dict[str, Any]:
+    call = f"from benchmarks import scale; scale.{task}(scale.Size(**{asdict(size)}), {folder!r}, {jobs})"
+    result = subprocess.run([sys.executable, "-c", call], stdout=subprocess.PIPE, text=True, check=True)
+    return dict(json.loads(result.stdout.splitlines()[-1]))
+
+
+def make(size: Size, folder: str, jobs: int) -> None:
+    """Write a planted network to the folder and print what it took."""
+    from blockselect import make_attributed_blocks
+
+    start = time.perf_counter()
+    home_share = (1 + N_BLOCKS // 2) / 2 / N_BLOCKS
+    rate = size.n_values / size.n_nodes / size.n_features / (1 + (SIGNAL - 1) * home_share)
+    spread = 1.5 / np.log(4)  # mean of a rate even on a log scale from half to twice the middle
+    planted = make_attributed_blocks(
+        size.n_nodes,
+        N_BLOCKS,
+        mean_degree=2 * size.n_links / size.n_nodes,
+        n_informative=N_INFORMATIVE,
+        n_redundant=0,
+        n_noise=size.n_features - N_INFORMATIVE,
+        signal=SIGNAL,
+        frequency=(rate / spread / 2, 2 * rate / spread),
+        random_state=0,
+    )
+    print(json.dumps({"made in": time.perf_counter() - start, "making GB": peak_gigabytes()}))
+    for name, matrix in (("features", planted.features), ("adjacency", planted.adjacency)):
+        sparse.save_npz(Path(folder) / f"{name}.npz", matrix, compressed=False)
+    np.save(Path(folder) / "informative.npy", planted.is_informative)
+
+
+def fit(size: Size, folder: str, jobs: int) -> None:
+    """Fit the default to the network in the folder and print its stages."""
+    import blockselect.consensus.estimator as default
+    from blockselect import make_attributed_blocks
+
+    small = make_attributed_blocks(200, 3, random_state=0)  # compiled code is loaded before the clock starts
+    default.BlockModelSelector(10, n_jobs=jobs, random_state=0).fit(small.features, adjacency=small.adjacency)
+    features, adjacency = (sparse.load_npz(Path(folder) / f"{name}.npz") for name in ("features", "adjacency"))
+    loaded = peak_gigabytes()
+    stages = Stages()
+    start, cpu = time.perf_counter(), time.process_time()
+    with stages.watch():
+        selector = default.BlockModelSelector(TOP, n_jobs=jobs, random_state=0).fit(features, adjacency=adjacency)
+    seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu
+    informative = np.load(Path(folder) / "informative.npy")
+    print(
+        json.dumps(
+            {
+                **{f"{name} s": stages.seconds.get(name, 0.0) for name in STAGES},
+                "in all s": seconds,
+                **{f"{name} cpu": stages.cpu.get(name, 0.0) for name in STAGES},
+                "in all cpu": cpu_seconds,
+                **{f"{name} GB": stages.peak.get(name, 0.0) for name in STAGES},
+                "data GB": loaded,
+                "peak GB": peak_gigabytes(),
+                "precision": float(informative[selector.support_].mean()),
+                "n_blocks": selector.block_model_.n_blocks,
+                "gram": selector.gram_form_,
+                **{f"family {name} s": taken for name, taken in stages.families.items()},
+            }
+        )
+    )
+
+
+class Stages:
+    """Seconds, CPU seconds and peak memory so far at the end of each stage of a fit, by clocks around its steps."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self.cpu: dict[str, float] = {}
+        self.peak: dict[str, float] = {}
+        self.families: dict[str, float] = {}
+
+    def watch(self) -> Any:
+        """Within this context, fits of the default are timed."""
+        from contextlib import ExitStack
+
+        import blockselect.consensus.estimator as default
+        from blockselect.blockmodels import candidates
+
+        stack = ExitStack()
+        steps: tuple[tuple[Any, str, str], ...] = (
+            (default.BlockModelSelector, "_read_network", "gate"),
+            (default.BlockModelSelector, "_gram", "Gram"),
+            (default, "choose_n_blocks", "number of blocks"),
+            (default, "find_block_models", "families"),
+            (default, "JointLikelihood", "screening"),
+            (default, "screen", "screening"),
+            (default.BlockModelSelector, "_statistics", "solve"),
+            (default.BlockModelSelector, "_solve", "solve"),
+            (default, "feature_weights", "weights"),
+        )
+        for owner, name, stage in steps:
+            stack.enter_context(mock.patch.object(owner, name, self._timed(getattr(owner, name), stage)))
+        families = {name: self._timed_family(family, name) for name, family in candidates.MEMBERS.items()}
+        stack.enter_context(mock.patch.dict(candidates.MEMBERS, families))
+        return stack
+
+    def _timed(self, step: Callable[..., Any], stage: str) -> Callable[..., Any]:
+        @wraps(step)
+        def timed(*given: Any, **settings: Any) -> Any:
+            start, cpu = time.perf_counter(), time.process_time()
+            result = step(*given, **settings)
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - start
+            self.cpu[stage] = self.cpu.get(stage, 0.0) + time.process_time() - cpu
+            self.peak[stage] = peak_gigabytes()
+            print(f"{stage}: {self.seconds[stage]:.1f} s, {self.peak[stage]:.2f} GB", file=sys.stderr, flush=True)
+            return result
+
+        return timed
+
+    def _timed_family(self, family: Callable[..., Any], name: str) -> Callable[..., Any]:
+        def timed(search: Any) -> Any:
+            start = time.perf_counter()
+            labels = family(search)
+            self.families[name] = time.perf_counter() - start
+            print(f"  {name}: {self.families[name]:.1f} s, {peak_gigabytes():.2f} GB", file=sys.stderr, flush=True)
+            return labels
+
+        return timed
+
+
+def peak_gigabytes() -> float:
+    from blockselect.evaluation.process import peak_memory
+
+    return (peak_memory() or float("nan")) / 1e9
+
+
+def exponents(table: pd.DataFrame) -> pd.DataFrame:
+    """Slopes of log time and log memory over the log of what grows, by least squares, one row a series."""
+    return pd.DataFrame(list(_slopes(table)))
+
+
+def _slopes(table: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    for name, rows in table.groupby("series", sort=False):
+        if len(rows) < 3:
+            continue
+        size = np.log(rows[GROWS[str(name)]].to_numpy(dtype=float))
+        columns = {**{stage: f"{stage} cpu" for stage in STAGES}, "in all": "in all cpu", "peak memory": "peak GB"}
+        yield {"grows": name, **{what: _slope(size, rows[column]) for what, column in columns.items()}}
+
+
+def _slope(size: np.ndarray, measured: Sequence[float]) -> float:
+    return float(np.polyfit(size, np.log(np.maximum(np.asarray(measured, dtype=float), 1e-3)), 1)[0])
+
+
+def markdown(table: pd.DataFrame) -> str:
+    """Without CPU seconds and the memory of each stage, which the CSV has."""
+    shown = [
+        column
+        for column in table.columns
+        if not column.endswith(" cpu") and (not column.endswith(" GB") or column in ("peak GB", "data GB"))
+    ]
+    lines = ["| " + " | ".join(shown) + " |", "|" + "---|" * len(shown)]
+    for row in table[shown].itertuples(index=False):
+        cells = (
+            f"{cell:.3g}" if isinstance(cell, float) else f"{cell:,}" if isinstance(cell, int) else cell for cell in row
+        )
+        lines.append("| " + " | ".join(map(str, cells)) + " |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    main()
