@@ -7,6 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
 
 from blockselect.arrays import Features, IntArray
 from blockselect.blockmodels.families.factorization import normalized_labels, onmtf_labels, two_hop_labels
@@ -36,12 +38,15 @@ def mixed_labels(search: Search) -> list[IntArray]:
     Each family alone fails on some kind of network, and seldom all on the same.
     """
     turns = members_in_turn(len(search.rngs), with_features=search.features is not None)
-    found: dict[int, IntArray] = {}
-    for name in dict.fromkeys(turns):
-        at = [i for i, turn in enumerate(turns) if turn == name]
-        labels = MEMBERS[name](replace(search, rngs=[search.rngs[i] for i in at]))
-        found.update(zip(at, labels, strict=True))
-    return [found[i] for i in range(len(turns))]
+    places = {name: [i for i, turn in enumerate(turns) if turn == name] for name in dict.fromkeys(turns)}
+    # The families side by side: their products and K-means release the interpreter.
+    with threadpool_limits(limits=1):
+        labels = Parallel(n_jobs=search.n_jobs, prefer="threads")(
+            delayed(MEMBERS[name])(replace(search, rngs=[search.rngs[i] for i in at], n_jobs=1))
+            for name, at in places.items()
+        )
+    in_turn = {name: iter(of_name) for name, of_name in zip(places, labels, strict=True)}
+    return [next(in_turn[name]) for name in turns]
 
 
 def members_in_turn(n_candidates: int, *, with_features: bool) -> list[str]:
@@ -62,6 +67,7 @@ def find_block_models(
     n_candidates: int = 10,
     rng: np.random.Generator,
     n_jobs: int | None = None,
+    max_iter: int = 500,
 ) -> list[BlockModel]:
     """Candidate block models, ordered by relative error, lowest first (equals: in the order found).
 
@@ -87,6 +93,9 @@ def find_block_models(
         Seeds the candidates: the same one gives the same candidates.
     n_jobs : int or None, default=None
         Processes or threads that find candidates. The result is the same for any number.
+    max_iter : int, default=500
+        Iterations of the factorisations "normalized" and "two_hop", which stop before where they settle. Fewer are
+        enough where blocks are refined afterwards.
 
     Returns
     -------
@@ -97,7 +106,7 @@ def find_block_models(
     adjacency = check_adjacency(adjacency, np.shape(adjacency)[0])
     check_n_blocks(n_blocks, adjacency.shape[0])
     read = _check_rows(features, adjacency.shape[0]) if family in (FEATURE_READING, "mixed") else None
-    labels = FAMILIES[family](Search(adjacency, n_blocks, rng.spawn(n_candidates), read, n_jobs))
+    labels = FAMILIES[family](Search(adjacency, n_blocks, rng.spawn(n_candidates), read, n_jobs, max_iter))
     found_by = [family] * n_candidates
     if family == "mixed":
         found_by = members_in_turn(n_candidates, with_features=read is not None)

@@ -18,20 +18,30 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from array_api_compat import array_namespace, is_torch_array
+from joblib import Parallel, delayed
 from numba import njit
 from scipy import sparse
-from sklearn.utils.extmath import randomized_svd
 
 from blockselect.arrays import Array, Features, FloatArray, IntArray, Sparse
+from blockselect.bmgufs.row_sums import (
+    dense_gram,
+    gram_rows,
+    meeting_counts,
+    principal_factor,
+    sparse_gram,
+    sum_over_rows,
+)
 from blockselect.errors import ParameterError
+from blockselect.graphs.row_chunks import RowChunks
 
 _CHUNK_BYTES = 2**26  # of a slab of the Gram matrix while it is squared
 _SPARSE_BELOW = 0.1  # share of non-zeros under which the sparse product is the faster one (benchmarks/gram.py)
 _SAMPLE = 256  # columns that estimate that share
 _OF_FREE = 0.5  # share of the free memory that it may take where no limit is given
 _BY_PAIRS = 16  # multiplications of a dense product in the time of one scattered addition
-_TILE = 64  # rows and columns of the matrix mirrored at once
+_TILE = 64  # rows and columns of the matrix in work at once
 _RANKS = (64, 128, 256, 512)  # tried in this order, until the error is small enough
+_ROUGH_RANK, _ROUGH_FROM = 32, 2000  # a rough form, and the nodes and features from which it saves time
 _UNKNOWN_MEMORY = 2**32  # bytes, where the system does not say: a small machine
 _MAX_ERROR = 0.02  # of W r, relatively, for uniform r, on sampled features
 _ERROR_SAMPLE = 64  # features
@@ -107,15 +117,31 @@ class GramChoice:
 
 
 def gram_squared(
-    features: Features, *, form: Form | None = None, dtype: Any = np.float64, memory_limit: float | None = None
+    features: Features,
+    *,
+    form: Form | None = None,
+    dtype: Any = np.float64,
+    memory_limit: float | None = None,
+    n_jobs: int | None = None,
 ) -> DenseGramSquared | SparseGramSquared | LowRankGramSquared:
     """Square the Gram matrix of the features, in the given form or in the one that `choose_form` takes."""
     taken = form or choose_form(features, dtype=dtype, memory_limit=memory_limit).form
     if taken == "dense":
-        return DenseGramSquared(_dense(features, np.dtype(dtype)))
+        return DenseGramSquared(_dense(features, np.dtype(dtype), n_jobs))
     if taken == "sparse":
         return SparseGramSquared(_sparse(features, np.dtype(dtype)))
     return LowRankGramSquared(low_rank_factor(features, np.dtype(dtype)))
+
+
+def rough_gram_squared(
+    features: Features, *, dtype: Any = np.float64, n_jobs: int | None = None
+) -> DenseGramSquared | SparseGramSquared | LowRankGramSquared:
+    """A low rank where that errs by no more than 2 %, else as `gram_squared`: for what is averaged anyway."""
+    if min(features.shape) > _ROUGH_FROM:
+        Z = low_rank_factor(features, np.dtype(dtype), rank=_ROUGH_RANK)
+        if low_rank_error(features, Z) <= _MAX_ERROR:
+            return LowRankGramSquared(Z)
+    return gram_squared(features, dtype=dtype, n_jobs=n_jobs)
 
 
 def choose_form(features: Features, *, dtype: Any = np.float64, memory_limit: float | None = None) -> GramChoice:
@@ -151,13 +177,11 @@ def choose_form(features: Features, *, dtype: Any = np.float64, memory_limit: fl
 
 def low_rank_factor(features: Features, dtype: np.dtype[Any], *, rank: int | None = None) -> FloatArray:
     """Z (m, q) with YᵀY ≈ Z Zᵀ; the rank is the smallest tried that keeps W r within 2 %, on sampled features."""
-    Y = features.astype(dtype, copy=False)
-    largest = min(Y.shape)
+    largest = min(features.shape)
     tried = [rank] if rank is not None else [q for q in _RANKS if q < largest] or [largest]
     for q in tried:
         q = min(q, largest)
-        _, sizes, rows = randomized_svd(Y, q, n_iter=2, power_iteration_normalizer="QR", random_state=0)
-        Z = np.ascontiguousarray((rows * sizes[:, None]).T.astype(dtype, copy=False))
+        Z = principal_factor(features, q, dtype)
         if q == largest or q == tried[-1] or low_rank_error(features, Z) <= _MAX_ERROR:
             break
     return Z
@@ -167,7 +191,7 @@ def low_rank_error(features: Features, Z: FloatArray) -> float:
     """‖W r − W_q r‖ / ‖W r‖ for uniform r, on evenly spread features."""
     m = features.shape[1]
     sample = np.unique(np.linspace(0, m - 1, min(m, _ERROR_SAMPLE)).astype(np.intp))
-    part: Any = features[:, sample].T @ features
+    part: Any = sum_over_rows(features, gram_rows, sample)
     exact = np.asarray(part.power(2).sum(axis=1) if sparse.issparse(part) else (part**2).sum(axis=1)).ravel()
     approximate = np.sum((Z[sample] @ (Z.T @ Z)) * Z[sample], axis=1)
     return float(np.linalg.norm(exact - approximate) / max(np.linalg.norm(exact), np.finfo(np.float64).tiny))
@@ -191,19 +215,24 @@ def _gigabytes(size: float) -> str:
     return f"{size / 1e9:.2g} GB"
 
 
-def _dense(features: Features, dtype: np.dtype[Any]) -> FloatArray:
+def _dense(features: Features, dtype: np.dtype[Any], n_jobs: int | None) -> FloatArray:
     """By pairs of non-zeros of each node, or by a dense product where there are many."""
+    if isinstance(features, RowChunks):
+        gram: FloatArray = sum_over_rows(features, dense_gram, dtype)
+        return np.square(gram, out=gram)
     Y = features.astype(dtype, copy=False)
     m = Y.shape[1]
     squared = np.zeros((m, m), dtype=dtype)
     if sparse.issparse(Y):
         n_pairs = float(np.square(np.diff(Y.indptr), dtype=np.float64).sum())
         if n_pairs * _BY_PAIRS < Y.shape[0] * float(m) ** 2:
-            Y.sort_indices()
-            by_feature = sparse.csc_array(Y)
-            _square_by_pairs(
-                squared, by_feature.indptr, by_feature.indices, by_feature.data, Y.indptr, Y.indices, Y.data
+            Y = Y.sorted_indices()
+            columns = sparse.csc_array(Y)
+            parts = (columns.indptr, columns.indices, columns.data, Y.indptr, Y.indices, Y.data)
+            Parallel(n_jobs=n_jobs, require="sharedmem")(  # they write into one array
+                delayed(_square_by_pairs)(squared, start, min(start + _TILE, m), *parts) for start in range(0, m, _TILE)
             )
+            _mirror(squared)
             return squared
     step = max(1, _CHUNK_BYTES // (m * dtype.itemsize))
     for start in range(0, Y.shape[0], step):
@@ -216,6 +245,8 @@ def _dense(features: Features, dtype: np.dtype[Any]) -> FloatArray:
 @njit(cache=True, nogil=True)
 def _square_by_pairs(
     squared: FloatArray,
+    first: int,
+    last: int,
     starts: IntArray,
     nodes: IntArray,
     values: FloatArray,
@@ -223,23 +254,28 @@ def _square_by_pairs(
     features: IntArray,
     node_values: FloatArray,
 ) -> None:
-    """(YᵀY)∘² into zeros (m, m), from Y by column and by row: a row of the result at a time, which stays in cache.
+    """Rows of the upper triangle of (YᵀY)∘² into zeros (m, m), from Y by column and by row, features sorted.
 
-    Features of a node are sorted, and columns come in order, so that what a node has left is its part right of the
-    diagonal.
+    A row of the result is made at a time, so that it stays in cache.
     """
     m = len(starts) - 1
-    left_of_node = node_starts.copy()
-    for left in range(m):
+    for left in range(first, last):
         row = squared[left]
         for at in range(starts[left], starts[left + 1]):
             node, x = nodes[at], values[at]
-            for other in range(left_of_node[node], node_starts[node + 1]):
+            stop = node_starts[node + 1]
+            begin = node_starts[node] + np.searchsorted(features[node_starts[node] : stop], left)
+            for other in range(begin, stop):
                 row[features[other]] += x * node_values[other]
-            left_of_node[node] += 1
         for right in range(left, m):
             row[right] *= row[right]
-    for first in range(0, m, _TILE):  # the other triangle, in tiles that stay in cache
+
+
+@njit(cache=True, nogil=True)
+def _mirror(squared: FloatArray) -> None:
+    """The lower triangle from the upper one, in tiles that stay in cache."""
+    m = len(squared)
+    for first in range(0, m, _TILE):
         for second in range(first, m, _TILE):
             for left in range(first, min(first + _TILE, m)):
                 for right in range(max(second, left + 1), min(second + _TILE, m)):
@@ -247,9 +283,12 @@ def _square_by_pairs(
 
 
 def _sparse(features: Features, dtype: np.dtype[Any]) -> Sparse:
-    squared = sparse.csr_array(
-        sparse.vstack([sparse.csr_array(slab) for slab in _slabs(features, dtype)], format="csr")
-    )
+    if isinstance(features, RowChunks):
+        squared = sum_over_rows(features, sparse_gram, dtype)
+    else:
+        squared = sparse.csr_array(
+            sparse.vstack([sparse.csr_array(slab) for slab in _slabs(features, dtype)], format="csr")
+        )
     squared.sort_indices()
     np.square(squared.data, out=squared.data)
     return squared
@@ -267,11 +306,8 @@ def _slabs(features: Features, dtype: np.dtype[Any]) -> Any:
 
 def _share_of_nonzeros(features: Features) -> float:
     """Share of non-zeros of the Gram matrix, from evenly spread columns."""
-    if not sparse.issparse(features):
+    if isinstance(features, np.ndarray):
         return 1.0
     m = features.shape[1]
     columns = np.unique(np.linspace(0, m - 1, min(m, _SAMPLE)).astype(np.intp))
-    pattern = sparse.csr_array(
-        (np.ones(features.nnz, dtype=np.float32), features.indices, features.indptr), shape=features.shape
-    )
-    return float((pattern[:, columns].T @ pattern).nnz / (len(columns) * m))
+    return float(sum_over_rows(features, meeting_counts, columns).nnz / (len(columns) * m))

@@ -82,7 +82,7 @@ class DescentSelector(ScoreSelector):
         solver = self._solver()
         choice = choose_form(graph.features, dtype=solver.dtype, memory_limit=solver.memory_limit)
         self.gram_form_, self.gram_reason_ = choice.form, choice.reason
-        return gram_squared(graph.features, form=choice.form, dtype=solver.dtype)
+        return gram_squared(graph.features, form=choice.form, dtype=solver.dtype, n_jobs=self.n_jobs)
 
     def _solve(
         self,
@@ -116,7 +116,7 @@ class DescentSelector(ScoreSelector):
 
     def _select_scores(self, graph: AttributedGraph, statistics: BlockStatistics, scores: FloatArray) -> None:
         """Select the largest non-zero scores, and set the density that all scores induce."""
-        n_empty = int(np.count_nonzero(np.asarray(graph.features.sum(axis=0)).ravel() == 0))
+        n_empty = int(np.count_nonzero(statistics.empty_features))
         why = f"the others score zero, {n_empty} of them since no node has the feature{self._advice_for_more()}."
         self._select(scores, eligible=scores > 0, why_fewer=why)
         self._keep_induced_density(statistics, scores)

@@ -21,6 +21,7 @@ from blockselect.blockmodels.model import BlockModel
 from blockselect.blockmodels.n_blocks import MAX_BLOCKS, choose_n_blocks
 from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.descent import Descent
+from blockselect.bmgufs.gram_squared import rough_gram_squared
 from blockselect.bmgufs.selector import DescentSelector
 from blockselect.consensus.feature_likelihood import as_counts
 from blockselect.consensus.joint import JointLikelihood
@@ -30,6 +31,8 @@ from blockselect.consensus.weights import feature_weights, weighted_vote
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.binarize import are_sparse_counts, presence
 from blockselect.inspection.discoveries import DEFAULT_LEVEL, Discoveries, check_testable, match_blocks
+
+_ROUGH_ITERATIONS = 100  # of factorisations: blocks are refined afterwards, and more lead to no better ones
 
 
 class BlockModelSelector(DescentSelector):
@@ -254,6 +257,7 @@ class BlockModelSelector(DescentSelector):
             n_candidates=self.n_candidates,
             rng=rng,
             n_jobs=self.n_jobs,
+            max_iter=_ROUGH_ITERATIONS if self.joint else 500,
         )
 
     def _discoveries(self, graph: AttributedGraph, rng: np.random.Generator) -> Discoveries | None:
@@ -296,34 +300,27 @@ class BlockModelSelector(DescentSelector):
     ) -> FloatArray:
         """Scores on other graphs of the same nodes, without a whole fit to each.
 
-        A voter's blocks, in turn, are refined on each graph, and so are new ones of its family; the better of the two
-        score. New blocks alone are worse than the best of many candidates, so that features would seem less stable
-        than they are. Blocks that were given stay; only their densities change.
+        A voter's blocks, in turn, are refined on each graph, and score. Blocks found anew from a single start are worse
+        than the best of many candidates, so that features would seem less stable than they are. Blocks that were given
+        stay; only their densities change.
         """
         unit, counts = link_unit(graph.adjacency), as_counts(graph.features)
+        refine = self.joint and self._searches()
 
         def rescore(place: int) -> tuple[BlockModel, FloatArray]:
             resampled = replace(graph, adjacency=adjacencies[place])
             likelihood = JointLikelihood(resampled, link_unit=unit, counts=counts)
-            model = self._blocks_again(likelihood, resampled, self.voters_[place % len(self.voters_)], rngs[place])
+            model = BlockModel.from_labels(resampled.adjacency, self.voters_[place % len(self.voters_)].labels)
+            if refine:
+                model = likelihood.improve(model, rng=rngs[place]).model
             report("resampling", place + 1, len(adjacencies))
             return model, feature_weights(likelihood, resampled, [model])
 
         jobs = Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(rescore)(i) for i in range(len(adjacencies)))
         models, weights = zip(*jobs, strict=True)
-        solution = self._solve(self._gram(graph), self._statistics(graph, models), partial(report, "stability"))
+        gram = rough_gram_squared(graph.features, dtype=self._solver().dtype, n_jobs=self.n_jobs)
+        solution = self._solve(gram, self._statistics(graph, models), partial(report, "stability"))
         return np.array([weighted_vote(*each) for each in zip(solution.scores, weights, strict=True)])
-
-    def _blocks_again(
-        self, likelihood: JointLikelihood, graph: AttributedGraph, voter: BlockModel, rng: np.random.Generator
-    ) -> BlockModel:
-        """The block model of a resampled graph."""
-        kept = BlockModel.from_labels(graph.adjacency, voter.labels, family=voter.family)
-        if not self._searches():
-            return kept
-        search = {"family": voter.family, "features": graph.features, "n_candidates": 1}
-        found = find_block_models(graph.adjacency, voter.n_blocks, rng=rng, **search)
-        return screen(likelihood, [kept, *found], joint=self.joint, rng=rng).voters[0]
 
     def _without_effect(self) -> dict[str, str]:
         if not self._searches():

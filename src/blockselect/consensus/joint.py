@@ -176,7 +176,8 @@ class JointLikelihood:
         rates = rates_of(self._counts, labels, state.sums, in_use)
         weight = self.feature_weight if in_use.any() else 0.0
         largest = float(xlogx(state.weights.sum()) + weight * xlogx(rates.of_block.sum()))
-        return sweep(labels, order, self._links, state.weights, self._counts, rates, weight, _ROUNDING * largest, exact)
+        least = _ROUNDING * largest
+        return int(sweep(labels, order, self._links, state.weights, self._counts, rates, weight, least, exact))
 
     def _checked(self, labels: ArrayLike) -> IntArray:
         numbers = encode_labels(labels)

@@ -12,9 +12,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import njit
 from scipy import sparse
 
-from blockselect.arrays import Features, FloatArray, Sparse
+from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.consensus.feature_likelihood import in_units
 from blockselect.consensus.link_likelihood import link_unit
 from blockselect.graphs.attributed import check_adjacency, check_feature_matrix
@@ -90,17 +91,42 @@ def _lean(features: Features) -> Features:
 
 
 def _within(features: Features, weights: Sparse) -> FloatArray:
-    """xᵀ A x of each feature, some rows at a time: A X is much fuller than X. (m,)"""
+    """xᵀ A x of each feature: (m,). A X is much fuller than X, so it is never held whole."""
     n_nodes, n_features = features.shape
+    if sparse.issparse(features):
+        parts = (weights.indptr, weights.indices, weights.data, features.indptr, features.indices, features.data)
+        sums: FloatArray = _shared(*parts, n_features)
+        return sums
     step = max(1, _CELLS // n_features)
-    sums: FloatArray = np.zeros(n_features)
+    sums = np.zeros(n_features)
     for start in range(0, n_nodes, step):
         rows = slice(start, start + step)
-        around = weights[rows] @ features
-        if sparse.issparse(features):
-            sums += features[rows].multiply(around).sum(axis=0)
-        else:
-            sums += np.einsum("il,il->l", features[rows], around)
+        sums += np.einsum("il,il->l", features[rows], weights[rows] @ features)
+    return sums
+
+
+@njit(cache=True, nogil=True)
+def _shared(
+    link_starts: IntArray,
+    neighbours: IntArray,
+    weights: FloatArray,
+    starts: IntArray,
+    features: IntArray,
+    values: FloatArray,
+    n_features: int,
+) -> FloatArray:
+    """Σ_ij A_ij x_il x_jl of each sparse feature l: a node's features are laid out, its neighbours' looked up there."""
+    sums, laid_out = np.zeros(n_features), np.zeros(n_features)
+    for node in range(len(starts) - 1):
+        for at in range(starts[node], starts[node + 1]):
+            laid_out[features[at]] = values[at]
+        for link in range(link_starts[node], link_starts[node + 1]):
+            other, weight = neighbours[link], weights[link]
+            if other < node:  # each pair once
+                for at in range(starts[other], starts[other + 1]):
+                    sums[features[at]] += 2 * weight * values[at] * laid_out[features[at]]
+        for at in range(starts[node], starts[node + 1]):
+            laid_out[features[at]] = 0.0
     return sums
 
 

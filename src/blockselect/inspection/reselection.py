@@ -20,6 +20,7 @@ MIN_RESAMPLES = 3  # fewer give no spread
 _BOUND = 5.0  # of a margin: e⁵ times the threshold is as sure as it gets
 _N_LOCATIONS = 101
 _N_ROUNDS = 10  # of expectation and maximisation: few, so that the locations found stay a smooth curve
+_NEAR_TIMES, _NEAR_AT_LEAST = 5, 500  # features looked at: so many times those selected, and so many besides
 _SURE_ENOUGH = 1e3  # degrees of freedom of spreads that look all the same
 _SMALLEST_SPREAD = 1e-9
 _SHARES = np.linspace(0, 1, 5)  # of the margins in the mixture of both estimates
@@ -54,10 +55,10 @@ def reselection_chance(resampled_scores: FloatArray, n_selected: int) -> FloatAr
     Returns
     -------
     array of shape (m,)
-        From 0 to 1; exactly 0 for features that never score above zero.
+        From 0 to 1; exactly 0 for features that never score above zero, or never come near the cut.
     """
     scores = _check_scores(resampled_scores, n_selected)
-    seen = (scores > 0).any(axis=0)
+    seen = (scores > 0).any(axis=0) & _near_the_cut(scores, n_selected)
     stability = np.zeros(scores.shape[1])
     if seen.any():
         kept = scores[:, seen]
@@ -78,6 +79,15 @@ def _check_scores(resampled_scores: FloatArray, n_selected: int) -> FloatArray:
             f"n_selected is {n_selected} but there are {scores.shape[1]} features; choose 1 to {scores.shape[1]}."
         )
     return scores
+
+
+def _near_the_cut(scores: FloatArray, n_selected: int) -> NDArray[np.bool_]:
+    """Features that some resample ranks among so many that the others need not be looked at: (m,)."""
+    n_near = _NEAR_TIMES * n_selected + _NEAR_AT_LEAST
+    if n_near >= scores.shape[1]:
+        return np.ones(scores.shape[1], dtype=bool)
+    near = np.argpartition(-scores, n_near, axis=1)[:, :n_near]
+    return np.isin(np.arange(scores.shape[1]), near)
 
 
 def _share_of_margins(scores: FloatArray, n_selected: int) -> float:

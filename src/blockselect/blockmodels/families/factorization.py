@@ -7,6 +7,7 @@ S is the graph itself ("onmtf", the paper's family), the degree-normalised graph
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,6 @@ Operator = Callable[[FloatArray], FloatArray]  # symmetric, non-negative: (n, q)
 
 _STRIDE = 20  # iterations between two looks at how far a start has come
 _GAIN = 2e-5  # of the fit over one stride: a start at rest gains less; one between two climbs gains more
-_CAP = 100  # iterations: blocks are refined afterwards, and more lead to no better ones (docs/benchmarks.md)
 _FLOOR = {  # of what is divided by: in single precision, ratios by anything less could overflow
     np.dtype(np.float64): float(np.finfo(np.float64).tiny),
     np.dtype(np.float32): 1e-20,
@@ -131,17 +131,18 @@ def settled_labels(operator: Operator, search: Search) -> list[IntArray]:
     with threadpool_limits(limits=1):  # sums over threads arrive in any order: one thread, one result
         found = Parallel(n_jobs=n_parts, prefer="threads")(
             delayed(_settle)(
-                Factorization(operator, search.adjacency.shape[0], search.n_blocks, part, dtype=np.float32)
+                Factorization(operator, search.adjacency.shape[0], search.n_blocks, part, dtype=np.float32),
+                search.max_iter,
             )
             for part in parts
         )
     return [found[at % n_parts][at // n_parts] for at in range(len(search.rngs))]
 
 
-def _settle(factors: Factorization) -> IntArray:
+def _settle(factors: Factorization, max_iter: int) -> IntArray:
     labels, fit = factors.labels(), factors.fit()
     running = np.arange(len(labels))
-    for _ in range(_CAP // _STRIDE):
+    for _ in range(ceil(max_iter / _STRIDE)):
         factors.advance(_STRIDE)
         labels[running], before, fit = factors.labels(), fit, factors.fit()
         gains = np.abs(fit - before) > _GAIN * fit

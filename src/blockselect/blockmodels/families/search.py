@@ -20,6 +20,7 @@ class Search:
     rngs: Sequence[np.random.Generator]
     features: Features | None = None  # (n, m), for families that read them
     n_jobs: int | None = None  # threads or processes; the result is the same for any number
+    max_iter: int = 500  # of a factorisation that settles; a start that still gains by then moves few nodes
 
 
 Family: TypeAlias = Callable[[Search], list[IntArray]]  # labels (n,) of each start
