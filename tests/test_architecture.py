@@ -79,7 +79,7 @@ def test_from_fit_to_the_gradient_is_a_short_way_down(way):
     assert found.inside == ["bmgufs/losses.py", "bmgufs/descent.py", "bmgufs/selector.py", first]
 
 
-MOST_FILES = {"paper": 15, "default": 24}  # the goal
+MOST_FILES = {"paper": 15, "default": 25}  # the goal
 
 
 def test_few_files_are_entered_from_fit_to_the_gradient(way):

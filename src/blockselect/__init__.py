@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     )
     from blockselect.evaluation import evaluate_selection
     from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
+    from blockselect.graphs.row_chunks import RowChunks
     from blockselect.inspection.discoveries import discover_features
     from blockselect.inspection.stability import selection_stability
     from blockselect.registry import SELECTORS, make_selector
@@ -53,6 +54,7 @@ _HOME = {  # public name → the module that defines it
     "BlockModel": "blockmodels.model",
     "BlockModelSelector": "consensus.estimator",
     "Descent": "bmgufs.descent",
+    "RowChunks": "graphs.row_chunks",
     "check_attributed_graph": "graphs.attributed",
     "discover_features": "inspection.discoveries",
     "evaluate_selection": "evaluation",
@@ -73,6 +75,7 @@ __all__ = [
     "BlockModel",
     "BlockModelSelector",
     "Descent",
+    "RowChunks",
     "check_attributed_graph",
     "discover_features",
     "evaluate_selection",

@@ -23,6 +23,7 @@ from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
 from blockselect.graphs.convert import as_float_matrix
+from blockselect.graphs.row_chunks import RowChunks
 
 Progress: TypeAlias = Callable[[str, int, int], None]  # stage, done, of how many
 
@@ -45,13 +46,31 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         ],
     }
 
+    _takes_row_chunks = False  # whether all that `fit` asks of the features are sums over rows
+
     def _check_matrix(self, X: Any) -> Features:
         """Scikit-learn's own checks of X: shape, numbers, feature names. What its values must be, the gate says."""
+        if isinstance(X, RowChunks):
+            return self._check_chunks(X)
         if sparse.issparse(X):  # before any conversion: stray indices would corrupt memory
             X = as_float_matrix(X, "features")
         return validate_data(
             self, X, accept_sparse="csr", dtype=(np.float64, np.float32), ensure_min_samples=2, ensure_all_finite=False
         )
+
+    def _check_chunks(self, X: RowChunks) -> RowChunks:
+        """What scikit-learn's checks set, for features that it cannot read."""
+        if not self._takes_row_chunks:
+            raise ValueError(
+                f"{type(self).__name__} reads the features of single nodes, which row chunks cannot give; use BMGUFS, "
+                "or pass some of the features as a matrix in memory."
+            )
+        self.n_features_in_, names = X.shape[1], X.feature_names
+        if names is not None:
+            self.feature_names_in_ = names
+        elif hasattr(self, "feature_names_in_"):  # of an earlier fit
+            del self.feature_names_in_
+        return X
 
     def _check_graph(
         self, X: Any, y: Any, adjacency: Any, *, n_neighbors: int | None, **options: Any

@@ -10,7 +10,7 @@ import numpy as np
 
 from blockselect.arrays import Array, Features
 from blockselect.blockmodels.model import BlockModel
-from blockselect.graphs.convert import membership_matrix
+from blockselect.bmgufs.row_sums import block_sums, sum_over_rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,17 +41,14 @@ class BlockStatistics:
     @classmethod
     def of(cls, features: Features, models: Sequence[BlockModel], *, dtype: Any = np.float64) -> BlockStatistics:
         """Statistics of the features over the blocks of each model, as NumPy arrays."""
-        c, k, m = len(models), max(model.n_blocks for model in models), features.shape[1]
-        Y = features.astype(dtype, copy=False)
-        means = np.zeros((c, k, m), dtype=dtype)
+        c, k = len(models), max(model.n_blocks for model in models)
+        labels = np.array([model.labels for model in models])  # (c, n)
+        means = sum_over_rows(features, block_sums, labels, k, dtype)  # sums, as yet
         sizes = np.zeros((c, k), dtype=dtype)
         density = np.zeros((c, k, k), dtype=dtype)
         for i, model in enumerate(models):
             blocks = slice(model.n_blocks)
-            F = membership_matrix(model.labels, dtype)  # (n, k)
-            sums = F.T @ Y
             sizes[i, blocks] = model.block_sizes
-            means[i, blocks] = sums if isinstance(sums, np.ndarray) else sums.toarray()
             means[i, blocks] /= sizes[i, blocks, None]
             density[i, blocks, blocks] = model.density
         return cls(means, sizes, density)

@@ -104,6 +104,8 @@ class BMGUFS(DescentSelector):
         "n_neighbors": [None, Interval(Integral, 1, None, closed="left")],
     }
 
+    _takes_row_chunks = True
+
     def __init__(
         self,
         n_features_to_select: int | float | None = None,
@@ -137,8 +139,9 @@ class BMGUFS(DescentSelector):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame of shape (n, m)
-            Non-negative features of the nodes. (paper: Y)
+        X : array, sparse matrix, DataFrame or RowChunks of shape (n, m)
+            Non-negative features of the nodes; as :class:`blockselect.RowChunks` they may be larger than memory.
+            (paper: Y)
         y : ignored
         adjacency : array or sparse matrix of shape (n, n), or edge table
             The graph, one row for each row of X, as :func:`blockselect.check_attributed_graph` takes it. (paper: A)

@@ -13,6 +13,7 @@ from blockselect.arrays import Features, IntArray, ObjectArray, Sparse
 from blockselect.graphs.checks import check_classes, check_features, check_names, check_weights
 from blockselect.graphs.convert import as_float_matrix, as_square_csr, without_direction
 from blockselect.graphs.neighbours import nearest_neighbour_graph
+from blockselect.graphs.row_chunks import RowChunks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,7 +24,7 @@ class AttributedGraph:
     """
 
     adjacency: Sparse  # (n, n), symmetric, non-negative; a self-loop stands once, on the diagonal
-    features: Features  # (n, m), dense or CSR; non-negative unless `non_negative=False` was passed
+    features: Features  # (n, m), dense, CSR or RowChunks; non-negative unless `non_negative=False` was passed
     node_ids: ObjectArray | None = None  # (n,)
     feature_names: ObjectArray | None = None  # (m,)
     classes: IntArray | None = None  # (n,) known classes, for evaluation alone: no selector reads them
@@ -66,9 +67,9 @@ def check_attributed_graph(
 
     Parameters
     ----------
-    features : array, sparse matrix or array, or DataFrame of shape (n, m)
+    features : array, sparse matrix or array, DataFrame, or RowChunks, of shape (n, m)
         Finite and non-negative; float32 stays, any other type of number becomes float64. A DataFrame's
-        index and columns name the nodes and features.
+        index and columns name the nodes and features. Row chunks stay where they are.
     adjacency : array, sparse matrix or array of shape (n, n), DataFrame, or None
         Finite, non-negative link weights; the elementwise maximum of both directions is used. A
         DataFrame is a square matrix if its index and columns are the same nodes, and else a table of
@@ -107,14 +108,19 @@ def check_attributed_graph(
     if isinstance(features, pd.DataFrame):
         node_ids = features.index if node_ids is None else node_ids
         feature_names = features.columns if feature_names is None else feature_names
-    matrix = as_float_matrix(features, "features")
+    matrix = features if isinstance(features, RowChunks) else as_float_matrix(features, "features")
     n_nodes, n_features = matrix.shape
     if n_nodes < 2:
         raise ValueError(f"features has {n_nodes} row(s); a network needs at least two nodes: pass one row a node.")
     ids = check_names(node_ids, n_nodes, "node id", "row")
     names = check_names(feature_names, n_features, "feature name", "column")
-    check_features(matrix, ids, names, np.dtype(dtype), non_negative=non_negative)
+    if isinstance(matrix, RowChunks):
+        matrix.check(np.dtype(dtype))
+    else:
+        check_features(matrix, ids, names, np.dtype(dtype), non_negative=non_negative)
     if adjacency is None and n_neighbors is not None:
+        if isinstance(matrix, RowChunks):
+            raise ValueError("a graph of nearest neighbours needs the features in memory; pass an adjacency.")
         adjacency = nearest_neighbour_graph(matrix, n_neighbors)
     return AttributedGraph(
         adjacency=check_adjacency(adjacency, n_nodes, node_ids=ids, dtype=dtype),

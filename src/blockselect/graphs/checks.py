@@ -62,11 +62,20 @@ def check_features(
     """Finite, not all zero, in the range that the solver can raise to its powers, and non-negative if need be."""
 
     def place(offends: Callable[[Any], Any]) -> str:
-        row, column = _first(features, offends)
+        row, column = first_entry(features, offends)
         row_name = f"row {row}" if node_ids is None else f"node {node_ids[row]!r}"
         column_name = f"column {column}" if feature_names is None else f"feature {feature_names[column]!r}"
         return f"{row_name}, {column_name}"
 
+    check_values(features, place, non_negative=non_negative)
+    largest = largest_value(features)
+    check_range(largest, features.shape[0], dtype, lambda: place(lambda v: abs(v) == largest))
+
+
+def check_values(
+    features: Features, place: Callable[[Callable[[Any], Any]], str], *, non_negative: bool = True
+) -> None:
+    """At least one column, finite, and non-negative if need be; `place` names the first value that offends."""
     values = _values(features)
     if features.shape[1] == 0:
         raise ValueError(f"features has shape {features.shape}, no column; pass at least one feature.")
@@ -79,15 +88,23 @@ def check_features(
             "needs features ≥ 0: shift them (X - X.min(axis=0)) or split each into its positive and "
             "negative parts (np.hstack([X.clip(0), (-X).clip(0)]))."
         )
-    largest = float(max(values.max(), -values.min())) if values.size else 0.0
+
+
+def largest_value(features: Features) -> float:
+    """The largest absolute value, 0 where there is none."""
+    values = _values(features)
+    return float(max(values.max(), -values.min())) if values.size else 0.0
+
+
+def check_range(largest: float, n_nodes: int, dtype: np.dtype[Any], place: Callable[[], str]) -> None:
+    """The largest value is not zero, and in the range that the solver can raise to its powers."""
     if largest == 0:
         raise ValueError("features has no non-zero entry: there is nothing to select by; check how it was loaded.")
-    flow = _leaves_range(largest, features.shape[0], dtype)
+    flow = _leaves_range(largest, n_nodes, dtype)
     if flow:
         raise ValueError(
-            f"the largest feature value is {largest:.3g}, at {place(lambda v: abs(v) == largest)}, whose fourth "
-            f"power {flow} {dtype}; divide the features by their largest value"
-            + (", or compute in float64." if dtype.itemsize < 8 else ".")
+            f"the largest feature value is {largest:.3g}, at {place()}, whose fourth power {flow} {dtype}; "
+            "divide the features by their largest value" + (", or compute in float64." if dtype.itemsize < 8 else ".")
         )
 
 
@@ -113,7 +130,7 @@ def check_weights(
     """Finite, non-negative, at least one link, and squares within range."""
 
     def place(offends: Callable[[Any], Any]) -> str:
-        source, target = (node if node_ids is None else node_ids[node] for node in _first(weights, offends))
+        source, target = (node if node_ids is None else node_ids[node] for node in first_entry(weights, offends))
         return f"the link from node {source!r} to node {target!r}"
 
     if not np.isfinite(weights.data).all():
@@ -151,7 +168,7 @@ def _values(matrix: Any) -> Any:
     return matrix.data if sparse.issparse(matrix) else matrix
 
 
-def _first(matrix: Any, offends: Callable[[Any], Any]) -> tuple[int, int]:
+def first_entry(matrix: Any, offends: Callable[[Any], Any]) -> tuple[int, int]:
     """Row and column of the first offending entry."""
     if sparse.issparse(matrix):
         entries = matrix.tocoo()

@@ -1,0 +1,206 @@
+"""RowChunks: features as chunks of rows, read one at a time and never held whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from os import PathLike
+from typing import Any, TypeAlias
+
+import numpy as np
+from scipy import sparse
+
+from blockselect.arrays import ObjectArray, Sparse
+from blockselect.graphs.checks import check_names, check_range, check_values, first_entry, largest_value
+from blockselect.graphs.convert import as_float_matrix
+
+_CHUNK_BYTES = 2**26  # of a chunk held densely in float64, where we choose its rows
+
+Path: TypeAlias = str | PathLike[str]
+Part: TypeAlias = Callable[..., Any]  # (block, rows, *shared) → array or sparse array
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What a first pass over the chunks finds."""
+
+    n_features: int
+    n_rows: tuple[int, ...]  # of each chunk
+    largest: tuple[float, ...]  # value of each chunk
+
+
+class RowChunks:
+    """Features larger than memory: a re-iterable of CSR blocks of rows, each checked as it is read.
+
+    Make one with a `from_` method. A fit passes over the chunks a few times: once to check and count, then for each
+    sum over rows that it needs.
+
+    Parameters
+    ----------
+    blocks : callable
+        Called without arguments for each pass; gives the blocks in the same order and of the same sizes every time.
+    feature_names : iterable, optional
+        Names of the columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> chunks = RowChunks.from_blocks([np.eye(3), np.ones((2, 3))])
+    >>> chunks.shape, [block.nnz for block in chunks]
+    ((5, 3), [3, 6])
+    """
+
+    def __init__(self, blocks: Callable[[], Iterable[Any]], *, feature_names: Iterable[Any] | None = None) -> None:
+        self._blocks = blocks
+        self._names = None if feature_names is None else list(feature_names)
+        self._survey: Survey | None = None
+
+    @classmethod
+    def from_blocks(
+        cls, blocks: Callable[[], Iterable[Any]] | Iterable[Any], *, feature_names: Iterable[Any] | None = None
+    ) -> RowChunks:
+        """Blocks of rows, dense or sparse: a list of them, or a function that returns a new iterator at each call."""
+        if isinstance(blocks, Iterator):
+            raise ValueError(
+                f"blocks is of type {type(blocks).__name__}, an iterator that can be read once, but a fit reads the "
+                "chunks several times; pass the function that makes it: RowChunks.from_blocks(make_blocks)."
+            )
+        if sparse.issparse(blocks) or isinstance(blocks, np.ndarray):
+            raise ValueError("blocks is one matrix; pass a list of blocks of rows, or the matrix itself to fit.")
+        return cls(blocks if callable(blocks) else partial(iter, blocks), feature_names=feature_names)
+
+    @classmethod
+    def from_npy(cls, path: Path, *, rows_per_chunk: int | None = None) -> RowChunks:
+        """A matrix in a ``.npy`` file, memory-mapped. By default a chunk takes 64 MiB."""
+        matrix = np.load(path, mmap_mode="r", allow_pickle=False)
+        if not isinstance(matrix, np.ndarray) or matrix.ndim != 2:
+            raise ValueError(f"{path} holds no matrix; save one with np.save, one row a node.")
+        return cls(partial(_slices, matrix, matrix.shape, rows_per_chunk))
+
+    @classmethod
+    def from_parquet(cls, path: Path) -> RowChunks:
+        """A Parquet file, one chunk a row group; its columns name the features. Needs pyarrow."""
+        try:
+            from pyarrow.parquet import read_schema
+        except ImportError as error:
+            raise ImportError("Parquet needs pyarrow; install it with: pip install 'blockselect[parquet]'") from error
+        columns = read_schema(path).empty_table().to_pandas().columns  # without those that hold an index
+        return cls(partial(_row_groups, path), feature_names=columns)
+
+    @classmethod
+    def from_anndata(cls, adata: Any, *, rows_per_chunk: int | None = None) -> RowChunks:
+        """The matrix X of an AnnData, in memory or backed, or of an ``.h5ad`` file by its path."""
+        if isinstance(adata, str | PathLike):
+            try:
+                from anndata import read_h5ad
+            except ImportError as error:
+                raise ImportError("an .h5ad file needs anndata; install it with: pip install anndata") from error
+            adata = read_h5ad(adata, backed="r")
+        return cls(partial(_slices, adata.X, adata.shape, rows_per_chunk), feature_names=adata.var_names)
+
+    @classmethod
+    def from_delayed(cls, delayed: Iterable[Any], n_features: int) -> RowChunks:
+        """Chunks that a Dask cluster loads and sums up where they are: one `dask.delayed` block of rows each."""
+        from blockselect.graphs.delayed_chunks import DelayedChunks
+
+        return DelayedChunks(delayed, n_features)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns; the first call reads all chunks once."""
+        survey = self.survey()
+        return sum(survey.n_rows), survey.n_features
+
+    @property
+    def feature_names(self) -> ObjectArray | None:
+        return check_names(self._names, self.shape[1], "feature name", "column")
+
+    def __iter__(self) -> Iterator[Sparse]:
+        width, n_seen = None, 0
+        for number, raw in enumerate(self._blocks()):
+            block = checked_block(raw, number, width)
+            width, n_seen = block.shape[1], number + 1
+            if self._survey is not None:
+                _check_same(self._survey, number, block.shape[0])
+            yield block
+        if self._survey is not None:
+            _check_same(self._survey, n_seen, None)
+
+    def sum(self, part: Part, *shared: Any) -> Any:
+        """The sum over all chunks of ``part(block, rows, *shared)``, `rows` being the slice of all rows it holds."""
+        total, first = None, 0
+        for block in self:
+            rows = slice(first, first + block.shape[0])
+            one = part(block, rows, *shared)
+            total, first = one if total is None else added(total, one), rows.stop
+        return total
+
+    def survey(self) -> Survey:
+        """Rows and largest value of each chunk, found by the first pass and kept."""
+        if self._survey is None:
+            self._survey = self._first_pass()
+        return self._survey
+
+    def check(self, dtype: np.dtype[Any]) -> None:
+        """Refuse chunks that all are zero, or whose values leave the range that the solver can compute with."""
+        survey = self.survey()
+        largest = max(survey.largest)
+        check_range(largest, self.shape[0], dtype, lambda: f"chunk {survey.largest.index(largest)}")
+
+    def _first_pass(self) -> Survey:
+        found = [(block.shape[1], block.shape[0], largest_value(block)) for block in self]
+        if not found:
+            raise ValueError("there is no chunk of rows; pass at least one, and a function that makes a new iterator.")
+        widths, n_rows, largest = zip(*found, strict=True)
+        return Survey(widths[0], n_rows, largest)
+
+
+def checked_block(raw: Any, number: int, n_features: int | None) -> Sparse:
+    """One chunk as CSR: finite, non-negative, as wide as the others; errors name the chunk."""
+    block = sparse.csr_array(as_float_matrix(raw, f"chunk {number} of features"))
+    if n_features is not None and block.shape[1] != n_features:
+        raise ValueError(
+            f"chunk {number} of features has {block.shape[1]} columns but expected are {n_features}; give every chunk "
+            "the same features."
+        )
+
+    def place(offends: Callable[[Any], Any]) -> str:
+        row, column = first_entry(block, offends)
+        return f"chunk {number}, row {row} of it, column {column}"
+
+    check_values(block, place)
+    return block
+
+
+def added(total: Any, one: Any) -> Any:
+    """The sum of two parts; a dense total is reused."""
+    if isinstance(total, np.ndarray):
+        total += one
+        return total
+    return total + one
+
+
+def _check_same(survey: Survey, number: int, n_rows: int | None) -> None:
+    """The chunk as it was in the first pass; `n_rows` None: the end."""
+    known = survey.n_rows[number] if number < len(survey.n_rows) else None
+    if n_rows != known:
+        before, now = ("none" if n is None else f"{n} rows" for n in (known, n_rows))
+        raise ValueError(
+            f"chunk {number} of features had {before} in the first pass and has {now} now; give the same chunks in "
+            "each pass, by a function that makes a new iterator at every call."
+        )
+
+
+def _slices(matrix: Any, shape: tuple[int, int], rows_per_chunk: int | None) -> Iterator[Any]:
+    step = rows_per_chunk or max(1, _CHUNK_BYTES // (8 * max(shape[1], 1)))
+    for start in range(0, shape[0], step):
+        yield matrix[start : start + step]
+
+
+def _row_groups(path: Path) -> Iterator[Any]:
+    from pyarrow.parquet import ParquetFile
+
+    with ParquetFile(path) as file:
+        for number in range(file.num_row_groups):
+            yield file.read_row_group(number).to_pandas()

@@ -1,0 +1,149 @@
+"""Sums over rows: chunks give what the whole gives, up to the scores of a fit."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose
+from scipy import sparse
+
+from blockselect import BMGUFS, BlockModel, Descent, RowChunks, make_attributed_blocks, selection_stability
+from blockselect.bmgufs import row_sums as module
+from blockselect.bmgufs.block_statistics import BlockStatistics
+from blockselect.bmgufs.gram_squared import choose_form, gram_squared, low_rank_error, low_rank_factor
+from blockselect.bmgufs.row_sums import dense_gram, gram_times, principal_factor, sparse_gram, sum_over_rows
+
+NETWORK = make_attributed_blocks(300, 3, random_state=0)
+CHUNKS = RowChunks.from_blocks([NETWORK.features[start : start + 70] for start in range(0, 300, 70)])
+FORMS = ["dense", "sparse", "low rank"]
+
+
+def random_features(seed, share, n=41, m=13):
+    rng = np.random.default_rng(seed)
+    return rng.poisson(2, size=(n, m)) * (rng.random((n, m)) < share).astype(float)
+
+
+@given(seed=st.integers(0, 1000), share=st.floats(0, 1), n_chunks=st.integers(1, 5), slab=st.sampled_from([200, 10**7]))
+def test_the_gram_matrix_is_the_sum_of_those_of_chunks(seed, share, n_chunks, slab):
+    Y = random_features(seed, share)
+    chunks = RowChunks.from_blocks(np.array_split(Y, n_chunks))
+    vectors = np.random.default_rng(seed).random((13, 4))
+    before, module._SLAB_BYTES = module._SLAB_BYTES, slab
+    try:
+        for features in (Y, sparse.csr_array(Y), chunks):
+            assert_allclose(sum_over_rows(features, dense_gram, np.dtype(float)), Y.T @ Y)
+            assert_allclose(sum_over_rows(features, sparse_gram, np.dtype(float)).toarray(), Y.T @ Y)
+            assert_allclose(sum_over_rows(features, gram_times, vectors), Y.T @ Y @ vectors)
+    finally:
+        module._SLAB_BYTES = before
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_squared_gram_matrix_of_chunks_is_that_of_the_whole(form):
+    scores = np.random.default_rng(1).random((3, NETWORK.features.shape[1]))
+    whole = gram_squared(NETWORK.features, form=form).apply(scores)
+    assert_allclose(gram_squared(CHUNKS, form=form).apply(scores), whole, rtol=1e-10)
+
+
+def test_the_form_chosen_for_chunks_is_that_of_the_whole():
+    for limit in (None, 6e4, 9e4):
+        sparse_features = sparse.csr_array(NETWORK.features)
+        assert choose_form(CHUNKS, memory_limit=limit) == choose_form(sparse_features, memory_limit=limit)
+
+
+def test_the_factor_of_low_rank_is_as_good_as_the_best():
+    rng = np.random.default_rng(3)
+    Y = np.abs(rng.normal(size=(200, 6)) @ rng.normal(size=(6, 80))) + 0.01 * rng.random((200, 80))
+    rank = 12
+    Z = principal_factor(Y, rank, np.dtype(float))
+    values = np.linalg.svd(Y, compute_uv=False)
+    assert Z.shape == (80, rank)
+    best = np.sum(values[rank:] ** 4) ** 0.5  # ‖YᵀY − its best approximation of that rank‖
+    assert np.linalg.norm(Y.T @ Y - Z @ Z.T) <= 1.2 * best
+
+
+@pytest.mark.parametrize("shape", [(30, 100), (100, 30), (40, 40)])
+def test_the_full_rank_is_exact(shape):
+    Y = random_features(5, 0.5, *shape)
+    for features in (Y, sparse.csr_array(Y), RowChunks.from_blocks(np.array_split(Y, 4))):
+        Z = low_rank_factor(features, np.dtype(float))
+        assert_allclose(Z @ Z.T, Y.T @ Y, atol=1e-9 * np.abs(Y.T @ Y).max())
+        assert low_rank_error(features, Z) < 1e-8
+
+
+def test_features_that_repeat_leave_a_factor_of_their_rank():
+    Y = np.repeat(random_features(6, 0.5, 50, 5), 8, axis=1)
+    Z = principal_factor(Y, 20, np.dtype(float))
+    assert Z.shape[1] == 5
+    assert_allclose(Z @ Z.T, Y.T @ Y, atol=1e-8)
+
+
+def test_block_statistics_of_chunks_are_those_of_the_whole():
+    rng = np.random.default_rng(0)
+    models = [BlockModel.from_labels(NETWORK.adjacency, rng.permutation(np.arange(300) % k)) for k in (2, 5, 3)]
+    whole, chunked = (BlockStatistics.of(features, models) for features in (NETWORK.features, CHUNKS))
+    assert_allclose(chunked.block_means, whole.block_means, rtol=1e-13)
+    assert_allclose(chunked.block_sizes, whole.block_sizes)
+    assert_allclose(chunked.density, whole.density)
+
+
+def test_a_block_that_no_row_of_a_chunk_belongs_to():
+    model = BlockModel.from_labels(NETWORK.adjacency, (np.arange(300) >= 290).astype(int))
+    whole, chunked = (BlockStatistics.of(features, [model]) for features in (NETWORK.features, CHUNKS))
+    assert_allclose(chunked.block_means, whole.block_means, rtol=1e-13)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(("form", "share"), [("dense", 1.1), ("low rank", 0.7)])
+def test_a_fit_to_chunks_is_a_fit_to_the_whole(form, share, dtype):
+    limit = share * CHUNKS.shape[1] ** 2 * np.dtype(dtype).itemsize
+    solver = Descent(gradient="paper", tol=0.0, dtype=dtype, memory_limit=limit)
+    selector = BMGUFS(10, n_blocks=3, solver=solver, random_state=0)
+    whole = selector.fit(NETWORK.features, adjacency=NETWORK.adjacency).scores_
+    chunked = selector.fit(CHUNKS, adjacency=NETWORK.adjacency)
+    assert selector.gram_form_ == form
+    assert_allclose(chunked.scores_, whole, atol=1e-8 if dtype == "float64" else 1e-4)
+    assert selector.n_features_in_ == NETWORK.features.shape[1]
+    assert selector.transform(NETWORK.features).shape == (300, 10)
+
+
+def test_feature_names_come_from_the_chunks_and_go_with_them():
+    names = [f"word {i}" for i in range(CHUNKS.shape[1])]
+    named = RowChunks.from_blocks(list(CHUNKS), feature_names=names)
+    selector = BMGUFS(10, n_blocks=3, random_state=0).fit(named, adjacency=NETWORK.adjacency)
+    assert set(selector.get_feature_names_out()) <= set(names)
+    selector.fit(CHUNKS, adjacency=NETWORK.adjacency)
+    assert not hasattr(selector, "feature_names_in_")
+
+
+def test_stability_of_a_selection_from_chunks():
+    selector = BMGUFS(10, n_blocks=3, n_candidates=2, sparsity=0.0, random_state=0)
+    selector.fit(NETWORK.features, adjacency=NETWORK.adjacency)
+    both = [
+        selection_stability(selector, X, adjacency=NETWORK.adjacency, n_resamples=3) for X in (NETWORK.features, CHUNKS)
+    ]
+    assert_allclose(*both, atol=1e-6)
+
+
+def test_the_features_are_never_held_whole():
+    """No chunk is alive when the third after it is read."""
+    alive, most = set(), 0
+
+    class Counted(np.ndarray):
+        def __del__(self):
+            alive.discard(id(self))
+
+    def blocks():
+        nonlocal most
+        for start in range(0, 300, 30):
+            block = NETWORK.features[start : start + 30]
+            block = (block.toarray() if sparse.issparse(block) else block).copy().view(Counted)
+            alive.add(id(block))
+            most = max(most, len(alive))
+            yield block
+            del block
+
+    BMGUFS(10, n_blocks=3, n_candidates=2, random_state=0).fit(
+        RowChunks.from_blocks(blocks), adjacency=NETWORK.adjacency
+    )
+    assert most <= 2

@@ -1,0 +1,164 @@
+"""Features as row chunks: every source gives the same matrix, and what is wrong is named with its chunk."""
+
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+from scipy import sparse
+
+from blockselect import BlockModelSelector, RowChunks, check_attributed_graph, make_selector
+
+MATRIX = np.random.default_rng(0).poisson(0.4, (23, 7)).astype(float)
+RING = sparse.csr_array(np.roll(np.eye(23), 1, axis=0))
+
+
+def from_npy(folder):
+    np.save(folder / "features.npy", MATRIX)
+    return RowChunks.from_npy(folder / "features.npy", rows_per_chunk=5)
+
+
+def from_parquet(folder):
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame(MATRIX, columns=list("abcdefg"), index=pd.Index(range(100, 123), name="node"))
+    frame.to_parquet(folder / "features.parquet", row_group_size=6)
+    return RowChunks.from_parquet(folder / "features.parquet")
+
+
+def from_anndata(folder):
+    anndata = pytest.importorskip("anndata")
+    nodes, words = (pd.DataFrame(index=pd.Index(list(map(str, ids)), dtype=object)) for ids in (range(23), "abcdefg"))
+    anndata.AnnData(sparse.csr_matrix(MATRIX), nodes, words).write_h5ad(folder / "features.h5ad")
+    return RowChunks.from_anndata(folder / "features.h5ad", rows_per_chunk=4)
+
+
+def from_anything_like_anndata(folder):
+    like = SimpleNamespace(X=sparse.csr_array(MATRIX), shape=MATRIX.shape, var_names=pd.Index(list("abcdefg")))
+    return RowChunks.from_anndata(like, rows_per_chunk=4)
+
+
+def from_list(folder):
+    return RowChunks.from_blocks([MATRIX[:10], sparse.csc_matrix(MATRIX[10:11]), MATRIX[11:].astype(int)])
+
+
+def from_function(folder):
+    return RowChunks.from_blocks(lambda: (MATRIX[start : start + 8] for start in range(0, 23, 8)))
+
+
+SOURCES = [from_npy, from_parquet, from_anndata, from_anything_like_anndata, from_list, from_function]
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_every_source_gives_the_rows_in_order_and_again(source, tmp_path):
+    chunks = source(tmp_path)
+    assert chunks.shape == (23, 7)
+    for _ in range(2):
+        blocks = list(chunks)
+        assert len(blocks) > 1
+        assert all(isinstance(block, sparse.csr_array) for block in blocks)
+        assert_array_equal(sparse.vstack(blocks).toarray(), MATRIX)
+
+
+@pytest.mark.parametrize("source", [from_parquet, from_anndata, from_anything_like_anndata])
+def test_named_columns_name_the_features(source, tmp_path):
+    assert list(source(tmp_path).feature_names) == list("abcdefg")
+
+
+def test_a_sum_over_chunks_knows_which_rows_it_sees(tmp_path):
+    weights = np.arange(23.0)
+    total = from_npy(tmp_path).sum(lambda block, rows, w: w[rows] @ block, weights)
+    assert_array_equal(total, weights @ MATRIX)
+
+
+@pytest.mark.parametrize(
+    ("row", "value", "message"),
+    [
+        (7, np.nan, r"NaN or infinity, first at chunk 1, row 2 of it, column 3"),
+        (12, np.inf, r"NaN or infinity, first at chunk 2, row 2 of it, column 3"),
+        (20, -1.0, r"negative, first at chunk 4, row 0 of it, column 3"),
+    ],
+)
+def test_a_bad_value_is_named_with_its_chunk_and_row(row, value, message):
+    bad = MATRIX.copy()
+    bad[row, 3] = value
+    chunks = RowChunks.from_blocks([bad[start : start + 5] for start in range(0, 23, 5)])
+    with pytest.raises(ValueError, match=message):
+        check_attributed_graph(chunks, RING)
+
+
+@pytest.mark.parametrize(
+    ("blocks", "message"),
+    [
+        ([MATRIX[:4], MATRIX[4:, :5]], "chunk 1 of features has 5 columns but expected are 7"),
+        ([MATRIX[:4], MATRIX[5]], "chunk 1 of features .* 1 dimension"),
+        ([MATRIX[:4], np.full((3, 7), "word")], "chunk 1 of features is of type"),
+        ([np.zeros((9, 7)), np.zeros((14, 7))], "no non-zero entry"),
+        ([MATRIX[:4] * 1e90, MATRIX[4:]], "at chunk 0, whose fourth power overflows"),
+        ([], "no chunk of rows"),
+        ([MATRIX[:1]], "at least two nodes"),
+        ([MATRIX[:9]], "adjacency has 23 nodes but features has 9 rows"),
+    ],
+)
+def test_chunks_that_do_not_fit_are_refused(blocks, message):
+    with pytest.raises(ValueError, match=message):
+        check_attributed_graph(RowChunks.from_blocks(blocks), RING)
+
+
+def test_what_can_be_read_only_once_is_refused():
+    with pytest.raises(ValueError, match=r"read once.*pass the function that makes it"):
+        RowChunks.from_blocks(iter([MATRIX]))
+    once = iter([MATRIX[:9], MATRIX[9:]])
+    chunks = RowChunks.from_blocks(lambda: once)
+    assert chunks.shape == MATRIX.shape
+    with pytest.raises(ValueError, match="chunk 0 of features had 9 rows in the first pass and has none now"):
+        list(chunks)
+
+
+def test_chunks_that_change_between_passes_are_refused():
+    passes = iter([(9,), (10,), (9, 12)])
+    chunks = RowChunks.from_blocks(lambda: np.split(MATRIX, next(passes)))
+    assert chunks.shape == MATRIX.shape
+    with pytest.raises(ValueError, match="chunk 0 of features had 9 rows in the first pass and has 10 rows now"):
+        list(chunks)
+    with pytest.raises(ValueError, match="chunk 1 of features had 14 rows in the first pass and has 3 rows now"):
+        list(chunks)
+
+
+def test_one_matrix_is_no_list_of_blocks():
+    for matrix in (MATRIX, sparse.csr_array(MATRIX)):
+        with pytest.raises(ValueError, match="one matrix"):
+            RowChunks.from_blocks(matrix)
+
+
+def test_a_file_without_a_matrix_is_refused(tmp_path):
+    np.save(tmp_path / "vector.npy", np.ones(4))
+    with pytest.raises(ValueError, match="holds no matrix"):
+        RowChunks.from_npy(tmp_path / "vector.npy")
+
+
+@pytest.mark.parametrize(
+    ("module", "make", "message"),
+    [
+        ("pyarrow.parquet", lambda: RowChunks.from_parquet("x.parquet"), r"pip install 'blockselect\[parquet\]'"),
+        ("anndata", lambda: RowChunks.from_anndata("x.h5ad"), "pip install anndata"),
+        ("dask.base", lambda: RowChunks.from_delayed([], 3), r"pip install 'blockselect\[dask\]'"),
+    ],
+)
+def test_a_missing_package_is_named(monkeypatch, module, make, message):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ImportError, match=message):
+        make()
+
+
+@pytest.mark.parametrize("selector", [BlockModelSelector(3), make_selector("lufs", 3)], ids=["default", "lufs"])
+def test_a_selector_that_reads_single_nodes_says_so(selector):
+    chunks = RowChunks.from_blocks([MATRIX])
+    with pytest.raises(ValueError, match=r"row chunks cannot give; use BMGUFS"):
+        selector.fit(chunks, adjacency=RING)
+
+
+def test_neighbours_need_the_features_in_memory():
+    with pytest.raises(ValueError, match="pass an adjacency"):
+        check_attributed_graph(RowChunks.from_blocks([MATRIX]), None, n_neighbors=3)
