@@ -8,7 +8,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 test check coverage: export OMP_NUM_THREADS = 1
 
-.PHONY: demo test check lint coverage torch bench dist clean
+.PHONY: demo test check lint coverage torch bench bench-scale dist clean
 
 # The command with its pictures: enough for the demo.
 $(VENV)/.cli: pyproject.toml
@@ -44,9 +44,14 @@ coverage: $(VENV)/.dev
 torch: $(VENV)/.dev
 	$(INSTALL) --editable '.[dev,torch-cpu]'
 
+# One table of ratios, beside the stored one; ARGS=--save stores the new one. More networks: BLOCKSELECT_DATA=folder.
 bench: $(VENV)/.dev
 	$(INSTALL) --editable '.[bench]'
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks $(ARGS)
+
+# Growth of the default with the network; ARGS="--full --save" adds a million nodes and stores the table.
+bench-scale: $(VENV)/.dev
+	$(BIN)/python -m benchmarks.scale $(ARGS)
 
 # What a release uploads, each part installed in an environment of its own and tried with the README's tests.
 dist: $(VENV)/.dev

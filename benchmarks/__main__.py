@@ -1,4 +1,4 @@
-"""Run every benchmark and print one table."""
+"""Run the benchmarks and print one table of ratios, beside the stored one (docs/benchmarks/bench.csv)."""
 
 from __future__ import annotations
 
@@ -8,24 +8,43 @@ import sys
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import baselines, fit, gram, solver
+from benchmarks import baselines, before, fit, gram, low_rank, solver, stored
 
-BENCHMARKS = {"solver": solver.run, "gram": gram.run, "fit": fit.run, "baselines": baselines.run}
+BENCHMARKS = {
+    "default": before.run,
+    "solver": solver.run,
+    "gram": gram.run,
+    "low rank": low_rank.run,
+    "fit": fit.run,
+    "baselines": baselines.run,
+}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", default=list(BENCHMARKS), help=f"any of {list(BENCHMARKS)}")
-    console = Console(width=150)
-    table = Table("benchmark", "measured", "goal", "met", "how")
-    missed = 0
-    for name in parser.parse_args().names:
+    parser.add_argument("--save", action="store_true", help="store the values, to compare later runs with")
+    options = parser.parse_args()
+    console = Console(width=180)
+    table = Table("benchmark", "was", "is", "goal", "met", "peak GB", "how")
+    was, rows, missed, worse = stored.read(), [], 0, 0
+    for name in options.names:
         for row in BENCHMARKS[name]():
-            table.add_row(f"{name}: {row.what}", row.measured, row.goal, row.verdict, row.how)
-            console.log(f"{name}: {row.what}: {row.measured}")
+            title = f"{name}: {row.what}"
+            before_this = was.get(title)
+            flag = " WORSE" if stored.is_worse(row, before_this) else ""
+            shown = "" if before_this is None else f"{before_this:,.3g}"
+            peak = "" if row.peak is None else f"{row.peak:.2f}"
+            table.add_row(title, shown, row.measured + flag, row.goal, row.verdict, peak, row.how)
+            console.log(f"{title}: {row.measured}{flag} ({row.how})")
+            rows.append((title, row))
             missed += not row.met
+            worse += bool(flag)
     console.print(table)
-    sys.exit(f"{missed} goal(s) missed" if missed else 0)
+    if options.save:
+        stored.save(rows)
+    if missed or worse:
+        sys.exit(f"{missed} goal(s) missed, {worse} ratio(s) more than a quarter worse than stored")
 
 
 if __name__ == "__main__":

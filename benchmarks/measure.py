@@ -19,14 +19,15 @@ class Measurement:
     how: str
     at_most: bool = True  # else at least
     unit: str = "×"
+    peak: float | None = None  # GB, of a process of its own
 
     @property
     def measured(self) -> str:
-        return f"{self.value:,.3g} {self.unit}"
+        return f"{self.value:,.3g} {self.unit}".rstrip()
 
     @property
     def goal(self) -> str:
-        return f"{'≤' if self.at_most else '≥'} {self.limit:,.3g} {self.unit}"
+        return f"{'≤' if self.at_most else '≥'} {self.limit:,.3g} {self.unit}".rstrip()
 
     @property
     def met(self) -> bool:

@@ -1,4 +1,4 @@
-"""Networks to measure on: BlogCatalog where its file is at hand, else one of the same size made at random."""
+"""Networks to measure on: Cora comes with the package, others are read from the folder BLOCKSELECT_DATA."""
 
 from __future__ import annotations
 
@@ -9,17 +9,46 @@ import numpy as np
 from scipy import sparse
 from scipy.io import loadmat
 
-from blockselect import AttributedGraph, check_attributed_graph
+from blockselect import AttributedGraph, check_attributed_graph, load_cora
 
 N_NODES, N_LINKS, N_FEATURES, N_ENTRIES, N_BLOCKS = 5196, 171_743, 8189, 369_435, 6  # of BlogCatalog
 
 
+def at_hand() -> dict[str, AttributedGraph]:
+    """Real networks, the smallest first."""
+    found = {"Cora": load_cora()}
+    if _file("BlogCatalog.mat"):
+        found["BlogCatalog"] = blogcatalog()
+    if photo := _file("photo.npz", "development/photo.npz"):
+        found["photo"] = _co_purchases(photo)
+    return found
+
+
 def blogcatalog() -> AttributedGraph:
+    """BlogCatalog where its file is at hand, else a network of the same size made at random."""
+    path = _file("BlogCatalog.mat")
+    if path is None:
+        return _lookalike()
+    content = loadmat(path)
+    return check_attributed_graph(content["Attributes"], content["Network"])
+
+
+def _file(*names: str) -> Path | None:
     folder = os.environ.get("BLOCKSELECT_DATA")
-    if folder and (Path(folder) / "BlogCatalog.mat").is_file():
-        content = loadmat(Path(folder) / "BlogCatalog.mat")
-        return check_attributed_graph(content["Attributes"], content["Network"])
-    return _lookalike()
+    paths = [Path(folder) / name for name in names] if folder else []
+    return next((path for path in paths if path.is_file()), None)
+
+
+def _co_purchases(path: Path) -> AttributedGraph:
+    """Products bought together and the words of their reviews: CSR parts A_* and Y_*."""
+    parts = np.load(path)
+    features, adjacency = (
+        sparse.csr_array(
+            (parts[f"{name}_data"], parts[f"{name}_indices"], parts[f"{name}_indptr"]), shape=parts[f"{name}_shape"]
+        )
+        for name in "YA"
+    )
+    return check_attributed_graph(features, adjacency)
 
 
 def _lookalike() -> AttributedGraph:

@@ -163,7 +163,8 @@ def fit(size: Size, folder: str, jobs: int) -> None:
 class Stages:
     """Seconds, CPU seconds and peak memory so far at the end of each stage of a fit, by clocks around its steps."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._quiet = quiet
         self.seconds: dict[str, float] = {}
         self.cpu: dict[str, float] = {}
         self.peak: dict[str, float] = {}
@@ -202,17 +203,21 @@ class Stages:
             self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - start
             self.cpu[stage] = self.cpu.get(stage, 0.0) + time.process_time() - cpu
             self.peak[stage] = peak_gigabytes()
-            print(f"{stage}: {self.seconds[stage]:.1f} s, {self.peak[stage]:.2f} GB", file=sys.stderr, flush=True)
+            self._say(f"{stage}: {self.seconds[stage]:.1f} s, {self.peak[stage]:.2f} GB")
             return result
 
         return timed
+
+    def _say(self, line: str) -> None:
+        if not self._quiet:
+            print(line, file=sys.stderr, flush=True)
 
     def _timed_family(self, family: Callable[..., Any], name: str) -> Callable[..., Any]:
         def timed(search: Any) -> Any:
             start = time.perf_counter()
             labels = family(search)
             self.families[name] = time.perf_counter() - start
-            print(f"  {name}: {self.families[name]:.1f} s, {peak_gigabytes():.2f} GB", file=sys.stderr, flush=True)
+            self._say(f"  {name}: {self.families[name]:.1f} s, {peak_gigabytes():.2f} GB")
             return labels
 
         return timed
