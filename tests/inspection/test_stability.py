@@ -183,7 +183,7 @@ def test_features_are_selected_again_as_often_as_stated():
     stated, observed = [], []
     for seed, kind in enumerate(KINDS):
         network = make_attributed_blocks(200, 3, n_informative=20, n_redundant=0, n_noise=60, random_state=seed, **kind)
-        stated.append(stability(fit(network, 20, random_state=seed), network, n_resamples=8))
+        stated.append(stability(fit(network, 20, random_state=seed, n_candidates=12), network, n_resamples=8))
         observed.append(selected_again(network, 20))
     stated, observed = np.concatenate(stated), np.concatenate(observed)
     for low, high in ((0, 0.2), (0.2, 0.8), (0.8, 1)):
@@ -196,4 +196,4 @@ def selected_again(network, n, n_graphs=20):
     """Share of further resampled graphs on which a fit from scratch selects each feature."""
     rng = np.random.default_rng(1)
     graphs = [resample_links(network.adjacency, rng) for _ in range(n_graphs)]
-    return np.mean([fit(network, n, graph, random_state=seed).support_ for seed, graph in enumerate(graphs)], axis=0)
+    return np.mean([fit(network, n, graph, random_state=seed, n_candidates=12).support_ for seed, graph in enumerate(graphs)], axis=0)

@@ -33,6 +33,7 @@ from blockselect.graphs.binarize import are_sparse_counts, presence
 from blockselect.inspection.discoveries import DEFAULT_LEVEL, Discoveries, check_testable, match_blocks
 
 _ROUGH_ITERATIONS = 100  # of factorisations: blocks are refined afterwards, and more lead to no better ones
+_SEARCH_EVERY, _NEW_STARTS = 4, 3  # resampled graphs of which one has new blocks, and of how many starts
 
 
 class BlockModelSelector(DescentSelector):
@@ -300,9 +301,10 @@ class BlockModelSelector(DescentSelector):
     ) -> FloatArray:
         """Scores on other graphs of the same nodes, without a whole fit to each.
 
-        A voter's blocks, in turn, are refined on each graph, and score. Blocks found anew from a single start are worse
-        than the best of many candidates, so that features would seem less stable than they are. Blocks that were given
-        stay; only their densities change.
+        On three graphs of four a voter's blocks, in turn, are refined, and score. On the fourth blocks are found anew,
+        the best of a few. A fit finds the same optimum again that often: with new blocks alone, of few starts,
+        features would seem less stable than they are, and with the voters' alone more. Blocks that were given stay;
+        only their densities change.
         """
         unit, counts = link_unit(graph.adjacency), as_counts(graph.features)
         refine = self.joint and self._searches()
@@ -313,6 +315,8 @@ class BlockModelSelector(DescentSelector):
             model = BlockModel.from_labels(resampled.adjacency, self.voters_[place % len(self.voters_)].labels)
             if refine:
                 model = likelihood.improve(model, rng=rngs[place]).model
+            if self._searches() and place % _SEARCH_EVERY == _SEARCH_EVERY - 1:
+                model = self._found_anew(likelihood, resampled, rngs[place])
             report("resampling", place + 1, len(adjacencies))
             return model, feature_weights(likelihood, resampled, [model])
 
@@ -321,6 +325,22 @@ class BlockModelSelector(DescentSelector):
         gram = rough_gram_squared(graph.features, dtype=self._solver().dtype, n_jobs=self.n_jobs)
         solution = self._solve(gram, self._statistics(graph, models), partial(report, "stability"))
         return np.array([weighted_vote(*each) for each in zip(solution.scores, weights, strict=True)])
+
+    def _found_anew(self, likelihood: JointLikelihood, graph: AttributedGraph, rng: np.random.Generator) -> BlockModel:
+        """The best of a few new block models of a resampled graph, of the families that voted, in turn."""
+        found = [
+            find_block_models(
+                graph.adjacency,
+                voter.n_blocks,
+                family=voter.family,
+                features=graph.features,
+                n_candidates=1,
+                rng=rng,
+                max_iter=_ROUGH_ITERATIONS,
+            )[0]
+            for voter in (self.voters_ * _NEW_STARTS)[:_NEW_STARTS]
+        ]
+        return screen(likelihood, found, joint=self.joint, rng=rng).voters[0]
 
     def _without_effect(self) -> dict[str, str]:
         if not self._searches():
