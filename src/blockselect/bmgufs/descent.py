@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, TypeAlias
@@ -14,6 +15,7 @@ from sklearn.base import BaseEstimator
 from blockselect._sklearn import Interval, Options, StrOptions
 from blockselect.arrays import Array, FloatArray, IntArray
 from blockselect.bmgufs.block_statistics import BlockStatistics
+from blockselect.bmgufs.cuda import compiled, float32_products, replayed
 from blockselect.bmgufs.device import problem_to_device, to_numpy
 from blockselect.bmgufs.gram_squared import GramSquared
 from blockselect.bmgufs.losses import Gradient, Losses, evaluate_losses
@@ -60,8 +62,12 @@ class Descent(BaseEstimator):
         that block means come near it, scale them up, or lower it. (paper: δ)
     initial_scores : array of shape (m,) or None, default=None
         Start of the descent, used as it is; None is uniform with unit length. The paper's code starts from ones.
-    dtype : {"float64", "float32"}, default="float64"
-        Float type of the computation.
+    dtype : {"float64", "float32", "tfloat32"}, default="float64"
+        Float type of the computation. "tfloat32" is float32 but for the products with the squared Gram matrix, whose
+        factors are rounded to ten bits: faster, on a CUDA device only.
+    compile : bool, default=False
+        Compile the iteration with torch, on a CUDA device only. The first solve takes tens of seconds longer, all
+        others of the same shape and settings are faster.
     memory_limit : float or None, default=None
         Bytes that the squared Gram matrix of the features may take; None: half of the free memory. Where it does not
         fit, an approximation of low rank is used.
@@ -80,7 +86,8 @@ class Descent(BaseEstimator):
         "tol": [Interval(Real, 0, None, closed="left")],
         "smoothing": [Interval(Real, 0, None, closed="neither")],
         "initial_scores": [None, "array-like"],
-        "dtype": [StrOptions({"float64", "float32"}), Options(type, {np.float64, np.float32})],
+        "dtype": [StrOptions({"float64", "float32", "tfloat32"}), Options(type, {np.float64, np.float32})],
+        "compile": ["boolean"],
         "memory_limit": [None, Interval(Real, 0, None, closed="neither")],
     }
 
@@ -94,6 +101,7 @@ class Descent(BaseEstimator):
         smoothing: float = 1e-6,
         initial_scores: Any = None,
         dtype: Any = "float64",
+        compile: bool = False,  # noqa: A002  (torch's own word)
         memory_limit: float | None = None,
     ) -> None:
         self.gradient = gradient
@@ -103,6 +111,7 @@ class Descent(BaseEstimator):
         self.smoothing = smoothing
         self.initial_scores = initial_scores
         self.dtype = dtype
+        self.compile = compile
         self.memory_limit = memory_limit
 
     def solve(
@@ -120,31 +129,47 @@ class Descent(BaseEstimator):
         Parameters
         ----------
         gram : GramSquared
-            Shared by all solves.
+            Shared by all solves; as NumPy or SciPy arrays, or already on the device.
         statistics : BlockStatistics
-            Of the c block models, as NumPy arrays.
+            Of the c block models; the same.
         profile_ratio, sparsity : float or array that broadcasts to (c, s)
             Settings: one number, s numbers for every model, or s numbers for each. (paper: β̄, γ)
         device : str, default="cpu"
             "cpu" computes with NumPy, a torch device such as "cuda" with torch.
         progress : callable, optional
-            Called after each iteration.
+            Called after each iteration; on an accelerator, after it is sent there.
         """
-        empty = statistics.empty_features
+        self.check_device(device)
         settings = {"profile_ratio": profile_ratio, "sparsity": sparsity, "progress": progress}
-        if device == "cpu":
-            scores, loss_b, loss_m, n_iter = descend(self, gram, statistics, **settings)
-        else:
-            result = descend(self, *problem_to_device(gram, statistics, device), **settings)
-            scores, loss_b, loss_m, n_iter = (np.array(to_numpy(part)) for part in result)
-        scores[..., empty] = 0
+        if device != "cpu":
+            gram, statistics = problem_to_device(gram, statistics, device)
+        scores, loss_b, loss_m, n_iter = descend(self, gram, statistics, **settings)
+        if device != "cpu":
+            scores, loss_b, loss_m, n_iter = (np.array(to_numpy(part)) for part in (scores, loss_b, loss_m, n_iter))
+        scores[..., to_numpy(statistics.empty_features)] = 0
         return Solution(scores, loss_b, loss_m, n_iter.astype(np.intp))
+
+    @property
+    def float_type(self) -> np.dtype[Any]:
+        """Of all arrays."""
+        return np.dtype("float32" if self.dtype == "tfloat32" else self.dtype)
+
+    def check_device(self, device: str) -> None:
+        """Refuse settings that a device does not have."""
+        if device.split(":")[0] == "cuda":
+            return
+        if self.dtype == "tfloat32":
+            raise ParameterError(
+                "dtype", f"is 'tfloat32', which only CUDA devices have, not {device!r}; use 'float32'."
+            )
+        if self.compile:
+            raise ParameterError("compile", f"is True, which has an effect on CUDA devices only, not on {device!r}.")
 
     def check(self, n_features: int) -> None:
         """Refuse a start that does not fit the features, before any work."""
         if self.initial_scores is None:
             return
-        scores, dtype = np.asarray(self.initial_scores, dtype=np.float64), np.dtype(self.dtype)
+        scores, dtype = np.asarray(self.initial_scores, dtype=np.float64), self.float_type
         if scores.shape != (n_features,):
             raise ParameterError(
                 "initial_scores", f"has shape {scores.shape} but there are {n_features} features; give one score each."
@@ -156,6 +181,23 @@ class Descent(BaseEstimator):
             raise ParameterError(
                 "initial_scores", f"reach {scores.max():.3g}, too large for {dtype}; scale them to at most {limit:.3g}."
             )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _State:
+    """What an iteration changes, in place, and knows without asking the device: arrays that stay where they are."""
+
+    scores: Array  # (c, s, m)
+    loss_b: Array  # (t + 1, c, s)
+    loss_m: Array  # (t + 1, c, s)
+    running: Array  # (c, s) bool
+    n_iter: Array  # (c, s)
+    step: Array  # (1,) how many iterations have been made
+
+    def piece(self, piece: Piece) -> _State:
+        """Some of the solves, as views."""
+        loss_b, loss_m = (loss[:, *piece] for loss in (self.loss_b, self.loss_m))
+        return _State(self.scores[piece], loss_b, loss_m, self.running[piece], self.n_iter[piece], self.step)
 
 
 def descend(
@@ -170,34 +212,60 @@ def descend(
     """The parts of a `Solution`, in the array namespace of the statistics; features that no node has keep a score."""
     xp = array_namespace(statistics.block_means)
     ratio, penalty = _settings(xp, statistics, profile_ratio, sparsity)
-    scores = _start(xp, statistics, ratio.shape[1], solver.initial_scores)
-    loss_b = xp.zeros((*ratio.shape, solver.max_iter + 1), dtype=scores.dtype, device=device(scores))
-    loss_m = xp.zeros_like(loss_b)
-    running = xp.ones_like(ratio, dtype=xp.bool)
-    n_iter = xp.zeros_like(ratio, dtype=xp.int64)
-    pieces = list(_pieces(statistics, scores))
-    for done in range(solver.max_iter + 1):
-        product = _multiply(xp, gram, scores)
-        for piece in pieces:
-            losses = evaluate_losses(
-                statistics.models(piece[0]),
-                scores[piece],
-                product[piece],
-                smoothing=solver.smoothing,
-                gradient=solver.gradient,
-            )
-            loss_b[(*piece, done)], loss_m[(*piece, done)] = losses.reconstruction, losses.profile
-            if done == solver.max_iter:
-                continue
-            running[piece] &= ~_settled(xp, loss_b[piece], loss_m[piece], done, solver.tol)
-            stepped = _step(scores[piece], losses, ratio[piece], penalty[piece], solver.step_size)
-            scores[piece] = xp.where(running[piece][..., None], stepped, scores[piece])
-        if done == solver.max_iter or not xp.any(running):
-            break
-        n_iter += xp.astype(running, n_iter.dtype)
-        if progress is not None:
-            progress(done + 1, solver.max_iter)
-    return scores, loss_b[..., : done + 1], loss_m[..., : done + 1], n_iter
+    state = _start(xp, statistics, ratio.shape[1], solver)
+    pieces = [
+        (statistics.models(piece[0]), state.piece(piece), ratio[piece], penalty[piece], piece)
+        for piece in _pieces(statistics, state.scores)
+    ]
+    settings = {name: getattr(solver, name) for name in ("gradient", "smoothing", "step_size", "tol", "max_iter")}
+    advance = compiled(_advance) if solver.compile else _advance
+
+    def iterate() -> None:
+        product = _multiply(xp, gram, state.scores, tfloat32=solver.dtype == "tfloat32")
+        for blocks, part, some_ratio, some_penalty, piece in pieces:
+            advance(blocks, part, product[piece], some_ratio, some_penalty, **settings)
+        step = state.step
+        step += 1
+
+    on_cpu = _on_cpu(state.scores)
+    every = 1 if on_cpu else _WINDOW  # to ask a device whether all has settled means to wait for it
+    with nullcontext(iterate) if on_cpu else replayed(iterate, state.scores) as next_iteration:
+        for done in range(solver.max_iter + 1):
+            next_iteration()
+            if done == solver.max_iter or (solver.tol > 0 and done % every == 0 and not xp.any(state.running)):
+                break
+            if progress is not None:
+                progress(done + 1, solver.max_iter)
+    last = int(xp.max(state.n_iter))
+    losses = (xp.permute_dims(loss, (1, 2, 0))[..., : last + 1] for loss in (state.loss_b, state.loss_m))
+    return state.scores[..., : statistics.n_features], *losses, state.n_iter
+
+
+def _advance(
+    statistics: BlockStatistics,
+    state: _State,
+    product: Array,
+    ratio: Array,
+    penalty: Array,
+    *,
+    gradient: Gradient,
+    smoothing: float,
+    step_size: float,
+    tol: float,
+    max_iter: int,
+) -> None:
+    """Note both losses, and make one step of each solve that is running. After the last iteration no step is made."""
+    xp = array_namespace(product)
+    scores, running, n_iter, step = state.scores, state.running, state.n_iter, state.step
+    losses = evaluate_losses(statistics, scores, product, smoothing=smoothing, gradient=gradient)
+    state.loss_b[step] = losses.reconstruction[None]
+    state.loss_m[step] = losses.profile[None]
+    if tol > 0:
+        running &= ~(_settled(xp, state.loss_b, step, tol) & _settled(xp, state.loss_m, step, tol))
+    moving = running & (step < max_iter)
+    stepped = _step(scores, losses, ratio, penalty, step_size, statistics.n_features)
+    scores[...] = xp.where(moving[..., None], stepped, scores)
+    n_iter += xp.astype(moving, n_iter.dtype)
 
 
 def _settings(xp: Any, statistics: BlockStatistics, profile_ratio: Any, sparsity: Any) -> tuple[Array, Array]:
@@ -209,20 +277,30 @@ def _settings(xp: Any, statistics: BlockStatistics, profile_ratio: Any, sparsity
     return ratio, penalty
 
 
-def _start(xp: Any, statistics: BlockStatistics, n_settings: int, initial_scores: Array | None) -> Array:
+def _start(xp: Any, statistics: BlockStatistics, n_settings: int, solver: Descent) -> _State:
+    """Before the first iteration. What fills up the features on a device begins, and stays, at zero."""
     like = statistics.block_means
-    scores = xp.ones((statistics.n_models, n_settings, statistics.n_features), dtype=like.dtype, device=device(like))
-    if initial_scores is None:
-        return normalise(scores)
-    return scores * xp.asarray(initial_scores, dtype=like.dtype, device=device(like))
+    place = {"dtype": like.dtype, "device": device(like)}
+    solves = (statistics.n_models, n_settings)
+    first = xp.zeros(like.shape[-1], **place)
+    first[: statistics.n_features] = 1 if solver.initial_scores is None else xp.asarray(solver.initial_scores, **place)
+    scores = xp.ones((*solves, 1), **place) * first
+    loss_b, loss_m = (xp.permute_dims(xp.zeros((*solves, solver.max_iter + 1), **place), (2, 0, 1)) for _ in range(2))
+    return _State(
+        normalise(scores) if solver.initial_scores is None else scores,
+        loss_b,
+        loss_m,
+        xp.ones(solves, dtype=xp.bool, device=device(like)),
+        xp.zeros(solves, dtype=xp.int64, device=device(like)),
+        xp.zeros(1, dtype=xp.int64, device=device(like)),
+    )
 
 
 def _pieces(statistics: BlockStatistics, scores: Array) -> Iterator[Piece]:
     """Models and settings in pieces whose weighted block means fit into fast memory."""
-    on_cpu = str(device(scores)) == "cpu"
     itemsize = 4 if "float32" in str(scores.dtype) else 8
     solve_bytes = statistics.n_blocks * statistics.n_features * itemsize
-    at_once = max(1, (_CACHE_BYTES if on_cpu else _DEVICE_BYTES) // solve_bytes)
+    at_once = max(1, (_CACHE_BYTES if _on_cpu(scores) else _DEVICE_BYTES) // solve_bytes)
     n_models, n_settings = scores.shape[:2]
     settings_at_once = min(n_settings, at_once)
     models_at_once = max(1, at_once // settings_at_once)
@@ -234,27 +312,27 @@ def _pieces(statistics: BlockStatistics, scores: Array) -> Iterator[Piece]:
             )
 
 
-def _multiply(xp: Any, gram: GramSquared, scores: Array) -> Array:
+def _on_cpu(array: Array) -> bool:
+    return str(device(array)) == "cpu"
+
+
+def _multiply(xp: Any, gram: GramSquared, scores: Array, *, tfloat32: bool) -> Array:
     """Scores times the squared Gram matrix: one product for all solves."""
-    return xp.reshape(gram.apply(xp.reshape(scores, (-1, scores.shape[-1]))), scores.shape)
+    with float32_products(scores, tfloat32=True) if tfloat32 else nullcontext():
+        return xp.reshape(gram.apply(xp.reshape(scores, (-1, scores.shape[-1]))), scores.shape)
 
 
-def _settled(xp: Any, loss_b: Array, loss_m: Array, done: int, tol: float) -> Array:
-    """Which solves have had both losses stand still for a while."""
-    if tol == 0 or done < _WINDOW:
-        return xp.zeros_like(loss_b[..., 0], dtype=xp.bool)
-    settled = xp.ones_like(loss_b[..., 0], dtype=xp.bool)
-    for loss in (loss_b, loss_m):
-        now, before = loss[..., done], loss[..., done - _WINDOW]
-        settled &= xp.abs(now - before) <= tol * xp.abs(before)
-    return settled
+def _settled(xp: Any, loss: Array, step: Array, tol: float) -> Array:
+    """Which solves have had the loss (t + 1, c, s) stand still for a while."""
+    now, before = loss[step][0], loss[xp.clip(step - _WINDOW, min=0)][0]
+    return (xp.abs(now - before) <= tol * xp.abs(before)) & (step >= _WINDOW)
 
 
-def _step(scores: Array, losses: Losses, ratio: Array, penalty: Array, step_size: float) -> Array:
+def _step(scores: Array, losses: Losses, ratio: Array, penalty: Array, step_size: float, n_features: int) -> Array:
     """One step of the paper: each gradient to unit length, mixed, and back to the non-negative unit sphere."""
     direction = (1 - ratio)[..., None] * normalise(losses.reconstruction_gradient)
     direction += ratio[..., None] * normalise(losses.profile_gradient)
-    direction += penalty[..., None] / scores.shape[-1] ** 0.5
+    direction += penalty[..., None] / n_features**0.5
     return project(scores - step_size * direction)
 
 

@@ -1,17 +1,29 @@
-"""Moves a problem to a device: NumPy on the CPU, torch elsewhere. The solver is the same on both."""
+"""Moves a problem to a device, or makes it there: NumPy on the CPU, torch elsewhere. The solver is the same on both.
+
+On a device the features are filled up with some that no node has, so that their number suits its products. They begin
+with a score of zero and keep it.
+"""
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from blockselect.arrays import Array, FloatArray
+from blockselect.arrays import Array, Features, FloatArray
+from blockselect.blockmodels.model import BlockModel
 from blockselect.bmgufs.block_statistics import BlockStatistics
-from blockselect.bmgufs.gram_squared import GramSquared
+from blockselect.bmgufs.cuda import float32_products
+from blockselect.bmgufs.gram_squared import DenseGramSquared, GramSquared
 from blockselect.errors import ParameterError
+
+_PIECE = 256  # features of a piece; fewer are one piece
+_PAIR_BYTES = 2**30  # products of block means take at most this
+_SLAB_BYTES = 2**28  # of dense rows of the features at once
 
 
 def check_device(device: str) -> None:
@@ -29,6 +41,87 @@ def check_device(device: str) -> None:
         )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class DeviceStatistics(BlockStatistics):
+    """Block statistics as torch tensors, with the products that make an iteration few and large operations."""
+
+    n_present: int  # features, without those that fill up
+    pair_means: Array | None  # (c, pieces, m / pieces, k²) means of one block times those of another; None: too large
+
+    @classmethod
+    def from_parts(cls, means: Array, sizes: Array, density: Array, n_present: int) -> DeviceStatistics:
+        """From tensors whose features are filled up."""
+        c, k, m = means.shape
+        if c * k * k * m * means.element_size() > _PAIR_BYTES:
+            return cls(means, sizes, density, n_present, None)
+        pieces = m // _PIECE if m % _PIECE == 0 else 1
+        by_feature = means.permute(0, 2, 1)  # (c, m, k)
+        pairs = (by_feature[..., :, None] * by_feature[..., None, :]).reshape(c, pieces, m // pieces, k * k)
+        return cls(means, sizes, density, n_present, pairs)
+
+    @property
+    def n_features(self) -> int:
+        return self.n_present
+
+    @property
+    def empty_features(self) -> Array:
+        return (self.block_means.abs().amax((0, 1)) == 0)[: self.n_present]
+
+    def models(self, chosen: slice) -> DeviceStatistics:
+        """The statistics of some of the models, as views."""
+        pairs = None if self.pair_means is None else self.pair_means[chosen]
+        return DeviceStatistics(
+            self.block_means[chosen], self.block_sizes[chosen], self.density[chosen], self.n_present, pairs
+        )
+
+
+def problem_to_device(gram: Any, statistics: BlockStatistics, device: str) -> tuple[GramSquared, DeviceStatistics]:
+    """The same operator and statistics as torch tensors on the device; what is there already stays as it is."""
+    m = filled_up(statistics.n_features)
+    values = gram.values
+    shape = (m, values.shape[1] if gram.form == "low rank" else m)
+    values = _filled(values, shape, device)
+    if isinstance(statistics, DeviceStatistics):
+        return type(gram)(values), statistics
+    means = _filled(statistics.block_means, (*statistics.block_means.shape[:2], m), device)
+    sizes, density = (to_torch(x, device) for x in (statistics.block_sizes, statistics.density))
+    return type(gram)(values), DeviceStatistics.from_parts(means, sizes, density, statistics.n_features)
+
+
+def dense_gram_on_device(features: Features, *, dtype: Any, device: str) -> DenseGramSquared:
+    """(YᵀY)∘² of features in memory, made on the device from dense slabs of rows."""
+    torch = _torch(device)
+    m = filled_up(features.shape[1])
+    gram = torch.zeros((m, m), dtype=_torch_dtype(torch, dtype), device=device)
+    with float32_products(gram, tfloat32=False):
+        for _, slab in _dense_slabs(features, m, gram):
+            gram.addmm_(slab.T, slab)
+    return DenseGramSquared(gram.square_())
+
+
+def statistics_on_device(
+    features: Features, models: Sequence[BlockModel], *, dtype: Any, device: str
+) -> DeviceStatistics:
+    """Block statistics of features in memory, made on the device from dense slabs of rows."""
+    torch = _torch(device)
+    n_features = features.shape[1]
+    c, k, m = len(models), max(model.n_blocks for model in models), filled_up(n_features)
+    labels = torch.asarray(np.array([model.labels for model in models], dtype=np.int64), device=device)  # (c, n)
+    sizes, density = np.zeros((c, k)), np.zeros((c, k, k))
+    for i, model in enumerate(models):
+        sizes[i, : model.n_blocks] = model.block_sizes
+        density[i, : model.n_blocks, : model.n_blocks] = model.density
+    sums = torch.zeros((c * k, m), dtype=_torch_dtype(torch, dtype), device=device)
+    with float32_products(sums, tfloat32=False):
+        for rows, slab in _dense_slabs(features, m, sums):
+            F = torch.nn.functional.one_hot(labels[:, rows], k).permute(0, 2, 1)  # (c, k, rows)
+            sums.addmm_(F.reshape(c * k, -1).to(sums.dtype), slab)
+    place = {"dtype": sums.dtype, "device": device}
+    sizes, density = torch.asarray(sizes, **place), torch.asarray(density, **place)
+    means = sums.reshape(c, k, m) / torch.where(sizes > 0, sizes, 1)[..., None]
+    return DeviceStatistics.from_parts(means, sizes, density, n_features)
+
+
 def to_torch(array: Any, device: str) -> Array:
     """A NumPy array or a SciPy CSR matrix as a torch tensor on the device."""
     torch = _torch(device)
@@ -40,19 +133,51 @@ def to_torch(array: Any, device: str) -> Array:
         return torch.sparse_csr_tensor(*parts, size=array.shape, device=device, check_invariants=True)
 
 
-def problem_to_device(gram: Any, statistics: BlockStatistics, device: str) -> tuple[GramSquared, BlockStatistics]:
-    """The same operator and statistics as torch tensors on the device."""
-    moved = BlockStatistics(
-        to_torch(statistics.block_means, device),
-        to_torch(statistics.block_sizes, device),
-        to_torch(statistics.density, device),
-    )
-    return type(gram)(to_torch(gram.values, device)), moved
-
-
 def to_numpy(array: Array) -> FloatArray:
     """Back from wherever the array is."""
     return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
+
+
+def filled_up(n_features: int) -> int:
+    """How many features there are on a device: whole pieces, where there is more than one."""
+    return n_features if n_features < _PIECE else -(-n_features // _PIECE) * _PIECE
+
+
+def _filled(array: Any, shape: tuple[int, ...], device: str) -> Array:
+    """On the device, with zeros up to the shape."""
+    if tuple(array.shape) == shape:
+        return to_torch(array, device)
+    if sparse.issparse(array):
+        larger = array.copy()
+        larger.resize(shape)
+        return to_torch(larger, device)
+    there = to_torch(array, device)
+    filled = there.new_zeros(shape)
+    filled[tuple(slice(n) for n in there.shape)] = there
+    return filled
+
+
+def _dense_slabs(features: Features, n_columns: int, like: Array) -> Iterator[tuple[slice, Array]]:
+    """Rows of the features as dense tensors on the device of `like`, filled up to `n_columns`, some at a time."""
+    torch = _torch(str(like.device))
+    n = features.shape[0]
+    step = max(1, _SLAB_BYTES // (n_columns * like.element_size()))
+    for start in range(0, n, step):
+        rows = slice(start, min(start + step, n))
+        some = features[rows]
+        slab = like.new_zeros((rows.stop - start, n_columns))
+        if sparse.issparse(some):
+            entries = some.tocoo()
+            places = tuple(torch.asarray(x.astype(np.int64), device=like.device) for x in (entries.row, entries.col))
+            values = torch.asarray(entries.data, device=like.device).to(like.dtype)
+            slab.index_put_(places, values, accumulate=True)
+        else:
+            slab[:, : some.shape[1]] = torch.asarray(some, device=like.device).to(like.dtype)
+        yield rows, slab
+
+
+def _torch_dtype(torch: Any, dtype: Any) -> Any:
+    return getattr(torch, np.dtype(dtype).name)
 
 
 def _torch(device: str) -> Any:

@@ -18,6 +18,7 @@ from array_api_compat import array_namespace
 
 from blockselect.arrays import Array
 from blockselect.bmgufs.block_statistics import BlockStatistics
+from blockselect.bmgufs.device import DeviceStatistics
 
 Gradient = Literal["exact", "paper"]
 
@@ -44,19 +45,22 @@ def evaluate_losses(
 ) -> Losses:
     """Both losses at `scores` (c, s, m), given their product with the squared Gram matrix (c, s, m)."""
     xp = array_namespace(scores)
-    means = statistics.block_means[:, None]  # (c, 1, k, m)
     M_hat = induced_density(statistics, scores)
     T = M_hat * pair_sizes(statistics)  # (c, s, k, k)
     total = xp.sum(scores * product, axis=-1)  # (c, s) ‖Â‖²
     loss_b = _reconstruction_value(M_hat, T, total)
     loss_m, B = profile_terms(statistics, M_hat, smoothing=smoothing, gradient=gradient)
-    gradient_b = _reconstruction_gradient(product, _quadratic(means, T), total, loss_b)
-    return Losses(loss_b, loss_m, gradient_b, _quadratic(means, B))
+    projected, gradient_m = _quadratics(statistics, T, B)
+    return Losses(loss_b, loss_m, _reconstruction_gradient(product, projected, total, loss_b), gradient_m)
 
 
 def induced_density(statistics: BlockStatistics, scores: Array) -> Array:
     """Mean similarity of each block pair in the graph that the scores induce (paper: M̂). (c, s, k, k)"""
     xp = array_namespace(scores)
+    if isinstance(statistics, DeviceStatistics) and statistics.pair_means is not None:
+        pairs, (c, s, _), k = statistics.pair_means, scores.shape, statistics.n_blocks
+        by_piece = xp.permute_dims(xp.reshape(scores, (c, s, *pairs.shape[1:3])), (0, 2, 1, 3))  # (c, p, s, m / p)
+        return xp.reshape(xp.sum(by_piece @ pairs, axis=1), (c, s, k, k))
     means = statistics.block_means[:, None]  # (c, 1, k, m)
     return (means * scores[:, :, None, :]) @ xp.matrix_transpose(means)
 
@@ -124,7 +128,14 @@ def _reconstruction_gradient(product: Array, projected: Array, total: Array, los
     return xp.where(largest > rounding, gradient, xp.zeros_like(gradient)) * scale
 
 
-def _quadratic(means: Array, coefficients: Array) -> Array:
-    """D̄_lᵀ B D̄_l for every feature l: (c, 1, k, m) and (c, s, k, k) → (c, s, m)."""
-    xp = array_namespace(means)
-    return xp.sum((coefficients @ means) * means, axis=-2)
+def _quadratics(statistics: BlockStatistics, T: Array, B: Array) -> tuple[Array, Array]:
+    """D̄_lᵀ T D̄_l and D̄_lᵀ B D̄_l for every feature l: twice (c, s, k, k) → twice (c, s, m)."""
+    xp = array_namespace(T)
+    if isinstance(statistics, DeviceStatistics) and statistics.pair_means is not None:
+        (c, s), n_pairs = T.shape[:2], statistics.n_blocks**2
+        pairs = xp.matrix_transpose(xp.reshape(statistics.pair_means, (c, -1, n_pairs)))  # (c, k², m)
+        both = xp.reshape(xp.concat([T, B], axis=1), (c, 2 * s, n_pairs)) @ pairs
+        return both[:, :s], both[:, s:]
+    means = statistics.block_means[:, None]  # (c, 1, k, m)
+    projected, gradient = (xp.sum((coefficients @ means) * means, axis=-2) for coefficients in (T, B))
+    return projected, gradient

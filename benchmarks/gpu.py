@@ -1,0 +1,515 @@
+"""The descent on a CUDA device: checked against the CPU, then timed beside the products it cannot do without.
+
+    PYTHONPATH=src python benchmarks/gpu.py table.md
+
+The problem is BlogCatalog with its published block models, where BLOCKSELECT_DATA and BLOCKSELECT_GOLDEN name their
+folders (or the files BlogCatalog.mat and blogcatalog_block_models.npz), else one of the same size made at random. It
+needs NumPy, SciPy, scikit-learn, joblib and a CUDA build of torch; of what else the package imports, nothing is used.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import importlib.util
+import os
+import statistics as descriptive
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import torch
+from scipy import sparse
+from scipy.io import loadmat
+
+UNUSED = ("numba", "pandas")  # imported by the package, not needed here
+
+
+def _import_package() -> None:
+    """Import what is measured, on a machine that may lack packages it does not need."""
+    if importlib.util.find_spec("array_api_compat") is None:  # scikit-learn brings a copy
+        sys.modules["array_api_compat"] = importlib.import_module("sklearn.externals.array_api_compat")
+    missing = [name for name in UNUSED if importlib.util.find_spec(name) is None]
+    sys.modules.update((name, mock.MagicMock()) for name in missing)
+    importlib.import_module("blockselect.bmgufs.descent")
+    for name in missing:
+        del sys.modules[name]
+
+
+_import_package()
+
+from blockselect.blockmodels.model import BlockModel  # noqa: E402
+from blockselect.bmgufs import cuda  # noqa: E402
+from blockselect.bmgufs.block_statistics import BlockStatistics  # noqa: E402
+from blockselect.bmgufs.descent import Descent, descend  # noqa: E402
+from blockselect.bmgufs.device import (  # noqa: E402
+    dense_gram_on_device,
+    problem_to_device,
+    statistics_on_device,
+    to_numpy,
+)
+from blockselect.bmgufs.gram_squared import DenseGramSquared  # noqa: E402
+
+N_NODES, N_FEATURES, N_ENTRIES, N_BLOCKS, N_MODELS = 5196, 8189, 369_435, 6, 10  # of BlogCatalog
+RATIOS = np.linspace(0, 1, 11)
+SPARSITIES = np.linspace(0, 5, 11)
+GRID = {"profile_ratio": np.repeat(RATIOS, 11), "sparsity": np.tile(SPARSITIES, 11)}
+ONE = {"profile_ratio": 0.6, "sparsity": 0.0}
+N_ITER = 200
+TOP = 64
+GOALS = {("one", "float32"): 0.03, ("grid", "float32"): 0.8, ("grid", "tfloat32"): 0.4}
+
+
+@dataclass(frozen=True)
+class Problem:
+    name: str
+    features: sparse.csr_array
+    models: list[BlockModel]
+
+
+@dataclass(frozen=True)
+class OnDevice:
+    gram: Any
+    all_models: Any
+    one_model: Any
+
+    def statistics(self, shape: str) -> Any:
+        return self.one_model if shape == "one" else self.all_models
+
+
+def load_problem(small: bool) -> Problem:
+    data, golden = (
+        _file("BLOCKSELECT_DATA", "BlogCatalog.mat"),
+        _file("BLOCKSELECT_GOLDEN", "blogcatalog_block_models.npz"),
+    )
+    if small or data is None or golden is None:
+        return _made(*((300, 520, 6000) if small else (N_NODES, N_FEATURES, N_ENTRIES)))
+    features = sparse.csr_array(loadmat(data)["Attributes"]).astype(np.float64)
+    stored = np.load(golden)
+    models = [
+        BlockModel(labels.astype(np.intp), density, 0.0)
+        for labels, density in zip(stored["labels"], stored["density"], strict=True)
+    ]
+    return Problem("BlogCatalog, published block models", features, models)
+
+
+def _file(variable: str, name: str) -> Path | None:
+    path = Path(os.environ.get(variable, "missing"))
+    path = path / name if path.is_dir() else path
+    return path if path.is_file() else None
+
+
+def _made(n: int, m: int, entries: int) -> Problem:
+    """Binary features, some far more frequent than others, a tenth of them by class; blocks that mix the classes."""
+    rng = np.random.default_rng(0)
+    classes = rng.integers(N_BLOCKS, size=n)
+    frequency = 1 / np.arange(10, m + 10)
+    columns = rng.choice(m, size=entries, p=frequency / frequency.sum())
+    rows = rng.integers(n, size=entries)
+    told = columns % 10 == 0
+    members = [np.flatnonzero(classes == a) for a in range(N_BLOCKS)]
+    rows[told] = [rng.choice(members[column // 10 % N_BLOCKS]) for column in columns[told]]
+    features = sparse.csr_array((np.ones(entries), (rows, columns)), shape=(n, m))
+    features.data[:] = 1
+    models = []
+    for _ in range(N_MODELS):
+        labels = np.where(rng.random(n) < 0.7, classes, rng.integers(N_BLOCKS, size=n))
+        density = 0.005 + 0.001 * rng.random((N_BLOCKS, N_BLOCKS)) + 0.02 * np.eye(N_BLOCKS)
+        models.append(BlockModel(labels.astype(np.intp), (density + density.T) / 2, 0.0))
+    return Problem("made at random, of the size of BlogCatalog" if n == N_NODES else "small", features, models)
+
+
+class Report:
+    """Lines that are printed as they come, and one table."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.failed: list[str] = []
+
+    def say(self, line: str) -> None:
+        print(line, flush=True)
+        self.lines.append(line)
+
+    def check(self, what: str, good: bool) -> None:
+        self.say(f"- {'holds' if good else 'FAILS'}: {what}")
+        if not good:
+            self.failed.append(what)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path, help="the report, in Markdown; beside it, where time goes (.profile.txt)")
+    parser.add_argument("--device", default="cuda")
+    parser.add_argument("--small", action="store_true", help="a small problem, to try the benchmark itself")
+    parser.add_argument("--no-compile", action="store_true", help="leave out what takes a minute to compile")
+    chosen = parser.parse_args()
+    report = Report()
+    try:
+        measure(report, chosen)
+    finally:
+        chosen.out.write_text("\n".join(report.lines) + "\n")
+    sys.exit("; ".join(report.failed) or 0)
+
+
+def measure(report: Report, chosen: argparse.Namespace) -> None:
+    device, on_cuda = chosen.device, chosen.device.startswith("cuda")
+    problem = load_problem(chosen.small)
+    name = torch.cuda.get_device_name() if on_cuda else "CPU"
+    report.say(f"{name}, torch {torch.__version__}; {problem.name}; {N_ITER} iterations\n")
+    dtypes = ("float64", "float32", "tfloat32") if on_cuda else ("float64", "float32")
+    modes = ["eager", "captured"] if on_cuda else ["eager"]
+    if on_cuda and not chosen.no_compile:
+        modes.append("compiled")
+    problems = {dtype: _made_on_device(problem, dtype, device, report) for dtype in dtypes[:2]}
+    problems["tfloat32"] = problems["float32"]
+    _check_preparation(report, problem, problems["float64"])
+    _check_against_cpu(report, problem, problems["float64"], device)
+    ceilings = _ceilings(dtypes, device, 512 if chosen.small else 8192)
+    reference = _scores(problems["float64"], "grid", "float64", "captured" if on_cuda else "eager")
+    rows = []
+    for dtype in dtypes:
+        for shape in ("one", "grid"):
+            rows += _timings(report, problems[dtype], shape, dtype, modes, ceilings, reference)
+    report.say("")
+    for line in _markdown(rows):
+        report.say(line)
+    report.say(
+        "\nCeilings measured here: "
+        + ", ".join(f"{dtype} {rate / 1e12:.1f} TFLOP/s" for dtype, rate in ceilings.items() if dtype != "copy")
+        + f", copy {ceilings['copy'] / 1e12:.2f} TB/s."
+    )
+    _other_products(report, problem, problems, dtypes)
+    if on_cuda:
+        _profile(problems, modes, chosen.out.with_suffix(".profile.txt"))
+
+
+def _made_on_device(problem: Problem, dtype: str, device: str, report: Report) -> OnDevice:
+    models = problem.models
+
+    def make() -> OnDevice:
+        gram = dense_gram_on_device(problem.features, dtype=dtype, device=device)
+        several, one = (
+            statistics_on_device(problem.features, some, dtype=dtype, device=device) for some in (models, models[:1])
+        )
+        return OnDevice(gram, several, one)
+
+    make()
+    start = _now(device)
+    made = make()
+    report.say(f"- Gram matrix and statistics made on the device, {dtype}: {_now(device) - start:.3f} s")
+    return made
+
+
+def _check_preparation(report: Report, problem: Problem, made: OnDevice) -> None:
+    m = problem.features.shape[1]
+    sample = np.linspace(0, m - 1, min(m, 200)).astype(int)
+    exact = ((problem.features[:, sample].T @ problem.features).toarray()) ** 2
+    ours = to_numpy(made.gram.values[torch.asarray(sample, device=made.gram.values.device)])
+    report.check("Gram matrix on the device = sparse product on the CPU", bool(np.array_equal(ours[:, :m], exact)))
+    start = time.perf_counter()
+    slow = BlockStatistics.of(problem.features, problem.models)
+    report.say(f"- statistics on the CPU: {time.perf_counter() - start:.3f} s")
+    error = np.abs(to_numpy(made.all_models.block_means)[..., :m] - slow.block_means).max()
+    report.check(f"block means on the device = on the CPU (differ by {error:.1e})", bool(error < 1e-12))
+
+
+def _check_against_cpu(report: Report, problem: Problem, made: OnDevice, device: str) -> None:
+    """Float64, every model with two settings, and one solve alone."""
+    m = problem.features.shape[1]
+    gram = DenseGramSquared(np.ascontiguousarray(to_numpy(made.gram.values[:m, :m])))
+    solver = Descent(gradient="paper", tol=0, max_iter=N_ITER)
+    for models, settings in (
+        (problem.models[:1], ONE),
+        (problem.models, {"profile_ratio": [0.6, 0.3], "sparsity": [0.0, 1.0]}),
+    ):
+        statistics = BlockStatistics.of(problem.features, models)
+        start = time.perf_counter()
+        ours = solver.solve(gram, statistics, **settings)
+        taken = time.perf_counter() - start
+        theirs = solver.solve(made.gram, statistics, device=device, **settings)
+        count = ours.scores[..., 0].size
+        error = np.abs(ours.scores - theirs.scores).max()
+        report.check(
+            f"float64 scores of {count} solve(s) = those of NumPy (differ by {error:.1e})", bool(error <= 1e-10)
+        )
+        error = np.abs(ours.profile_loss - theirs.profile_loss).max()
+        report.check(f"and so the losses (differ by {error:.1e})", bool(error <= 1e-8))
+        report.say(f"- NumPy takes {taken:.2f} s for {count} solve(s)")
+
+
+def _scores(made: OnDevice, shape: str, dtype: str, mode: str) -> np.ndarray:
+    return to_numpy(_solve(made, shape, dtype, mode)())
+
+
+def _solve(made: OnDevice, shape: str, dtype: str, mode: str) -> Callable[[], Any]:
+    """One call of the solver on tensors that are on the device; the scores stay there."""
+    solver = Descent(gradient="paper", tol=0, max_iter=N_ITER, dtype=dtype, compile=mode == "compiled")
+    settings = ONE if shape == "one" else GRID
+    gram, statistics = problem_to_device(made.gram, made.statistics(shape), str(made.gram.values.device))
+
+    def run() -> Any:
+        with _not_captured() if mode == "eager" else nullcontext():
+            return descend(solver, gram, statistics, **settings)[0]
+
+    return run
+
+
+@contextmanager
+def _not_captured() -> Iterator[None]:
+    with mock.patch.object(cuda, "_capture", side_effect=RuntimeError("left out")):
+        yield
+
+
+def _timings(
+    report: Report,
+    made: OnDevice,
+    shape: str,
+    dtype: str,
+    modes: list[str],
+    ceilings: dict[str, float],
+    reference: np.ndarray,
+) -> Iterator[list[str]]:
+    device = str(made.gram.values.device)
+    bare = _seconds(_bare(made, shape, dtype), device)
+    yield _row(made, shape, dtype, "bare products", bare, None, ceilings, "")
+    best = float("inf")
+    for mode in modes:
+        try:
+            run = _solve(made, shape, dtype, mode)
+            with _counting_captures() as captures:
+                start = _now(device)
+                scores = run()
+                first = _now(device) - start
+            note = _agreement(reference, to_numpy(scores), shape)
+            if mode != "eager" and captures != [True]:
+                note += ", NOT CAPTURED"
+                report.failed.append(f"{shape} {dtype} {mode} was not captured")
+            taken = _seconds(run, device)
+        except Exception:
+            report.say(f"\n{shape} {dtype} {mode} failed:\n```\n{traceback.format_exc()}```")
+            report.failed.append(f"{shape} {dtype} {mode}")
+            continue
+        best = min(best, taken)
+        report.say(
+            f"- {shape} {dtype} {mode}: {taken:.4f} s ({taken / bare:.2f} × bare), first call {first:.1f} s; {note}"
+        )
+        yield _row(made, shape, dtype, mode, taken, first, ceilings, note)
+    if not _complete(reference, scores_of := to_numpy(scores), shape):
+        missed = _n_different(reference, scores_of, shape)
+        report.failed.append(f"{shape} {dtype}: another top {TOP} in {missed} solves")
+    goal = GOALS.get((shape, dtype))
+    if goal is not None and device.startswith("cuda"):
+        report.check(f"goal, {shape} {dtype}: {best:.4f} s, at most {goal} s", best <= goal)
+
+
+@contextmanager
+def _counting_captures() -> Iterator[list[bool]]:
+    """Whether each capture succeeded."""
+    seen: list[bool] = []
+    real = cuda._capture
+
+    def capture(iteration: Callable[[], None]) -> Callable[[], None]:
+        try:
+            replay = real(iteration)
+        except Exception:
+            traceback.print_exc()
+            seen.append(False)
+            raise
+        seen.append(True)
+        return replay
+
+    with mock.patch.object(cuda, "_capture", capture):
+        yield seen
+
+
+def _top(scores: np.ndarray) -> list[set[int]]:
+    """The best features of each solve that have a score."""
+    flat = scores.reshape(-1, scores.shape[-1])
+    return [set(np.argsort(-row, kind="stable")[: min(TOP, np.count_nonzero(row))]) for row in flat]
+
+
+def _matching(reference: np.ndarray, shape: str) -> np.ndarray:
+    """Of the grid, the solve that `shape` makes: β̄ = 0.6, γ = 0 of the first model."""
+    return reference[:1, 66:67] if shape == "one" else reference
+
+
+def _n_different(reference: np.ndarray, scores: np.ndarray, shape: str) -> int:
+    return sum(a != b for a, b in zip(_top(_matching(reference, shape)), _top(scores), strict=True))
+
+
+def _complete(reference: np.ndarray, scores: np.ndarray, shape: str) -> bool:
+    return _n_different(reference, scores, shape) == 0
+
+
+def _agreement(reference: np.ndarray, scores: np.ndarray, shape: str) -> str:
+    wanted = _matching(reference, shape)
+    n = wanted[..., 0].size
+    return (
+        f"same top {TOP} in {n - _n_different(reference, scores, shape)} of {n}, "
+        f"scores within {np.abs(wanted - scores).max() / wanted.max():.1e}"
+    )
+
+
+def _bare(made: OnDevice, shape: str, dtype: str) -> Callable[[], Any]:
+    """As many products as a descent makes, nothing else."""
+    n_solves = 1 if shape == "one" else made.all_models.n_models * len(GRID["sparsity"])
+    W = made.gram.values
+    scores = torch.rand((n_solves, W.shape[0]), dtype=W.dtype, device=W.device)
+
+    def run() -> None:
+        with cuda.float32_products(W, tfloat32=dtype == "tfloat32"):
+            for _ in range(N_ITER + 1):
+                made.gram.apply(scores)
+
+    return run
+
+
+def _row(
+    made: OnDevice,
+    shape: str,
+    dtype: str,
+    mode: str,
+    taken: float,
+    first: float | None,
+    ceilings: dict[str, float],
+    note: str,
+) -> list[str]:
+    m = made.all_models.n_features
+    n_solves = 1 if shape == "one" else made.all_models.n_models * len(GRID["sparsity"])
+    flops = 2 * n_solves * m * m * (N_ITER + 1) / taken
+    traffic = made.gram.values.element_size() * m * m * (N_ITER + 1) / taken
+    rate = f"{flops / 1e12:.1f} TFLOP/s, {flops / ceilings[dtype]:.0%}"
+    if shape == "one":
+        rate = f"{traffic / 1e12:.2f} TB/s, {traffic / ceilings['copy']:.0%}"
+    return [
+        "one solve" if shape == "one" else f"{n_solves:,} solves",
+        dtype,
+        mode if mode != "compiled" else "compiled and captured",
+        f"{taken:.4f}",
+        "" if first is None else f"{first:.2f}",
+        rate,
+        note,
+    ]
+
+
+def _markdown(rows: list[list[str]]) -> Iterator[str]:
+    header = [
+        "what",
+        "dtype",
+        "how",
+        "seconds",
+        "first call",
+        "rate of the products, of the ceiling",
+        "against float64",
+    ]
+    yield "| " + " | ".join(header) + " |"
+    yield "|" + " --- |" * len(header)
+    for row in rows:
+        yield "| " + " | ".join(row) + " |"
+
+
+def _ceilings(dtypes: tuple[str, ...], device: str, size: int) -> dict[str, float]:
+    """FLOP/s of a large product in each precision; bytes/s of a large copy, read and written."""
+    rates = {}
+    for dtype in dtypes:
+        A, B = (torch.rand((size, size), dtype=_torch_type(dtype), device=device) for _ in range(2))
+
+        def product(A: Any = A, B: Any = B, dtype: str = dtype) -> None:
+            with cuda.float32_products(A, tfloat32=dtype == "tfloat32"):
+                for _ in range(5):
+                    torch.matmul(A, B)
+
+        rates[dtype] = 5 * 2 * size**3 / _seconds(product, device)
+    source = torch.rand(2**29 if size == 8192 else 2**20, dtype=torch.float32, device=device)
+    target = torch.empty_like(source)
+    rates["copy"] = 2 * source.numel() * 4 / _seconds(lambda: target.copy_(source), device)
+    return rates
+
+
+def _torch_type(dtype: str) -> Any:
+    return torch.float64 if dtype == "float64" else torch.float32
+
+
+def _other_products(report: Report, problem: Problem, problems: dict[str, OnDevice], dtypes: tuple[str, ...]) -> None:
+    """What filling up the features to whole pieces is worth, and which order of a single product is the faster."""
+    m = problem.features.shape[1]
+    for dtype in dtypes:
+        W = problems[dtype].gram.values
+        device = str(W.device)
+        plain = W[:m, :m].contiguous()
+        n_solves = len(problem.models) * len(GRID["sparsity"])
+
+        def time_of(
+            function: Callable[[Any, Any], Any], matrix: Any, n: int, dtype: str = dtype, device: str = device
+        ) -> float:
+            scores = torch.rand((n, len(matrix)), dtype=matrix.dtype, device=matrix.device)
+
+            def run() -> None:
+                with cuda.float32_products(matrix, tfloat32=dtype == "tfloat32"):
+                    for _ in range(20):
+                        function(matrix, scores)
+
+            return _seconds(run, device) / 20
+
+        report.say(
+            f"- one product, {dtype}: W r {1e6 * time_of(lambda W, r: W @ r[0], W, 1):.0f} µs, "
+            f"not filled up {1e6 * time_of(lambda W, r: W @ r[0], plain, 1):.0f} µs, "
+            f"rᵀ W {1e6 * time_of(lambda W, r: r @ W, W, 1):.0f} µs; {n_solves} solves "
+            f"{1e3 * time_of(lambda W, r: r @ W, W, n_solves):.2f} ms, "
+            f"not filled up {1e3 * time_of(lambda W, r: r @ W, plain, n_solves):.2f} ms"
+        )
+
+
+def _profile(problems: dict[str, OnDevice], modes: list[str], path: Path) -> None:
+    """Which kernels the time of ten iterations goes to."""
+    tables = []
+    for mode in modes[1:]:
+        for shape in ("one", "grid"):
+            try:
+                run = _solve(problems["float32"], shape, "float32", mode)
+                run()
+                with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+                    run()
+                    torch.cuda.synchronize()
+                tables.append(f"{shape} {mode}\n{_kernels(profile)}")
+            except Exception:
+                tables.append(f"{shape} {mode}\n{traceback.format_exc()}")
+    path.write_text("\n\n".join(tables))
+
+
+def _kernels(profile: Any) -> str:
+    events = sorted(profile.key_averages(), key=lambda event: -event.device_time_total)
+    lines = [
+        f"{event.device_time_total / 1e3:10.2f} ms {event.count:7d} × {event.device_time_total / event.count:8.1f} µs  "
+        f"{event.key[:150]}"
+        for event in events[:45]
+    ]
+    return "\n".join(lines)
+
+
+def _now(device: str) -> float:
+    if device.startswith("cuda"):
+        torch.cuda.synchronize()
+    return time.perf_counter()
+
+
+def _seconds(function: Callable[[], Any], device: str) -> float:
+    """Median wall time until the device is done, after a call that warms up; as many calls as fit into a second."""
+    function()
+    times: list[float] = []
+    while len(times) < 3 or (sum(times) < 1 and len(times) < 30):
+        start = _now(device)
+        function()
+        times.append(_now(device) - start)
+    return descriptive.median(times)
+
+
+if __name__ == "__main__":
+    main()
