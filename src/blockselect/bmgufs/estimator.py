@@ -161,7 +161,7 @@ class BMGUFS(DescentSelector):
         self.block_model_ = self.candidates_[0]  # lowest ‖A − F M Fᵀ‖ / ‖A‖
         self.labels_ = self.block_model_.labels
         report("block models", 1, 1)
-        statistics = BlockStatistics.of(graph.features, [self.block_model_], dtype=self._solver().dtype)
+        statistics = BlockStatistics.of(graph.features, [self.block_model_], dtype=self._solver().float_type)
         grid = SPARSITY_GRID if self.sparsity == "paper" else (float(self.sparsity),)
         solution = self._solve(gram, statistics, partial(report, "scores"), sparsity=grid)
         chosen = strongest_that_leaves(solution.scores[0], n_wanted)

@@ -18,10 +18,11 @@ from blockselect.blockmodels.model import BlockModel, check_block_model
 from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.descent import Descent, Solution
 from blockselect.bmgufs.descent import Progress as DescentProgress
-from blockselect.bmgufs.device import check_device
+from blockselect.bmgufs.device import check_device, dense_gram_on_device
 from blockselect.bmgufs.gram_squared import GramSquared, choose_form, gram_squared
 from blockselect.bmgufs.losses import induced_density
 from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.row_chunks import RowChunks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,7 +71,8 @@ class DescentSelector(ScoreSelector):
         check_parameters(solver)
         if self.device != "cpu":
             check_device(self.device)
-        graph = self._check_graph(X, y, adjacency, n_neighbors=self.n_neighbors, dtype=solver.dtype)
+        solver.check_device(self.device)
+        graph = self._check_graph(X, y, adjacency, n_neighbors=self.n_neighbors, dtype=solver.float_type)
         solver.check(graph.n_features)
         return graph
 
@@ -80,9 +82,11 @@ class DescentSelector(ScoreSelector):
     def _gram(self, graph: AttributedGraph) -> GramSquared:
         """The squared Gram matrix of the features, in the form that suits them."""
         solver = self._solver()
-        choice = choose_form(graph.features, dtype=solver.dtype, memory_limit=solver.memory_limit)
+        choice = choose_form(graph.features, dtype=solver.float_type, memory_limit=solver.memory_limit)
         self.gram_form_, self.gram_reason_ = choice.form, choice.reason
-        return gram_squared(graph.features, form=choice.form, dtype=solver.dtype, n_jobs=self.n_jobs)
+        if self.device != "cpu" and choice.form == "dense" and not isinstance(graph.features, RowChunks):
+            return dense_gram_on_device(graph.features, dtype=solver.float_type, device=self.device)
+        return gram_squared(graph.features, form=choice.form, dtype=solver.float_type, n_jobs=self.n_jobs)
 
     def _solve(
         self,

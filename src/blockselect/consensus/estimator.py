@@ -272,7 +272,7 @@ class BlockModelSelector(DescentSelector):
 
     def _statistics(self, graph: AttributedGraph, models: Sequence[BlockModel]) -> BlockStatistics:
         """The target is how alike blocks link, |F M Fᵀ|: a similarity cannot follow blocks that link to others."""
-        return BlockStatistics.of(graph.features, [one.reflected() for one in models], dtype=self._solver().dtype)
+        return BlockStatistics.of(graph.features, [one.reflected() for one in models], dtype=self._solver().float_type)
 
     def _select_found(
         self, graph: AttributedGraph, statistics: BlockStatistics, scores: FloatArray, found: Discoveries | None
@@ -322,7 +322,7 @@ class BlockModelSelector(DescentSelector):
 
         jobs = Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(rescore)(i) for i in range(len(adjacencies)))
         models, weights = zip(*jobs, strict=True)
-        gram = rough_gram_squared(graph.features, dtype=self._solver().dtype, n_jobs=self.n_jobs)
+        gram = rough_gram_squared(graph.features, dtype=self._solver().float_type, n_jobs=self.n_jobs)
         solution = self._solve(gram, self._statistics(graph, models), partial(report, "stability"))
         return np.array([weighted_vote(*each) for each in zip(solution.scores, weights, strict=True)])
 
