@@ -32,6 +32,7 @@ SLOW = (  # left out of the fast lane, `make check`: files and folders that take
     "src",
     "tests/baselines/by_network/test_adapt.py",
     "tests/benchmarks",
+    "tests/bmgufs/test_cluster.py",
     "tests/cli",
     "tests/consensus/test_estimator.py",
     "tests/consensus/test_estimator_contract.py",

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
+from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
@@ -109,9 +110,15 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
     ) -> FloatArray:
         """Scores (b, m) of the same features on other graphs of the same nodes, by a fit to each."""
         del rngs  # the fit's own random_state seeds it
+        fits = ((clone(self), graph.features, adjacency) for adjacency in adjacencies)
+        if isinstance(graph.features, RowChunks):  # each fit is spread itself, where there is a cluster
+            found = (_scores_of(*fit) for fit in fits)
+        else:
+            parallel = Parallel(n_jobs=getattr(self, "n_jobs", None), prefer="threads", return_as="generator")
+            found = parallel(delayed(_scores_of)(*fit) for fit in fits)
         scores = []
-        for done, adjacency in enumerate(adjacencies, start=1):
-            scores.append(clone(self).fit(graph.features, adjacency=adjacency).scores_)
+        for done, one in enumerate(found, start=1):
+            scores.append(one)
             report("resampling", done, len(adjacencies))
         return np.array(scores)
 
@@ -166,6 +173,11 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _scores_of(selector: ScoreSelector, features: Features, adjacency: Sparse) -> FloatArray:
+    scores: FloatArray = selector.fit(features, adjacency=adjacency).scores_
+    return scores
 
 
 def best_first(scores: FloatArray) -> IntArray:

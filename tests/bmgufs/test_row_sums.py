@@ -14,7 +14,9 @@ from blockselect.bmgufs.gram_squared import choose_form, gram_squared, low_rank_
 from blockselect.bmgufs.row_sums import dense_gram, gram_times, principal_factor, sparse_gram, sum_over_rows
 
 NETWORK = make_attributed_blocks(300, 3, random_state=0)
-CHUNKS = RowChunks.from_blocks([NETWORK.features[start : start + 70] for start in range(0, 300, 70)])
+WEIGHTS = sparse.diags_array(np.random.default_rng(0).random(300))
+FEATURES = sparse.csr_array(WEIGHTS @ sparse.csr_array(NETWORK.features))  # sums of these do round
+CHUNKS = RowChunks.from_blocks([FEATURES[start : start + 70] for start in range(0, 300, 70)])
 FORMS = ["dense", "sparse", "low rank"]
 
 
@@ -40,15 +42,14 @@ def test_the_gram_matrix_is_the_sum_of_those_of_chunks(seed, share, n_chunks, sl
 
 @pytest.mark.parametrize("form", FORMS)
 def test_the_squared_gram_matrix_of_chunks_is_that_of_the_whole(form):
-    scores = np.random.default_rng(1).random((3, NETWORK.features.shape[1]))
-    whole = gram_squared(NETWORK.features, form=form).apply(scores)
+    scores = np.random.default_rng(1).random((3, FEATURES.shape[1]))
+    whole = gram_squared(FEATURES, form=form).apply(scores)
     assert_allclose(gram_squared(CHUNKS, form=form).apply(scores), whole, rtol=1e-10)
 
 
 def test_the_form_chosen_for_chunks_is_that_of_the_whole():
     for limit in (None, 6e4, 9e4):
-        sparse_features = sparse.csr_array(NETWORK.features)
-        assert choose_form(CHUNKS, memory_limit=limit) == choose_form(sparse_features, memory_limit=limit)
+        assert choose_form(CHUNKS, memory_limit=limit) == choose_form(FEATURES, memory_limit=limit)
 
 
 def test_the_factor_of_low_rank_is_as_good_as_the_best():
@@ -81,7 +82,7 @@ def test_features_that_repeat_leave_a_factor_of_their_rank():
 def test_block_statistics_of_chunks_are_those_of_the_whole():
     rng = np.random.default_rng(0)
     models = [BlockModel.from_labels(NETWORK.adjacency, rng.permutation(np.arange(300) % k)) for k in (2, 5, 3)]
-    whole, chunked = (BlockStatistics.of(features, models) for features in (NETWORK.features, CHUNKS))
+    whole, chunked = (BlockStatistics.of(features, models) for features in (FEATURES, CHUNKS))
     assert_allclose(chunked.block_means, whole.block_means, rtol=1e-13)
     assert_allclose(chunked.block_sizes, whole.block_sizes)
     assert_allclose(chunked.density, whole.density)
@@ -89,7 +90,7 @@ def test_block_statistics_of_chunks_are_those_of_the_whole():
 
 def test_a_block_that_no_row_of_a_chunk_belongs_to():
     model = BlockModel.from_labels(NETWORK.adjacency, (np.arange(300) >= 290).astype(int))
-    whole, chunked = (BlockStatistics.of(features, [model]) for features in (NETWORK.features, CHUNKS))
+    whole, chunked = (BlockStatistics.of(features, [model]) for features in (FEATURES, CHUNKS))
     assert_allclose(chunked.block_means, whole.block_means, rtol=1e-13)
 
 
@@ -99,12 +100,12 @@ def test_a_fit_to_chunks_is_a_fit_to_the_whole(form, share, dtype):
     limit = share * CHUNKS.shape[1] ** 2 * np.dtype(dtype).itemsize
     solver = Descent(gradient="paper", tol=0.0, dtype=dtype, memory_limit=limit)
     selector = BMGUFS(10, n_blocks=3, solver=solver, random_state=0)
-    whole = selector.fit(NETWORK.features, adjacency=NETWORK.adjacency).scores_
+    whole = selector.fit(FEATURES, adjacency=NETWORK.adjacency).scores_
     chunked = selector.fit(CHUNKS, adjacency=NETWORK.adjacency)
     assert selector.gram_form_ == form
     assert_allclose(chunked.scores_, whole, atol=1e-8 if dtype == "float64" else 1e-4)
-    assert selector.n_features_in_ == NETWORK.features.shape[1]
-    assert selector.transform(NETWORK.features).shape == (300, 10)
+    assert selector.n_features_in_ == FEATURES.shape[1]
+    assert selector.transform(FEATURES).shape == (300, 10)
 
 
 def test_feature_names_come_from_the_chunks_and_go_with_them():
@@ -118,10 +119,8 @@ def test_feature_names_come_from_the_chunks_and_go_with_them():
 
 def test_stability_of_a_selection_from_chunks():
     selector = BMGUFS(10, n_blocks=3, n_candidates=2, sparsity=0.0, random_state=0)
-    selector.fit(NETWORK.features, adjacency=NETWORK.adjacency)
-    both = [
-        selection_stability(selector, X, adjacency=NETWORK.adjacency, n_resamples=3) for X in (NETWORK.features, CHUNKS)
-    ]
+    selector.fit(FEATURES, adjacency=NETWORK.adjacency)
+    both = [selection_stability(selector, X, adjacency=NETWORK.adjacency, n_resamples=3) for X in (FEATURES, CHUNKS)]
     assert_allclose(*both, atol=1e-6)
 
 
@@ -136,8 +135,8 @@ def test_the_features_are_never_held_whole():
     def blocks():
         nonlocal most
         for start in range(0, 300, 30):
-            block = NETWORK.features[start : start + 30]
-            block = (block.toarray() if sparse.issparse(block) else block).copy().view(Counted)
+            block = FEATURES[start : start + 30]
+            block = block.toarray().view(Counted)
             alive.add(id(block))
             most = max(most, len(alive))
             yield block

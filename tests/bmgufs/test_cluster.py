@@ -1,0 +1,139 @@
+"""A real cluster of two worker processes: the same scores as here, a worker killed or short of memory included."""
+
+import os
+import signal
+
+import joblib
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+from blockselect import BMGUFS, BlockModelSelector, Descent, RowChunks, make_attributed_blocks, selection_stability
+from blockselect.bmgufs import gram_squared as gram_module
+from blockselect.bmgufs.row_sums import dense_gram
+from blockselect.graphs import delayed_chunks as delayed_module
+
+dask = pytest.importorskip("dask")
+distributed = pytest.importorskip("distributed")
+resource = pytest.importorskip("resource")  # and signals: not on Windows
+
+NETWORK = make_attributed_blocks(300, 3, random_state=0)
+WEIGHTS = sparse.diags_array(np.random.default_rng(0).random(300))
+FEATURES = sparse.csr_array(WEIGHTS @ sparse.csr_array(NETWORK.features))  # sums of these do round
+STARTS = range(0, 300, 40)
+MIB = 2**20
+
+
+def start_cluster(**settings):
+    return distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=":0", silence_logs=50, **settings
+    )
+
+
+@pytest.fixture(scope="module")
+def client():
+    with start_cluster() as cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+def delayed_chunks():
+    return RowChunks.from_delayed([dask.delayed(FEATURES[s : s + 40]) for s in STARTS], FEATURES.shape[1])
+
+
+def fit(X, **settings):
+    selector = BMGUFS(10, n_blocks=3, n_candidates=4, random_state=0, **settings)
+    return selector.fit(X, adjacency=NETWORK.adjacency)
+
+
+@pytest.mark.parametrize(("form", "share"), [("dense", 1.1), ("low rank", 0.7)])
+def test_a_fit_on_a_cluster_is_a_fit_here(client, form, share):
+    limit = share * FEATURES.shape[1] ** 2 * 8
+    solver = Descent(gradient="paper", tol=0.0, memory_limit=limit)
+    here, there = fit(FEATURES, solver=solver), fit(delayed_chunks(), solver=solver)
+    assert there.gram_form_ == form
+    assert_allclose(there.scores_, here.scores_, atol=1e-8)
+    assert_array_equal(there.support_, here.support_)
+
+
+def test_delayed_chunks_work_without_a_cluster(monkeypatch):
+    monkeypatch.setattr(delayed_module, "_client", lambda: None)
+    monkeypatch.setattr("distributed.client._global_clients", {})
+    assert_allclose(fit(delayed_chunks()).scores_, fit(FEATURES).scores_, atol=1e-8)
+    assert_allclose(sparse.vstack(list(delayed_chunks())).toarray(), FEATURES.toarray())
+
+
+def test_few_features_that_meet_are_summed_sparse(client):
+    words = sparse.csr_array(sparse.kron(np.ones((3, 1)), sparse.eye_array(100)))
+    chunks = RowChunks.from_delayed([dask.delayed(words[s : s + 40]) for s in STARTS], 100)
+    here, there = fit(words), fit(chunks)
+    assert there.gram_form_ == "sparse"
+    assert_allclose(there.scores_, here.scores_, atol=1e-8)
+
+
+def test_a_bad_chunk_is_named_by_the_worker_that_reads_it(client):
+    blocks = [dask.delayed(np.ones((5, 3))), dask.delayed(np.ones((5, 4)))]
+    with pytest.raises(ValueError, match="chunk 1 of features has 4 columns but expected are 3"):
+        _ = RowChunks.from_delayed(blocks, 3).shape
+    with pytest.raises(ValueError, match=r"chunk 0 is of type ndarray; wrap what loads it in dask\.delayed"):
+        RowChunks.from_delayed([np.ones((5, 3))], 3)
+    with pytest.raises(ValueError, match="no chunk"):
+        _ = RowChunks.from_delayed([], 3).shape
+
+
+def test_a_worker_killed_in_the_middle_of_the_sum_changes_nothing(monkeypatch, tmp_path):
+    killed = str(tmp_path / "killed")
+
+    def gram_of_a_mortal(block, rows, dtype):
+        if rows.start == 160 and not os.path.exists(killed):
+            with open(killed, "w") as file:
+                file.write(str(os.getpid()))
+            os.kill(os.getpid(), signal.SIGKILL)
+        return dense_gram(block, rows, dtype)
+
+    here = fit(FEATURES)
+    with start_cluster() as cluster, distributed.Client(cluster) as client:
+        before = set(client.run(os.getpid).values())
+        monkeypatch.setattr(gram_module, "dense_gram", gram_of_a_mortal)
+        there = fit(delayed_chunks())
+        with open(killed) as file:
+            assert int(file.read()) in before
+    assert there.gram_form_ == "dense"
+    assert_allclose(there.scores_, here.scores_, atol=1e-8)
+
+
+def test_no_worker_ever_holds_what_would_break_its_memory_limit():
+    n_chunks, rows, m, limit = 80, 1000, 1000, 480 * MIB
+    whole = n_chunks * rows * m * 8
+    assert whole > 1.25 * limit
+
+    def load(number):
+        return np.random.default_rng(number).random((rows, m))
+
+    def peak():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+    ring = sparse.csr_array(sparse.diags_array(np.ones(n_chunks * rows - 1), offsets=1))
+    labels = np.arange(n_chunks * rows) % 4
+    with start_cluster(memory_limit=limit) as cluster, distributed.Client(cluster) as client:
+        chunks = RowChunks.from_delayed([dask.delayed(load)(i) for i in range(n_chunks)], m)
+        selector = BMGUFS(10, block_model=labels, sparsity=0.0).fit(chunks, adjacency=ring)
+        peaks = client.run(peak)
+    assert selector.n_features_ == 10
+    assert len(peaks) == 2
+    assert max(peaks.values()) < limit
+
+
+def test_candidates_and_resamples_go_through_joblib(client):
+    X, A = NETWORK.features, NETWORK.adjacency
+    for selector in (
+        BMGUFS(10, n_blocks=3, n_candidates=4, random_state=0),
+        BlockModelSelector(10, n_candidates=6, random_state=0),
+    ):
+        here = selector.fit(X, adjacency=A).scores_
+        stable = selection_stability(selector, X, adjacency=A, n_resamples=3)
+        with joblib.parallel_config(backend="dask"), distributed.get_task_stream(client) as tasks:
+            assert_allclose(selector.fit(X, adjacency=A).scores_, here, atol=1e-8)
+            again = selection_stability(selector, X, adjacency=A, n_resamples=3)
+        assert_allclose(again, stable, atol=1e-8)
+        assert len({task["worker"] for task in tasks.data}) == 2
