@@ -123,8 +123,10 @@ def statistics_on_device(
 
 
 def to_torch(array: Any, device: str) -> Array:
-    """A NumPy array or a SciPy CSR matrix as a torch tensor on the device."""
+    """A NumPy array or a SciPy CSR matrix as a torch tensor on the device; a tensor that is there stays the same."""
     torch = _torch(device)
+    if isinstance(array, torch.Tensor):
+        return array if array.device.type == torch.device(device).type == "cpu" else array.to(device)
     if not sparse.issparse(array):
         return torch.asarray(array, device=device)
     with warnings.catch_warnings():

@@ -1,0 +1,116 @@
+"""Problems on a device: the same as in NumPy, filled up with features that change nothing; with torch on the CPU."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+from blockselect import BMGUFS, Descent, make_attributed_blocks
+from blockselect.bmgufs import descent, device
+from blockselect.bmgufs.block_statistics import BlockStatistics
+from blockselect.bmgufs.gram_squared import gram_squared
+from blockselect.bmgufs.losses import evaluate_losses
+from references.problems import make_problem
+
+pytest.importorskip("torch")
+
+PLACE = "cpu:0"  # torch, where "cpu" is NumPy
+SETTINGS = {"profile_ratio": [[0.0, 0.3, 0.6], [0.5, 0.6, 1.0], [0.6, 0.6, 0.6]], "sparsity": [0.0, 0.5, 2.0]}
+PARTS = ("scores", "reconstruction_loss", "profile_loss", "n_iter")
+
+
+@pytest.fixture(params=[12, 300, 512], ids=["one piece", "filled up", "whole pieces"])
+def problem(request):
+    return make_problem(3, n=25, m=request.param, blocks=(2, 5, 3))
+
+
+def assert_same_solution(ours, theirs):
+    for part in PARTS:
+        assert isinstance(getattr(theirs, part), np.ndarray)
+        assert_allclose(getattr(theirs, part), getattr(ours, part), atol=1e-10)
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse", "low rank"])
+@pytest.mark.parametrize("initial", ["uniform", "given"])
+def test_scores_are_those_of_numpy_in_every_form(problem, form, initial):
+    gram = gram_squared(sparse.csr_array(problem.Y), form=form)
+    given = {} if initial == "uniform" else {"initial_scores": np.arange(1.0, problem.Y.shape[1] + 1)}
+    solver = Descent(max_iter=40, tol=0, **given)
+    ours, theirs = (solver.solve(gram, problem.statistics, device=place, **SETTINGS) for place in ("cpu", PLACE))
+    assert_same_solution(ours, theirs)
+
+
+@pytest.mark.parametrize("tol", [1e-3, 1e-2, 0.5])
+@pytest.mark.parametrize("max_iter", [9, 10, 11, 300])
+def test_solves_stop_at_the_same_iteration_where_they_are_seldom_asked(problem, tol, max_iter, monkeypatch):
+    solver = Descent(max_iter=max_iter, tol=tol)
+    ours = solver.solve(problem.gram, problem.statistics, **SETTINGS)
+    monkeypatch.setattr(descent, "_on_cpu", lambda array: False)
+    theirs = solver.solve(problem.gram, problem.statistics, device=PLACE, **SETTINGS)
+    assert_array_equal(theirs.n_iter, ours.n_iter)
+    assert_same_solution(ours, theirs)
+
+
+def test_products_of_block_means_change_nothing(problem, monkeypatch):
+    gram, with_pairs = device.problem_to_device(problem.gram, problem.statistics, PLACE)
+    monkeypatch.setattr(device, "_PAIR_BYTES", 0)
+    _, without = device.problem_to_device(problem.gram, problem.statistics, PLACE)
+    assert with_pairs.pair_means is not None
+    assert without.pair_means is None
+    scores = with_pairs.block_means.new_ones((3, 2, with_pairs.block_means.shape[-1]))
+    product = gram.apply(scores.reshape(6, -1)).reshape(scores.shape)
+    fast, slow = (evaluate_losses(one, scores, product, smoothing=1e-6) for one in (with_pairs, without))
+    for part in ("reconstruction", "profile", "reconstruction_gradient", "profile_gradient"):
+        assert_allclose(getattr(fast, part), getattr(slow, part), atol=1e-11)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_what_is_made_on_the_device_is_what_is_moved_there(problem, kind, dtype, monkeypatch):
+    monkeypatch.setattr(device, "_SLAB_BYTES", 7 * 8 * device.filled_up(problem.Y.shape[1]))  # a few rows
+    features = kind(problem.Y)
+    moved = device.problem_to_device(
+        gram_squared(features, form="dense", dtype=dtype),
+        BlockStatistics.of(features, problem.models, dtype=dtype),
+        PLACE,
+    )
+    made = (
+        device.dense_gram_on_device(features, dtype=dtype, device=PLACE),
+        device.statistics_on_device(features, problem.models, dtype=dtype, device=PLACE),
+    )
+    assert_allclose(made[0].values, moved[0].values)
+    for part in ("block_means", "block_sizes", "density", "pair_means"):
+        assert getattr(made[1], part).dtype == getattr(moved[1], part).dtype
+        assert_allclose(getattr(made[1], part), getattr(moved[1], part), rtol=1e-6)
+    assert made[1].n_features == problem.Y.shape[1]
+
+
+def test_what_is_on_the_device_is_not_copied(problem):
+    there = device.problem_to_device(problem.gram, problem.statistics, PLACE)
+    again = device.problem_to_device(*there, PLACE)
+    assert again[0].values.data_ptr() == there[0].values.data_ptr()
+    assert again[1] is there[1]
+
+
+def test_a_problem_on_the_device_is_solved_there(problem):
+    problem.Y[:, 4] = 0
+    solver = Descent(max_iter=30, tol=0)
+    there = device.problem_to_device(problem.gram, problem.statistics, PLACE)
+    ours = solver.solve(problem.gram, problem.statistics, **SETTINGS)
+    theirs = solver.solve(*there, device=PLACE, **SETTINGS)
+    assert_same_solution(ours, theirs)
+    assert not theirs.scores[..., 4].any()
+
+
+def test_fewer_features_than_a_piece_are_not_filled_up():
+    assert [device.filled_up(m) for m in (1, 255, 256, 257, 8189)] == [1, 255, 256, 512, 8192]
+
+
+def test_a_selector_gives_the_same_on_its_device():
+    network = make_attributed_blocks(60, 3, random_state=0)
+    ours, theirs = (
+        BMGUFS(5, n_blocks=3, random_state=0, device=place).fit(network.features, adjacency=network.adjacency)
+        for place in ("cpu", PLACE)
+    )
+    assert_allclose(theirs.scores_, ours.scores_, atol=1e-10)
+    assert_array_equal(theirs.support_, ours.support_)
