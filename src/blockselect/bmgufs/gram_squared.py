@@ -42,6 +42,7 @@ _BY_PAIRS = 16  # multiplications of a dense product in the time of one scattere
 _TILE = 64  # rows and columns of the matrix in work at once
 _RANKS = (64, 128, 256, 512)  # tried in this order, until the error is small enough
 _ROUGH_RANK, _ROUGH_FROM = 32, 2000  # a rough form, and the nodes and features from which it saves time
+_WORTH = 0.8  # of the error with half the rank: if more is left, the larger rank is not worth its time
 _UNKNOWN_MEMORY = 2**32  # bytes, where the system does not say: a small machine
 _MAX_ERROR = 0.02  # of W r, relatively, for uniform r, on sampled features
 _ERROR_SAMPLE = 64  # features
@@ -176,14 +177,23 @@ def choose_form(features: Features, *, dtype: Any = np.float64, memory_limit: fl
 
 
 def low_rank_factor(features: Features, dtype: np.dtype[Any], *, rank: int | None = None) -> FloatArray:
-    """Z (m, q) with YᵀY ≈ Z Zᵀ; the rank is the smallest tried that keeps W r within 2 %, on sampled features."""
+    """Z (m, q) with YᵀY ≈ Z Zᵀ; the rank is the smallest tried that keeps W r within 2 %, on sampled features.
+
+    Where twice the rank hardly lowers the error, the spectrum is flat, and the smaller rank is kept.
+    """
     largest = min(features.shape)
-    tried = [rank] if rank is not None else [q for q in _RANKS if q < largest] or [largest]
-    for q in tried:
-        q = min(q, largest)
-        Z = principal_factor(features, q, dtype)
-        if q == largest or q == tried[-1] or low_rank_error(features, Z) <= _MAX_ERROR:
+    if rank is not None or largest <= _RANKS[0]:
+        return principal_factor(features, min(rank or largest, largest), dtype)
+    Z = principal_factor(features, _RANKS[0], dtype)
+    error = low_rank_error(features, Z)
+    for q in _RANKS[1:]:
+        if error <= _MAX_ERROR or q >= largest:
             break
+        larger = principal_factor(features, q, dtype)
+        before, error = error, low_rank_error(features, larger)
+        if error > _WORTH * before:
+            break
+        Z = larger
     return Z
 
 
