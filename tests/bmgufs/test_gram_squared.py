@@ -1,4 +1,4 @@
-"""The squared Gram matrix, dense and sparse."""
+"""The squared Gram matrix: dense, sparse and of low rank."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,16 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from blockselect.bmgufs import gram_squared as module
-from blockselect.bmgufs.gram_squared import DenseGramSquared, SparseGramSquared, gram_form, gram_squared
+from blockselect.bmgufs.gram_squared import (
+    DenseGramSquared,
+    LowRankGramSquared,
+    SparseGramSquared,
+    choose_form,
+    gram_squared,
+    low_rank_error,
+    low_rank_factor,
+    rough_gram_squared,
+)
 
 
 def random_features(seed, n=30, m=17, share=0.2):
@@ -40,18 +49,69 @@ def test_it_is_built_the_same_slab_by_slab(monkeypatch):
 
 def test_the_sparse_form_is_taken_where_few_features_meet():
     disjoint = sparse.csr_array(sparse.eye_array(400))
-    assert gram_form(disjoint) == "sparse"
+    assert choose_form(disjoint).form == "sparse"
     assert isinstance(gram_squared(disjoint), SparseGramSquared)
-    assert gram_form(np.ones((5, 400))) == "dense"
+    assert choose_form(np.ones((5, 400))).form == "dense"
     assert isinstance(gram_squared(np.ones((5, 400))), DenseGramSquared)
 
 
-def test_a_memory_limit_turns_to_the_smaller_form_or_says_what_is_missing():
+def test_a_memory_limit_turns_to_the_smaller_form_then_to_a_low_rank_and_says_why():
     disjoint_pairs = sparse.kron(sparse.eye_array(5), np.ones((1, 6)), format="csr")
-    assert gram_form(disjoint_pairs) == "dense"
-    assert gram_form(disjoint_pairs, memory_limit=5000) == "sparse"
-    with pytest.raises(ValueError, match=r"memory_limit.*float32"):
-        gram_form(disjoint_pairs, memory_limit=100)
+    assert choose_form(disjoint_pairs).form == "dense"
+    smaller = choose_form(disjoint_pairs, memory_limit=5000)
+    assert smaller.form == "sparse"
+    assert "over memory_limit" in smaller.reason
+    low = choose_form(disjoint_pairs, memory_limit=1500)
+    assert low.form == "low rank"
+    assert "the sparse form takes" in low.reason
+    with pytest.raises(ValueError, match=r"memory_limit.*at least.*float32"):
+        choose_form(disjoint_pairs, memory_limit=100)
+
+
+def test_no_more_than_half_of_the_free_memory_is_taken(monkeypatch):
+    Y = sparse.csr_array(random_features(0, m=200).astype(float))
+    monkeypatch.setattr(module, "free_memory", lambda: 2 * 200 * 200 * 8 + 2)
+    assert choose_form(Y).form == "dense"
+    monkeypatch.setattr(module, "free_memory", lambda: 200 * 200 * 8)
+    assert choose_form(Y).form != "dense"
+    assert "half of the free memory" in choose_form(Y).reason
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_a_full_rank_is_exact_and_the_error_of_a_lower_one_is_what_is_stated(kind):
+    Y = random_features(1, n=60, m=40).astype(float)
+    scores = np.random.default_rng(0).random((3, 40))
+    exact = scores @ (Y.T @ Y) ** 2
+    whole = LowRankGramSquared(low_rank_factor(kind(Y), np.dtype(float), rank=40))
+    assert_allclose(whole.apply(scores), exact, rtol=1e-9)
+    Z = low_rank_factor(kind(Y), np.dtype(float), rank=10)
+    uniform = np.ones((1, 40))
+    off = LowRankGramSquared(Z).apply(uniform) - uniform @ (Y.T @ Y) ** 2
+    assert_allclose(low_rank_error(kind(Y), Z), np.linalg.norm(off) / np.linalg.norm((Y.T @ Y) ** 2 @ uniform[0]))
+    assert low_rank_error(kind(Y), Z) > low_rank_error(kind(Y), whole.values)
+
+
+def test_low_rank_is_the_same_every_time():
+    Y = sparse.csr_array(random_features(2, n=80, m=60).astype(float))
+    first, second = (low_rank_factor(Y, np.dtype(float), rank=8) for _ in range(2))
+    assert_allclose(first, second, rtol=0)
+
+
+def test_a_rough_form_is_taken_only_where_its_error_is_small(monkeypatch):
+    monkeypatch.setattr(module, "_ROUGH_FROM", 10)
+    rng = np.random.default_rng(0)
+    few_kinds = rng.random((200, 3)) @ rng.random((3, 60))
+    assert rough_gram_squared(few_kinds).form == "low rank"
+    assert rough_gram_squared(np.eye(60)).form == "dense"
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_pairs_and_products_give_the_same_dense_form(monkeypatch, n_jobs):
+    Y = sparse.csr_array(random_features(4, n=100, m=150, share=0.1).astype(float))
+    by_pairs = gram_squared(Y, form="dense", n_jobs=n_jobs).values
+    monkeypatch.setattr(module, "_BY_PAIRS", 1e9)
+    assert_allclose(by_pairs, gram_squared(Y, form="dense").values, rtol=1e-12)
+    assert_allclose(by_pairs, by_pairs.T, rtol=0)
 
 
 def test_single_precision_is_kept():
