@@ -95,11 +95,11 @@ def test_a_device_is_asked_every_ten_iterations_at_most(problem, monkeypatch):
 
     asked = []
 
-    def namespace(array, real=descent.array_namespace):
+    def namespace(array, real=descent.namespace):
         asked.append(Asked(real(array)))
         return asked[-1]
 
-    monkeypatch.setattr(descent, "array_namespace", namespace)
+    monkeypatch.setattr(descent, "namespace", namespace)
     monkeypatch.setattr(descent, "_on_cpu", lambda array: False)
     for tol, most in ((0, 0), (1e-12, 6)):
         asked.clear()
@@ -110,7 +110,7 @@ def test_a_device_is_asked_every_ten_iterations_at_most(problem, monkeypatch):
 def test_an_iteration_writes_its_losses_where_the_device_counts(problem):
     solver = Descent(max_iter=15, tol=0)
     state = descent._start(
-        descent.array_namespace(problem.statistics.block_means), problem.statistics, n_settings=1, solver=solver
+        descent.namespace(problem.statistics.block_means), problem.statistics, n_settings=1, solver=solver
     )
     product = problem.gram.apply(state.scores[:, 0])[:, None]
     state.step[...] = 7
@@ -133,8 +133,7 @@ def test_the_iteration_is_one_graph_of_torch(problem, monkeypatch):
     plain = descent.descend(solver, gram, statistics, **SETTINGS)
     traced = torch.compile(descent._advance, fullgraph=True, dynamic=False, backend="eager")
     monkeypatch.setattr(descent, "_advance", traced)
-    with pytest.warns(UserWarning, match="lru_cache"):
-        again = descent.descend(solver, gram, statistics, **SETTINGS)
+    again = descent.descend(solver, gram, statistics, **SETTINGS)
     torch._dynamo.reset()
     for ours, theirs in zip(plain, again, strict=True):
         assert_allclose(theirs, ours, atol=1e-12)

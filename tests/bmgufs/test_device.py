@@ -102,6 +102,17 @@ def test_a_problem_on_the_device_is_solved_there(problem):
     assert not theirs.scores[..., 4].any()
 
 
+def test_two_parts_of_eleven_bits_are_the_matrix(problem):
+    dense = device.dense_gram_on_device(1.1 * problem.Y, dtype="float32", device=PLACE)
+    parts = device.in_tfloat32(dense, n_solves=1000)
+    assert_array_equal(parts.values + parts.rest, dense.values)
+    assert not (parts.values.numpy().view(np.int32) & 0x1FFF).any()
+    assert_allclose(parts.values, dense.values, rtol=2**-11)
+    scores = dense.values.new_ones((3, len(dense.values))) / 3
+    assert_allclose(parts.apply(scores), dense.apply(scores), rtol=1e-3)
+    assert device.in_tfloat32(dense, n_solves=1) is dense
+
+
 def test_fewer_features_than_a_piece_are_not_filled_up():
     assert [device.filled_up(m) for m in (1, 255, 256, 257, 8189)] == [1, 255, 256, 512, 8192]
 

@@ -125,7 +125,6 @@ class Compiled:
 
     def __call__(self, *args: Any, **settings: Any) -> None:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="Dynamo detected a call to a `functools.lru_cache`")
             warnings.filterwarnings("ignore", message="TensorFloat32 tensor cores")  # full precision is meant
             try:
                 self._compiled(*args, **settings)

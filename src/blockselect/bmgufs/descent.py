@@ -9,16 +9,16 @@ from numbers import Integral, Real
 from typing import Any, TypeAlias
 
 import numpy as np
-from array_api_compat import array_namespace, device
+from array_api_compat import device
 from sklearn.base import BaseEstimator
 
 from blockselect._sklearn import Interval, Options, StrOptions
 from blockselect.arrays import Array, FloatArray, IntArray
 from blockselect.bmgufs.block_statistics import BlockStatistics
-from blockselect.bmgufs.cuda import compiled, float32_products, replayed
-from blockselect.bmgufs.device import problem_to_device, to_numpy
+from blockselect.bmgufs.cuda import compiled, replayed
+from blockselect.bmgufs.device import in_tfloat32, problem_to_device, to_numpy
 from blockselect.bmgufs.gram_squared import GramSquared
-from blockselect.bmgufs.losses import Gradient, Losses, evaluate_losses
+from blockselect.bmgufs.losses import Gradient, Losses, evaluate_losses, namespace
 from blockselect.errors import ParameterError
 
 _WINDOW = 10  # iterations over which both losses must stay the same for a solve to stop
@@ -63,8 +63,8 @@ class Descent(BaseEstimator):
     initial_scores : array of shape (m,) or None, default=None
         Start of the descent, used as it is; None is uniform with unit length. The paper's code starts from ones.
     dtype : {"float64", "float32", "tfloat32"}, default="float64"
-        Float type of the computation. "tfloat32" is float32 but for the products with the squared Gram matrix, whose
-        factors are rounded to ten bits: faster, on a CUDA device only.
+        Float type of the computation. "tfloat32" is float32 but for the products with the squared Gram matrix, in which
+        scores are rounded to eleven bits: faster, for many solves at once on a CUDA device only.
     compile : bool, default=False
         Compile the iteration with torch, on a CUDA device only. The first solve takes tens of seconds longer, all
         others of the same shape and settings are faster.
@@ -210,7 +210,7 @@ def descend(
     progress: Progress | None = None,
 ) -> tuple[Array, Array, Array, Array]:
     """The parts of a `Solution`, in the array namespace of the statistics; features that no node has keep a score."""
-    xp = array_namespace(statistics.block_means)
+    xp = namespace(statistics.block_means)
     ratio, penalty = _settings(xp, statistics, profile_ratio, sparsity)
     state = _start(xp, statistics, ratio.shape[1], solver)
     pieces = [
@@ -219,9 +219,11 @@ def descend(
     ]
     settings = {name: getattr(solver, name) for name in ("gradient", "smoothing", "step_size", "tol", "max_iter")}
     advance = compiled(_advance) if solver.compile else _advance
+    if solver.dtype == "tfloat32":
+        gram = in_tfloat32(gram, n_solves=ratio.shape[0] * ratio.shape[1])
 
     def iterate() -> None:
-        product = _multiply(xp, gram, state.scores, tfloat32=solver.dtype == "tfloat32")
+        product = _multiply(xp, gram, state.scores)
         for blocks, part, some_ratio, some_penalty, piece in pieces:
             advance(blocks, part, product[piece], some_ratio, some_penalty, **settings)
         step = state.step
@@ -255,7 +257,7 @@ def _advance(
     max_iter: int,
 ) -> None:
     """Note both losses, and make one step of each solve that is running. After the last iteration no step is made."""
-    xp = array_namespace(product)
+    xp = namespace(product)
     scores, running, n_iter, step = state.scores, state.running, state.n_iter, state.step
     losses = evaluate_losses(statistics, scores, product, smoothing=smoothing, gradient=gradient)
     state.loss_b[step] = losses.reconstruction[None]
@@ -316,10 +318,9 @@ def _on_cpu(array: Array) -> bool:
     return str(device(array)) == "cpu"
 
 
-def _multiply(xp: Any, gram: GramSquared, scores: Array, *, tfloat32: bool) -> Array:
+def _multiply(xp: Any, gram: GramSquared, scores: Array) -> Array:
     """Scores times the squared Gram matrix: one product for all solves."""
-    with float32_products(scores, tfloat32=True) if tfloat32 else nullcontext():
-        return xp.reshape(gram.apply(xp.reshape(scores, (-1, scores.shape[-1]))), scores.shape)
+    return xp.reshape(gram.apply(xp.reshape(scores, (-1, scores.shape[-1]))), scores.shape)
 
 
 def _settled(xp: Any, loss: Array, step: Array, tol: float) -> Array:
@@ -338,15 +339,15 @@ def _step(scores: Array, losses: Losses, ratio: Array, penalty: Array, step_size
 
 def project(scores: Array) -> Array:
     """Negative entries to zero, then unit length along the last axis; a row with nothing positive becomes zero."""
-    xp = array_namespace(scores)
-    return normalise(xp.where(scores > 0, scores, xp.zeros_like(scores)))
+    xp = namespace(scores)
+    return normalise(xp.where(scores > 0, scores, 0.0))
 
 
 def normalise(vectors: Array) -> Array:
     """Unit length along the last axis; a zero vector stays zero."""
-    xp = array_namespace(vectors)
+    xp = namespace(vectors)
     length = norm(vectors)
-    return vectors / xp.where(length > 0, length, xp.ones_like(length))
+    return vectors / xp.where(length > 0, length, 1.0)
 
 
 def norm(vectors: Array) -> Array:
@@ -354,8 +355,8 @@ def norm(vectors: Array) -> Array:
 
     The largest entry is taken out first, so that squares neither over- nor underflow.
     """
-    xp = array_namespace(vectors)
+    xp = namespace(vectors)
     largest = xp.max(xp.abs(vectors), axis=-1, keepdims=True)
-    scale = xp.where(largest > 0, largest, xp.ones_like(largest))
+    scale = xp.where(largest > 0, largest, 1.0)
     scaled = vectors / scale
     return scale * xp.sqrt(xp.sum(scaled * scaled, axis=-1, keepdims=True)) * xp.astype(largest > 0, vectors.dtype)

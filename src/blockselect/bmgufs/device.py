@@ -18,12 +18,13 @@ from blockselect.arrays import Array, Features, FloatArray
 from blockselect.blockmodels.model import BlockModel
 from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.cuda import float32_products
-from blockselect.bmgufs.gram_squared import DenseGramSquared, GramSquared
+from blockselect.bmgufs.gram_squared import DenseGramSquared, Form, GramSquared
 from blockselect.errors import ParameterError
 
 _PIECE = 256  # features of a piece; fewer are one piece
 _PAIR_BYTES = 2**30  # products of block means take at most this
 _SLAB_BYTES = 2**28  # of dense rows of the features at once
+_TFLOAT32_FROM = 16  # solves; with fewer, a product waits for the matrix and not for arithmetic
 
 
 def check_device(device: str) -> None:
@@ -120,6 +121,40 @@ def statistics_on_device(
     sizes, density = torch.asarray(sizes, **place), torch.asarray(density, **place)
     means = sums.reshape(c, k, m) / torch.where(sizes > 0, sizes, 1)[..., None]
     return DeviceStatistics.from_parts(means, sizes, density, n_features)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TFloat32GramSquared:
+    """A dense one whose products run in TF32, which has eleven bits: as the sum of two parts it keeps twice as many.
+
+    Its own rounding would be the larger error: it is the same in every iteration, and that of the scores is not.
+    """
+
+    values: Array  # (m, m) float32, rounded to TF32
+    rest: Array  # (m, m) what rounding took away
+
+    @property
+    def form(self) -> Form:
+        return "dense"
+
+    def apply(self, scores: Array) -> Array:
+        rounded = _round_to_tfloat32(scores)
+        with float32_products(scores, tfloat32=True):
+            return (rounded @ self.values).addmm_(rounded, self.rest)
+
+
+def in_tfloat32(gram: GramSquared, *, n_solves: int) -> GramSquared:
+    """For products in TF32, where that is faster: with a dense matrix, for several solves."""
+    if not isinstance(gram, DenseGramSquared) or n_solves < _TFLOAT32_FROM:
+        return gram
+    rounded = _round_to_tfloat32(gram.values)
+    return TFloat32GramSquared(rounded, gram.values - rounded)
+
+
+def _round_to_tfloat32(array: Array) -> Array:
+    """Float32 with thirteen of its bits zero, to the nearest."""
+    torch = _torch(str(array.device))
+    return ((array.view(torch.int32) + 0x1000) & ~0x1FFF).view(torch.float32)
 
 
 def to_torch(array: Any, device: str) -> Array:

@@ -72,7 +72,7 @@ class DenseGramSquared:
         return "dense"
 
     def apply(self, scores: Array) -> Array:
-        if scores.shape[0] == 1:  # W is symmetric, and W @ r reads it once, where a one-row product may pack it first
+        if len(scores) == 1 and not is_torch_array(scores):  # W is symmetric, and BLAS packs it first for one row
             return (self.values @ scores[0])[None, :]
         return scores @ self.values
 

@@ -12,9 +12,10 @@ where the derivative of q log(q/p) has a constant (see `profile_terms`).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from array_api_compat import array_namespace
+import array_api_compat.numpy
+import numpy as np
 
 from blockselect.arrays import Array
 from blockselect.bmgufs.block_statistics import BlockStatistics
@@ -35,6 +36,15 @@ class Losses:
     profile_gradient: Array  # (c, s, m)
 
 
+def namespace(array: Array) -> Any:
+    """The array namespace of NumPy or torch; torch can compile this, but not array_api_compat's search for it."""
+    if isinstance(array, np.ndarray):
+        return array_api_compat.numpy
+    import array_api_compat.torch as torch_namespace
+
+    return torch_namespace
+
+
 def evaluate_losses(
     statistics: BlockStatistics,
     scores: Array,
@@ -44,7 +54,7 @@ def evaluate_losses(
     gradient: Gradient = "exact",
 ) -> Losses:
     """Both losses at `scores` (c, s, m), given their product with the squared Gram matrix (c, s, m)."""
-    xp = array_namespace(scores)
+    xp = namespace(scores)
     M_hat = induced_density(statistics, scores)
     T = M_hat * pair_sizes(statistics)  # (c, s, k, k)
     total = xp.sum(scores * product, axis=-1)  # (c, s) ‖Â‖²
@@ -56,7 +66,7 @@ def evaluate_losses(
 
 def induced_density(statistics: BlockStatistics, scores: Array) -> Array:
     """Mean similarity of each block pair in the graph that the scores induce (paper: M̂). (c, s, k, k)"""
-    xp = array_namespace(scores)
+    xp = namespace(scores)
     if isinstance(statistics, DeviceStatistics) and statistics.pair_means is not None:
         pairs, (c, s, _), k = statistics.pair_means, scores.shape, statistics.n_blocks
         by_piece = xp.permute_dims(xp.reshape(scores, (c, s, *pairs.shape[1:3])), (0, 2, 1, 3))  # (c, p, s, m / p)
@@ -76,10 +86,10 @@ def profiles(statistics: BlockStatistics, density: Array, smoothing: float) -> t
 
     Blocks of size zero, which only fill up a batch, get neither smoothing nor share.
     """
-    xp = array_namespace(density)
+    xp = namespace(density)
     smoothed = density + smoothing * xp.astype(pair_sizes(statistics) > 0, density.dtype)
     sums = xp.sum(smoothed, axis=-1, keepdims=True)
-    sums = xp.where(sums > 0, sums, xp.ones_like(sums))
+    sums = xp.where(sums > 0, sums, 1.0)
     return smoothed / sums, sums
 
 
@@ -91,46 +101,41 @@ def profile_terms(
     C is ∂L_m/∂Q: log(Q/P), to which a constant may be added since rows of Q sum to one. The paper adds P, which is no
     constant: `gradient="paper"` repeats that.
     """
-    xp = array_namespace(M_hat)
+    xp = namespace(M_hat)
     P, _ = profiles(statistics, statistics.density[:, None], smoothing)
     Q, sums = profiles(statistics, M_hat, smoothing)
-    ones = xp.ones_like(Q)
-    C = xp.log(xp.where(Q > 0, Q, ones)) - xp.log(xp.where(P > 0, P, xp.ones_like(P)))
+    C = xp.log(xp.where(Q > 0, Q, 1.0)) - xp.log(xp.where(P > 0, P, 1.0))
     loss = xp.sum(Q * C, axis=(-2, -1))
     if gradient == "paper":
         C = C + P
     spread = C - xp.sum(C * Q, axis=-1, keepdims=True)
     rounding = _ROUNDING * xp.finfo(C.dtype).eps * (1 + xp.max(xp.abs(C), axis=(-2, -1), keepdims=True))
-    spread = xp.where(xp.max(xp.abs(spread), axis=(-2, -1), keepdims=True) > rounding, spread, xp.zeros_like(spread))
+    spread = xp.where(xp.max(xp.abs(spread), axis=(-2, -1), keepdims=True) > rounding, spread, 0.0)
     return loss, spread / sums
 
 
 def _reconstruction_value(M_hat: Array, T: Array, total: Array) -> Array:
     """1 − ‖F M̂ Fᵀ‖² / ‖Â‖², the blocks' graph being a projection of the induced one; 1 where nothing is induced."""
-    xp = array_namespace(total)
+    xp = namespace(total)
     positive = total > 0
-    explained = xp.sum(M_hat * T, axis=(-2, -1)) / xp.where(positive, total, xp.ones_like(total))
-    return xp.where(positive, xp.clip(1 - explained, min=0), xp.ones_like(total))
+    explained = xp.sum(M_hat * T, axis=(-2, -1)) / xp.where(positive, total, 1.0)
+    return xp.where(positive, xp.clip(1 - explained, min=0), 1.0)
 
 
 def _reconstruction_gradient(product: Array, projected: Array, total: Array, loss: Array) -> Array:
     """(2 / rᵀWr) (W r − v − L_b W r), and zero where that is no more than rounding (each node a block of its own)."""
-    xp = array_namespace(product)
+    xp = namespace(product)
     positive = (total > 0)[..., None]
-    scale = xp.where(
-        positive,
-        2 / xp.where(positive, total[..., None], xp.ones_like(total[..., None])),
-        xp.zeros_like(total[..., None]),
-    )
+    scale = xp.where(positive, 2 / xp.where(positive, total[..., None], 1.0), 0.0)
     gradient = product * (1 - loss[..., None]) - projected
     largest = xp.max(xp.abs(gradient), axis=-1, keepdims=True)
     rounding = _ROUNDING * xp.finfo(product.dtype).eps * xp.max(xp.abs(product), axis=-1, keepdims=True)
-    return xp.where(largest > rounding, gradient, xp.zeros_like(gradient)) * scale
+    return xp.where(largest > rounding, gradient, 0.0) * scale
 
 
 def _quadratics(statistics: BlockStatistics, T: Array, B: Array) -> tuple[Array, Array]:
     """D̄_lᵀ T D̄_l and D̄_lᵀ B D̄_l for every feature l: twice (c, s, k, k) → twice (c, s, m)."""
-    xp = array_namespace(T)
+    xp = namespace(T)
     if isinstance(statistics, DeviceStatistics) and statistics.pair_means is not None:
         (c, s), n_pairs = T.shape[:2], statistics.n_blocks**2
         pairs = xp.matrix_transpose(xp.reshape(statistics.pair_means, (c, -1, n_pairs)))  # (c, k², m)
