@@ -2,8 +2,8 @@
 
     python -m benchmarks.calibration
 
-Planted networks of several kinds, and Cora: `selection_stability` of a fit, beside fits from scratch to further resampled
-graphs. A Markdown table by stated stability, and one by network for the selected features.
+Planted networks of several kinds, and Cora: `selection_stability` of a fit, beside fits from scratch to further graphs.
+One Markdown table by network for the selected features, and one by stated stability.
 """
 
 from __future__ import annotations
