@@ -273,8 +273,10 @@ def _solve(made: OnDevice, shape: str, dtype: str, mode: str) -> Callable[[], An
 
 @contextmanager
 def _not_captured() -> Iterator[None]:
+    logging.getLogger(cuda.__name__).setLevel(logging.WARNING)  # it is known why
     with mock.patch.object(cuda, "_capture", side_effect=RuntimeError("left out")):
         yield
+    logging.getLogger(cuda.__name__).setLevel(logging.INFO)
 
 
 def _timings(

@@ -109,7 +109,7 @@ def test_two_parts_of_eleven_bits_are_the_matrix(problem):
     assert not (parts.values.numpy().view(np.int32) & 0x1FFF).any()
     assert_allclose(parts.values, dense.values, rtol=2**-11)
     scores = dense.values.new_ones((3, len(dense.values))) / 3
-    assert_allclose(parts.apply(scores), dense.apply(scores), rtol=1e-3)
+    assert_allclose(parts.apply(scores), dense.apply(scores), rtol=1e-5)
     assert device.in_tfloat32(dense, n_solves=1) is dense
 
 

@@ -63,11 +63,11 @@ class Descent(BaseEstimator):
     initial_scores : array of shape (m,) or None, default=None
         Start of the descent, used as it is; None is uniform with unit length. The paper's code starts from ones.
     dtype : {"float64", "float32", "tfloat32"}, default="float64"
-        Float type of the computation. "tfloat32" is float32 but for the products with the squared Gram matrix, in which
-        scores are rounded to eleven bits: faster, for many solves at once on a CUDA device only.
+        Float type of the computation. "tfloat32" is float32 but for the products with the squared Gram matrix, each of
+        which is three in TF32: faster for many solves at once, on a CUDA device only.
     compile : bool, default=False
-        Compile the iteration with torch, on a CUDA device only. The first solve takes tens of seconds longer, all
-        others of the same shape and settings are faster.
+        Compile the iteration with torch, on a CUDA device only. The first solve of each shape and setting takes several
+        seconds longer, up to a minute on a slow machine; all others are faster.
     memory_limit : float or None, default=None
         Bytes that the squared Gram matrix of the features may take; None: half of the free memory. Where it does not
         fit, an approximation of low rank is used.

@@ -125,9 +125,9 @@ def statistics_on_device(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TFloat32GramSquared:
-    """A dense one whose products run in TF32, which has eleven bits: as the sum of two parts it keeps twice as many.
+    """A dense one with products in TF32: eleven bits, of which the matrix and the scores have two parts each.
 
-    Its own rounding would be the larger error: it is the same in every iteration, and that of the scores is not.
+    With one part each the product is three times as fast and errs by 1e-4, the same way in every iteration.
     """
 
     values: Array  # (m, m) float32, rounded to TF32
@@ -140,7 +140,7 @@ class TFloat32GramSquared:
     def apply(self, scores: Array) -> Array:
         rounded = _round_to_tfloat32(scores)
         with float32_products(scores, tfloat32=True):
-            return (rounded @ self.values).addmm_(rounded, self.rest)
+            return (rounded @ self.values).addmm_(scores - rounded, self.values).addmm_(rounded, self.rest)
 
 
 def in_tfloat32(gram: GramSquared, *, n_solves: int) -> GramSquared:
@@ -165,7 +165,7 @@ def to_torch(array: Any, device: str) -> Array:
     if not sparse.issparse(array):
         return torch.asarray(array, device=device)
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Sparse CSR tensor support")
+        warnings.filterwarnings("ignore", message="Sparse CSR tensor support|Sparse invariant checks")
         parts = (torch.asarray(part) for part in (array.indptr, array.indices, array.data))
         return torch.sparse_csr_tensor(*parts, size=array.shape, device=device, check_invariants=True)
 
