@@ -28,7 +28,7 @@ from blockselect.report import draw_overview, render_png, summarize
 
 FILES = ["overview.png", "run.json", "scores.csv", "selected.csv"]
 QUICK = ("--blocks", 3, "--top", 5, "--max-iter", 40, "--candidates", 6, "--resamples", 3)
-SAME = {"n_blocks": 3, "solver": Descent(max_iter=40), "n_candidates": 6, "random_state": 0}
+SAME = {"n_blocks": 3, "solver": Descent(step_size=0.08, max_iter=40, tol=0.0), "n_candidates": 6, "random_state": 0}
 PAPER = ("--paper", "--blocks", 3, "--top", 5)
 
 

@@ -49,7 +49,7 @@ def test_options_become_parameters_of_the_selector_and_of_its_solver():
     selector = make_selector({"top": "0.25", "blocks": "3", "joint": False, "tol": "0", "dtype": None}, paper=False)
     assert isinstance(selector, BlockModelSelector)
     assert (selector.n_features_to_select, selector.n_blocks, selector.joint) == (0.25, 3, False)
-    assert selector.solver.get_params() == Descent(tol=0.0).get_params()
+    assert selector.solver.get_params() == Descent(step_size=0.08, max_iter=25, tol=0.0).get_params()
     assert selector.random_state == 0
 
 
