@@ -196,4 +196,7 @@ def selected_again(network, n, n_graphs=20):
     """Share of further resampled graphs on which a fit from scratch selects each feature."""
     rng = np.random.default_rng(1)
     graphs = [resample_links(network.adjacency, rng) for _ in range(n_graphs)]
-    return np.mean([fit(network, n, graph, random_state=seed, n_candidates=12).support_ for seed, graph in enumerate(graphs)], axis=0)
+    return np.mean(
+        [fit(network, n, graph, random_state=seed, n_candidates=12).support_ for seed, graph in enumerate(graphs)],
+        axis=0,
+    )
