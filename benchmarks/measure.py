@@ -27,6 +27,8 @@ class Measurement:
 
     @property
     def goal(self) -> str:
+        if self.limit == float("inf"):
+            return ""  # measured to be seen, and compared with the stored value alone
         return f"{'≤' if self.at_most else '≥'} {self.limit:,.3g} {self.unit}".rstrip()
 
     @property

@@ -33,6 +33,11 @@ def blogcatalog() -> AttributedGraph:
     return check_attributed_graph(content["Attributes"], content["Network"])
 
 
+def blogcatalog_name() -> str:
+    """What `blogcatalog` gives: figures of a network without blocks say nothing about real features."""
+    return "BlogCatalog" if _file("BlogCatalog.mat") else "a random network of the size of BlogCatalog"
+
+
 def _file(*names: str) -> Path | None:
     folder = os.environ.get("BLOCKSELECT_DATA")
     paths = [Path(folder) / name for name in names] if folder else []
