@@ -29,6 +29,7 @@ MEMBERS: dict[str, Family] = {
     "adjacency": adjacency_labels,
 }
 
+SLOWEST_FIRST = ("two_hop", "onmtf", "normalized", "smoothed", "spectral", "adjacency")  # so that none runs on alone
 FEATURE_READING = "smoothed"  # the one family that reads the features besides the graph
 
 
@@ -39,13 +40,14 @@ def mixed_labels(search: Search) -> list[IntArray]:
     """
     turns = members_in_turn(len(search.rngs), with_features=search.features is not None)
     places = {name: [i for i, turn in enumerate(turns) if turn == name] for name in dict.fromkeys(turns)}
+    slowest_first = sorted(places, key=lambda name: SLOWEST_FIRST.index(name))
     # The families side by side: their products and K-means release the interpreter.
     with threadpool_limits(limits=1):
         labels = Parallel(n_jobs=search.n_jobs, prefer="threads")(
-            delayed(MEMBERS[name])(replace(search, rngs=[search.rngs[i] for i in at], n_jobs=1))
-            for name, at in places.items()
+            delayed(MEMBERS[name])(replace(search, rngs=[search.rngs[i] for i in places[name]], n_jobs=1))
+            for name in slowest_first
         )
-    in_turn = {name: iter(of_name) for name, of_name in zip(places, labels, strict=True)}
+    in_turn = {name: iter(of_name) for name, of_name in zip(slowest_first, labels, strict=True)}
     return [next(in_turn[name]) for name in turns]
 
 

@@ -25,6 +25,7 @@ from blockselect.bmgufs.gram_squared import rough_gram_squared
 from blockselect.bmgufs.selector import DescentSelector
 from blockselect.consensus.feature_likelihood import as_counts
 from blockselect.consensus.joint import JointLikelihood
+from blockselect.consensus.link_excess import scaled_for_links
 from blockselect.consensus.link_likelihood import link_unit
 from blockselect.consensus.screening import screen
 from blockselect.consensus.weights import feature_weights, weighted_vote
@@ -33,7 +34,8 @@ from blockselect.graphs.binarize import are_sparse_counts, presence
 from blockselect.inspection.discoveries import DEFAULT_LEVEL, Discoveries, check_testable, match_blocks
 
 _ROUGH_ITERATIONS = 100  # of factorisations: blocks are refined afterwards, and more lead to no better ones
-_SEARCH_EVERY, _NEW_STARTS = 4, 3  # resampled graphs of which one has new blocks, and of how many starts
+_ROUNDS_AGAIN = 3  # of refinement on a resampled graph: its optimum is near
+_SEARCH_EVERY, _NEW_STARTS = 4, 2  # resampled graphs of which one has new blocks, and of how many starts
 
 
 class BlockModelSelector(DescentSelector):
@@ -306,7 +308,7 @@ class BlockModelSelector(DescentSelector):
         features would seem less stable than they are, and with the voters' alone more. Blocks that were given stay;
         only their densities change.
         """
-        unit, counts = link_unit(graph.adjacency), as_counts(graph.features)
+        unit, counts, scaled = link_unit(graph.adjacency), as_counts(graph.features), scaled_for_links(graph.features)
         refine = self.joint and self._searches()
 
         def rescore(place: int) -> tuple[BlockModel, FloatArray]:
@@ -314,11 +316,11 @@ class BlockModelSelector(DescentSelector):
             likelihood = JointLikelihood(resampled, link_unit=unit, counts=counts)
             model = BlockModel.from_labels(resampled.adjacency, self.voters_[place % len(self.voters_)].labels)
             if refine:
-                model = likelihood.improve(model, rng=rngs[place]).model
+                model = likelihood.improve(model, max_rounds=_ROUNDS_AGAIN, rng=rngs[place]).model
             if self._searches() and place % _SEARCH_EVERY == _SEARCH_EVERY - 1:
                 model = self._found_anew(likelihood, resampled, rngs[place])
             report("resampling", place + 1, len(adjacencies))
-            return model, feature_weights(likelihood, resampled, [model])
+            return model, feature_weights(likelihood, resampled, [model], scaled)
 
         jobs = Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(rescore)(i) for i in range(len(adjacencies)))
         models, weights = zip(*jobs, strict=True)

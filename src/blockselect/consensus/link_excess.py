@@ -56,9 +56,20 @@ def link_gains(features: Any, adjacency: Any, *, unit: float | None = None) -> F
     >>> link_gains([[1, 1], [1, 0], [0, 0], [0, 1]], friends).round(2)
     array([0.23, 0.  ])
     """
-    matrix = in_units(_lean(check_feature_matrix(features)))
-    weights = _without_loops(check_adjacency(adjacency, matrix.shape[0]))
-    weights.data /= link_unit(weights) if unit is None else unit
+    matrix = scaled_for_links(check_feature_matrix(features))
+    checked = check_adjacency(adjacency, matrix.shape[0])
+    return link_gains_of_scaled(matrix, checked, link_unit(_without_loops(checked)) if unit is None else unit)
+
+
+def scaled_for_links(features: Features) -> Features:
+    """Features in units of their mean non-zero value, as CSR where they are mostly zeros."""
+    return in_units(_lean(features))
+
+
+def link_gains_of_scaled(matrix: Features, adjacency: Sparse, unit: float) -> FloatArray:
+    """`link_gains` of features that were checked and scaled before, for many graphs of the same nodes."""
+    weights = _without_loops(adjacency)
+    weights.data /= unit
     if weights.nnz == 0:
         return np.zeros(matrix.shape[1])
     degrees: FloatArray = weights.sum(axis=1)  # (n,)

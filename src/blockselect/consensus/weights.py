@@ -12,22 +12,31 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from blockselect.arrays import FloatArray
+from blockselect.arrays import Features, FloatArray
 from blockselect.blockmodels.model import BlockModel
 from blockselect.bmgufs.descent import normalise
 from blockselect.consensus.joint import JointLikelihood
-from blockselect.consensus.link_excess import link_gains
+from blockselect.consensus.link_excess import link_gains_of_scaled, scaled_for_links
 from blockselect.graphs.attributed import AttributedGraph
 
 _LEAST = 1e-3  # weight of a feature whose gain does not exceed the penalty: after all others, in the order of votes
 
 
-def feature_weights(likelihood: JointLikelihood, graph: AttributedGraph, models: Sequence[BlockModel]) -> FloatArray:
-    """√(2E) of each feature, at least 0.001; E the gain from blocks (the mean over models) and from links: (m,)."""
+def feature_weights(
+    likelihood: JointLikelihood,
+    graph: AttributedGraph,
+    models: Sequence[BlockModel],
+    scaled: Features | None = None,
+) -> FloatArray:
+    """√(2E) of each feature, at least 0.001; E the gain from blocks (the mean over models) and from links: (m,).
+
+    `scaled` are the features as `scaled_for_links` gives them, where they are weighted on many graphs.
+    """
+    scaled = scaled_for_links(graph.features) if scaled is None else scaled
     from_blocks = np.mean(
         [likelihood.feature_gains(model.labels) - likelihood.penalty(model.n_blocks) for model in models], axis=0
     )
-    from_links = link_gains(graph.features, graph.adjacency, unit=likelihood.link_unit) - likelihood.penalty(2)
+    from_links = link_gains_of_scaled(scaled, graph.adjacency, likelihood.link_unit) - likelihood.penalty(2)
     weights: FloatArray = np.maximum(np.sqrt(2 * np.maximum(from_blocks + from_links, 0.0)), _LEAST)
     return weights
 
