@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from blockselect.report.ink import BLUE, GREY, bare
 
@@ -21,6 +22,7 @@ def draw_candidates(axes: Axes, criteria: list[dict[str, Any]]) -> None:
     axes.set_yticks(range(len(families)), families)
     axes.set(title=f"Candidates: {n_voted} of {len(criteria)} voted (filled)", ylim=(-0.6, len(families) - 0.4))
     axes.set_xlabel("log-likelihood gain in nats, as found to as refined")
+    axes.xaxis.set_major_locator(MaxNLocator(4))  # more numbers with separators would overlap
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.tick_params(axis="y", length=0)
     bare(axes)
