@@ -18,6 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
 
 from blockselect._sklearn import Interval
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
@@ -117,9 +118,10 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
             parallel = Parallel(n_jobs=getattr(self, "n_jobs", None), prefer="threads", return_as="generator")
             found = parallel(delayed(_scores_of)(*fit) for fit in fits)
         scores = []
-        for done, one in enumerate(found, start=1):
-            scores.append(one)
-            report("resampling", done, len(adjacencies))
+        with threadpool_limits(limits=1):  # those within would overlap: a limit is one for the whole process
+            for done, one in enumerate(found, start=1):
+                scores.append(one)
+                report("resampling", done, len(adjacencies))
         return np.array(scores)
 
     @staticmethod

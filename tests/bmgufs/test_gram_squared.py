@@ -116,3 +116,10 @@ def test_pairs_and_products_give_the_same_dense_form(monkeypatch, n_jobs):
 
 def test_single_precision_is_kept():
     assert gram_squared(random_features(0), dtype="float32").values.dtype == np.float32
+
+
+def test_a_low_rank_stays_within_the_memory_limit():
+    Y = sparse.csr_array(random_features(5, n=400, m=300, share=0.5).astype(float))
+    limit = 1.1 * 64 * 300 * 8
+    assert choose_form(Y, memory_limit=limit).form == "low rank"
+    assert gram_squared(Y, memory_limit=limit).values.nbytes <= limit

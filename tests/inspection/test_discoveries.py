@@ -10,7 +10,14 @@ from numpy.testing import assert_array_equal
 from scipy.stats import false_discovery_control
 from sklearn.exceptions import ConvergenceWarning
 
-from blockselect import BlockModel, BlockModelSelector, discover_features, find_block_models, make_attributed_blocks
+from blockselect import (
+    BlockModel,
+    BlockModelSelector,
+    RowChunks,
+    discover_features,
+    find_block_models,
+    make_attributed_blocks,
+)
 from blockselect.errors import ParameterError
 from blockselect.inspection import discoveries
 from blockselect.inspection.discoveries import match_blocks
@@ -190,3 +197,9 @@ def test_the_share_of_false_discoveries_is_kept_on_average(n_informative, least_
         found.append(np.count_nonzero(support & network.is_informative) / max(n_informative, 1))
     assert np.mean(false) <= level + 2 * np.std(false, ddof=1) / np.sqrt(len(false))
     assert np.mean(found) >= least_found
+
+
+def test_row_chunks_are_refused_with_the_way_out(network):
+    chunks = RowChunks.from_blocks([network.features])
+    with pytest.raises(ValueError, match="which row chunks cannot give; pass some of the features"):
+        discover_features(chunks, adjacency=network.adjacency)

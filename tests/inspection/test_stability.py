@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from threadpoolctl import threadpool_info
 
 from blockselect import (
     BMGUFS,
@@ -202,3 +203,9 @@ def selected_again(network, n, n_graphs=20):
         [fit(network, n, graph, random_state=seed, n_candidates=12).support_ for seed, graph in enumerate(graphs)],
         axis=0,
     )
+
+
+def test_threads_leave_the_threads_of_blas_as_they_were(network):
+    before = [(pool["filepath"], pool["num_threads"]) for pool in threadpool_info()]
+    stability(fit(network, n_jobs=2), network, n_resamples=8)
+    assert [(pool["filepath"], pool["num_threads"]) for pool in threadpool_info()] == before

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from blockselect.arrays import Features, IntArray
 from blockselect.blockmodels.families.factorization import normalized_labels, onmtf_labels, two_hop_labels
-from blockselect.blockmodels.families.search import Family, Search
+from blockselect.blockmodels.families.search import MAX_ITER, Family, Search
 from blockselect.blockmodels.families.smoothed import smoothed_labels
 from blockselect.blockmodels.families.spectral import adjacency_labels, spectral_labels
 from blockselect.blockmodels.model import BlockModel
@@ -40,7 +40,7 @@ def mixed_labels(search: Search) -> list[IntArray]:
     """
     turns = members_in_turn(len(search.rngs), with_features=search.features is not None)
     places = {name: [i for i, turn in enumerate(turns) if turn == name] for name in dict.fromkeys(turns)}
-    slowest_first = sorted(places, key=lambda name: SLOWEST_FIRST.index(name))
+    slowest_first = sorted(places, key=lambda name: SLOWEST_FIRST.index(name) if name in SLOWEST_FIRST else -1)
     # The families side by side: their products and K-means release the interpreter.
     with threadpool_limits(limits=1):
         labels = Parallel(n_jobs=search.n_jobs, prefer="threads")(
@@ -69,7 +69,7 @@ def find_block_models(
     n_candidates: int = 10,
     rng: np.random.Generator,
     n_jobs: int | None = None,
-    max_iter: int = 500,
+    max_iter: int = MAX_ITER,
 ) -> list[BlockModel]:
     """Candidate block models, ordered by relative error, lowest first (equals: in the order found).
 

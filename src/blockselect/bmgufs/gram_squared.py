@@ -132,18 +132,18 @@ def gram_squared(
         return DenseGramSquared(_dense(features, np.dtype(dtype), n_jobs))
     if taken == "sparse":
         return SparseGramSquared(_sparse(features, np.dtype(dtype)))
-    return LowRankGramSquared(low_rank_factor(features, np.dtype(dtype)))
+    return LowRankGramSquared(low_rank_factor(features, np.dtype(dtype), memory_limit=memory_limit))
 
 
 def rough_gram_squared(
-    features: Features, *, dtype: Any = np.float64, n_jobs: int | None = None
+    features: Features, *, dtype: Any = np.float64, memory_limit: float | None = None, n_jobs: int | None = None
 ) -> DenseGramSquared | SparseGramSquared | LowRankGramSquared:
     """A low rank where that errs by no more than 2 %, else as `gram_squared`: for what is averaged anyway."""
     if min(features.shape) > _ROUGH_FROM:
         Z = low_rank_factor(features, np.dtype(dtype), rank=_ROUGH_RANK)
         if low_rank_error(features, Z) <= _MAX_ERROR:
             return LowRankGramSquared(Z)
-    return gram_squared(features, dtype=dtype, n_jobs=n_jobs)
+    return gram_squared(features, dtype=dtype, memory_limit=memory_limit, n_jobs=n_jobs)
 
 
 def choose_form(features: Features, *, dtype: Any = np.float64, memory_limit: float | None = None) -> GramChoice:
@@ -177,7 +177,9 @@ def choose_form(features: Features, *, dtype: Any = np.float64, memory_limit: fl
     )
 
 
-def low_rank_factor(features: Features, dtype: np.dtype[Any], *, rank: int | None = None) -> FloatArray:
+def low_rank_factor(
+    features: Features, dtype: np.dtype[Any], *, rank: int | None = None, memory_limit: float | None = None
+) -> FloatArray:
     """Z (m, q) with YᵀY ≈ Z Zᵀ; the rank is the smallest tried that keeps W r within 2 %, on sampled features.
 
     The first rank tried is 128, and 64 where a pass over the features takes long.
@@ -186,15 +188,17 @@ def low_rank_factor(features: Features, dtype: np.dtype[Any], *, rank: int | Non
     """
     largest = min(features.shape)
     size = getattr(features, "nnz", features.shape[0] * features.shape[1])
-    first, *others = _RANKS if size * _RANKS[1] > _WORK else _RANKS[1:]
+    limit = memory_limit if memory_limit is not None else _OF_FREE * free_memory()
+    affordable = [q for q in _RANKS if q * features.shape[1] * dtype.itemsize <= limit] or _RANKS[:1]
+    first, *others = affordable[1:] if len(affordable) > 1 and size * _RANKS[1] <= _WORK else affordable
     if rank is not None or largest <= first:
         return principal_factor(features, min(rank or largest, largest), dtype)
     Z = principal_factor(features, first, dtype)
     error = low_rank_error(features, Z)
     for q in others:
-        if error <= _MAX_ERROR or q >= largest:
+        if error <= _MAX_ERROR or Z.shape[1] == largest:
             break
-        larger = principal_factor(features, q, dtype)
+        larger = principal_factor(features, min(q, largest), dtype)
         before, error = error, low_rank_error(features, larger)
         if error > _WORTH * before:
             break

@@ -86,7 +86,13 @@ class DescentSelector(ScoreSelector):
         self.gram_form_, self.gram_reason_ = choice.form, choice.reason
         if self.device != "cpu" and choice.form == "dense" and not isinstance(graph.features, RowChunks):
             return dense_gram_on_device(graph.features, dtype=solver.float_type, device=self.device)
-        return gram_squared(graph.features, form=choice.form, dtype=solver.float_type, n_jobs=self.n_jobs)
+        return gram_squared(
+            graph.features,
+            form=choice.form,
+            dtype=solver.float_type,
+            memory_limit=solver.memory_limit,
+            n_jobs=self.n_jobs,
+        )
 
     def _solve(
         self,

@@ -12,11 +12,13 @@ from typing import Any, Literal, Self
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
 
 from blockselect._sklearn import Interval, StrOptions, fit_context
 from blockselect.arrays import FloatArray, Sparse
 from blockselect.base import Progress, generator_from, no_progress
 from blockselect.blockmodels.candidates import FAMILIES, check_family, find_block_models
+from blockselect.blockmodels.families.search import MAX_ITER
 from blockselect.blockmodels.model import BlockModel
 from blockselect.blockmodels.n_blocks import MAX_BLOCKS, choose_n_blocks
 from blockselect.bmgufs.block_statistics import BlockStatistics
@@ -242,6 +244,10 @@ class BlockModelSelector(DescentSelector):
         binary = are_sparse_counts(graph.features) if self.binarize == "auto" else self.binarize
         return replace(graph, features=presence(graph.features)) if binary else graph
 
+    def _factorization_steps(self) -> int:
+        """Fewer where blocks are refined afterwards."""
+        return _ROUGH_ITERATIONS if self.joint else MAX_ITER
+
     def _searches(self) -> bool:
         """Whether blocks are searched for, rather than given."""
         return isinstance(self.block_model, str)
@@ -260,7 +266,7 @@ class BlockModelSelector(DescentSelector):
             n_candidates=self.n_candidates,
             rng=rng,
             n_jobs=self.n_jobs,
-            max_iter=_ROUGH_ITERATIONS if self.joint else 500,
+            max_iter=self._factorization_steps(),
         )
 
     def _discoveries(self, graph: AttributedGraph, rng: np.random.Generator) -> Discoveries | None:
@@ -309,22 +315,31 @@ class BlockModelSelector(DescentSelector):
         only their densities change.
         """
         unit, counts, scaled = link_unit(graph.adjacency), as_counts(graph.features), scaled_for_links(graph.features)
-        refine = self.joint and self._searches()
 
         def rescore(place: int) -> tuple[BlockModel, FloatArray]:
             resampled = replace(graph, adjacency=adjacencies[place])
             likelihood = JointLikelihood(resampled, link_unit=unit, counts=counts)
-            model = BlockModel.from_labels(resampled.adjacency, self.voters_[place % len(self.voters_)].labels)
-            if refine:
-                model = likelihood.improve(model, max_rounds=_ROUNDS_AGAIN, rng=rngs[place]).model
             if self._searches() and place % _SEARCH_EVERY == _SEARCH_EVERY - 1:
                 model = self._found_anew(likelihood, resampled, rngs[place])
-            report("resampling", place + 1, len(adjacencies))
+            else:
+                model = BlockModel.from_labels(resampled.adjacency, self.voters_[place % len(self.voters_)].labels)
+                if self.joint and self._searches():
+                    model = likelihood.improve(model, max_rounds=_ROUNDS_AGAIN, rng=rngs[place]).model
             return model, feature_weights(likelihood, resampled, [model], scaled)
 
-        jobs = Parallel(n_jobs=self.n_jobs, prefer="threads")(delayed(rescore)(i) for i in range(len(adjacencies)))
-        models, weights = zip(*jobs, strict=True)
-        gram = rough_gram_squared(graph.features, dtype=self._solver().float_type, n_jobs=self.n_jobs)
+        models, weights = [], []
+        with threadpool_limits(limits=1):  # those within would overlap: a limit is one for the whole process
+            parallel = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")
+            for done, found in enumerate(parallel(delayed(rescore)(i) for i in range(len(adjacencies))), start=1):
+                models.append(found[0])
+                weights.append(found[1])
+                report("resampling", done, len(adjacencies))
+        gram = rough_gram_squared(
+            graph.features,
+            dtype=self._solver().float_type,
+            memory_limit=self._solver().memory_limit,
+            n_jobs=self.n_jobs,
+        )
         solution = self._solve(gram, self._statistics(graph, models), partial(report, "stability"))
         return np.array([weighted_vote(*each) for each in zip(solution.scores, weights, strict=True)])
 
@@ -338,7 +353,7 @@ class BlockModelSelector(DescentSelector):
                 features=graph.features,
                 n_candidates=1,
                 rng=rng,
-                max_iter=_ROUGH_ITERATIONS,
+                max_iter=self._factorization_steps(),
             )[0]
             for voter in (self.voters_ * _NEW_STARTS)[:_NEW_STARTS]
         ]

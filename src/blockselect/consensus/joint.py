@@ -176,7 +176,7 @@ class JointLikelihood:
         rates = rates_of(self._counts, labels, state.sums, in_use)
         weight = self.feature_weight if in_use.any() else 0.0
         largest = float(xlogx(state.weights.sum()) + weight * xlogx(rates.of_block.sum()))
-        least = _ROUNDING * largest
+        least = _ROUNDING * max(largest, 1.0)
         return int(sweep(labels, order, self._links, state.weights, self._counts, rates, weight, least, exact))
 
     def _checked(self, labels: ArrayLike) -> IntArray:

@@ -18,6 +18,7 @@ from blockselect.blockmodels.n_blocks import choose_n_blocks
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import check_attributed_graph
 from blockselect.graphs.binarize import are_sparse_counts, presence
+from blockselect.graphs.row_chunks import RowChunks
 from blockselect.inspection.matching_null import match_pulls
 
 DEFAULT_LEVEL = 0.1
@@ -84,6 +85,11 @@ def discover_features(
     """
     _check_settings(level, n_permutations)
     check_testable(adjacency, None)
+    if isinstance(X, RowChunks):
+        raise ValueError(
+            "discover_features reads the features of single nodes, which row chunks cannot give; pass some of the "
+            "features as a matrix in memory."
+        )
     graph = check_attributed_graph(X, adjacency)
     features = presence(graph.features) if are_sparse_counts(graph.features) else graph.features
     rng = generator_from(random_state)

@@ -33,8 +33,8 @@ def selection_stability(
     Parameters
     ----------
     selector : fitted selector
-        Any that reads a graph. :class:`blockselect.BlockModelSelector` rescores with a few block models of the
-        families that voted; other selectors are fitted again to each graph.
+        Any that reads a graph. :class:`blockselect.BlockModelSelector` refines the blocks of its voters on each graph
+        and rescores, with blocks found anew on one of four; other selectors are fitted again to each graph.
     X : array, sparse matrix or DataFrame of shape (n, m)
         The features it was fitted to.
     adjacency : array or sparse matrix of shape (n, n), edge table, or None

@@ -10,6 +10,8 @@ import numpy as np
 
 from blockselect.arrays import Features, IntArray, Sparse
 
+MAX_ITER = 500
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Search:
@@ -20,7 +22,7 @@ class Search:
     rngs: Sequence[np.random.Generator]
     features: Features | None = None  # (n, m), for families that read them
     n_jobs: int | None = None  # threads or processes; the result is the same for any number
-    max_iter: int = 500  # of a factorisation that settles; a start that still gains by then moves few nodes
+    max_iter: int = MAX_ITER  # of a factorisation that settles; a start that still gains by then moves few nodes
 
 
 Family: TypeAlias = Callable[[Search], list[IntArray]]  # labels (n,) of each start
