@@ -30,8 +30,10 @@ ROOT = Path(__file__).parents[1]
 SLOW = (  # left out of the fast lane, `make check`: files and folders that take long
     "README.md",
     "src",
-    "tests/baselines/by_network/test_adapt.py",
+    "tests/baselines/by_features",
+    "tests/baselines/by_network",
     "tests/benchmarks",
+    "tests/blockmodels/test_candidates.py",
     "tests/bmgufs/test_cluster.py",
     "tests/cli",
     "tests/consensus/test_estimator.py",
@@ -40,6 +42,8 @@ SLOW = (  # left out of the fast lane, `make check`: files and folders that take
     "tests/inspection",
     "tests/report/test_overview.py",
     "tests/reproduction",
+    "tests/test_array_api.py",
+    "tests/test_invariance.py",
     "tests/test_readme.py",
     "tests/test_registry.py",
 )
