@@ -167,7 +167,7 @@ class BMGUFS(DescentSelector):
         chosen = strongest_that_leaves(solution.scores[0], n_wanted)
         self.sparsity_ = grid[chosen]
         self._keep_losses(solution, chosen)
-        self._select_scores(graph, statistics, solution.scores[0, chosen])
+        self._select_scores(statistics, solution.scores[0, chosen])
         return self
 
     @staticmethod

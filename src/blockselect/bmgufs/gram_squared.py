@@ -32,6 +32,7 @@ from blockselect.bmgufs.row_sums import (
     sum_over_rows,
 )
 from blockselect.errors import ParameterError
+from blockselect.graphs.convert import as_dense
 from blockselect.graphs.row_chunks import RowChunks
 
 _CHUNK_BYTES = 2**26  # of a slab of the Gram matrix while it is squared
@@ -256,7 +257,7 @@ def _dense(features: Features, dtype: np.dtype[Any], n_jobs: int | None) -> Floa
     step = max(1, _CHUNK_BYTES // (m * dtype.itemsize))
     for start in range(0, Y.shape[0], step):
         rows = Y[start : start + step]
-        rows = rows.toarray() if sparse.issparse(rows) else rows
+        rows = as_dense(rows)
         squared += rows.T @ rows
     return np.square(squared, out=squared)
 

@@ -12,9 +12,11 @@ import numpy as np
 from scipy import sparse
 
 from blockselect.arrays import Array, Features, FloatArray, IntArray, Sparse
+from blockselect.graphs.convert import as_dense
 from blockselect.graphs.row_chunks import Part, RowChunks
 
 _SLAB_BYTES = 2**26  # of dense rows handled at once
+_OVERSAMPLES = 10  # vectors of the range finder beyond the rank
 _BY_PAIRS = 16  # multiplications of a dense product in the time of one of a sparse product
 
 
@@ -31,7 +33,7 @@ def block_sums(block: Features, rows: slice, labels: IntArray, n_blocks: int, dt
     sums = np.zeros((len(labels), n_blocks, Y.shape[1]), dtype=dtype)
     for i, label in enumerate(labels[:, rows]):
         F = sparse.csr_array((np.ones(n, dtype=dtype), label, np.arange(n + 1)), shape=(n, n_blocks))
-        sums[i] = _dense(F.T @ Y)
+        sums[i] = as_dense(F.T @ Y)
     return sums
 
 
@@ -43,10 +45,10 @@ def dense_gram(block: Features, rows: slice, dtype: np.dtype[Any]) -> FloatArray
     if sparse.issparse(Y) and np.square(np.diff(Y.indptr), dtype=np.float64).sum() * _BY_PAIRS < n * float(m) ** 2:
         by_feature = Y.T.tocsr()
         for some in _slabs(m, m, dtype):
-            gram[some] = _dense(by_feature[some] @ Y)
+            gram[some] = as_dense(by_feature[some] @ Y)
         return gram
     for some in _slabs(n, m, dtype):
-        slab = _dense(Y[some])
+        slab = as_dense(Y[some])
         gram += slab.T @ slab
     return gram
 
@@ -102,14 +104,7 @@ def principal_factor(features: Features, rank: int, dtype: np.dtype[Any]) -> Flo
     return np.ascontiguousarray(half @ principal[:, ::-1][:, :rank])
 
 
-_OVERSAMPLES = 10  # vectors beyond the rank
-
-
 def _slabs(n: int, width: int, dtype: Any) -> list[slice]:
     """Rows 0 … n − 1 in slices that are small when dense."""
     step = max(1, _SLAB_BYTES // (max(width, 1) * np.dtype(dtype).itemsize))
     return [slice(start, min(start + step, n)) for start in range(0, n, step)]
-
-
-def _dense(matrix: Any) -> FloatArray:
-    return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix)

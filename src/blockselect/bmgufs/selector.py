@@ -124,7 +124,7 @@ class DescentSelector(ScoreSelector):
         losses = (solution.reconstruction_loss, solution.profile_loss)
         self.history_ = LossHistory(*(loss[0, sparsity, : self.n_iter_ + 1] for loss in losses))
 
-    def _select_scores(self, graph: AttributedGraph, statistics: BlockStatistics, scores: FloatArray) -> None:
+    def _select_scores(self, statistics: BlockStatistics, scores: FloatArray) -> None:
         """Select the largest non-zero scores, and set the density that all scores induce."""
         n_empty = int(np.count_nonzero(statistics.empty_features))
         why = f"the others score zero, {n_empty} of them since no node has the feature{self._advice_for_more()}."

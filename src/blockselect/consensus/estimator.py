@@ -221,7 +221,7 @@ class BlockModelSelector(DescentSelector):
         solution = self._solve(gram, statistics, partial(report, "scores"))
         self._keep_losses(solution)
         scores = weighted_vote(solution.scores[:, 0], feature_weights(likelihood, graph, self.voters_))
-        self._select_found(graph, statistics, scores, discoveries)
+        self._select_found(statistics, scores, discoveries)
         return self
 
     @staticmethod
@@ -282,12 +282,10 @@ class BlockModelSelector(DescentSelector):
         """The target is how alike blocks link, |F M Fᵀ|: a similarity cannot follow blocks that link to others."""
         return BlockStatistics.of(graph.features, [one.reflected() for one in models], dtype=self._solver().float_type)
 
-    def _select_found(
-        self, graph: AttributedGraph, statistics: BlockStatistics, scores: FloatArray, found: Discoveries | None
-    ) -> None:
+    def _select_found(self, statistics: BlockStatistics, scores: FloatArray, found: Discoveries | None) -> None:
         """Select the best scores, or the discoveries whatever their scores: a cut would lose the guarantee."""
         if found is None:
-            self._select_scores(graph, statistics, scores)
+            self._select_scores(statistics, scores)
             return
         self._keep_induced_density(statistics, scores)
         self._rank(scores)
