@@ -49,6 +49,24 @@ def test_block_means_are_the_means_over_the_nodes_of_each_block(summary, selecto
         assert_allclose(row["block_means"], slow, rtol=1e-12)
 
 
+def test_a_selected_feature_comes_with_prevalence_lift_and_the_block_it_marks(summary, selector, graph):
+    features, labels = graph.features.toarray(), selector.labels_
+    for row in summary["selected"]:
+        column = features[:, row["index"]]
+        assert row["prevalence"] == np.mean(column > 0)
+        slow = [column[labels == block].mean() / column.mean() for block in range(3)]
+        assert_allclose(row["block_lifts"], slow, rtol=1e-12)
+        assert row["lift"] == row["block_lifts"][row["marked_block"]]
+
+
+def test_blocks_come_with_their_links_and_the_features_that_mark_them(summary, selector, graph):
+    blocks, labels, A = summary["blocks"], selector.labels_, graph.adjacency.toarray()
+    slow = [[A[labels == a][:, labels == b].sum() for b in range(3)] for a in range(3)]
+    assert_allclose(blocks["link_weights"], slow)
+    marked = {row["index"]: row["marked_block"] for row in summary["selected"]}
+    assert {index: block for block, by in enumerate(blocks["marked_by"]) for index in by} == marked
+
+
 def slow_profile(density, smoothing=1e-6):
     smoothed = density + smoothing
     return smoothed / smoothed.sum(axis=1, keepdims=True)

@@ -23,6 +23,7 @@ from blockselect.bmgufs.gram_squared import GramSquared, choose_form, gram_squar
 from blockselect.bmgufs.losses import induced_density
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.row_chunks import RowChunks
+from blockselect.weak_network import WeakNetwork
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,6 +75,7 @@ class DescentSelector(ScoreSelector):
         solver.check_device(self.device)
         graph = self._check_graph(X, y, adjacency, n_neighbors=self.n_neighbors, dtype=solver.float_type)
         solver.check(graph.n_features)
+        self._fitted_to = WeakNetwork(X, adjacency)
         return graph
 
     def _solver(self) -> Descent:

@@ -13,6 +13,8 @@ from blockselect.bmgufs.losses import profiles
 from blockselect.bmgufs.selector import DescentSelector
 from blockselect.consensus.estimator import BlockModelSelector
 from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.convert import membership_matrix
+from blockselect.inspection.markers import Markers, block_markers
 
 
 def summarize(
@@ -33,12 +35,15 @@ def summarize(
     -------
     dict
         Only dicts, lists, strings, numbers and None: ``json.dumps`` takes it as it is. `selected` has one entry a
-        selected feature, the best first; `feature_names`, `scores`, `ranking` and each of `measures` (stability,
-        p_value, q_value, where they were computed) follow the columns of the features; `blocks` holds their count and
-        whether the graph chose it (`automatic`), the densities (paper: M, M̂) and, as `target_profile` and
-        `induced_profile`, the smoothed rows of both, the former `reflected` or not, scaled to sum to one (paper: P,
-        Q); `criteria` says of each candidate how well it explains links and features and whether it voted, and
-        `sparsity` the one used (paper: γ): each is None for the selector that has none.
+        selected feature, the best first, with the share of nodes that have it, the block it marks and its lift there
+        (see :func:`blockselect.inspection.markers.block_markers`); `feature_names`, `scores`, `ranking` and each of
+        `measures` (stability, p_value, q_value, where they were computed) follow the columns of the features; `blocks`
+        holds their count and whether the graph chose it (`automatic`), the densities (paper: M, M̂), as
+        `target_profile` and `induced_profile` the smoothed rows of both, the former `reflected` or not, scaled to sum
+        to one (paper: P, Q), the link weight of each block pair (each link counted from both ends), and the columns of
+        the selected features that mark each block; `criteria` says of each candidate how well it explains links and
+        features and whether it voted, and `sparsity` the one used (paper: γ): each is None for the selector that has
+        none.
     """
     check_is_fitted(selector)
     _check_same_network(selector, graph)
@@ -46,15 +51,16 @@ def summarize(
     by_rank = np.argsort(selector.ranking_)
     chosen = by_rank[selector.support_[by_rank]]  # discoveries need not be those of highest score
     statistics = BlockStatistics.of(graph.features, [selector.block_model_])
+    markers = block_markers(graph.features, selector.block_model_.labels)
     names = _feature_names(graph)
     return {
         "counts": _counts(graph, chosen),
-        "selected": _selected(selector, statistics, names, chosen, measures),
+        "selected": _selected(selector, markers, names, chosen, measures),
         "feature_names": names,
         "scores": selector.scores_.tolist(),
         "ranking": selector.ranking_.tolist(),
         "measures": {measure: values.tolist() for measure, values in measures.items()},
-        "blocks": _blocks(selector, statistics),
+        "blocks": {**_blocks(selector, statistics), **_links(selector, graph, markers, chosen)},
         "relative_error": selector.block_model_.relative_error,
         "criteria": _criteria(selector),
         "candidate_errors": [candidate.relative_error for candidate in selector.candidates_],
@@ -125,12 +131,11 @@ def _criteria(selector: DescentSelector) -> list[dict[str, Any]] | None:
 
 def _selected(
     selector: DescentSelector,
-    statistics: BlockStatistics,
+    markers: Markers,
     names: list[str],
     chosen: IntArray,
     measures: dict[str, FloatArray],
 ) -> list[dict[str, Any]]:
-    means = statistics.block_means[0]  # (k, m)
     return [
         {
             "rank": int(selector.ranking_[index]),
@@ -138,7 +143,11 @@ def _selected(
             "name": names[index],
             "score": float(selector.scores_[index]),
             **{measure: float(values[index]) for measure, values in measures.items()},
-            "block_means": means[:, index].tolist(),
+            "prevalence": float(markers.prevalence[index]),
+            "marked_block": _block_or_none(markers.marked_block[index]),
+            "lift": float(markers.marked_lift[index]),
+            "block_means": markers.block_means[:, index].tolist(),
+            "block_lifts": markers.lift[:, index].tolist(),
         }
         for index in chosen.tolist()
     ]
@@ -159,4 +168,18 @@ def _blocks(selector: DescentSelector, statistics: BlockStatistics) -> dict[str,
         "reflected": reflect,
         "target_profile": target[0, 0].tolist(),
         "induced_profile": induced[0, 0].tolist(),
+    }
+
+
+def _block_or_none(block: int) -> int | None:
+    return None if block < 0 else int(block)
+
+
+def _links(selector: DescentSelector, graph: AttributedGraph, markers: Markers, chosen: IntArray) -> dict[str, Any]:
+    """How much link weight joins each pair of blocks, each link counted from both ends, and what marks each block."""
+    model = selector.block_model_
+    F = membership_matrix(model.labels)
+    return {
+        "link_weights": (F.T @ (graph.adjacency @ F)).toarray().tolist(),
+        "marked_by": [markers.features_of(block, chosen).tolist() for block in range(model.n_blocks)],
     }

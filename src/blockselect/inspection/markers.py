@@ -1,0 +1,94 @@
+"""block_markers: how common each feature is, how much more so in each block, and which block it marks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from blockselect.arrays import Features, FloatArray, IntArray
+from blockselect.blockmodels.model import encode_labels
+from blockselect.bmgufs.row_sums import block_sums, sum_over_rows
+
+_TINY = np.finfo(np.float64).tiny
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Markers:
+    """Of m features over k blocks."""
+
+    prevalence: FloatArray  # (m,) share of the nodes that have the feature
+    block_means: FloatArray  # (k, m) mean of the feature over the nodes of each block (paper: D̄)
+    lift: FloatArray  # (k, m) mean in the block over the mean of all nodes; 1 is as expected
+    evidence: FloatArray  # (k, m) log-likelihood gain in nats of a mean of its own in the block; below 0: fewer
+    marked_block: IntArray  # (m,) the block of most evidence; −1 where the feature is no more common in any block
+    marked_lift: FloatArray  # (m,) lift there; 1 where no block is marked
+
+    def features_of(self, block: int, among: IntArray) -> IntArray:
+        """Those of some features that mark this block, the one of most evidence first."""
+        marking = among[self.marked_block[among] == block]
+        return marking[np.argsort(-self.evidence[block, marking], kind="stable")]
+
+
+def block_markers(features: Features, labels: ArrayLike) -> Markers:
+    """Compare each feature's mean in each block with its mean over all nodes.
+
+    A feature marks the block in which it is most surely more common than elsewhere. That is not the block of the
+    highest lift: one node of a tiny block would be enough for that. Evidence is the Poisson log-likelihood gain
+    S log(S / E) − (S − E), S the sum of the feature over the block in units of its mean non-zero value, E the sum
+    expected from the block's size.
+
+    Parameters
+    ----------
+    features : array, CSR or RowChunks of shape (n, m)
+        Non-negative, as a selector was fitted to.
+    labels : array of shape (n,)
+        Block of each node, such as `labels_`.
+
+    Returns
+    -------
+    Markers
+        A feature that no node has is as expected everywhere: lift 1, evidence 0, and marks no block.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> markers = block_markers(np.array([[1, 0], [1, 0], [0, 0], [1, 2]]), [0, 0, 1, 1])
+    >>> markers.prevalence, markers.marked_block, markers.marked_lift.round(2)
+    (array([0.75, 0.25]), array([0, 1]), array([1.33, 2.  ]))
+    """
+    blocks = encode_labels(labels)
+    if len(blocks) != features.shape[0]:
+        raise ValueError(f"there are {len(blocks)} labels but {features.shape[0]} nodes; give one label a node.")
+    n, sizes = len(blocks), np.bincount(blocks)[:, None]  # (k, 1)
+    sums = sum_over_rows(features, block_sums, blocks[None], len(sizes), np.float64)[0]  # (k, m)
+    holders = sum_over_rows(features, _holders)  # (m,)
+    totals = sums.sum(axis=0)
+    expected = totals * sizes / n
+    lift = np.divide(sums, expected, out=np.ones_like(sums), where=expected > 0)
+    unit = np.divide(totals, holders, out=np.ones_like(totals), where=totals > 0)  # mean non-zero value
+    evidence = _signed_gain(sums / unit, expected / unit)
+    marked, columns = evidence.argmax(axis=0), np.arange(len(totals))
+    marks = evidence[marked, columns] > 0
+    return Markers(
+        prevalence=holders / n,
+        block_means=sums / sizes,
+        lift=lift,
+        evidence=evidence,
+        marked_block=np.where(marks, marked, -1),
+        marked_lift=np.where(marks, lift[marked, columns], 1.0),
+    )
+
+
+def _holders(block: Features, rows: slice) -> Any:
+    """How many nodes have each feature."""
+    return np.asarray((block != 0).sum(axis=0), dtype=np.float64).ravel()
+
+
+def _signed_gain(observed: FloatArray, expected: FloatArray) -> FloatArray:
+    """S log(S / E) − (S − E), with the sign of S − E; 0 where rounding alone parts them."""
+    S, E = np.maximum(observed, _TINY), np.maximum(expected, _TINY)
+    gain: FloatArray = np.where(np.isclose(S, E, rtol=1e-12), 0.0, S * np.log(S / E) - (S - E))
+    return np.copysign(np.maximum(gain, 0.0), S - E)
