@@ -24,7 +24,7 @@ def test_means_lift_and_prevalence_are_those_of_a_slow_count(markers):
     for feature, column in enumerate(FEATURES.T):
         assert markers.prevalence[feature] == np.mean(column > 0)
         for block in range(3):
-            inside = column[LABELS == block]
+            inside = column[block == LABELS]
             assert_allclose(markers.block_means[block, feature], inside.mean())
             assert_allclose(markers.lift[block, feature], inside.mean() / column.mean())
 
@@ -33,7 +33,7 @@ def test_evidence_is_the_signed_poisson_gain_of_a_mean_of_its_own(markers):
     column = FEATURES[:, 4]
     unit = column[column > 0].mean()
     for block in range(3):
-        inside = LABELS == block
+        inside = block == LABELS
         S, E = column[inside].sum() / unit, column.mean() * inside.sum() / unit
         assert_allclose(markers.evidence[block, 4], np.sign(S - E) * (S * np.log(S / E) - (S - E)))
 

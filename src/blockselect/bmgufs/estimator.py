@@ -168,7 +168,7 @@ class BMGUFS(DescentSelector):
         self.sparsity_ = grid[chosen]
         self._keep_losses(solution, chosen)
         self._select_scores(statistics, solution.scores[0, chosen])
-        return self
+        return self._remember(X, adjacency)
 
     @staticmethod
     def _default_solver() -> Descent:

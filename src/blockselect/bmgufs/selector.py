@@ -75,8 +75,12 @@ class DescentSelector(ScoreSelector):
         solver.check_device(self.device)
         graph = self._check_graph(X, y, adjacency, n_neighbors=self.n_neighbors, dtype=solver.float_type)
         solver.check(graph.n_features)
-        self._fitted_to = WeakNetwork(X, adjacency)
         return graph
+
+    def _remember(self, X: Any, adjacency: Any) -> Self:
+        """Know the network again for as long as the caller keeps it; nothing is kept alive."""
+        self._fitted_to = WeakNetwork(X, adjacency)
+        return self
 
     def _solver(self) -> Descent:
         return self._default_solver() if self.solver is None else self.solver

@@ -222,7 +222,7 @@ class BlockModelSelector(DescentSelector):
         self._keep_losses(solution)
         scores = weighted_vote(solution.scores[:, 0], feature_weights(likelihood, graph, self.voters_))
         self._select_found(statistics, scores, discoveries)
-        return self
+        return self._remember(X, adjacency)
 
     @staticmethod
     def _default_solver() -> Descent:

@@ -29,7 +29,8 @@ class Markers:
     def features_of(self, block: int, among: IntArray) -> IntArray:
         """Those of some features that mark this block, the one of most evidence first."""
         marking = among[self.marked_block[among] == block]
-        return marking[np.argsort(-self.evidence[block, marking], kind="stable")]
+        by_evidence: IntArray = marking[np.argsort(-self.evidence[block, marking], kind="stable")]
+        return by_evidence
 
 
 def block_markers(features: Features, labels: ArrayLike) -> Markers:
@@ -90,5 +91,6 @@ def _holders(block: Features, rows: slice) -> Any:
 def _signed_gain(observed: FloatArray, expected: FloatArray) -> FloatArray:
     """S log(S / E) − (S − E), with the sign of S − E; 0 where rounding alone parts them."""
     S, E = np.maximum(observed, _TINY), np.maximum(expected, _TINY)
-    gain: FloatArray = np.where(np.isclose(S, E, rtol=1e-12), 0.0, S * np.log(S / E) - (S - E))
-    return np.copysign(np.maximum(gain, 0.0), S - E)
+    gain = np.where(np.isclose(S, E, rtol=1e-12), 0.0, S * np.log(S / E) - (S - E))
+    signed: FloatArray = np.copysign(np.maximum(gain, 0.0), S - E)
+    return signed
