@@ -1,4 +1,4 @@
-"""Baselines on Cora against scikit-feature (the package skfeature-chappers): time and peak memory."""
+"""Baselines on Cora against scikit-feature (the package skfeature-chappers) and hotspotsc: time and peak memory."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
 from benchmarks.measure import Measurement, peak_gigabytes
@@ -16,6 +17,7 @@ from blockselect import load_cora
 from blockselect.baselines.by_features.laplacian import LaplacianScore
 from blockselect.baselines.by_features.ndfs import NDFS
 from blockselect.baselines.by_features.spec import SPEC
+from blockselect.baselines.by_network.hotspot import Hotspot
 from blockselect.graphs.affinity import neighbour_affinity
 
 _NDFS_ITERATIONS = 3
@@ -24,21 +26,22 @@ _CLUSTERS = 7
 
 def run() -> Iterator[Measurement]:
     pairs = (
-        ("Laplacian score", laplacian_ours, laplacian_theirs, 50),
-        ("SPEC, all pairs", spec_ours, spec_theirs, 15),
-        ("NDFS, an iteration", ndfs_ours, ndfs_theirs, 10),
+        ("Laplacian score", laplacian_ours, laplacian_theirs, 50, "scikit-feature", "the same affinity"),
+        ("SPEC, all pairs", spec_ours, spec_theirs, 15, "scikit-feature", "the same affinity"),
+        ("NDFS, an iteration", ndfs_ours, ndfs_theirs, 10, "scikit-feature", "the same affinity"),
+        ("Hotspot", hotspot_ours, hotspot_theirs, 50, "hotspotsc", "one process each, compiled before"),
     )
-    for name, ours, theirs, goal in pairs:
+    for name, ours, theirs, goal, peer, same in pairs:
         seconds, their_seconds = min(ours() for _ in range(3)), theirs()
         yield Measurement(
             name,
             their_seconds / seconds,
             goal,
-            f"scikit-feature {their_seconds:.3g} s ÷ ours {seconds:.3g} s, the same affinity",
+            f"{peer} {their_seconds:.3g} s ÷ ours {seconds:.3g} s, {same}",
             at_most=False,
         )
         memory, their_memory = peak_gigabytes(ours), peak_gigabytes(theirs)
-        how = f"ours {memory:.2f} GB ÷ scikit-feature {their_memory:.2f} GB, imports and data included"
+        how = f"ours {memory:.2f} GB ÷ {peer} {their_memory:.2f} GB, imports and data included"
         yield Measurement(f"{name}: peak memory", memory / their_memory, 1.0, how)
 
 
@@ -69,6 +72,33 @@ def spec_theirs() -> float:
     from skfeature.function.similarity_based.SPEC import spec
 
     return timed(partial(spec, load_cora().features.toarray(), mode="raw"))
+
+
+def hotspot_ours() -> float:
+    cora = load_cora()
+    return timed(partial(Hotspot(64).fit, cora.features, adjacency=cora.adjacency))
+
+
+def hotspot_theirs() -> float:
+    from hotspot.local_stats import compute_hs
+
+    cora = load_cora()
+    counts = sparse.csr_matrix(cora.features.T)
+    neighbours, weights = neighbour_lists(cora.adjacency)
+    others = (neighbours, weights, pd.Series(cora.features.sum(axis=1)), "bernoulli")
+    with contextlib.redirect_stderr(io.StringIO()):  # its progress bar
+        compute_hs(counts[:2], *others, genes=range(2), centered=True)
+        return timed(partial(compute_hs, counts, *others, genes=range(counts.shape[0]), centered=True))
+
+
+def neighbour_lists(adjacency: sparse.csr_array) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Each link once, as hotspotsc has them: neighbours and weights, (n, most links of a node) each."""
+    once = sparse.csr_array(sparse.triu(adjacency, k=1))
+    rows, position = once.tocoo().row, np.arange(once.nnz) - np.repeat(once.indptr[:-1], np.diff(once.indptr))
+    neighbours = np.zeros((once.shape[0], position.max() + 1), dtype=np.intp)
+    weights = np.zeros(neighbours.shape)
+    neighbours[rows, position], weights[rows, position] = once.indices, once.data
+    return pd.DataFrame(neighbours), pd.DataFrame(weights)
 
 
 def ndfs_start() -> np.ndarray:

@@ -190,7 +190,7 @@ def test_an_unknown_name_is_an_error_with_the_known_and_a_guess():
         ValueError, match=r"no method is called 'Laplacian_score'; known are: block-model, .*\. Did you"
     ):
         find_method("Laplacian_score")
-    with pytest.raises(ValueError, match=r"morans-i\.$"):
+    with pytest.raises(ValueError, match=r"hotspot\.$"):
         make_selector("random forest", 3, n_blocks=2)
 
 

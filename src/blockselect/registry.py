@@ -19,6 +19,7 @@ from blockselect.baselines.by_features.udfs import UDFS
 from blockselect.baselines.by_features.variance import VarianceScore
 from blockselect.baselines.by_network.adapt import ADAPT
 from blockselect.baselines.by_network.gfs import GFS
+from blockselect.baselines.by_network.hotspot import Hotspot
 from blockselect.baselines.by_network.lufs import LUFS
 from blockselect.baselines.by_network.mmpop import MMPOP
 from blockselect.baselines.by_network.moran import MoransI
@@ -150,6 +151,14 @@ SELECTORS: dict[str, Method] = {
         "network",
         "checked",
         "Moran, Biometrika 1950, doi:10.1093/biomet/37.1-2.17",
+        in_paper=False,
+    ),
+    "hotspot": Method(
+        Hotspot,
+        "Hotspot's autocorrelation",
+        "network",
+        "checked",
+        "DeTomaso and Yosef, Cell Systems 2021, doi:10.1016/j.cels.2021.04.005",
         in_paper=False,
     ),
 }

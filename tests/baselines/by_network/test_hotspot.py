@@ -1,0 +1,196 @@
+"""Hotspot: features whose values go together along links more than the depth of the nodes explains."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from benchmarks.baselines import neighbour_lists
+from blockselect import load_cora, make_attributed_blocks
+from blockselect.baselines.by_network.hotspot import Hotspot, hotspot_z, model_for
+from references import hotspot as reference
+
+MODELS = ("bernoulli", "danb", "normal")
+every_model = pytest.mark.parametrize("model", MODELS)
+
+
+@parametrize_with_checks([Hotspot(n_neighbors=5)])
+def test_scikit_learns_estimator_checks_hold(estimator, check):
+    check(estimator)
+
+
+def draw(seed, n=40, m=7):
+    """Counts of nodes of different depth, one without any, and a weighted graph with self-loops and lone nodes."""
+    rng = np.random.default_rng(seed)
+    X = rng.poisson(rng.gamma(2, 1, (n, 1)) * rng.gamma(1, 1, m)).astype(float)
+    X[0] = 0
+    X[1:3] = [[0], [3]]  # no feature is constant
+    A = rng.random((n, n)) * (rng.random((n, n)) < 0.1)
+    A[0, 1] = 1
+    A[[3, 7]] = A[:, [3, 7]] = 0
+    return X, np.maximum(A, A.T)
+
+
+@every_model
+@given(seed=st.integers(0, 10**6))
+def test_the_criterion_is_that_of_the_definition(model, seed):
+    X, A = draw(seed)
+    expected = reference.hotspot_z(X, A, model)
+    for features in (X, sparse.csr_array(X), sparse.csc_matrix(X)):
+        selector = Hotspot(3, model=model).fit(features, adjacency=A)
+        assert_allclose(selector.criterion_, expected, rtol=1e-8, atol=1e-10)
+        assert_array_equal(selector.scores_, selector.criterion_)
+
+
+def small_network():
+    """A ring of eight nodes with two chords, and three counts: all at hand, to store what the package gives."""
+    X = np.array([[3, 0, 1], [2, 1, 0], [4, 0, 0], [1, 0, 2], [0, 2, 1], [0, 5, 0], [1, 3, 4], [2, 0, 1]], dtype=float)
+    A = np.zeros((8, 8))
+    for i in range(8):
+        A[i, (i + 1) % 8] = 1
+    A[0, 2], A[4, 6] = 0.5, 2
+    return X, np.maximum(A, A.T)
+
+
+STORED = {  # made with the package hotspotsc 1.1.3
+    "bernoulli": [0.5211688894, 0.5907093419, 0.3778804755],
+    "danb": [1.7945699945, 0.9788247354, -0.2801233590],
+    "normal": [0.9575150570, 0.1954750423, -0.3694784138],
+}
+
+
+@every_model
+def test_values_are_those_stored_of_the_package(model):
+    X, A = small_network()
+    assert_allclose(hotspot_z(X, sparse.csr_array(A), model=model), STORED[model], rtol=1e-6)
+
+
+@every_model
+def test_values_are_those_of_the_package(model):
+    local_stats = pytest.importorskip("hotspot.local_stats")
+    cora = load_cora()
+    rng = np.random.default_rng(0)
+    X = cora.features[:, np.asarray(cora.features.sum(axis=0)).ravel() > 0]
+    X.data = X.data * {"bernoulli": 1, "danb": rng.integers(1, 5, X.nnz), "normal": rng.random(X.nnz)}[model]
+    depths, columns = pd.Series(X.sum(axis=1)), np.arange(0, X.shape[1], 50)
+    neighbours, weights = neighbour_lists(cora.adjacency)
+    counts = sparse.csr_matrix(X[:, columns].T)
+    theirs = local_stats.compute_hs(counts, neighbours, weights, depths, model, genes=columns, centered=True)
+    assert_allclose(hotspot_z(X, cora.adjacency, model=model)[columns], theirs["Z"].loc[columns], rtol=1e-6, atol=1e-9)
+
+
+@every_model
+def test_independent_nodes_have_mean_zero_and_variance_one(model):
+    rng = np.random.default_rng(0)
+    depth = rng.gamma(20, 1, (1500, 1))
+    X = rng.poisson(depth * np.full(400, 0.01)).astype(float)
+    A = sparse.random_array((1500, 1500), density=0.004, rng=rng)
+    Z = hotspot_z(sparse.csr_array(X), sparse.csr_array(A + A.T), model=model)
+    assert abs(Z.mean()) < 0.25
+    assert 0.8 < Z.std() < 1.2
+
+
+def test_depth_that_runs_along_links_is_not_taken_for_structure():
+    """Where nodes of a block are deeper than others, every feature correlates along links; Moran's I counts that."""
+    rng = np.random.default_rng(1)
+    n = 600
+    block = np.arange(n) % 2
+    A = rng.random((n, n)) < np.where(block[:, None] == block, 0.06, 0.01)
+    A = np.triu(A, 1)
+    X = rng.poisson(np.where(block, 3, 1)[:, None] * np.full(60, 0.5)).astype(float)
+    for model in ("danb", "normal"):
+        Z = hotspot_z(X, sparse.csr_array((A | A.T).astype(float)), model=model)
+        assert abs(np.median(Z)) < 2  # without depth: about 20
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_planted_features_are_found(seed):
+    planted = make_attributed_blocks(
+        400, 3, mean_degree=40, n_informative=15, n_redundant=0, n_noise=85, random_state=seed
+    )
+    selector = Hotspot(15).fit(planted.features, adjacency=planted.adjacency)
+    assert planted.is_informative[selector.get_support()].mean() >= 0.7  # chance: 0.15
+
+
+@every_model
+@given(seed=st.integers(0, 10**6))
+def test_scores_follow_the_nodes_and_features_when_these_are_reordered(model, seed):
+    X, A = draw(seed)
+    rng = np.random.default_rng(seed)
+    nodes, columns = rng.permutation(len(X)), rng.permutation(X.shape[1])
+    scores = Hotspot(3, model=model).fit(X, adjacency=A).scores_
+    reordered = Hotspot(3, model=model).fit(X[np.ix_(nodes, columns)], adjacency=A[np.ix_(nodes, nodes)]).scores_
+    assert_allclose(reordered, scores[columns], rtol=1e-8, atol=1e-10)
+
+
+@every_model
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_pieces_of_the_features_are_joined(model, kind, monkeypatch):
+    X, A = draw(5, m=11)
+    whole = hotspot_z(kind(X), sparse.csr_array(A), model=model)
+    monkeypatch.setattr("blockselect.baselines.by_network.hotspot._CHUNK_ENTRIES", 3 * len(X))
+    assert_allclose(hotspot_z(kind(X), sparse.csr_array(A), model=model), whole, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize(
+    ("values", "model"),
+    [([0, 1, 1], "bernoulli"), ([0, 1, 2], "danb"), ([0, 1, 0.5], "normal"), ([0, 1, -1], "normal")],
+)
+def test_the_model_follows_the_kind_of_values(kind, values, model):
+    X = kind(np.array([values, [1, 0, 1]], dtype=float))
+    assert model_for(X) == model
+    assert Hotspot(1).fit(X, adjacency=np.ones((2, 2))).model_ == model
+
+
+@every_model
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_a_constant_feature_scores_worst_and_is_never_selected(model, kind):
+    X, A = draw(1)
+    X[:, 2], X[:, 4] = 1, 0
+    selector = Hotspot(5, model=model).fit(kind(X), adjacency=A)
+    assert_array_equal(np.flatnonzero(np.isnan(selector.criterion_)), [2, 4])
+    assert_array_equal(np.flatnonzero(selector.scores_ == -np.inf), [2, 4])
+    assert not selector.get_support()[[2, 4]].any()
+
+
+@every_model
+def test_nodes_of_one_depth_are_compared_with_one_mean(model):
+    rng = np.random.default_rng(0)
+    one = (rng.random(30) < 0.4).astype(float)
+    X, A = np.column_stack([one, 1 - one]), draw(3, n=30)[1]
+    Z = hotspot_z(X, sparse.csr_array(A), model=model)
+    assert np.isfinite(Z).all()
+    if model != "danb":  # whose variance is not that of the complement
+        assert_allclose(Z[0], Z[1])
+
+
+def test_a_feature_that_the_depth_explains_in_full_has_zero():
+    X, A = draw(2)
+    assert_allclose(hotspot_z(np.column_stack([X[:, 0], np.zeros(40)]), sparse.csr_array(A), model="normal")[0], 0)
+
+
+def test_float32_features_score_as_float64_ones():
+    X, A = draw(3)
+    for features in (X.astype(np.float32), sparse.csr_array(X.astype(np.float32))):
+        criterion = Hotspot(3).fit(features, adjacency=A).criterion_
+        assert criterion.dtype == np.float64
+        assert_allclose(criterion, reference.hotspot_z(X, A, "danb"), rtol=1e-8, atol=1e-10)
+
+
+def test_bad_input_is_refused_with_the_way_out():
+    X, A = draw(4)
+    with pytest.raises(ValueError, match="adjacency is missing"):
+        Hotspot(3).fit(X)
+    with pytest.raises(ValueError, match="model is 'danb', but some features are negative; use model='normal'"):
+        Hotspot(3, model="danb").fit(X - 1, adjacency=A)
+    with pytest.raises(ValueError, match="self-loops alone"):
+        Hotspot(3).fit(X, adjacency=np.eye(40))
+    with pytest.raises(ValueError, match="'model' parameter"):
+        Hotspot(3, model="poisson").fit(X, adjacency=A)
