@@ -6,9 +6,9 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 # Two test processes with one thread each: more would stand in each other's way on two cores.
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
-test check coverage: export OMP_NUM_THREADS = 1
+test check coverage shapes: export OMP_NUM_THREADS = 1
 
-.PHONY: demo test check lint coverage torch bench bench-scale dist clean
+.PHONY: demo test check lint coverage shapes torch bench bench-scale dist clean
 
 # The command with its pictures: enough for the demo.
 $(VENV)/.cli: pyproject.toml
@@ -39,6 +39,10 @@ lint: $(VENV)/.dev
 
 coverage: $(VENV)/.dev
 	$(PYTEST) --cov --cov-report=term
+
+# Every method on paths, rings, trees, grids, stars and the like of 20,000 nodes; an hour.
+shapes: $(VENV)/.dev
+	BLOCKSELECT_SHAPE_NODES=20000 $(PYTEST) tests/test_shapes.py --durations=0
 
 # PyTorch for the tests that are skipped without it.
 torch: $(VENV)/.dev

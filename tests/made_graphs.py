@@ -1,4 +1,4 @@
-"""Graphs whose number of blocks is known."""
+"""Graphs whose number of blocks is known, and graphs of plain shapes."""
 
 import numpy as np
 from scipy import sparse
@@ -49,3 +49,45 @@ def with_hanging_cliques(adjacency, n_cliques, seed):
     for node, clique in zip(rng.choice(n, n_cliques, replace=False), first, strict=True):
         joined[node, clique] = joined[clique, node] = 1
     return sparse.csr_array(joined)
+
+
+def path(n):
+    return linked(n, np.arange(n - 1), np.arange(1, n))
+
+
+def ring(n):
+    return linked(n, np.arange(n), (np.arange(n) + 1) % n)
+
+
+def binary_tree(n):
+    children = np.arange(1, n)
+    return linked(n, (children - 1) // 2, children)
+
+
+def grid(n):
+    """The largest square grid of at most n nodes."""
+    side = int(np.sqrt(n))
+    along = sparse.eye_array(side)
+    return sparse.csr_array(sparse.kron(path(side), along) + sparse.kron(along, path(side)))
+
+
+def star(n):
+    return linked(n, np.zeros(n - 1, dtype=int), np.arange(1, n))
+
+
+def complete(n):
+    return sparse.csr_array(1 - np.eye(n))
+
+
+def pairs(n):
+    return linked(n, np.arange(0, n - 1, 2), np.arange(1, n, 2))
+
+
+def one_link(n):
+    """All nodes but two are isolated."""
+    return linked(n, [0], [1])
+
+
+def linked(n, sources, targets):
+    """Links of weight 1 between these nodes."""
+    return symmetric(sparse.coo_array((np.ones(len(sources)), (sources, targets)), (n, n)))

@@ -2,43 +2,40 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 from scipy import sparse
-from scipy.sparse.linalg import eigsh
 from sklearn.cluster import KMeans, MiniBatchKMeans
 from threadpoolctl import threadpool_limits
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
 from blockselect.blockmodels.families.search import Search
+from blockselect.eigenvectors import extreme_eigenvectors
 
 LARGE = 50_000  # nodes from which eigenvectors are as exact as blocks need, and K-means takes some nodes at a time
 _LARGE_TOLERANCE = 1e-4  # of these eigenvectors
 _BATCH = 10_000  # of these nodes
 _SMALL = 200  # nodes up to which a dense eigendecomposition is at least as quick, and exact for any k
 _RANK_TOLERANCE = 1e-10  # eigenvalues below this share of the largest are rounding
-_SEEDED = "rng" in inspect.signature(eigsh).parameters  # SciPy ≥ 1.17: restarts within eigsh draw fresh vectors
 
 
 def leading_eigenvectors(matrix: Any, count: int, *, tol: float = 0.0) -> tuple[FloatArray, FloatArray]:
     """Eigenvalues largest by magnitude (at most count,) and their vectors (n, at most count), the largest first.
 
     `tol` is the relative error allowed to eigenvalues of matrices that are not small, 0: rounding, or 1e-4 of more than
-    50,000 rows: eigenvalues that lie close together would otherwise take thousands of products. Vectors of eigenvalues
-    that are zero but for rounding are arbitrary: they come as zero.
+    50,000 rows: eigenvalues that lie close together would otherwise take thousands of products. Where they lie so close
+    that even these do not suffice, vectors may be mixtures of those of eigenvalues that hardly differ. Vectors of
+    eigenvalues that are zero but for rounding are arbitrary: they come as zero.
     """
     n = matrix.shape[0]
     if n <= max(_SMALL, count + 1):
         values, vectors = np.linalg.eigh(matrix @ np.eye(n))
     else:
         rng = np.random.default_rng(0)  # a start that follows the graph's symmetries would miss what breaks them
-        seeded = {"rng": rng} if _SEEDED else {}
-        start = rng.standard_normal(n).astype(matrix.dtype, copy=False)
         tol = max(tol, _LARGE_TOLERANCE) if n > LARGE else tol
-        values, vectors = eigsh(matrix, k=count, which="LM", v0=start, tol=tol, **seeded)
+        values, vectors = extreme_eigenvectors(matrix, count, which="magnitude", rng=rng, tol=tol)
     leading = np.argsort(-np.abs(values), kind="stable")[:count]
     real = np.abs(values[leading]) > _RANK_TOLERANCE * np.abs(values[leading[0]])
     return np.where(real, values[leading], 0.0), np.where(real, vectors[:, leading], 0.0)

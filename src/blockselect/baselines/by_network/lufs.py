@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import LinearOperator
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
 from blockselect.base import generator_from
@@ -16,6 +16,7 @@ from blockselect.baselines._solvers.reweighting import reweight, row_norms
 from blockselect.baselines._solvers.smooth_combinations import Roughness, SmoothCombinations
 from blockselect.baselines.constraints import NON_NEGATIVE, POSITIVE, ROW_SPARSE
 from blockselect.baselines.criterion import NetworkGuidedSelector
+from blockselect.eigenvectors import extreme_eigenvectors
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.checks import check_n_blocks
 from blockselect.graphs.column_statistics import constant_columns
@@ -165,8 +166,13 @@ def social_dimensions(adjacency: Sparse, n_blocks: int, rng: np.random.Generator
     if n <= max(_SMALL, n_blocks + 1):
         vectors = eigh(A.toarray() - np.outer(d, d) / d.sum(), subset_by_index=[n - n_blocks, n - 1])[1]
     else:
-        modularity = LinearOperator((n, n), matvec=lambda v: A @ v - d * (d @ v / d.sum()), dtype=np.float64)
-        vectors = eigsh(modularity, k=n_blocks, which="LA", v0=rng.standard_normal(n))[1]
+
+        def apply(vectors: FloatArray) -> FloatArray:
+            columns = vectors.reshape(n, -1)
+            return np.asarray(A @ columns - np.outer(d, d @ columns / d.sum()))
+
+        modularity = LinearOperator((n, n), matvec=apply, matmat=apply, dtype=np.float64)
+        vectors = extreme_eigenvectors(modularity, n_blocks, which="largest", rng=rng)[1]
     n_kinds = len(np.unique(vectors.round(12), axis=0))
     return kmeans_labels(vectors, min(n_blocks, n_kinds), rng)
 

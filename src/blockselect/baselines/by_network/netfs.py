@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse.linalg import eigsh, norm
+from scipy.sparse.linalg import norm
 from sklearn.exceptions import ConvergenceWarning
 
 from blockselect.arrays import FloatArray, Sparse
@@ -17,12 +17,14 @@ from blockselect.baselines._solvers.reweighting import reweight, row_norms
 from blockselect.baselines._solvers.row_sparse_regression import RowSparseRegression
 from blockselect.baselines.constraints import POSITIVE, ROW_SPARSE
 from blockselect.baselines.criterion import NetworkGuidedSelector
+from blockselect.eigenvectors import extreme_eigenvectors
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.column_statistics import constant_columns
 
 _STEPS = 10  # of projected gradient for each Z: they cost little beside a solve
 _HALVINGS = 60  # of a step before U is left as it is
 _ENOUGH = 0.01  # of the fall that the gradient promises, for a step to be taken (Armijo)
+_DIGITS = 1e-4  # of the eigenvalue that a warning names
 _COLLAPSED = 1e-3  # ‖UUᵀ‖/‖A‖ below which the communities explain nothing of the network
 
 
@@ -168,7 +170,8 @@ class NetFS(NetworkGuidedSelector):
         return np.asarray(U * np.sqrt(np.vdot(U, adjacency @ U) / np.sum((U.T @ U) ** 2)))
 
     def _warn_of_collapse(self, adjacency: Sparse) -> None:
-        largest = float(eigsh(adjacency, k=1, which="LA", v0=np.ones(adjacency.shape[0]), return_eigenvectors=False)[0])
+        found = extreme_eigenvectors(adjacency, 1, which="largest", rng=np.random.default_rng(0), tol=_DIGITS)
+        largest = float(found[0][0])
         warnings.warn(
             f"the communities have collapsed (no entry of U exceeds {self.clusters_.max():.1g}) and the scores have "
             "nothing to do with the network: a community is kept only if network_weight times an eigenvalue of the "

@@ -1,0 +1,84 @@
+"""Eigenvectors at the end of a spectrum, found in bounded time even where eigenvalues crowd there.
+
+Lanczos iterations take ever more products the closer eigenvalues lie together: along a path or a ring of a few thousand
+nodes they do not settle at all. So they get a bounded number of restarts. After that a small matrix is decomposed as it
+is, and of a large one the best approximations come from a random block and what products make of it [1]_: their
+eigenvalues are close to the true ones whether or not there are gaps, and a vector may mix those of eigenvalues that
+hardly differ.
+
+References
+----------
+.. [1] C. Musco, C. Musco. Randomized block Krylov methods for stronger and faster approximate singular value
+   decomposition. Advances in Neural Information Processing Systems, 2015.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, Literal
+
+import numpy as np
+from scipy.sparse.linalg import ArpackError, eigsh
+
+from blockselect.arrays import FloatArray
+
+_RESTARTS = 500  # of Lanczos: graphs with weak blocks among 40,000 nodes take 250
+_SMALL = 1000  # rows of a matrix that is decomposed as a whole within a second
+_KRYLOV_SIZE = 200  # least dimension of the space that a random block and its products span
+_SEEDED = "rng" in inspect.signature(eigsh).parameters  # SciPy ≥ 1.17: restarts within eigsh draw fresh vectors
+
+
+def extreme_eigenvectors(
+    matrix: Any,
+    count: int,
+    *,
+    which: Literal["magnitude", "largest"],
+    rng: np.random.Generator,
+    tol: float = 0.0,
+) -> tuple[FloatArray, FloatArray]:
+    """Eigenvalues (count,) and orthonormal eigenvectors (n, count), in no particular order.
+
+    Parameters
+    ----------
+    matrix : array, sparse matrix or LinearOperator of shape (n, n)
+        Symmetric, with n > count.
+    count : int
+    which : {"magnitude", "largest"}
+        Eigenvalues largest by magnitude, or largest.
+    rng : numpy.random.Generator
+        Draws where to start.
+    tol : float, default=0.0
+        Relative error allowed to eigenvalues; 0: rounding.
+    """
+    n = matrix.shape[0]
+    start = rng.standard_normal(n).astype(matrix.dtype, copy=False)
+    seeded = {"rng": rng} if _SEEDED else {}
+    code = {"magnitude": "LM", "largest": "LA"}[which]
+    try:
+        values, vectors = eigsh(matrix, k=count, which=code, v0=start, tol=tol, maxiter=_RESTARTS, **seeded)
+    except ArpackError:
+        basis = np.eye(n, dtype=matrix.dtype) if n <= _SMALL else _krylov_basis(matrix, count, rng)
+        values, vectors = _within(basis, matrix, count, which)
+    return values, vectors
+
+
+def _krylov_basis(matrix: Any, count: int, rng: np.random.Generator) -> FloatArray:
+    """Orthonormal columns that span a random block, its product with the matrix, the product of that, and so on."""
+    n = matrix.shape[0]
+    width = min(n, max(_KRYLOV_SIZE, 3 * count))
+    basis = np.zeros((n, width), dtype=matrix.dtype)
+    block = rng.standard_normal((n, count)).astype(matrix.dtype, copy=False)
+    for first in range(0, width, count):
+        for _ in range(2):  # the first time leaves rounding
+            block = np.linalg.qr(block - basis @ (basis.T @ block))[0]
+        basis[:, first : first + count] = block[:, : width - first]
+        block = np.asarray(matrix @ block)
+    return np.asarray(np.linalg.qr(basis)[0])  # a block of rounding alone may lean on earlier ones
+
+
+def _within(basis: FloatArray, matrix: Any, count: int, which: str) -> tuple[FloatArray, FloatArray]:
+    """The best approximations within the space of orthonormal columns (Rayleigh and Ritz)."""
+    inner = basis.T @ np.asarray(matrix @ basis)
+    values, turn = np.linalg.eigh((inner + inner.T) / 2)
+    best = np.argsort(np.abs(values) if which == "magnitude" else values, kind="stable")[-count:]
+    return values[best], basis @ turn[:, best]
