@@ -8,7 +8,7 @@ from scipy import sparse
 from blockselect import BMGUFS, Descent, make_attributed_blocks
 from blockselect.bmgufs import descent, device
 from blockselect.bmgufs.block_statistics import BlockStatistics
-from blockselect.bmgufs.gram_squared import gram_squared
+from blockselect.bmgufs.gram_squared import gram_squared, low_rank_gram_squared
 from blockselect.bmgufs.losses import evaluate_losses
 from references.problems import make_problem
 
@@ -36,6 +36,14 @@ def test_scores_are_those_of_numpy_in_every_form(problem, form, initial):
     gram = gram_squared(sparse.csr_array(problem.Y), form=form)
     given = {} if initial == "uniform" else {"initial_scores": np.arange(1.0, problem.Y.shape[1] + 1)}
     solver = Descent(max_iter=40, tol=0, **given)
+    ours, theirs = (solver.solve(gram, problem.statistics, device=place, **SETTINGS) for place in ("cpu", PLACE))
+    assert_same_solution(ours, theirs)
+
+
+def test_what_a_low_rank_leaves_of_the_diagonal_goes_to_the_device_too(problem):
+    gram = low_rank_gram_squared(sparse.csr_array(problem.Y), rank=4)
+    assert gram.rest.max() > 0
+    solver = Descent(max_iter=40, tol=0)
     ours, theirs = (solver.solve(gram, problem.statistics, device=place, **SETTINGS) for place in ("cpu", PLACE))
     assert_same_solution(ours, theirs)
 

@@ -10,12 +10,11 @@ from scipy import sparse
 from blockselect.bmgufs import gram_squared as module
 from blockselect.bmgufs.gram_squared import (
     DenseGramSquared,
-    LowRankGramSquared,
     SparseGramSquared,
     choose_form,
     gram_squared,
     low_rank_error,
-    low_rank_factor,
+    low_rank_gram_squared,
     rough_gram_squared,
 )
 
@@ -82,18 +81,28 @@ def test_a_full_rank_is_exact_and_the_error_of_a_lower_one_is_what_is_stated(kin
     Y = random_features(1, n=60, m=40).astype(float)
     scores = np.random.default_rng(0).random((3, 40))
     exact = scores @ (Y.T @ Y) ** 2
-    whole = LowRankGramSquared(low_rank_factor(kind(Y), np.dtype(float), rank=40))
+    whole = low_rank_gram_squared(kind(Y), rank=40)
     assert_allclose(whole.apply(scores), exact, rtol=1e-9)
-    Z = low_rank_factor(kind(Y), np.dtype(float), rank=10)
+    low = low_rank_gram_squared(kind(Y), rank=10)
     uniform = np.ones((1, 40))
-    off = LowRankGramSquared(Z).apply(uniform) - uniform @ (Y.T @ Y) ** 2
-    assert_allclose(low_rank_error(kind(Y), Z), np.linalg.norm(off) / np.linalg.norm((Y.T @ Y) ** 2 @ uniform[0]))
-    assert low_rank_error(kind(Y), Z) > low_rank_error(kind(Y), whole.values)
+    off = low.apply(uniform) - uniform @ (Y.T @ Y) ** 2
+    assert_allclose(low_rank_error(kind(Y), low), np.linalg.norm(off) / np.linalg.norm((Y.T @ Y) ** 2 @ uniform[0]))
+    assert low_rank_error(kind(Y), low) > low_rank_error(kind(Y), whole)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_the_diagonal_is_exact_at_any_rank(kind, dtype):
+    Y = random_features(6, n=90, m=70).astype(dtype)
+    matrix = low_rank_gram_squared(kind(Y), rank=5, dtype=dtype).apply(np.eye(70, dtype=dtype))
+    assert matrix.dtype == dtype
+    assert_allclose(np.diag(matrix), (Y**2).sum(axis=0) ** 2, rtol=1e-4 if dtype == "float32" else 1e-10)
+    assert_allclose(matrix, matrix.T, rtol=1e-3, atol=1e-3 * matrix.max())
 
 
 def test_low_rank_is_the_same_every_time():
     Y = sparse.csr_array(random_features(2, n=80, m=60).astype(float))
-    first, second = (low_rank_factor(Y, np.dtype(float), rank=8) for _ in range(2))
+    first, second = (low_rank_gram_squared(Y, rank=8).values for _ in range(2))
     assert_allclose(first, second, rtol=0)
 
 
@@ -120,6 +129,9 @@ def test_single_precision_is_kept():
 
 def test_a_low_rank_stays_within_the_memory_limit():
     Y = sparse.csr_array(random_features(5, n=400, m=300, share=0.5).astype(float))
-    limit = 1.1 * 64 * 300 * 8
+    limit = 65 * 300 * 8
     assert choose_form(Y, memory_limit=limit).form == "low rank"
-    assert gram_squared(Y, memory_limit=limit).values.nbytes <= limit
+    gram = gram_squared(Y, memory_limit=limit)
+    assert gram.values.nbytes + gram.rest.nbytes <= limit
+    with pytest.raises(ValueError, match="memory_limit"):
+        choose_form(Y, memory_limit=limit - 1)

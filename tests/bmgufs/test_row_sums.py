@@ -10,7 +10,7 @@ from scipy import sparse
 from blockselect import BMGUFS, BlockModel, Descent, RowChunks, make_attributed_blocks, selection_stability
 from blockselect.bmgufs import row_sums as module
 from blockselect.bmgufs.block_statistics import BlockStatistics
-from blockselect.bmgufs.gram_squared import choose_form, gram_squared, low_rank_error, low_rank_factor
+from blockselect.bmgufs.gram_squared import choose_form, gram_squared, low_rank_error, low_rank_gram_squared
 from blockselect.bmgufs.row_sums import dense_gram, gram_times, principal_factor, sparse_gram, sum_over_rows
 
 NETWORK = make_attributed_blocks(300, 3, random_state=0)
@@ -67,9 +67,9 @@ def test_the_factor_of_low_rank_is_as_good_as_the_best():
 def test_the_full_rank_is_exact(shape):
     Y = random_features(5, 0.5, *shape)
     for features in (Y, sparse.csr_array(Y), RowChunks.from_blocks(np.array_split(Y, 4))):
-        Z = low_rank_factor(features, np.dtype(float))
-        assert_allclose(Z @ Z.T, Y.T @ Y, atol=1e-9 * np.abs(Y.T @ Y).max())
-        assert low_rank_error(features, Z) < 1e-8
+        gram = low_rank_gram_squared(features)
+        assert_allclose(gram.values @ gram.values.T, Y.T @ Y, atol=1e-9 * np.abs(Y.T @ Y).max())
+        assert low_rank_error(features, gram) < 1e-8
 
 
 def test_features_that_repeat_leave_a_factor_of_their_rank():

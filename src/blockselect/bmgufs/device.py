@@ -18,7 +18,7 @@ from blockselect.arrays import Array, Features, FloatArray
 from blockselect.blockmodels.model import BlockModel
 from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.cuda import float32_products
-from blockselect.bmgufs.gram_squared import DenseGramSquared, Form, GramSquared
+from blockselect.bmgufs.gram_squared import DenseGramSquared, Form, GramSquared, LowRankGramSquared
 from blockselect.errors import ParameterError
 
 _PIECE = 256  # features of a piece; fewer are one piece
@@ -79,14 +79,20 @@ class DeviceStatistics(BlockStatistics):
 def problem_to_device(gram: Any, statistics: BlockStatistics, device: str) -> tuple[GramSquared, DeviceStatistics]:
     """The same operator and statistics as torch tensors on the device; what is there already stays as it is."""
     m = filled_up(statistics.n_features)
-    values = gram.values
-    shape = (m, values.shape[1] if gram.form == "low rank" else m)
-    values = _filled(values, shape, device)
+    there = _gram_to_device(gram, m, device)
     if isinstance(statistics, DeviceStatistics):
-        return type(gram)(values), statistics
+        return there, statistics
     means = _filled(statistics.block_means, (*statistics.block_means.shape[:2], m), device)
     sizes, density = (to_torch(x, device) for x in (statistics.block_sizes, statistics.density))
-    return type(gram)(values), DeviceStatistics.from_parts(means, sizes, density, statistics.n_features)
+    return there, DeviceStatistics.from_parts(means, sizes, density, statistics.n_features)
+
+
+def _gram_to_device(gram: Any, n_features: int, device: str) -> GramSquared:
+    if isinstance(gram, LowRankGramSquared):
+        Z = _filled(gram.values, (n_features, gram.values.shape[1]), device)
+        return LowRankGramSquared(Z, _filled(gram.rest, (n_features,), device))
+    moved: GramSquared = type(gram)(_filled(gram.values, (n_features, n_features), device))
+    return moved
 
 
 def dense_gram_on_device(features: Features, *, dtype: Any, device: str) -> DenseGramSquared:

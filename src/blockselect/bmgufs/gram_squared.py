@@ -5,8 +5,9 @@ in one of three forms, chosen by what memory there is:
 
 - dense (m, m): the fastest product where most features occur together;
 - sparse: without its zeros, where few features occur together;
-- low rank: Y ≈ U Σ Vᵀ, Z = V Σ (m, q), and (W r)_l ≈ z_lᵀ (Zᵀ diag(r) Z) z_l. It takes m q numbers, and is the only
-  approximate one.
+- low rank: Y ≈ U Σ Vᵀ, Z = V Σ (m, q), and (W r)_l ≈ z_lᵀ (Zᵀ diag(r) Z) z_l + (W_ll − ‖z_l‖⁴) r_l. It takes m (q + 1)
+  numbers, and is the only approximate one. The diagonal is exact: it is the largest entry of each row, and what a low
+  rank loses of it is the feature's own part.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from blockselect.bmgufs.row_sums import (
     meeting_counts,
     principal_factor,
     sparse_gram,
+    squared_lengths,
     sum_over_rows,
 )
 from blockselect.errors import ParameterError
@@ -96,9 +98,10 @@ class SparseGramSquared:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LowRankGramSquared:
-    """Held as Z with YᵀY ≈ Z Zᵀ."""
+    """Held as Z with YᵀY ≈ Z Zᵀ, and what that leaves of the diagonal."""
 
-    values: Array  # (m, q)
+    values: Array  # (m, q) Z
+    rest: Array  # (m,) W_ll − ‖z_l‖⁴, at least 0
 
     @property
     def form(self) -> Form:
@@ -108,7 +111,7 @@ class LowRankGramSquared:
         xp = array_namespace(scores)
         Z = self.values
         products = [xp.sum((Z @ (Z.T @ (r[:, None] * Z))) * Z, axis=1) for r in scores]
-        return xp.stack(products)
+        return xp.stack(products) + self.rest * scores
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +136,7 @@ def gram_squared(
         return DenseGramSquared(_dense(features, np.dtype(dtype), n_jobs))
     if taken == "sparse":
         return SparseGramSquared(_sparse(features, np.dtype(dtype)))
-    return LowRankGramSquared(low_rank_factor(features, np.dtype(dtype), memory_limit=memory_limit))
+    return low_rank_gram_squared(features, dtype=dtype, memory_limit=memory_limit)
 
 
 def rough_gram_squared(
@@ -141,9 +144,9 @@ def rough_gram_squared(
 ) -> DenseGramSquared | SparseGramSquared | LowRankGramSquared:
     """A low rank where that errs by no more than 2 %, else as `gram_squared`: for what is averaged anyway."""
     if min(features.shape) > _ROUGH_FROM:
-        Z = low_rank_factor(features, np.dtype(dtype), rank=_ROUGH_RANK)
-        if low_rank_error(features, Z) <= _MAX_ERROR:
-            return LowRankGramSquared(Z)
+        rough = low_rank_gram_squared(features, rank=_ROUGH_RANK, dtype=dtype)
+        if low_rank_error(features, rough) <= _MAX_ERROR:
+            return rough
     return gram_squared(features, dtype=dtype, memory_limit=memory_limit, n_jobs=n_jobs)
 
 
@@ -165,7 +168,7 @@ def choose_form(features: Features, *, dtype: Any = np.float64, memory_limit: fl
         return GramChoice(
             smaller, f"the {faster} form takes {_gigabytes(needed[faster])}, over {bound} ({_gigabytes(limit)})"
         )
-    least = float(m * min(_RANKS[0], *features.shape) * dtype.itemsize)
+    least = float(m * (min(_RANKS[0], *features.shape) + 1) * dtype.itemsize)
     if least > limit:
         raise ParameterError(
             "memory_limit",
@@ -178,42 +181,49 @@ def choose_form(features: Features, *, dtype: Any = np.float64, memory_limit: fl
     )
 
 
-def low_rank_factor(
-    features: Features, dtype: np.dtype[Any], *, rank: int | None = None, memory_limit: float | None = None
-) -> FloatArray:
-    """Z (m, q) with YᵀY ≈ Z Zᵀ; the rank is the smallest tried that keeps W r within 2 %, on sampled features.
+def low_rank_gram_squared(
+    features: Features, *, rank: int | None = None, dtype: Any = np.float64, memory_limit: float | None = None
+) -> LowRankGramSquared:
+    """The form of low rank; by default of the smallest rank tried that keeps W r within 2 %, on sampled features.
 
-    The first rank tried is 128, and 64 where a pass over the features takes long.
-
-    Where twice the rank hardly lowers the error, the spectrum is flat, and the smaller rank is kept.
+    The first rank tried is 128, and 64 where a pass over the features takes long. Where twice the rank hardly lowers
+    the error, the spectrum is flat, and the smaller rank is kept.
     """
-    largest = min(features.shape)
+    largest, dtype = min(features.shape), np.dtype(dtype)
+    lengths = sum_over_rows(features, squared_lengths)
     size = getattr(features, "nnz", features.shape[0] * features.shape[1])
     limit = memory_limit if memory_limit is not None else _OF_FREE * free_memory()
-    affordable = [q for q in _RANKS if q * features.shape[1] * dtype.itemsize <= limit] or _RANKS[:1]
+    affordable = [q for q in _RANKS if (q + 1) * features.shape[1] * dtype.itemsize <= limit] or _RANKS[:1]
     first, *others = affordable[1:] if len(affordable) > 1 and size * _RANKS[1] <= _WORK else affordable
     if rank is not None or largest <= first:
-        return principal_factor(features, min(rank or largest, largest), dtype)
-    Z = principal_factor(features, first, dtype)
-    error = low_rank_error(features, Z)
+        return _of_rank(features, min(rank or largest, largest), dtype, lengths)
+    gram = _of_rank(features, first, dtype, lengths)
+    error = low_rank_error(features, gram)
     for q in others:
-        if error <= _MAX_ERROR or Z.shape[1] == largest:
+        if error <= _MAX_ERROR or gram.values.shape[1] == largest:
             break
-        larger = principal_factor(features, min(q, largest), dtype)
+        larger = _of_rank(features, min(q, largest), dtype, lengths)
         before, error = error, low_rank_error(features, larger)
         if error > _WORTH * before:
             break
-        Z = larger
-    return Z
+        gram = larger
+    return gram
 
 
-def low_rank_error(features: Features, Z: FloatArray) -> float:
+def _of_rank(features: Features, rank: int, dtype: np.dtype[Any], lengths: FloatArray) -> LowRankGramSquared:
+    """Of this rank, with the diagonal that features of these squared lengths have."""
+    Z = principal_factor(features, rank, dtype)
+    kept = np.einsum("lq,lq->l", Z, Z, dtype=np.float64)
+    return LowRankGramSquared(Z, np.maximum(lengths**2 - kept**2, 0.0).astype(dtype))
+
+
+def low_rank_error(features: Features, gram: LowRankGramSquared) -> float:
     """‖W r − W_q r‖ / ‖W r‖ for uniform r, on evenly spread features."""
-    m = features.shape[1]
+    m, Z = features.shape[1], gram.values
     sample = np.unique(np.linspace(0, m - 1, min(m, _ERROR_SAMPLE)).astype(np.intp))
     part: Any = sum_over_rows(features, gram_rows, sample)
     exact = np.asarray(part.power(2).sum(axis=1) if sparse.issparse(part) else (part**2).sum(axis=1)).ravel()
-    approximate = np.sum((Z[sample] @ (Z.T @ Z)) * Z[sample], axis=1)
+    approximate = np.sum((Z[sample] @ (Z.T @ Z)) * Z[sample], axis=1) + gram.rest[sample]
     return float(np.linalg.norm(exact - approximate) / max(np.linalg.norm(exact), np.finfo(np.float64).tiny))
 
 

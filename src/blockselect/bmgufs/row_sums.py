@@ -59,6 +59,14 @@ def sparse_gram(block: Features, rows: slice, dtype: np.dtype[Any]) -> Sparse:
     return sparse.csr_array(Y.T @ Y)
 
 
+def squared_lengths(block: Features, rows: slice) -> FloatArray:
+    """Diagonal of YᵀY (m,), in double precision."""
+    if not sparse.issparse(block):
+        return np.asarray(np.einsum("il,il->l", block, block, dtype=np.float64))
+    lengths = np.bincount(block.indices, np.square(block.data, dtype=np.float64), minlength=block.shape[1])
+    return lengths.astype(np.float64, copy=False)
+
+
 def gram_rows(block: Features, rows: slice, chosen: IntArray) -> Array:
     """Some rows of YᵀY."""
     return block[:, chosen].T @ block
