@@ -24,8 +24,10 @@ from blockselect._sklearn import Interval
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
+from blockselect.graphs.cells import check_cells
 from blockselect.graphs.convert import as_float_matrix
 from blockselect.graphs.row_chunks import RowChunks
+from blockselect.graphs.targets import refuse_graph_as_target
 
 Progress: TypeAlias = Callable[[str, int, int], None]  # stage, done, of how many
 
@@ -48,6 +50,8 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         ],
     }
 
+    n_neighbors: Any  # of selectors that read a graph: int or None
+    _default_neighbors: int | None = None  # what n_neighbors=None stands for, with a warning
     _takes_row_chunks = False  # whether all that `fit` asks of the features are sums over rows
 
     def _check_matrix(self, X: Any) -> Features:
@@ -56,6 +60,8 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
             return self._check_chunks(X)
         if sparse.issparse(X):  # before any conversion: stray indices would corrupt memory
             X = as_float_matrix(X, "features")
+        else:
+            check_cells(X if isinstance(X, pd.DataFrame) else _as_array(X), "features")
         return validate_data(
             self, X, accept_sparse="csr", dtype=(np.float64, np.float32), ensure_min_samples=2, ensure_all_finite=False
         )
@@ -74,20 +80,35 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
             del self.feature_names_in_
         return X
 
-    def _check_graph(
-        self, X: Any, y: Any, adjacency: Any, *, n_neighbors: int | None, **options: Any
-    ) -> AttributedGraph:
+    def _check_graph(self, X: Any, y: Any, adjacency: Any, **options: Any) -> AttributedGraph:
         """Everything that may be wrong with a network and its features is found here, before any work."""
         features = self._check_matrix(X)
-        if adjacency is None:
-            self._refuse_graph_as_target(y, features.shape[0])
-        return check_attributed_graph(
+        if y is not None:
+            refuse_graph_as_target(y, features.shape[0])
+        graph = check_attributed_graph(
             features,
             adjacency,
             node_ids=X.index if isinstance(X, pd.DataFrame) else None,
             feature_names=getattr(self, "feature_names_in_", None),
-            n_neighbors=n_neighbors,
+            n_neighbors=self._neighbors_to_link(),
             **options,
+        )
+        self.graph_source_ = "features" if adjacency is None else "adjacency"
+        if adjacency is None and self.n_neighbors is None:
+            self._warn_of_made_links()
+        return graph
+
+    def _neighbors_to_link(self) -> int | None:
+        """Nearest neighbours of each node in a graph built from the features; None: a missing graph is an error."""
+        return self._default_neighbors if self.n_neighbors is None else int(self.n_neighbors)
+
+    def _warn_of_made_links(self) -> None:
+        warnings.warn(
+            f"fit was given no adjacency, so each node is linked with its {self._default_neighbors} nearest by the "
+            "very features that are to be selected. Pass the graph: fit(X, adjacency=graph), in a pipeline with "
+            "set_fit_request(adjacency=True); or set n_neighbors if this is what you want.",
+            UserWarning,
+            stacklevel=2,
         )
 
     def _check_combinations(self) -> None:
@@ -123,12 +144,6 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
                 scores.append(one)
                 report("resampling", done, len(adjacencies))
         return np.array(scores)
-
-    @staticmethod
-    def _refuse_graph_as_target(y: Any, n_nodes: int) -> None:
-        """A graph passed by position lands in y, which is ignored: say so rather than go on without it."""
-        if sparse.issparse(y) or getattr(y, "shape", None) == (n_nodes, n_nodes):
-            raise ValueError("y looks like a graph; pass it by name: fit(X, adjacency=graph).")
 
     def _n_to_select(self, n_features: int) -> int:
         """The number to select: as given, as a share of the features (at least one), or half of them."""
@@ -175,6 +190,14 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _as_array(X: Any) -> Any:
+    """An array of a list, so that its cells can be checked; what is none, scikit-learn names."""
+    try:
+        return np.asanyarray(X) if isinstance(X, list | tuple) else X
+    except ValueError:
+        return X
 
 
 def _scores_of(selector: ScoreSelector, features: Features, adjacency: Sparse) -> FloatArray:

@@ -1,6 +1,7 @@
 """What every family of block models must hold, and the candidates made of them."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -184,3 +185,12 @@ def test_bad_input_is_named():
         find_block_models(adjacency, 3, family="smoothed", rng=rng)
     with pytest.raises(ValueError, match="features has 3 rows but the graph has 400 nodes; give one row a node"):
         find_block_models(adjacency, 3, family="mixed", features=np.eye(3), rng=rng)
+
+
+def test_a_table_of_edges_is_not_taken_for_a_matrix():
+    """Its rows are edges, not nodes, and nodes without links are not in it."""
+    table = pd.DataFrame({"source": [0, 1, 2], "target": [1, 2, 3]})
+    with pytest.raises(
+        ValueError, match=r"table of 3 edges, which does not say which nodes there are; pass the square"
+    ):
+        find_block_models(table, 2, rng=np.random.default_rng(0))

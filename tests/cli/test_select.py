@@ -207,7 +207,9 @@ def test_without_a_graph_neighbours_by_the_features_are_linked(run, network, tmp
     assert "no --graph: each node linked with its 10 nearest by the features" in result.stdout
     record = record_of(tmp_path / "out")
     assert record["input"]["graph"] == {"nearest_neighbours": 10}
-    fitted = BlockModelSelector(5, **SAME).fit(network.graph.features.toarray())
+    assert "warning: no --graph is given" in result.stderr
+    assert record["warnings"][0].startswith("no --graph is given")
+    fitted = BlockModelSelector(5, **SAME, n_neighbors=10).fit(network.graph.features.toarray())
     scores = [float(row["score"]) for row in table(tmp_path / "out" / "scores.csv")]
     assert_allclose(scores, fitted.scores_, rtol=1e-9)
 
@@ -229,6 +231,7 @@ def test_without_a_graph_the_number_of_neighbours_can_be_given(run, network, tmp
         record = record_of(tmp_path / "out")
         assert record["input"]["graph"] == {"nearest_neighbours": 4}
         assert record["selector"]["n_neighbors"] == 4
+        assert "no --graph" not in result.stderr
 
 
 def test_paper_is_bmgufs_itself_with_its_own_solver(run, network, tmp_path):

@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from blockselect import BlockModelSelector, Descent, load_cora
+from blockselect import BMGUFS, BlockModelSelector, Descent, load_cora
 from blockselect.errors import ParameterError
 from made_fits import QUICK, easy_network, fit
 
@@ -25,6 +25,7 @@ from made_fits import QUICK, easy_network, fit
 def test_scikit_learns_estimator_checks_hold(estimator, check):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer non-zero scores than asked for: an answer
+        warnings.filterwarnings("ignore", "fit was given no adjacency")  # the checks know no graphs
         check(estimator)
 
 
@@ -105,12 +106,6 @@ def test_cross_validation_over_a_graph_says_what_to_do_instead(network):
             search.fit(network.features, adjacency=network.adjacency)
 
 
-def test_a_graph_passed_by_position_is_not_taken_for_a_target(network):
-    for graph in (network.adjacency, network.adjacency.toarray()):
-        with pytest.raises(ValueError, match=r"pass it by name: fit\(X, adjacency=graph\)"):
-            BlockModelSelector(5, n_blocks=3).fit(network.features, graph)
-
-
 def test_a_damaged_sparse_matrix_is_refused_not_read(network):
     damaged = sparse.csc_array(network.features)
     damaged.indices = damaged.indices.copy()
@@ -134,8 +129,33 @@ def test_the_callers_arrays_are_not_changed(network):
     assert abs(adjacency - network.adjacency).sum() == 0
 
 
-def test_a_graph_of_neighbours_is_built_where_none_is_given(network):
-    assert BlockModelSelector(12, **QUICK).fit(network.features).n_features_ == 12
+def test_a_graph_of_neighbours_is_built_where_none_is_given(network, fitted):
+    made = BlockModelSelector(12, **QUICK, n_neighbors=10).fit(network.features)
+    assert (made.n_features_, made.graph_source_) == (12, "features")
+    assert fitted.graph_source_ == "adjacency"
+
+
+def test_a_pipeline_that_forgot_the_graph_is_warned(network):
+    with config_context(enable_metadata_routing=True):
+        selector = BlockModelSelector(12, **QUICK).set_fit_request(adjacency=True)
+        pipeline = Pipeline([("scale", MaxAbsScaler()), ("select", selector)])
+        with pytest.warns(UserWarning, match=r"no adjacency.*its 10 nearest.*set_fit_request.*set n_neighbors"):
+            pipeline.fit(network.features)
+    same = BlockModelSelector(12, **QUICK, n_neighbors=10).fit(MaxAbsScaler().fit_transform(network.features))
+    assert_array_equal(pipeline["select"].scores_, same.scores_)
+
+
+@pytest.mark.parametrize("kind", [BMGUFS, BlockModelSelector])
+def test_blocks_of_a_series_find_their_nodes_by_its_index(network, kind):
+    ids = [f"cell-{i}" for i in range(200)]
+    frame = pd.DataFrame(network.features.toarray(), index=ids)
+    frame.columns = frame.columns.astype(str)
+    blocks = pd.Series(network.blocks, index=ids)
+    shuffled = blocks.sample(frac=1, random_state=0)
+    ours = kind(12, block_model=shuffled, random_state=0).fit(frame, adjacency=network.adjacency)
+    assert_array_equal(ours.labels_, network.blocks)
+    with pytest.raises(ParameterError, match=r"block_model is a Series whose index is not that of X.*'cell-0'"):
+        kind(12, block_model=shuffled.drop("cell-0")).fit(frame, adjacency=network.adjacency)
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ ERRORS = {
     "features of text": (X.astype(str), A, {}, r"features is of type <U", r"encode it as numbers"),
     "features of dates": (X.astype("M8[s]"), A, {}, r"features is of type datetime", r"encode it as numbers"),
     "a word among features": (FRAME.assign(z=["1", "2", "red"]), A, {},
-        r"'red' at row 2, column 2", r"encode it"),
+        r"'red' at row 'c', column 'z'", r"encode it"),
     "unknown node": (X, _edges((0, 7), (1, 9)), {}, r"2 node\(s\).*no row in features.*\[7, 9\]",
         r"row numbers 0 to 2.*Add their rows, drop these edges"),
     "unknown node by id": (FRAME, _edges(("a", "z")), {},

@@ -62,26 +62,6 @@ def test_the_callers_table_is_not_changed():
     pd.testing.assert_frame_equal(table, before)
 
 
-@pytest.mark.parametrize(
-    ("columns", "expected"),
-    [
-        (["source", "target", "weight"], (0, 1, 4.0)),
-        (["Target", "SOURCE", " Weight "], (1, 0, 4.0)),
-        (["from", "to", "strength"], (0, 1, 4.0)),
-        (["source", "target", "year"], (0, 1, 1.0)),
-        (["x", "x", "x"], (0, 1, 4.0)),
-    ],
-)
-def test_columns_are_found_by_name_and_else_by_place(columns, expected):
-    weights = adjacency_from_edges(pd.DataFrame([[0, 1, 4]], columns=columns), N).tocoo()
-    assert (weights.row[0], weights.col[0], weights.data[0]) == expected
-
-
-def test_named_columns_are_found_among_others():
-    table = pd.DataFrame({"note": ["x"], "weight": [3], "target": [1], "when": ["y"], "source": [0]})
-    assert adjacency_from_edges(table, N)[0, 1] == 3
-
-
 @pytest.mark.parametrize("ids", [[10, 20], ["10", "20"], [("a", 1), ("a", 2)], [1.5, 2.5]])
 def test_ids_may_be_numbers_text_or_tuples(ids):
     edges = pd.DataFrame({"source": [ids[0]], "target": [ids[1]]})

@@ -93,7 +93,7 @@ def test_a_bad_value_is_named_with_its_chunk_and_row(row, value, message):
     [
         ([MATRIX[:4], MATRIX[4:, :5]], "chunk 1 of features has 5 columns but expected are 7"),
         ([MATRIX[:4], MATRIX[5]], "chunk 1 of features .* 1 dimension"),
-        ([MATRIX[:4], np.full((3, 7), "word")], "chunk 1 of features is of type"),
+        ([MATRIX[:4], np.full((3, 7), "word")], "chunk 1 of features holds .word. at row 0, column 0"),
         ([np.zeros((9, 7)), np.zeros((14, 7))], "no non-zero entry"),
         ([MATRIX[:4] * 1e90, MATRIX[4:]], "at chunk 0, whose fourth power overflows"),
         ([], "no chunk of rows"),

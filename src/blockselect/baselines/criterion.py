@@ -18,6 +18,7 @@ from blockselect.baselines.constraints import AT_LEAST_ONE, POSITIVE
 from blockselect.graphs.affinity import check_affinity, neighbour_affinity
 from blockselect.graphs.attributed import AttributedGraph, check_feature_matrix
 from blockselect.graphs.checks import check_names, check_varies
+from blockselect.graphs.targets import refuse_graph_as_target
 
 _FEWER = "the others have no finite, non-zero score (constant or unused features); only these are selected."
 
@@ -89,6 +90,8 @@ class FeatureGuidedSelector(CriterionSelector):
         features = check_feature_matrix(
             self._check_matrix(X), feature_names=getattr(self, "feature_names_in_", None), non_negative=False
         )
+        if y is not None:
+            refuse_graph_as_target(y, features.shape[0], name="affinity")
         check_varies(features)
         self._n_to_select(features.shape[1])
         if affinity is not None:
@@ -156,7 +159,7 @@ class NetworkGuidedSelector(CriterionSelector):
 
     def _read_network(self, X: Any, y: Any = None, adjacency: Any = None) -> AttributedGraph:
         """The network with its features, checked; whatever is wrong with them is found here, before any work."""
-        return self._check_graph(X, y, adjacency, n_neighbors=self.n_neighbors, non_negative=False)
+        return self._check_graph(X, y, adjacency, non_negative=False)
 
     def _check_settings(self, graph: AttributedGraph) -> None:
         """Refuse settings that do not fit the data, before any work; by default there are none."""

@@ -105,7 +105,7 @@ def find_block_models(
         Each with the name of the family that found it.
     """
     check_family(family, with_features=features is not None)
-    adjacency = check_adjacency(adjacency, np.shape(adjacency)[0])
+    adjacency = check_adjacency(adjacency)
     check_n_blocks(n_blocks, adjacency.shape[0])
     read = _check_rows(features, adjacency.shape[0]) if family in (FEATURE_READING, "mixed") else None
     labels = FAMILIES[family](Search(adjacency, n_blocks, rng.spawn(n_candidates), read, n_jobs, max_iter))

@@ -10,7 +10,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from blockselect.arrays import FloatArray, IntArray, Sparse
+from blockselect.arrays import FloatArray, IntArray, ObjectArray, Sparse
+from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import check_adjacency
 from blockselect.graphs.convert import membership_matrix
 
@@ -108,6 +109,41 @@ def encode_labels(labels: ArrayLike) -> IntArray:
         raise ValueError("block labels hold NaN or None; give each node a block, or a block of its own.")
     numbers = np.unique(array, return_inverse=True)[1]
     return numbers.astype(np.intp, copy=False)
+
+
+def labels_by_id(labels: Any, node_ids: ObjectArray | None) -> Any:
+    """Labels in the order of the nodes, where they are a Series whose index names the nodes.
+
+    Parameters
+    ----------
+    labels : array or Series of shape (n,)
+        Only a Series has an index. One that counts 0, 1, … beside nodes with other ids names nobody: its order is kept.
+    node_ids : array of shape (n,) or None
+        None: nodes have no ids but their row numbers.
+    """
+    if not isinstance(labels, pd.Series):
+        return labels
+    in_order = pd.RangeIndex(len(labels))
+    if node_ids is None:
+        if pd.api.types.is_integer_dtype(labels.index.dtype) and not labels.index.equals(in_order):
+            raise ParameterError(
+                "block_model",
+                "is a Series whose index does not count 0, 1, …, while X has no index to put it in order by; pass X as "
+                "a DataFrame, or, where the labels are in the order of its rows, labels.to_numpy().",
+            )
+        return labels
+    known = pd.Index(node_ids, tupleize_cols=False)
+    if labels.index.equals(in_order) and not set(in_order) & set(known):
+        return labels
+    at = labels.index.get_indexer(known) if labels.index.is_unique else np.full(len(known), -1)
+    if len(labels) != len(known) or (at < 0).any():
+        alone = known.symmetric_difference(labels.index, sort=False).tolist() or labels.index.tolist()
+        raise ParameterError(
+            "block_model",
+            f"is a Series whose index is not that of X: {len(alone)} node(s) are in one of them alone or twice, for "
+            f"example {alone[:3]}; give each node of X one label, or pass labels.to_numpy() in the order of its rows.",
+        )
+    return labels.iloc[at]
 
 
 def check_block_model(model: BlockModel, n_nodes: int) -> BlockModel:

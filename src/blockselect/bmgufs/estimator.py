@@ -79,6 +79,8 @@ class BMGUFS(DescentSelector):
         Iterations made.
     gram_form_, gram_reason_ : str
         How the squared Gram matrix of the features was held, "dense", "sparse" or "low rank", and why.
+    graph_source_ : str
+        "adjacency" where `fit` was given the graph, "features" where it linked nearest neighbours.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 

@@ -14,7 +14,7 @@ from sklearn.utils import Tags
 from blockselect._sklearn import Interval, check_parameters
 from blockselect.arrays import FloatArray, Sparse
 from blockselect.base import Progress, ScoreSelector, no_progress
-from blockselect.blockmodels.model import BlockModel, check_block_model
+from blockselect.blockmodels.model import BlockModel, check_block_model, labels_by_id
 from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.descent import Descent, Solution
 from blockselect.bmgufs.descent import Progress as DescentProgress
@@ -73,7 +73,7 @@ class DescentSelector(ScoreSelector):
         if self.device != "cpu":
             check_device(self.device)
         solver.check_device(self.device)
-        graph = self._check_graph(X, y, adjacency, n_neighbors=self.n_neighbors, dtype=solver.float_type)
+        graph = self._check_graph(X, y, adjacency, dtype=solver.float_type)
         solver.check(graph.n_features)
         return graph
 
@@ -122,7 +122,7 @@ class DescentSelector(ScoreSelector):
         """The blocks that the user brought, as a block model of this graph."""
         if isinstance(self.block_model, BlockModel):
             return check_block_model(self.block_model, graph.n_nodes)
-        return BlockModel.from_labels(graph.adjacency, self.block_model)
+        return BlockModel.from_labels(graph.adjacency, labels_by_id(self.block_model, graph.node_ids))
 
     def _keep_losses(self, solution: Solution, sparsity: int = 0) -> None:
         """Set `n_iter_` and `history_` to those of the first block model at one of the sparsities."""

@@ -17,14 +17,13 @@ from blockselect.cli.inputs import NetworkInput, load_network
 from blockselect.cli.outputs import check_destination, write_together
 from blockselect.cli.record import file_record
 from blockselect.cli.terminal import progress_bar
-from blockselect.consensus.estimator import BlockModelSelector
 from blockselect.evaluation.comparison import compare_methods
+from blockselect.graphs.neighbours import N_NEIGHBORS
 from blockselect.names import check_known
 from blockselect.registry import SELECTORS
 
 OUTPUT_FILES = ("comparison.csv", "comparison.md", "json")
 ALL_FAILED = 1
-N_NEIGHBORS: int = BlockModelSelector().n_neighbors  # of each node, where no --graph is given
 
 Classes = Annotated[
     Path | None,

@@ -27,6 +27,10 @@ from blockselect.report.tables import scores_table, selected_table
 from blockselect.warned import collected_warnings
 
 OUTPUT_FILES = ("selected.csv", "scores.csv", "run.json", "overview.png")
+NO_GRAPH = (
+    "no --graph is given, so nodes are linked with their nearest by the very features that are to be selected; name "
+    "the file of the links, or set --neighbors if this is what you want."
+)
 RESAMPLES: int = inspect.signature(selection_stability).parameters["n_resamples"].default
 
 Out = Annotated[
@@ -80,8 +84,12 @@ def select(
     if settings["neighbors"] is not None and (graph is not None or dataset is not None):
         raise Failure("--neighbors links nodes where no graph is given; leave it or the graph out.")
     with progress_bar(quiet) as progress:
-        network = load_network(dataset, features, graph, n_neighbors=selector.n_neighbors, progress=progress)
+        network = load_network(dataset, features, graph, n_neighbors=selector._neighbors_to_link(), progress=progress)
+        if network.built_from_features:
+            selector.set_params(n_neighbors=selector._neighbors_to_link())
         selection = run_selection(network, selector, n_resamples, progress)
+    if network.built_from_features and settings["neighbors"] is None:
+        selection.warnings.insert(0, NO_GRAPH)
     for warning in selection.warnings:
         typer.echo(f"warning: {warning}", err=True)
     if out is not None:

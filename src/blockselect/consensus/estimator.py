@@ -33,6 +33,7 @@ from blockselect.consensus.screening import screen
 from blockselect.consensus.weights import feature_weights, weighted_vote
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.binarize import are_sparse_counts, presence
+from blockselect.graphs.neighbours import N_NEIGHBORS
 from blockselect.inspection.discoveries import DEFAULT_LEVEL, Discoveries, check_testable, match_blocks
 
 _ROUGH_ITERATIONS = 100  # of factorisations: blocks are refined afterwards, and more lead to no better ones
@@ -74,8 +75,9 @@ class BlockModelSelector(DescentSelector):
     binarize : bool or "auto", default="auto"
         Use only which features a node has, not their values. "auto": where they are counts, more than half of them
         zero; a few large counts would otherwise dominate every similarity.
-    n_neighbors : int, default=10
-        Neighbours of each node in the graph built from the features where `fit` is given no adjacency.
+    n_neighbors : int or None, default=None
+        Neighbours of each node in the graph built from the features where `fit` is given no adjacency. None: 10, with a
+        warning, as an adjacency may have been forgotten.
     solver : Descent or None, default=None
         None is ``Descent(step_size=0.08, max_iter=25, tol=0)``: the paper's path in an eighth of its steps, with the
         exact gradient.
@@ -117,6 +119,8 @@ class BlockModelSelector(DescentSelector):
         Iterations made.
     gram_form_, gram_reason_ : str
         How the squared Gram matrix of the features was held, "dense", "sparse" or "low rank", and why.
+    graph_source_ : str
+        "adjacency" where `fit` was given the graph, "features" where it linked nearest neighbours.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -145,8 +149,10 @@ class BlockModelSelector(DescentSelector):
         "block_model": [StrOptions(set(FAMILIES)), "array-like", BlockModel],
         "joint": ["boolean"],
         "binarize": [StrOptions({"auto"}), "boolean"],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "n_neighbors": [None, Interval(Integral, 1, None, closed="left")],
     }
+
+    _default_neighbors = N_NEIGHBORS
 
     def __init__(
         self,
@@ -159,7 +165,7 @@ class BlockModelSelector(DescentSelector):
         joint: bool = True,
         profile_ratio: float = 0.6,
         binarize: bool | Literal["auto"] = "auto",
-        n_neighbors: int = 10,
+        n_neighbors: int | None = None,
         solver: Descent | None = None,
         device: str = "cpu",
         n_jobs: int | None = None,

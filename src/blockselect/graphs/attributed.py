@@ -132,9 +132,12 @@ def check_attributed_graph(
 
 
 def check_adjacency(
-    adjacency: Any, n_nodes: int, *, node_ids: ObjectArray | None = None, dtype: Any = np.float64
+    adjacency: Any, n_nodes: int | None = None, *, node_ids: ObjectArray | None = None, dtype: Any = np.float64
 ) -> Sparse:
-    """The checks of the network alone: CSR, symmetric, weights finite and ≥ 0, at least one link."""
+    """The checks of the network alone: CSR, symmetric, weights finite and ≥ 0, at least one link.
+
+    Where `n_nodes` is None the graph itself must say how many nodes it has, which a table of edges does not.
+    """
     weights = as_square_csr(adjacency, n_nodes, node_ids)
     check_weights(weights, node_ids, np.dtype(dtype))
     return without_direction(weights)

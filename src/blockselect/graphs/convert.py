@@ -6,20 +6,22 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy import sparse
 
 from blockselect.arrays import Features, FloatArray, IntArray, ObjectArray, Sparse
+from blockselect.graphs.cells import check_cells, check_kind
+from blockselect.graphs.edge_tables import edge_matrix
 
 
 def as_float_matrix(matrix: Any, name: str) -> Features:
     """A float matrix of its own, dense or CSR: float32 stays, other numbers become float64."""
     if isinstance(matrix, pd.DataFrame):
+        check_cells(matrix, name)
         matrix = _frame_values(matrix)
     if sparse.issparse(matrix):
         return _canonical_csr(matrix, name)
     try:
-        array = np.asarray(matrix)
+        array = np.asanyarray(matrix)  # keeps a mask, which is refused
     except ValueError as error:
         raise ValueError(f"{name} is no matrix ({error}); give every row as many entries.") from error
     if array.ndim != 2:
@@ -27,16 +29,9 @@ def as_float_matrix(matrix: Any, name: str) -> Features:
             f"{name} is of type {type(matrix).__name__} and has {array.ndim} dimension(s); expected a matrix "
             "with one row a node."
         )
-    _check_kind(array.dtype, name)
-    try:
-        with np.errstate(over="ignore"):  # what is too large becomes infinite, which a later check names
-            return np.array(array, dtype=_float_type(array.dtype), order="C")
-    except (TypeError, ValueError, OverflowError) as error:
-        (row, column), entry = next(cell for cell in np.ndenumerate(array) if not is_number(cell[1]))
-        raise ValueError(
-            f"{name} holds {entry!r} at row {row}, column {column}, which is not a float64 number; encode it "
-            "as a number first."
-        ) from error
+    check_cells(array, name)
+    with np.errstate(over="ignore"):  # what is too large becomes infinite, which a later check names
+        return np.array(array, dtype=_float_type(array.dtype), order="C")
 
 
 def as_dense(matrix: Any) -> FloatArray:
@@ -45,9 +40,12 @@ def as_dense(matrix: Any) -> FloatArray:
 
 
 def as_square_csr(
-    adjacency: Any, n_nodes: int, node_ids: ObjectArray | None = None, *, name: str = "adjacency"
+    adjacency: Any, n_nodes: int | None, node_ids: ObjectArray | None = None, *, name: str = "adjacency"
 ) -> Sparse:
-    """The (n, n) weights of a matrix or an edge table in float64, direction still in them."""
+    """The (n, n) weights of a matrix or an edge table in float64, direction still in them.
+
+    Where `n_nodes` is None, a matrix says it itself; a table of edges cannot: nodes without links are not in it.
+    """
     if adjacency is None:
         raise ValueError(
             f"{name} is missing (None); pass the graph of these rows, or build one with "
@@ -55,6 +53,11 @@ def as_square_csr(
         )
     if isinstance(adjacency, pd.DataFrame):
         if not _is_square_frame(adjacency):
+            if n_nodes is None:
+                raise ValueError(
+                    f"{name} is a table of {len(adjacency)} edges, which does not say which nodes there are; pass the "
+                    "square matrix of the links."
+                )
             return adjacency_from_edges(adjacency, n_nodes, node_ids)
         adjacency = _align_square_frame(adjacency, node_ids)
     weights = sparse.csr_array(as_float_matrix(adjacency, name)).astype(np.float64, copy=False)
@@ -70,7 +73,7 @@ def as_square_csr(
         raise ValueError(
             f"{name} has shape {weights.shape}; expected a square matrix, one row and column a node.{hint}"
         )
-    if rows != n_nodes:
+    if n_nodes is not None and rows != n_nodes:
         raise ValueError(
             f"{name} has {rows} nodes but features has {n_nodes} rows; pass the graph of exactly these rows."
         )
@@ -84,71 +87,11 @@ def without_direction(weights: Sparse) -> Sparse:
     return symmetric
 
 
-def adjacency_from_edges(edges: pd.DataFrame, n_nodes: int, node_ids: ObjectArray | None = None) -> Sparse:
-    """The weights of a table with the columns source, target and perhaps weight.
-
-    The same (source, target) twice counts once without weights and adds up with them.
-    """
-    source, target, weight = edge_columns(edges)
-    nodes = pd.concat([source, target], ignore_index=True)
-    ends = _positions(nodes, n_nodes, node_ids).reshape(2, len(edges))
-    values: Any = np.ones(len(edges), dtype=bool)  # duplicates of True stay one link
-    if weight is not None:
-        values = _edge_weights(source, target, weight)
-    table = sparse.coo_array((values, (ends[0], ends[1])), shape=(n_nodes, n_nodes))
-    return _canonical_csr(table, "adjacency")
-
-
-def edge_columns(edges: pd.DataFrame) -> tuple[pd.Series[Any], pd.Series[Any], pd.Series[Any] | None]:
-    """Source, target and weight: by these names, else the first two or three of as many columns."""
-    names = [str(name).strip().lower() for name in edges.columns]
-    if names.count("source") == names.count("target") == 1 and names.count("weight") <= 1:
-        at = [names.index(name) for name in ("source", "target", "weight") if name in names]
-    elif len(names) in (2, 3):
-        at = list(range(len(names)))
-    else:
-        raise ValueError(
-            f"an edge table needs the columns source, target and perhaps weight; this one has {len(names)}: "
-            f"{edges.columns[:6].tolist()}. Name them so. (A DataFrame is read as a matrix only if its index "
-            "and its columns are the same nodes.)"
-        )
-    return edges.iloc[:, at[0]], edges.iloc[:, at[1]], edges.iloc[:, at[2]] if len(at) == 3 else None
-
-
-def _edge_weights(source: pd.Series[Any], target: pd.Series[Any], weight: pd.Series[Any]) -> FloatArray:
-    # Checked edge by edge: a sum over duplicates would hide a negative one.
-    _check_kind(weight.dtype, f"edge column {weight.name!r}")
-    numbers = pd.to_numeric(weight, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-    wrong = np.flatnonzero(~(np.isfinite(numbers) & (numbers >= 0)))
-    if wrong.size:
-        at = int(wrong[0])
-        start, end, cell = (column.tolist()[at] for column in (source, target, weight))
-        raise ValueError(
-            f"{wrong.size} edge(s) have a weight that is no finite number ≥ 0, first the edge from {start!r} "
-            f"to {end!r}, whose {weight.name!r} is {cell!r}; correct these weights, or drop these edges or the "
-            "column."
-        )
-    return numbers
-
-
-def _positions(nodes: pd.Series[Any], n_nodes: int, node_ids: ObjectArray | None) -> NDArray[np.intp]:
-    """Row numbers of the nodes that edges name: of all sources, then of all targets."""
-    if nodes.hasnans:
-        side, at = divmod(int(np.flatnonzero(nodes.isna())[0]), len(nodes) // 2)
-        raise ValueError(
-            f"edge {at}, counted from 0, has no {('source', 'target')[side]}; fill it in or drop the edge."
-        )
-    known = pd.RangeIndex(n_nodes) if node_ids is None else pd.Index(node_ids, tupleize_cols=False)
-    rows = known.get_indexer(pd.Index(nodes, tupleize_cols=False))
-    if (rows < 0).any():
-        unknown = nodes[rows < 0].drop_duplicates().tolist()
-        expected = f"row numbers 0 to {n_nodes - 1}" if node_ids is None else f"ids such as {[*node_ids[:3]]}"
-        raise ValueError(
-            f"{len(unknown)} node(s) of the edge table have no row in features, for example {unknown[:3]}; "
-            f"expected {expected}. Add their rows, drop these edges, or make both use the same ids (1 and "
-            "'1' differ)."
-        )
-    return rows
+def adjacency_from_edges(
+    edges: pd.DataFrame, n_nodes: int, node_ids: ObjectArray | None = None, *, weight: Any = None
+) -> Sparse:
+    """The weights of a table of edges: the same edge twice counts once without weights and adds up with them."""
+    return _canonical_csr(edge_matrix(edges, n_nodes, node_ids, weight=weight), "adjacency")
 
 
 def _is_square_frame(frame: pd.DataFrame) -> bool:
@@ -183,7 +126,8 @@ def _canonical_csr(matrix: Any, name: str) -> Sparse:
     """CSR of its own: sorted, each entry once, no stored zero, 32-bit indices where they suffice."""
     if matrix.ndim != 2:
         raise ValueError(f"{name} has {matrix.ndim} dimension(s); expected a matrix with one row a node.")
-    _check_kind(matrix.dtype, name)
+    if matrix.dtype.kind not in "biuf":
+        check_kind(matrix.dtype, name)
     if matrix.format in ("csr", "csc", "bsr"):
         # A new container around the same arrays, as the check may trim the one it is asked of.
         matrix = type(matrix)((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)
@@ -202,22 +146,6 @@ def _canonical_csr(matrix: Any, name: str) -> Sparse:
         (csr.data, csr.indices.astype(index, copy=False), csr.indptr.astype(index, copy=False)),
         shape=csr.shape,
     )
-
-
-def _check_kind(dtype: Any, name: str) -> None:
-    if dtype.kind == "c":
-        raise ValueError(f"Complex data not supported: {name} is {dtype}; pass real numbers.")
-    if dtype.kind not in "biufO":
-        raise ValueError(f"{name} is of type {dtype}; encode it as numbers first.")
-
-
-def is_number(entry: Any) -> bool:
-    """Whether float64 can hold it, be it a number or the text of one."""
-    try:
-        float(entry)
-    except (TypeError, ValueError, OverflowError):
-        return False
-    return True
 
 
 def _float_type(dtype: np.dtype[Any]) -> type[np.floating[Any]]:

@@ -9,8 +9,10 @@ from sklearn.neighbors import kneighbors_graph
 from blockselect.arrays import Features, Sparse
 from blockselect.errors import ParameterError
 
+N_NEIGHBORS = 10  # of each node, where nobody says how many
 
-def nearest_neighbour_graph(features: Features, n_neighbors: int = 10, metric: str = "cosine") -> Sparse:
+
+def nearest_neighbour_graph(features: Features, n_neighbors: int = N_NEIGHBORS, metric: str = "cosine") -> Sparse:
     """Links each node with its `n_neighbors` nearest by the features, in either direction, weight 1.
 
     Parameters

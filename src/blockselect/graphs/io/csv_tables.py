@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from blockselect.arrays import FloatArray
-from blockselect.graphs.convert import is_number
+from blockselect.graphs.cells import is_number
 
 # The separator is the first of these after the first cell of the header, quoted or not.
 FIRST_SEPARATOR = re.compile(r'^(?:"(?:[^"]|"")*"|[^",;\t]*)([,;\t])')

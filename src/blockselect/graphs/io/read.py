@@ -12,7 +12,8 @@ from scipy import sparse
 
 from blockselect.arrays import Features, ObjectArray, Sparse
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
-from blockselect.graphs.convert import as_float_matrix, is_number
+from blockselect.graphs.cells import is_number
+from blockselect.graphs.convert import as_float_matrix
 from blockselect.graphs.io.csv_tables import has_no_names, numeric_cells, read_csv_table
 from blockselect.graphs.io.matrices import MATRIX_READERS, read_matrix
 

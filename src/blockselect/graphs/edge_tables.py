@@ -1,0 +1,132 @@
+"""Tables of edges: which columns are source, target and weight, and the adjacency that the rows make."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import sparse
+
+from blockselect.arrays import FloatArray, ObjectArray
+from blockselect.graphs.cells import check_kind, is_number
+
+ENDS = ("source", "target")
+WEIGHT = "weight"
+
+
+def edge_matrix(edges: pd.DataFrame, n_nodes: int, node_ids: ObjectArray | None = None, *, weight: Any = None) -> Any:
+    """The rows of a table of edges as the entries of a COO matrix (n, n): True, or the weight.
+
+    Parameters
+    ----------
+    edges : DataFrame
+        The columns source and target, by these names or the first two; other columns say something of the edge.
+    n_nodes : int
+        Rows and columns of the result.
+    node_ids : array of shape (n,), optional
+        What the edges call the nodes; None: by their numbers 0 … n − 1.
+    weight : column, False or None
+        See :func:`blockselect.as_adjacency`.
+    """
+    source, target, weights = edge_columns(edges, weight=weight)
+    nodes = pd.concat([source, target], ignore_index=True)
+    ends = _positions(nodes, n_nodes, node_ids).reshape(2, len(edges))
+    values = np.ones(len(edges), dtype=bool) if weights is None else _edge_weights(source, target, weights)
+    return sparse.coo_array((values, (ends[0], ends[1])), shape=(n_nodes, n_nodes))
+
+
+def edge_columns(
+    edges: pd.DataFrame, *, weight: Any = None
+) -> tuple[pd.Series[Any], pd.Series[Any], pd.Series[Any] | None]:
+    """Source, target and weight. A number that is not called weight is never taken for one, nor left out silently."""
+    names = [str(name).strip().lower() for name in edges.columns]
+    ends = [names.index(end) for end in ENDS if names.count(end) == 1]
+    if len(ends) < 2:
+        if len(names) not in (2, 3) or WEIGHT in names[:2]:
+            raise ValueError(
+                f"an edge table needs the columns source, target and perhaps weight; this one has {len(names)}: "
+                f"{edges.columns[:6].tolist()}. Name them so. (A DataFrame is read as a matrix only if its index "
+                "and its columns are the same nodes.)"
+            )
+        ends = [0, 1]
+    at = _weight_column(edges, names, ends, weight)
+    return edges.iloc[:, ends[0]], edges.iloc[:, ends[1]], None if at is None else edges.iloc[:, at]
+
+
+def _weight_column(edges: pd.DataFrame, names: list[str], ends: list[int], weight: Any) -> int | None:
+    """Where the weights stand, if anywhere."""
+    others = [at for at in range(len(names)) if at not in ends]
+    if weight is False:
+        return None
+    if weight is not None:
+        chosen = [at for at in others if edges.columns[at] == weight]
+        if len(chosen) != 1:
+            raise ValueError(
+                f"weight is {weight!r}, but {len(chosen)} of the edge columns beside source and target are called so; "
+                f"choose one of {[edges.columns[at] for at in others]}, or False for links that count alike."
+            )
+        return chosen[0]
+    called_so = [at for at in others if names[at] == WEIGHT]
+    if len(called_so) > 1:
+        raise ValueError(f"{len(called_so)} edge columns are called weight; rename all but one.")
+    if called_so:
+        return called_so[0]
+    doubtful = [at for at in others if _may_be_weights(edges.iloc[:, at])]
+    if doubtful:
+        column = edges.columns[doubtful[0]]
+        raise ValueError(
+            f"edge column {column!r} holds numbers but is not called weight; rename it to weight if it is the weight "
+            f"of the links, and drop it if not: edges.iloc[:, {ends}]."
+        )
+    return None
+
+
+def _may_be_weights(column: pd.Series[Any]) -> bool:
+    """Numbers, be they written as text: files give all cells as text."""
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        return not pd.api.types.is_bool_dtype(column.dtype)
+    cells = column.dropna().tolist()
+    return bool(cells) and all(map(is_number, cells))
+
+
+def _edge_weights(source: pd.Series[Any], target: pd.Series[Any], weight: pd.Series[Any]) -> FloatArray:
+    # Checked edge by edge: a sum over duplicates would hide a negative one.
+    check_kind(weight.dtype, f"edge column {weight.name!r}")
+    numbers = _as_numbers(weight)
+    wrong = np.flatnonzero(~(np.isfinite(numbers) & (numbers >= 0)))
+    if wrong.size:
+        at = int(wrong[0])
+        start, end, cell = (column.tolist()[at] for column in (source, target, weight))
+        raise ValueError(
+            f"{wrong.size} edge(s) have a weight that is no finite number ≥ 0, first the edge from {start!r} "
+            f"to {end!r}, whose {weight.name!r} is {cell!r}; correct these weights, or drop these edges or the "
+            "column."
+        )
+    return numbers
+
+
+def _as_numbers(weight: pd.Series[Any]) -> FloatArray:
+    """Real numbers, and NaN where a cell is none."""
+    if pd.api.types.is_numeric_dtype(weight.dtype):
+        return weight.to_numpy(dtype=np.float64, na_value=np.nan)
+    return np.array([float(cell) if is_number(cell) else np.nan for cell in weight.tolist()])
+
+
+def _positions(nodes: pd.Series[Any], n_nodes: int, node_ids: ObjectArray | None) -> NDArray[np.intp]:
+    """Row numbers of the nodes that edges name: of all sources, then of all targets."""
+    if nodes.hasnans:
+        side, at = divmod(int(np.flatnonzero(nodes.isna())[0]), len(nodes) // 2)
+        raise ValueError(f"edge {at}, counted from 0, has no {ENDS[side]}; fill it in or drop the edge.")
+    known = pd.RangeIndex(n_nodes) if node_ids is None else pd.Index(node_ids, tupleize_cols=False)
+    rows = known.get_indexer(pd.Index(nodes, tupleize_cols=False))
+    if (rows < 0).any():
+        unknown = nodes[rows < 0].drop_duplicates().tolist()
+        expected = f"row numbers 0 to {n_nodes - 1}" if node_ids is None else f"ids such as {[*node_ids[:3]]}"
+        raise ValueError(
+            f"{len(unknown)} node(s) of the edge table have no row in features, for example {unknown[:3]}; "
+            f"expected {expected}. Add their rows, drop these edges, or make both use the same ids (1 and "
+            "'1' differ)."
+        )
+    return rows
