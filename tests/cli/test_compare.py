@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from blockselect import BlockModelSelector
 from blockselect.cli import outputs
 from blockselect.cli.commands import app
-from blockselect.evaluation import comparison, evaluate_selection
+from blockselect.evaluation import clustering, comparison, evaluate_selection
 from blockselect.evaluation.process import CallError, Measured
 from blockselect.registry import SELECTORS
 from terminal import interrupt_on_terminal
@@ -108,7 +108,7 @@ def test_the_page_has_the_table_and_how_it_was_made(done):
 def test_the_record_holds_what_it_takes_to_repeat_the_run_and_no_time(done, classes):
     record = json.loads((done[0] / "run.json").read_text(encoding="utf-8"))
     assert record["command"] == "compare"
-    assert record["settings"] == {"top": [4, 8], "blocks": 3, "runs": 2}
+    assert record["settings"] == {"protocol": "clustering", "top": [4, 8], "blocks": 3, "runs": 2}
     assert record["seed"] == 0
     assert record["counts"] == {"nodes": 60, "links": record["counts"]["links"], "features": 30, "classes": 3}
     assert record["methods"]["block-model"]["n_blocks"] == 3
@@ -126,6 +126,33 @@ def test_the_same_seed_gives_the_same_record_and_scores(run, options, done, tmp_
         assert {k: v for k, v in ours.items() if k not in measured} == {
             k: v for k, v in theirs.items() if k not in measured
         }
+
+
+@pytest.mark.parametrize(
+    ("protocol", "column", "shown"),
+    [("classification", "averaged_accuracy", "averaged ± sd"), ("links", "auc", "AUC ± sd")],
+)
+def test_other_protocols_have_the_same_tables(run, options, tmp_path, in_this_process, protocol, column, shown):
+    result = run("compare", *options, *QUICK, "--protocol", protocol, "--out", tmp_path / "out")
+    assert (result.exit_code, result.stderr) == (0, "")
+    rows = table(tmp_path / "out")
+    assert [row["method"] for row in rows] == ["all-features"] + ["block-model"] * 2 + ["variance"] * 2
+    assert all(0 <= float(row[column]) <= 1 and row[f"{column}_sd"] for row in rows)
+    assert shown in result.stdout
+    page = (tmp_path / "out" / "comparison.md").read_text(encoding="utf-8")
+    assert f"| {shown} |" in page
+    assert "2 runs" in page
+    assert json.loads((tmp_path / "out" / "run.json").read_text())["settings"]["protocol"] == protocol
+
+
+def test_links_need_no_classes(run, network, tmp_path, in_this_process):
+    result = run("compare", *network.options, *QUICK, "--protocol", "links", "--out", tmp_path / "out")
+    assert result.exit_code == 0
+    record = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert record["settings"]["blocks"] is None
+    assert "classes" not in record["counts"]
+    page = (tmp_path / "out" / "comparison.md").read_text(encoding="utf-8")
+    assert "30 features; blocks as each method has them" in page
 
 
 def test_json_prints_the_rows_and_needs_no_folder(run, options, in_this_process):
@@ -200,7 +227,7 @@ def refuse(run, tmp_path, monkeypatch):
     def unexpected(*arguments):
         raise AssertionError("work began before the input was checked")
 
-    monkeypatch.setattr(comparison, "evaluate_selection", unexpected)
+    monkeypatch.setattr(clustering, "evaluate_selection", unexpected)
 
     def invoke(*arguments, out="results"):
         before = sorted(tmp_path.rglob("*"))
@@ -219,6 +246,12 @@ def test_an_unknown_method_is_refused_with_the_known_and_a_guess(refuse, options
     assert "no method is called 'morans-l'; known are: block-model, " in message
     assert "Did you mean morans-i?" in message
     assert "no method is called ''" in refuse(*options, "--methods", "variance,")
+
+
+def test_an_unknown_protocol_is_refused_with_the_known_and_a_guess(refuse, options):
+    message = refuse(*options, "--protocol", "link")
+    assert "--protocol: no protocol is called 'link'; known are: clustering, classification, links." in message
+    assert "Did you mean links?" in message
 
 
 @pytest.mark.parametrize("top", ["0", "-4", "4,0", "half", "0.5", "", "4,,8", "4 8"])

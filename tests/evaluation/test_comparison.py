@@ -7,9 +7,11 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from blockselect import BlockModelSelector, make_attributed_blocks
-from blockselect.evaluation import comparison, evaluate_selection
+from blockselect.evaluation import classify_selection, comparison, evaluate_selection, hide_links, predict_links
 from blockselect.evaluation.comparison import (
     ALL_FEATURES,
+    PROTOCOLS,
+    Figure,
     RankedFeatures,
     compare_methods,
     rank_features,
@@ -56,17 +58,48 @@ def test_scores_are_those_of_the_protocol_on_the_best_features(graph, calls):
     row = compare_methods(graph, ["block-model"], [6], n_blocks=3, n_runs=3, seed=5).rows[1]
     selector = BlockModelSelector(6, n_blocks=3, random_state=5).fit(graph.features, adjacency=graph.adjacency)
     scores = evaluate_selection(graph.features, graph.classes, selector.support_, n_runs=3)
-    assert (row.accuracy, row.accuracy_sd) == (scores.accuracy, scores.accuracy_sd)
-    assert (row.nmi, row.nmi_sd, row.n_zero_rows) == (scores.nmi, scores.nmi_sd, scores.n_zero_rows)
+    assert row.figures == {
+        "accuracy": Figure(scores.accuracy, scores.accuracy_sd),
+        "nmi": Figure(scores.nmi, scores.nmi_sd),
+    }
+    assert row.n_zero_rows == scores.n_zero_rows
     assert (row.seconds, row.peak_mb, row.base_mb) == (0.5, 200, 150)
+
+
+def test_classification_is_that_of_the_library(graph, calls):
+    row = compare_methods(graph, ["variance"], [6], n_blocks=3, protocol="classification", n_runs=3).rows[1]
+    columns = rank_features("variance", graph, 6, 3, 0).best(6)
+    scores = classify_selection(graph.features, graph.classes, columns, adjacency=graph.adjacency, n_runs=3)
+    assert row.figures["accuracy"] == Figure(scores.accuracies.mean(), scores.accuracies.std())
+    assert row.figures["averaged_accuracy"].mean == scores.averaged_accuracies.mean()
+
+
+def test_hidden_links_are_hidden_from_the_methods(graph, calls):
+    row = compare_methods(graph, ["morans-i"], [6], n_blocks=3, protocol="links", n_runs=3, seed=4).rows[1]
+    split = hide_links(graph.adjacency, random_state=4)
+    assert abs(calls[0][1].adjacency - split.kept).sum() == 0
+    columns = rank_features("morans-i", calls[0][1], 6, 3, 4).best(6)
+    scores = predict_links(graph.features, split, columns, n_runs=3)
+    assert row.figures == {"auc": Figure(scores.aucs.mean(), scores.aucs.std())}
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_every_protocol_has_its_measures_in_all_rows_and_says_how_it_judges(graph, calls, protocol):
+    compared = compare_methods(graph, ["variance"], [4], n_blocks=3, protocol=protocol, n_runs=2)
+    for row in compared.rows:
+        assert list(row.figures) == list(compared.titles)
+        assert all(0 <= figure.mean <= 1 for figure in row.figures.values())
+    assert "2 runs" in compared.description
+    record = compared.rows[1].record(compared.titles)
+    assert [name for name in record if name.endswith("_sd")] == [f"{name}_sd" for name in compared.titles]
 
 
 def test_a_method_that_fails_is_rows_with_its_error_and_the_others_go_on(graph, calls):
     compared = compare_methods(graph, ["broken", "variance"], [4, 9], n_blocks=3, n_runs=1)
     assert compared.errors == {"broken": "its process ended."}
     failed = [row for row in compared.rows if row.method == "broken"]
-    assert [(row.n_features, row.accuracy, row.seconds) for row in failed] == [(4, None, None), (9, None, None)]
-    assert [row.accuracy is not None for row in compared.rows if row.method == "variance"] == [True, True]
+    assert [(row.n_features, row.figures, row.seconds) for row in failed] == [(4, {}, None), (9, {}, None)]
+    assert [bool(row.figures) for row in compared.rows if row.method == "variance"] == [True, True]
 
 
 def test_progress_is_reported_step_by_step_also_of_a_failure(graph, calls):
@@ -108,7 +141,7 @@ def test_a_method_that_scores_no_feature_is_an_error_row(graph, calls, monkeypat
     nothing = RankedFeatures(np.arange(1, 41), np.zeros(40, dtype=bool), ())
     monkeypatch.setattr(comparison, "rank_features", lambda *arguments: nothing)
     row = compare_methods(graph, ["variance"], [4], n_blocks=3, n_runs=1).rows[1]
-    assert (row.n_selected, row.accuracy, row.seconds) == (0, None, 0.5)
+    assert (row.n_selected, row.figures, row.seconds) == (0, {}, 0.5)
     assert "no feature has a score" in row.error
 
 
@@ -132,7 +165,10 @@ def test_a_network_without_classes_and_bad_numbers_are_refused(graph, calls):
     nameless = check_attributed_graph(graph.features, graph.adjacency)
     with pytest.raises(ValueError, match="no classes to compare with"):
         compare_methods(nameless, ["variance"], [4], n_blocks=3)
+    with pytest.raises(ValueError, match=r"no protocol is called 'clusters'.*Did you mean clustering\?"):
+        compare_methods(graph, ["variance"], [4], n_blocks=3, protocol="clusters")
     for numbers in ([], [0], [41]):
         with pytest.raises(ValueError, match="from 1 to 40"):
             compare_methods(graph, ["variance"], numbers, n_blocks=3)
     assert calls == []
+    assert compare_methods(nameless, ["variance"], [4], n_blocks=None, protocol="links", n_runs=1).errors == {}

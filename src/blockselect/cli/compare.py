@@ -1,4 +1,4 @@
-"""`blockselect compare`: methods side by side on a network whose classes are known."""
+"""`blockselect compare`: methods side by side on a network, by one of the protocols."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from blockselect.cli.inputs import NetworkInput, load_network
 from blockselect.cli.outputs import check_destination, write_together
 from blockselect.cli.record import file_record
 from blockselect.cli.terminal import progress_bar
-from blockselect.evaluation.comparison import compare_methods
+from blockselect.evaluation.comparison import PROTOCOLS, compare_methods
 from blockselect.graphs.neighbours import N_NEIGHBORS
-from blockselect.names import check_known
+from blockselect.names import check_known, look_up
 from blockselect.registry import SELECTORS
 
 OUTPUT_FILES = ("comparison.csv", "comparison.md", "json")
@@ -31,8 +31,18 @@ Classes = Annotated[
         metavar="FILE",
         exists=True,
         dir_okay=False,
-        help="Known classes, with --features: .csv with a header, one row a node: its id, its class.",
+        help="Known classes, with --features: .csv with a header, one row a node: its id, its class. Links need none.",
         rich_help_panel="Input",
+    ),
+]
+ProtocolName = Annotated[
+    str,
+    typer.Option(
+        "--protocol",
+        metavar="|".join(PROTOCOLS),
+        help="How a selection is judged: K-means against known classes; classes learnt from 20 labels each; "
+        "links hidden from the methods.",
+        rich_help_panel="Comparison",
     ),
 ]
 Methods = Annotated[
@@ -52,13 +62,13 @@ Blocks = Annotated[
     typer.Option(
         min=1,
         help="Blocks or clusters of nodes, for methods that look for them (paper: k).",
-        show_default="the number of classes",
+        show_default="the number of classes, where they are known",
         rich_help_panel="Comparison",
     ),
 ]
 Runs = Annotated[
     int,
-    typer.Option(min=1, help="Runs of K-means, with the seeds 0, 1, ….", rich_help_panel="Comparison"),
+    typer.Option(min=1, help="Runs of the protocol, with the seeds 0, 1, ….", rich_help_panel="Comparison"),
 ]
 Out = Annotated[
     Path | None,
@@ -73,7 +83,7 @@ Seed = Annotated[
     typer.Option(
         min=0,
         max=2**32 - 1,
-        help="Of the methods: the same seed, the same scores.",
+        help="Of the methods, and of hidden links: the same seed, the same scores.",
         rich_help_panel="Computation",
     ),
 ]
@@ -81,7 +91,7 @@ Workers = Annotated[
     int,
     typer.Option(
         min=1,
-        help="Processes that share the runs of K-means. Methods rank one after another: their times compare.",
+        help="Processes that share the runs of the protocol. Methods rank one after another: their times compare.",
         rich_help_panel="Computation",
     ),
 ]
@@ -95,6 +105,7 @@ def compare(
     features: opt.Features = None,
     graph: opt.Graph = None,
     classes: Classes = None,
+    protocol: ProtocolName = "clustering",
     methods: Methods = "all",
     top: Top = "16,64",
     blocks: Blocks = None,
@@ -107,15 +118,16 @@ def compare(
 ) -> None:
     """blockselect compare --dataset cora --methods block-model,variance --top 16,64 --out comparison"""
     check_destination(out, OUTPUT_FILES, as_json=as_json)
-    names, numbers = parse_methods(methods), parse_numbers(top)
-    network = load_labelled_network(dataset, features, graph, classes)
-    task = check_task(network, names, numbers, blocks=blocks, runs=runs, seed=seed)
+    names, numbers, needs_classes = parse_methods(methods), parse_numbers(top), protocol_needs_classes(protocol)
+    network = load_labelled_network(dataset, features, graph, classes, needs_classes=needs_classes)
+    task = check_task(network, names, numbers, protocol=protocol, blocks=blocks, runs=runs, seed=seed)
     with progress_bar(quiet) as progress:
         comparison = compare_methods(
             network.graph,
             names,
             numbers,
             n_blocks=task.n_blocks,
+            protocol=protocol,
             n_runs=runs,
             seed=seed,
             n_jobs=workers,
@@ -151,6 +163,14 @@ def parse_methods(text: str) -> list[str]:
     return names
 
 
+def protocol_needs_classes(name: str) -> bool:
+    """Whether the protocol of this name compares with known classes."""
+    try:
+        return look_up(name, PROTOCOLS, what="protocol").needs_classes
+    except ValueError as error:
+        raise Failure(f"--protocol: {error}") from error
+
+
 def parse_numbers(text: str) -> list[int]:
     """Numbers of features, rising."""
     try:
@@ -163,10 +183,10 @@ def parse_numbers(text: str) -> list[int]:
 
 
 def load_labelled_network(
-    dataset: str | None, features: Path | None, graph: Path | None, classes: Path | None
+    dataset: str | None, features: Path | None, graph: Path | None, classes: Path | None, *, needs_classes: bool
 ) -> NetworkInput:
     """The network that the options name, with its classes."""
-    if features is not None and classes is None:
+    if needs_classes and features is not None and classes is None:
         raise Failure("--features needs --classes FILE: methods are compared by how well they find known classes.")
     if dataset is not None and classes is not None:
         raise Failure("--classes goes with --features; a --dataset brings its own classes.")
@@ -179,7 +199,14 @@ def load_labelled_network(
 
 
 def check_task(
-    network: NetworkInput, methods: list[str], numbers: list[int], *, blocks: int | None, runs: int, seed: int
+    network: NetworkInput,
+    methods: list[str],
+    numbers: list[int],
+    *,
+    protocol: str,
+    blocks: int | None,
+    runs: int,
+    seed: int,
 ) -> Task:
     """Refuse what the network cannot give, before any work."""
     graph = network.graph
@@ -187,5 +214,6 @@ def check_task(
         raise Failure(f"--top is {numbers[-1]} but there are {graph.n_features} features; choose at most those.")
     if blocks is not None and blocks > graph.n_nodes:
         raise Failure(f"--blocks is {blocks} but there are {graph.n_nodes} nodes; choose at most those.")
-    n_blocks = n_classes(network) if blocks is None else blocks
-    return Task(network, methods, numbers, n_blocks, runs, seed)
+    if blocks is None and (graph.classes is not None or protocol_needs_classes(protocol)):
+        blocks = n_classes(network)
+    return Task(network, methods, numbers, protocol, blocks, runs, seed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from rich import box
@@ -16,7 +16,7 @@ from blockselect.cli.inputs import NetworkInput
 from blockselect.cli.record import json_bytes, settings_record, versions
 from blockselect.cli.terminal import printable
 from blockselect.evaluation.comparison import Comparison
-from blockselect.evaluation.comparison_tables import HEADER, cells, csv_table, markdown_table
+from blockselect.evaluation.comparison_tables import cells, csv_table, header, markdown_table
 from blockselect.registry import make_selector
 
 WIDE = 120
@@ -29,7 +29,8 @@ class Task:
     network: NetworkInput
     methods: list[str]
     numbers: list[int]
-    n_blocks: int
+    protocol: str
+    n_blocks: int | None
     n_runs: int
     seed: int
 
@@ -45,7 +46,7 @@ def n_classes(network: NetworkInput) -> int:
 def file_contents(task: Task, comparison: Comparison) -> dict[str, bytes]:
     """Every file of the run, by name."""
     return {
-        "comparison.csv": csv_table(comparison.rows).encode(),
+        "comparison.csv": csv_table(comparison).encode(),
         "comparison.md": page(task, comparison).encode(),
         "run.json": json_bytes(run_record(task, comparison)),
     }
@@ -56,7 +57,7 @@ def run_record(task: Task, comparison: Comparison) -> dict[str, Any]:
     return {
         "command": "compare",
         "input": task.network.record,
-        "settings": {"top": task.numbers, "blocks": task.n_blocks, "runs": task.n_runs},
+        "settings": {"protocol": task.protocol, "top": task.numbers, "blocks": task.n_blocks, "runs": task.n_runs},
         "seed": task.seed,
         "versions": versions(),
         "counts": _counts(task.network),
@@ -68,24 +69,22 @@ def run_record(task: Task, comparison: Comparison) -> dict[str, Any]:
 
 def summary(task: Task, comparison: Comparison) -> dict[str, Any]:
     """The run and its rows, for --json."""
-    return {**run_record(task, comparison), "rows": [asdict(row) for row in comparison.rows]}
+    return {**run_record(task, comparison), "rows": [row.record(comparison.titles) for row in comparison.rows]}
 
 
 def page(task: Task, comparison: Comparison) -> str:
     """The comparison as a page of Markdown."""
-    counts = _counts(task.network)
+    counts, titles = _counts(task.network), comparison.titles
+    blocks = "blocks as each method has them" if task.n_blocks is None else f"{task.n_blocks} blocks"
     base = max((row.base_mb for row in comparison.rows if row.base_mb is not None), default=None)
     memory = "" if base is None else f" Its base, before the fit, is at most {base:.0f} MB of that."
     failures = "".join(f"- {name}: {' '.join(error.split())}\n" for name, error in comparison.errors.items())
     return (
         f"# Comparison on {task.network.title}\n\n"
-        f"{counts['nodes']:,} nodes, {counts['links']:,} links, {counts['features']:,} features, "
-        f"{counts['classes']} classes; {task.n_blocks} blocks, seed {task.seed}.\n\n"
-        f"{markdown_table(HEADER, map(cells, comparison.rows))}\n"
+        f"{', '.join(f'{count:,} {what}' for what, count in counts.items())}; {blocks}, seed {task.seed}.\n\n"
+        f"{markdown_table(header(titles), (cells(row, titles) for row in comparison.rows))}\n"
         f"Each method ranks the features once, asked for {task.numbers[-1]} (d: how many of the best are kept; "
-        "selected: how many of them have a score). Rows of the selected features are scaled to unit length and "
-        f"clustered by K-means into {counts['classes']} clusters, {task.n_runs} runs with 10 starts each; "
-        "ACC by the best matching of clusters to classes, NMI over the larger entropy, sd over the runs. "
+        f"selected: how many of them have a score). {comparison.description} "
         "Zero rows are nodes that have none of the selected features. "
         f"Seconds are those of the ranking, peak MB the memory of the process it ran in.{memory}\n"
         + (f"\n## Failed\n\n{failures}" if failures else "")
@@ -95,14 +94,15 @@ def page(task: Task, comparison: Comparison) -> str:
 def show_table(comparison: Comparison) -> None:
     """The comparison on the terminal, each method named once."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column(HEADER[0], overflow="fold")
-    for title in HEADER[1:]:
+    first, *others = header(comparison.titles)
+    table.add_column(first, overflow="fold")
+    for title in others:
         table.add_column(
             printable(title).replace(" rows", "\nrows").replace(" MB", "\nMB"), justify="right", no_wrap=True
         )
     before = ""
     for row in comparison.rows:
-        name, *values = cells(row)
+        name, *values = cells(row, comparison.titles)
         if name == before:
             name, values[-2:] = "", ["", ""]  # of the one ranking, shown already
         table.add_row(*(Text(printable(cell)) for cell in (name, *values)))
@@ -113,12 +113,8 @@ def show_table(comparison: Comparison) -> None:
 
 def _counts(network: NetworkInput) -> dict[str, int]:
     graph = network.graph
-    return {
-        "nodes": graph.n_nodes,
-        "links": graph.n_links,
-        "features": graph.n_features,
-        "classes": n_classes(network),
-    }
+    counts = {"nodes": graph.n_nodes, "links": graph.n_links, "features": graph.n_features}
+    return counts if graph.classes is None else {**counts, "classes": n_classes(network)}
 
 
 def _settings_of(task: Task, name: str) -> dict[str, Any]:

@@ -9,15 +9,22 @@ from dataclasses import dataclass
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_array
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.preprocessing import normalize
 from threadpoolctl import threadpool_limits
 
 from blockselect.arrays import Features, FloatArray, IntArray
 from blockselect.errors import ParameterError
 from blockselect.evaluation.metrics import clustering_accuracy, normalized_mutual_information
+from blockselect.evaluation.protocol import SelectionProtocol, known_classes
+from blockselect.evaluation.selected_rows import (
+    check_at_least_one,
+    check_one_class_a_row,
+    check_selected,
+    count_zero_rows,
+    unit_rows,
+)
+from blockselect.graphs.attributed import AttributedGraph
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,6 +35,10 @@ class ClusteringScores:
     nmis: FloatArray  # (n_runs,) (paper: NMI)
     n_features: int
     n_zero_rows: int  # nodes that have none of the features: they make a clustering look better or worse than it is
+
+    @property
+    def measures(self) -> dict[str, FloatArray]:
+        return {"accuracy": self.accuracies, "nmi": self.nmis}
 
     @property
     def accuracy(self) -> float:
@@ -44,6 +55,29 @@ class ClusteringScores:
     @property
     def nmi_sd(self) -> float:
         return float(self.nmis.std())
+
+
+class Clustering(SelectionProtocol):
+    """As many clusters as classes, by K-means."""
+
+    titles = {"accuracy": "ACC", "nmi": "NMI"}  # noqa: RUF012
+    needs_classes = True
+
+    def __init__(self, graph: AttributedGraph, *, n_runs: int, seed: int, n_jobs: int | None = None) -> None:
+        del seed  # nothing is hidden from the methods
+        self.seen, self.classes = graph, known_classes(graph)
+        self.n_runs, self.n_jobs = n_runs, n_jobs
+
+    def evaluate(self, columns: IntArray) -> ClusteringScores:
+        graph = self.seen
+        return evaluate_selection(graph.features, self.classes, columns, n_runs=self.n_runs, n_jobs=self.n_jobs)
+
+    def describe(self) -> str:
+        return (
+            "Rows of the selected features are scaled to unit length and clustered by K-means into "
+            f"{len(np.unique(self.classes))} clusters, {self.n_runs} runs with 10 starts each; "
+            "ACC by the best matching of clusters to classes, NMI over the larger entropy, sd over the runs."
+        )
 
 
 def evaluate_selection(
@@ -93,18 +127,14 @@ def evaluate_selection(
     >>> scores.accuracies.shape, scores.n_zero_rows > 0
     ((2,), True)
     """
-    known = np.asarray(classes)
     n_nodes, n_features = features.shape
-    if known.shape != (n_nodes,):
-        raise ValueError(f"classes has shape {known.shape} but features has {n_nodes} rows; give one class a row.")
+    known = check_one_class_a_row(classes, n_nodes)
     wanted = len(np.unique(known)) if n_clusters is None else n_clusters
     if not 1 <= wanted <= n_nodes:
         raise ParameterError(
             "n_clusters", f"is {wanted} but there are {n_nodes} nodes; choose 1 to {n_nodes} clusters."
         )
-    for name, value in (("n_runs", n_runs), ("n_init", n_init)):
-        if value < 1:
-            raise ParameterError(name, f"is {value}; expected at least 1.")
+    check_at_least_one(n_runs=n_runs, n_init=n_init)
     columns = check_selected(selected, n_features)
     rows = unit_rows(features, columns)
     seeds = np.arange(first_seed, first_seed + n_runs)
@@ -115,45 +145,8 @@ def evaluate_selection(
         accuracies=np.array([clustering_accuracy(known, clusters) for clusters in clusterings]),
         nmis=np.array([normalized_mutual_information(known, clusters) for clusters in clusterings]),
         n_features=len(columns),
-        n_zero_rows=n_nodes - int(np.count_nonzero(abs(rows).sum(axis=1))),
+        n_zero_rows=count_zero_rows(rows),
     )
-
-
-def check_selected(selected: ArrayLike, n_features: int) -> IntArray:
-    """Indices of the selected columns, rising, from indices or a mask."""
-    given = np.asarray(selected)
-    if given.dtype == bool:
-        if given.shape != (n_features,):
-            raise ParameterError("selected", f"is a mask of shape {given.shape} but there are {n_features} features.")
-        given = np.flatnonzero(given)
-    if given.ndim != 1 or given.size == 0:
-        raise ParameterError(
-            "selected", f"has shape {given.shape}; expected a list of at least one feature to cluster by."
-        )
-    if given.dtype.kind not in "iu" or given.min() < 0 or given.max() >= n_features:
-        raise ParameterError(
-            "selected", f"must hold whole numbers from 0 to {n_features - 1}, the columns of features."
-        )
-    columns = np.unique(given).astype(np.intp)
-    if len(columns) < len(given):
-        raise ParameterError("selected", f"names {len(given) - len(columns)} feature(s) twice; name each once.")
-    return columns
-
-
-def unit_rows(features: Features, columns: IntArray) -> Features:
-    """The selected columns with rows of unit length, in the form in which K-means is faster.
-
-    The form depends on the values alone: dense and sparse K-means differ by rounding, which ties turn into different
-    clusters, and the same features must give the same clusters however they are stored.
-    """
-    chosen = csr_array(features[:, columns], dtype=np.float64)
-    chosen.sum_duplicates()
-    chosen.eliminate_zeros()
-    parts = (chosen.data, chosen.indices.astype(np.int32), chosen.indptr.astype(np.int32))  # K-means takes no others
-    rows = csr_array(normalize(csr_array(parts, shape=chosen.shape)))
-    # Measured: an entry of a sparse row costs as much as five of a dense one, and the row itself as much as twenty.
-    per_row = rows.nnz / rows.shape[0]
-    return rows.toarray() if rows.shape[1] <= 20 + 5 * per_row else rows
 
 
 def _clusterings(rows: Features, n_clusters: int, n_init: int, seeds: Iterable[int]) -> list[IntArray]:

@@ -1,10 +1,9 @@
-"""A comparison: each method ranks the features once, and its best are clustered by the paper's protocol."""
+"""A comparison: each method ranks the features once, and its best are judged by one of the protocols."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -12,14 +11,25 @@ from numpy.typing import NDArray
 
 from blockselect.arrays import IntArray
 from blockselect.errors import ParameterError
-from blockselect.evaluation.clustering import ClusteringScores, evaluate_selection
+from blockselect.evaluation.classification import Classification
+from blockselect.evaluation.clustering import Clustering
+from blockselect.evaluation.link_prediction import LinkPrediction
 from blockselect.evaluation.process import CallError, Measured, measure_in_fresh_process
+from blockselect.evaluation.protocol import Scores, SelectionProtocol
 from blockselect.graphs.attributed import AttributedGraph
+from blockselect.names import look_up
 from blockselect.registry import fit_selector, make_selector
 from blockselect.warned import collected_warnings
 
 ALL_FEATURES = "all-features"
 """The row that every method is compared with."""
+
+PROTOCOLS: dict[str, type[Clustering | Classification | LinkPrediction]] = {
+    "clustering": Clustering,
+    "classification": Classification,
+    "links": LinkPrediction,
+}
+"""Ways to judge a selection, by name."""
 
 Progress = Callable[[str, int, int], None]  # method, steps done, of how many
 
@@ -38,27 +48,45 @@ class RankedFeatures:
 
 
 @dataclass(frozen=True, slots=True)
+class Figure:
+    """A measure over the runs of a protocol."""
+
+    mean: float
+    sd: float
+
+
+@dataclass(frozen=True, slots=True)
 class ComparisonRow:
     """One method at one number of features. What a failed method has no value for is None."""
 
     method: str
     n_features: int  # asked for (paper: d)
     n_selected: int | None = None
-    accuracy: float | None = None
-    accuracy_sd: float | None = None
-    nmi: float | None = None
-    nmi_sd: float | None = None
+    figures: Mapping[str, Figure] = field(default_factory=dict)  # by measure of the protocol
     n_zero_rows: int | None = None
     seconds: float | None = None  # of the one ranking
     peak_mb: float | None = None  # of the process that ranked
     base_mb: float | None = None  # of the same before it ranked
     error: str | None = None
 
+    def record(self, measures: Iterable[str]) -> dict[str, Any]:
+        """Flat, with a mean and an sd of each measure; None where there is none."""
+        figures: dict[str, float | None] = {}
+        for measure in measures:
+            figure = self.figures.get(measure)
+            figures[measure], figures[f"{measure}_sd"] = (None, None) if figure is None else (figure.mean, figure.sd)
+        flat: dict[str, Any] = {}
+        for name in (column.name for column in fields(self)):
+            flat |= figures if name == "figures" else {name: getattr(self, name)}
+        return flat
+
 
 @dataclass(slots=True)
 class Comparison:
-    """All rows, and what the methods warned of."""
+    """All rows, how they were made, and what the methods warned of."""
 
+    titles: Mapping[str, str]  # measures of the protocol, with what tables for people call them
+    description: str  # how selections were judged
     rows: list[ComparisonRow] = field(default_factory=list)
     warnings: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -73,51 +101,56 @@ def compare_methods(
     methods: Sequence[str],
     numbers: Sequence[int],
     *,
-    n_blocks: int,
+    n_blocks: int | None,
+    protocol: str = "clustering",
     n_runs: int = 20,
     seed: int = 0,
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Compare methods of the registry, and all features, on a network with known classes.
+    """Compare methods of the registry, and all features, on a network.
 
     A method that fails is a row with its error, and the others go on.
 
     Parameters
     ----------
     graph : AttributedGraph
-        With `classes`, which evaluation reads and no method.
+        With `classes` where the protocol needs them; no method reads them.
     methods : sequence of str
         Names in `SELECTORS`.
     numbers : sequence of int
         How many features to keep. Each method ranks once, asked for the most of them. (paper: d)
-    n_blocks : int
-        Blocks or clusters of nodes, for methods that look for them. (paper: k)
+    n_blocks : int or None
+        Blocks or clusters of nodes, for methods that look for them; None leaves each method's default. (paper: k)
+    protocol : {"clustering", "classification", "links"}
+        How a selection is judged: by K-means against known classes, as in the paper; by classes learnt from a few
+        labelled nodes; by links that were hidden from the methods.
     n_runs : int
-        Runs of K-means, with the seeds 0, 1, ….
+        Runs of the protocol, with the seeds 0, 1, ….
     seed : int
-        Of the methods.
+        Of the methods, and of the links that are hidden.
     n_jobs : int, optional
-        Processes that share the runs of K-means. Methods rank one after another, so that their times compare.
+        Processes that share the runs. Methods rank one after another, so that their times compare.
     progress : callable, optional
         Called as ``progress(method, done, total)``.
     """
-    if graph.classes is None:
-        raise ValueError("the network has no classes to compare with; pass them to check_attributed_graph.")
+    kind = look_up(protocol, PROTOCOLS, what="protocol")
     if not numbers or max(numbers) > graph.n_features or min(numbers) < 1:
         raise ParameterError(
             "numbers", f"is {list(numbers)}; expected numbers of features from 1 to {graph.n_features}."
         )
     report = progress or (lambda method, done, total: None)
-    evaluate = partial(evaluate_selection, graph.features, graph.classes, n_runs=n_runs, n_jobs=n_jobs)
+    judge = kind(graph, n_runs=n_runs, seed=seed, n_jobs=n_jobs)
     steps = 1 + len(numbers)
+    comparison = Comparison(judge.titles, judge.describe())
     report(ALL_FEATURES, 0, 1)
-    comparison = Comparison([_scored_row(ALL_FEATURES, graph.n_features, evaluate(np.arange(graph.n_features)))])
+    every = judge.evaluate(np.arange(graph.n_features))
+    comparison.rows.append(_scored_row(ALL_FEATURES, graph.n_features, every))
     report(ALL_FEATURES, 1, 1)
     for method in methods:
         report(method, 0, steps)
         try:
-            measured = measure_in_fresh_process(rank_features, method, graph, max(numbers), n_blocks, seed)
+            measured = measure_in_fresh_process(rank_features, method, judge.seen, max(numbers), n_blocks, seed)
         except CallError as error:
             comparison.rows += [ComparisonRow(method, number, error=str(error)) for number in numbers]
             report(method, steps, steps)
@@ -125,13 +158,13 @@ def compare_methods(
         comparison.warnings[method] = measured.value.warnings
         for done, number in enumerate(numbers, start=1):
             report(method, done, steps)
-            comparison.rows.append(_ranked_row(method, number, measured, evaluate))
+            comparison.rows.append(_ranked_row(method, number, measured, judge))
         report(method, steps, steps)
     return comparison
 
 
 def rank_features(
-    method: str, graph: AttributedGraph, n_features_to_select: int, n_blocks: int, seed: int
+    method: str, graph: AttributedGraph, n_features_to_select: int, n_blocks: int | None, seed: int
 ) -> RankedFeatures:
     """Rank the features of a network by a method of the registry."""
     selector = make_selector(method, n_features_to_select, n_blocks=n_blocks, random_state=seed)
@@ -140,9 +173,7 @@ def rank_features(
     return RankedFeatures(selector.ranking_, selector.support_, tuple(messages))
 
 
-def _ranked_row(
-    method: str, n_features: int, measured: Measured, evaluate: Callable[[IntArray], ClusteringScores]
-) -> ComparisonRow:
+def _ranked_row(method: str, n_features: int, measured: Measured, judge: SelectionProtocol) -> ComparisonRow:
     cost: dict[str, Any] = {
         "seconds": measured.seconds,
         "peak_mb": _megabytes(measured.peak_bytes),
@@ -151,18 +182,15 @@ def _ranked_row(
     columns = measured.value.best(n_features)
     if len(columns) == 0:
         return ComparisonRow(method, n_features, 0, error="no feature has a score to be selected by.", **cost)
-    return _scored_row(method, n_features, evaluate(columns), **cost)
+    return _scored_row(method, n_features, judge.evaluate(columns), **cost)
 
 
-def _scored_row(method: str, n_features: int, scores: ClusteringScores, **cost: Any) -> ComparisonRow:
+def _scored_row(method: str, n_features: int, scores: Scores, **cost: Any) -> ComparisonRow:
     return ComparisonRow(
         method,
         n_features,
         n_selected=scores.n_features,
-        accuracy=scores.accuracy,
-        accuracy_sd=scores.accuracy_sd,
-        nmi=scores.nmi,
-        nmi_sd=scores.nmi_sd,
+        figures={name: Figure(float(runs.mean()), float(runs.std())) for name, runs in scores.measures.items()},
         n_zero_rows=scores.n_zero_rows,
         **cost,
     )

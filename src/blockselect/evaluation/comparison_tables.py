@@ -4,33 +4,38 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
-from dataclasses import astuple, fields
+from collections.abc import Iterable, Mapping, Sequence
 
-from blockselect.evaluation.comparison import ComparisonRow
+from blockselect.evaluation.comparison import Comparison, ComparisonRow, Figure
 
-HEADER = ("method", "d", "selected", "ACC ± sd", "NMI ± sd", "zero rows", "seconds", "peak MB")
-"""Columns for people, as `cells` fills them."""
+AFTER_THE_MEASURES = ("zero rows", "seconds", "peak MB")
 
 
-def csv_table(rows: Iterable[ComparisonRow]) -> str:
+def header(titles: Mapping[str, str]) -> tuple[str, ...]:
+    """Columns for people, as `cells` fills them, with those of the protocol's measures."""
+    return ("method", "d", "selected", *(f"{title} ± sd" for title in titles.values()), *AFTER_THE_MEASURES)
+
+
+def csv_table(comparison: Comparison) -> str:
     """One line a row, each field a column; what a failed method has no value for is empty."""
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([field.name for field in fields(ComparisonRow)])
-    writer.writerows(astuple(row) for row in rows)
+    records = [row.record(comparison.titles) for row in comparison.rows]
+    writer = csv.DictWriter(text, records[0], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
     return text.getvalue()
 
 
-def cells(row: ComparisonRow) -> tuple[str, ...]:
-    """A row for people, in the order of HEADER."""
-    failed = "failed" if row.error is not None else ""
+def cells(row: ComparisonRow, titles: Mapping[str, str]) -> tuple[str, ...]:
+    """A row for people, in the order of `header`."""
+    figures = [_with_spread(row.figures.get(measure)) for measure in titles]
+    if row.error is not None:
+        figures[0] = "failed"
     return (
         row.method,
         str(row.n_features),
         _whole(row.n_selected),
-        _with_spread(row.accuracy, row.accuracy_sd) or failed,
-        _with_spread(row.nmi, row.nmi_sd),
+        *figures,
         _whole(row.n_zero_rows),
         "" if row.seconds is None else f"{row.seconds:.3g}" if row.seconds < 100 else f"{row.seconds:.0f}",
         "" if row.peak_mb is None else f"{row.peak_mb:.0f}",
@@ -48,5 +53,5 @@ def _whole(number: int | None) -> str:
     return "" if number is None else f"{number:d}"
 
 
-def _with_spread(mean: float | None, spread: float | None) -> str:
-    return "" if mean is None else f"{mean:.3f} ± {spread:.3f}"
+def _with_spread(figure: Figure | None) -> str:
+    return "" if figure is None else f"{figure.mean:.3f} ± {figure.sd:.3f}"

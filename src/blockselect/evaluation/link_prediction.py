@@ -1,0 +1,194 @@
+"""Held-out links: are nodes with a hidden link more alike in the selected features than nodes without one?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from sklearn.metrics import roc_auc_score
+from sklearn.utils import check_random_state
+
+from blockselect.arrays import Features, FloatArray, IntArray, Sparse
+from blockselect.errors import ParameterError
+from blockselect.evaluation.protocol import SelectionProtocol
+from blockselect.evaluation.selected_rows import check_at_least_one, check_selected, count_zero_rows, unit_rows
+from blockselect.graphs.attributed import AttributedGraph
+
+SHARE = 0.1
+_MOST_PAIRS = 10_000  # of either kind in a run
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HiddenLinks:
+    """A network in two parts: links to select by, and hidden ones to predict."""
+
+    kept: Sparse  # (n, n) symmetric, self-loops included
+    first: IntArray  # (h,) of each hidden link
+    second: IntArray  # (h,) the other end, the larger index
+
+    @property
+    def all_links(self) -> Sparse:
+        """Links of either part, each once, above the diagonal."""
+        hidden = sparse.csr_array((np.ones(len(self.first)), (self.first, self.second)), shape=self.kept.shape)
+        return sparse.csr_array(sparse.triu(self.kept, k=1)) + hidden
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinkScores:
+    """Area under the ROC curve, run by run."""
+
+    aucs: FloatArray  # (n_runs,)
+    n_features: int
+    n_zero_rows: int
+
+    @property
+    def measures(self) -> dict[str, FloatArray]:
+        return {"auc": self.aucs}
+
+
+class LinkPrediction(SelectionProtocol):
+    """A tenth of the links is hidden from the methods."""
+
+    titles = {"auc": "AUC"}  # noqa: RUF012
+    needs_classes = False
+
+    def __init__(self, graph: AttributedGraph, *, n_runs: int, seed: int, n_jobs: int | None = None) -> None:
+        del n_jobs  # takes well under a second
+        self.split = hide_links(graph.adjacency, random_state=seed)
+        self.seen = replace(graph, adjacency=self.split.kept)
+        self.n_runs = n_runs
+
+    def evaluate(self, columns: IntArray) -> LinkScores:
+        return predict_links(self.seen.features, self.split, columns, n_runs=self.n_runs)
+
+    def describe(self) -> str:
+        return (
+            f"{SHARE:.0%} of the links, drawn at random, were hidden from every method. AUC is the chance that two "
+            "nodes with a hidden link are more alike, by the cosine of their selected features, than two nodes "
+            f"without a link; mean and sd over {self.n_runs} runs, each with a bootstrap sample of hidden links and "
+            "as many pairs without a link."
+        )
+
+
+def hide_links(adjacency: Sparse, *, share: float = SHARE, random_state: Any = None) -> HiddenLinks:
+    """Hide a share of the links, at least one, drawn at random; self-loops stay.
+
+    Parameters
+    ----------
+    adjacency : CSR of shape (n, n)
+        Symmetric.
+    share : float
+        Of the links to hide, between 0 and 1.
+    random_state : int, RandomState or None
+        Seeds the draw.
+
+    Examples
+    --------
+    >>> from blockselect import load_cora
+    >>> cora = load_cora()
+    >>> split = hide_links(cora.adjacency, random_state=0)
+    >>> len(split.first), cora.adjacency.nnz - split.kept.nnz
+    (528, 1056)
+    """
+    if not 0 < share < 1:
+        raise ParameterError("share", f"is {share}; expected a number between 0 and 1.")
+    upper = sparse.triu(adjacency, k=1).tocoo()
+    if upper.nnz < 2:
+        raise ValueError(f"the network has {upper.nnz} link(s) between nodes; hiding some needs at least two.")
+    n_hidden = min(max(1, round(share * upper.nnz)), upper.nnz - 1)
+    chosen = np.sort(check_random_state(random_state).permutation(upper.nnz)[:n_hidden])
+    first, second = (ends[chosen].astype(np.intp) for ends in (upper.row, upper.col))
+    kept = np.ones(upper.nnz, dtype=bool)
+    kept[chosen] = False
+    once = sparse.csr_array((upper.data[kept], (upper.row[kept], upper.col[kept])), shape=adjacency.shape)
+    loops = sparse.diags_array(adjacency.diagonal())
+    both = sparse.csr_array(once + once.T + loops, dtype=adjacency.dtype)
+    both.eliminate_zeros()
+    return HiddenLinks(both, first, second)
+
+
+def predict_links(
+    features: Features,
+    split: HiddenLinks,
+    selected: ArrayLike,
+    *,
+    n_runs: int = 20,
+    first_seed: int = 0,
+) -> LinkScores:
+    """Tell hidden links from pairs of nodes without a link, by how alike the nodes are in the selected features.
+
+    Alike is the cosine of the rows of ``features[:, selected]``, 0 with a node that has none of these features. Each
+    run, with the seeds ``first_seed``, ``first_seed + 1``, …, draws hidden links with replacement and as many pairs
+    evenly among those without a link, at most 10,000 of either; they depend on the seed and the network alone.
+
+    Parameters
+    ----------
+    features : array or CSR of shape (n, m)
+    split : HiddenLinks
+        See `hide_links`. Features should be selected by ``split.kept``.
+    selected : array of int (d,) or boolean array of shape (m,)
+        Columns to compare nodes by: their indices, each once, or a mask such as `support_`.
+    n_runs : int
+        Draws.
+    first_seed : int
+        Seed of the first run.
+
+    Returns
+    -------
+    LinkScores
+
+    Examples
+    --------
+    >>> from blockselect import load_cora
+    >>> cora = load_cora()
+    >>> split = hide_links(cora.adjacency, random_state=0)
+    >>> bool(predict_links(cora.features, split, [1177, 1263, 1425]).aucs.mean() > 0.5)
+    True
+    """
+    if features.shape[0] != split.kept.shape[0]:
+        raise ValueError(
+            f"split is of {split.kept.shape[0]} nodes but features has {features.shape[0]} rows; "
+            "pass the network of exactly these rows."
+        )
+    check_at_least_one(n_runs=n_runs)
+    columns = check_selected(selected, features.shape[1])
+    rows = unit_rows(features, columns)
+    similarity = cosines(rows, split.first, split.second)
+    number = min(len(similarity), _MOST_PAIRS)
+    is_hidden = np.repeat([True, False], number)
+    aucs = []
+    for rng, others in _non_links(split.all_links, number, range(first_seed, first_seed + n_runs)):
+        hidden = similarity[rng.integers(len(similarity), size=number)]
+        aucs.append(roc_auc_score(is_hidden, np.concatenate([hidden, cosines(rows, *others)])))
+    return LinkScores(np.array(aucs), len(columns), count_zero_rows(rows))
+
+
+def cosines(unit_rows: Features, first: IntArray, second: IntArray) -> FloatArray:
+    """Inner product of each pair of rows, rounded so that equal ones are ties: (p,)."""
+    if sparse.issparse(unit_rows):
+        products = np.asarray(unit_rows[first].multiply(unit_rows[second]).sum(axis=1)).ravel()
+    else:
+        products = np.einsum("ij,ij->i", unit_rows[first], unit_rows[second])
+    return products.round(12)
+
+
+def _non_links(links: Sparse, number: int, seeds: range) -> Iterator[tuple[np.random.Generator, list[IntArray]]]:
+    """For each seed its generator, and pairs drawn evenly, with replacement, among those without a link."""
+    n_nodes = links.shape[0]
+    starts = np.concatenate([[0], np.cumsum(np.arange(n_nodes - 1, 0, -1))])  # of the pairs (i, i + 1), (i, i + 2), …
+    upper = links.tocoo()
+    taken = np.sort(starts[upper.row] + upper.col - upper.row - 1)
+    n_free = n_nodes * (n_nodes - 1) // 2 - len(taken)
+    if n_free == 0:
+        raise ValueError("every node is linked with every other: there is no pair without a link to compare with.")
+    before = taken - np.arange(len(taken))  # free pairs before each link
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        nth = rng.integers(n_free, size=number)
+        pair = nth + np.searchsorted(before, nth, side="right")
+        first = np.searchsorted(starts, pair, side="right") - 1
+        yield rng, [first, pair - starts[first] + first + 1]
