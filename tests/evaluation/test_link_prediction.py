@@ -61,8 +61,8 @@ def test_the_area_is_the_share_of_pairs_in_the_right_order(planted, form):
     hidden = np.round(cosine[split.first, split.second], 12)
     others = np.round([cosine[pair] for pair in free], 12)
     right = np.mean((hidden[:, None] > others) + 0.5 * (hidden[:, None] == others))
-    scores = predict_links(planted.features, split, columns, n_runs=300)
-    assert scores.aucs.mean() == pytest.approx(right, abs=4 * scores.aucs.std() / 300**0.5)
+    scores = predict_links(planted.features, split, columns, n_runs=100)
+    assert scores.aucs.mean() == pytest.approx(right, abs=4 * scores.aucs.std() / 100**0.5)
 
 
 def test_pairs_without_a_link_are_drawn_evenly():
@@ -76,13 +76,13 @@ def test_pairs_without_a_link_are_drawn_evenly():
 
 
 def test_informative_features_beat_noise():
-    planted = make_attributed_blocks(300, 3, n_informative=12, n_noise=28, mean_degree=30, signal=8, random_state=0)
+    planted = make_attributed_blocks(300, 3, n_informative=12, n_noise=28, mean_degree=30, signal=5, random_state=0)
     split = hide_links(planted.adjacency, random_state=0)
     informative = np.flatnonzero(planted.is_informative)
     noise = np.flatnonzero(~planted.is_informative)[: len(informative)]
     good, bad = (predict_links(planted.features, split, columns).aucs for columns in (informative, noise))
-    assert good.mean() > bad.mean() + 0.1
-    assert abs(bad.mean() - 0.5) < 0.05
+    assert good.mean() > bad.mean() + 0.03
+    assert abs(bad.mean() - 0.5) < 0.03
 
 
 def test_how_features_are_stored_and_named_does_not_matter(planted):
