@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
 from blockselect._sklearn import Interval, check_parameters
 from blockselect.arrays import FloatArray, Sparse
@@ -24,6 +27,9 @@ from blockselect.bmgufs.losses import induced_density
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.row_chunks import RowChunks
 from blockselect.weak_network import WeakNetwork
+
+if TYPE_CHECKING:
+    from blockselect.report.page import Report
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,6 +87,48 @@ class DescentSelector(ScoreSelector):
         """Know the network again for as long as the caller keeps it; nothing is kept alive."""
         self._fitted_to = WeakNetwork(X, adjacency)
         return self
+
+    def report(self, path: str | Path, X: Any = None, *, adjacency: Any = None, **options: Any) -> Path:
+        """Write a page about the selection: which features, what marks each block, how sure, how it was made.
+
+        Parameters
+        ----------
+        path : str or Path
+            The HTML file. It needs no other file and no network.
+        X, adjacency
+            As they were passed to `fit`; may be left out while they are in memory.
+        **options
+            `stability`, as :func:`blockselect.selection_stability` estimates it, and `title`, a name for the network.
+
+        Returns
+        -------
+        Path
+            Where the page is.
+        """
+        return self.show_report(X, adjacency=adjacency, **options).save(path)
+
+    def show_report(
+        self,
+        X: Any = None,
+        *,
+        adjacency: Any = None,
+        stability: FloatArray | None = None,
+        title: str = "the network",
+    ) -> Report:
+        """The page of :meth:`report` as an object that a notebook shows by itself."""
+        check_is_fitted(self)
+        if X is None:
+            X, adjacency = self._fitted_to.recall()
+        try:
+            from blockselect.report.page import make_report
+        except ModuleNotFoundError as error:
+            package = (error.name or "").partition(".")[0]
+            if package not in ("jinja2", "matplotlib"):
+                raise
+            message = f"reports need {package}; install it with: pip install 'blockselect[cli]'."
+            raise ImportError(message, name=package) from error
+        graph = copy(self)._check_graph(X, None, adjacency, n_neighbors=self.n_neighbors)
+        return make_report(self, graph, stability=stability, title=title)
 
     def _solver(self) -> Descent:
         return self._default_solver() if self.solver is None else self.solver

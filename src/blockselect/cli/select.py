@@ -17,16 +17,18 @@ from blockselect.cli.failure import Failure, expecting_bad_input
 from blockselect.cli.inputs import NetworkInput, load_network
 from blockselect.cli.outputs import check_destination, write_together
 from blockselect.cli.record import json_bytes, settings_record, versions
+from blockselect.cli.repeat import repeat_command
 from blockselect.cli.selector_options import make_selector, takes_settings
 from blockselect.cli.terminal import progress_bar, show_selection
 from blockselect.inspection.reselection import MIN_RESAMPLES
 from blockselect.inspection.stability import selection_stability
 from blockselect.report.overview import draw_overview, render_png
+from blockselect.report.page import make_report
 from blockselect.report.summarize import summarize
 from blockselect.report.tables import scores_table, selected_table
 from blockselect.warned import collected_warnings
 
-OUTPUT_FILES = ("selected.csv", "scores.csv", "run.json", "overview.png")
+OUTPUT_FILES = ("report.html", "selected.csv", "scores.csv", "run.json", "overview.png")
 NO_GRAPH = (
     "no --graph is given, so nodes are linked with their nearest by the very features that are to be selected; name "
     "the file of the links, or set --neighbors if this is what you want."
@@ -37,7 +39,7 @@ Out = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        help="Folder for selected.csv, scores.csv, run.json and overview.png. Needed unless --json is given.",
+        help="Folder for report.html, the page to look at, and the files beside it. Needed unless --json is given.",
         rich_help_panel="Output",
     ),
 ]
@@ -67,6 +69,7 @@ app = typer.Typer(add_completion=False)
 @app.command()
 @takes_settings
 def select(
+    context: typer.Context,
     dataset: opt.Dataset = None,
     features: opt.Features = None,
     graph: opt.Graph = None,
@@ -93,7 +96,7 @@ def select(
     for warning in selection.warnings:
         typer.echo(f"warning: {warning}", err=True)
     if out is not None:
-        files = file_contents(selection)
+        files = file_contents(selection, repeat_command(context))
         with expecting_bad_input():
             write_together(out, files)
     if as_json:
@@ -129,10 +132,19 @@ def run_selection(
     return Selection(network, selector, n_resamples, summary, messages)
 
 
-def file_contents(selection: Selection) -> dict[str, bytes]:
+def file_contents(selection: Selection, command: str) -> dict[str, bytes]:
     """Every file of the run, by name. The same input and settings give the same bytes."""
-    summary = selection.summary
+    summary, network = selection.summary, selection.network
+    report = make_report(
+        selection.selector,
+        network.graph,
+        summary=summary,
+        title=network.title,
+        command=command,
+        warnings=selection.warnings,
+    )
     return {
+        "report.html": report.to_bytes(),
         "selected.csv": selected_table(summary).encode(),
         "scores.csv": scores_table(summary).encode(),
         "run.json": json_bytes(run_record(selection)),

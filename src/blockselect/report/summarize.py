@@ -38,8 +38,9 @@ def summarize(
         selected feature, the best first, with the share of nodes that have it, the block it marks and its lift there
         (see :func:`blockselect.inspection.markers.block_markers`); `feature_names`, `scores`, `ranking` and each of
         `measures` (stability, p_value, q_value, where they were computed) follow the columns of the features; `blocks`
-        holds their count and whether the graph chose it (`automatic`), the densities (paper: M, M̂), as
-        `target_profile` and `induced_profile` the smoothed rows of both, the former `reflected` or not, scaled to sum
+        holds their count, whether the graph chose it (`automatic`) and whether the user brought them (`given`), the
+        densities (paper: M, M̂), as `target_profile` and `induced_profile` the smoothed rows of both, the former
+        `reflected` or not, scaled to sum
         to one (paper: P, Q), the link weight of each block pair (each link counted from both ends), and the columns of
         the selected features that mark each block; `criteria` says of each candidate how well it explains links and
         features and whether it voted, and `sparsity` the one used (paper: γ): each is None for the selector that has
@@ -162,6 +163,7 @@ def _blocks(selector: DescentSelector, statistics: BlockStatistics) -> dict[str,
     return {
         "count": model.n_blocks,
         "automatic": isinstance(selector.block_model, str) and selector.n_blocks == "auto",
+        "given": not isinstance(selector.block_model, str),
         "sizes": model.block_sizes.tolist(),
         "density": model.density.tolist(),
         "induced_density": selector.induced_density_.tolist(),

@@ -1,0 +1,28 @@
+"""The command that repeats a run, from the options that were given."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import typer
+
+_NOT_REPEATED = ("out", "as_json", "quiet")  # where the result went and how it was shown
+
+
+def repeat_command(context: typer.Context) -> str:
+    """The command line of this run, files without their folders, which are private, and into a folder `results`."""
+    words = ["blockselect", str(context.info_name)]
+    for option in context.command.params:
+        source = context.get_parameter_source(str(option.name))
+        if option.name not in _NOT_REPEATED and source is not None and source.name == "COMMANDLINE":
+            words += _words(option, context.params[str(option.name)])
+    return shlex.join([*words, "--out", "results"])
+
+
+def _words(option: Any, value: Any) -> list[str]:
+    if value is False:
+        return [option.secondary_opts[0]]
+    name = max(option.opts, key=len)
+    return [name] if value is True else [name, value.name if isinstance(value, Path) else str(value)]

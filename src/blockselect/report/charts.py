@@ -1,0 +1,143 @@
+"""Geometry of the page's charts: numbers in, coordinates and labels out; the template draws them as SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil, floor, log2, log10
+from typing import Any
+
+import numpy as np
+
+from blockselect.arrays import FloatArray
+from blockselect.report.wording import count, number, per_cent
+
+WIDTH, HEIGHT = 460, 240
+_LEFT, _RIGHT, _TOP, _BOTTOM = 50, 14, 16, 42
+CELL = 26  # of a matrix, with room for two digits
+_MARGIN = 26
+_WRITTEN = 12  # blocks up to which numbers stand in the cells
+
+
+def explained_chart(curve: list[dict[str, Any]], n_selected: int) -> dict[str, Any]:
+    """Share explained by the number of features, each doubling as wide as the next."""
+    xs, ys = [log2(point["n_features"]) for point in curve], [point["share"] for point in curve]
+    x, y = _scale(0, max(xs[-1], 1), horizontal=True), _scale(0, max(1.0, *ys), horizontal=False)
+    labels = [_labelled(x(log2(point["n_features"])), count(point["n_features"])) for point in _spread(curve, xs)]
+    return {
+        "path": _path([(x(a), y(b)) for a, b in zip(xs, ys, strict=True)]),
+        "points": [
+            {"x": x(a), "y": y(b), "title": f"{count(point['n_features'], 'feature')}: {per_cent(b)}"}
+            for a, b, point in zip(xs, ys, curve, strict=True)
+        ],
+        "x_ticks": labels,
+        "y_ticks": [_labelled(y(value), per_cent(value)) for value in ticks(0, max(1.0, *ys), 4)],
+        "x_label": "features, the best first (each step doubles them)",
+        "cut": x(log2(n_selected)) if n_selected else None,
+        "cut_label": f"selected: {count(n_selected)}",
+        "cut_at": 190,
+    }
+
+
+def _spread(curve: list[dict[str, Any]], xs: list[float]) -> list[dict[str, Any]]:
+    """Points whose labels do not overlap: the last of two that are close."""
+    step = max(xs[-1], 1) / 9
+    return [point for i, point in enumerate(curve) if i + 1 == len(curve) or xs[i + 1] - xs[i] >= step]
+
+
+def rank_chart(
+    values: Sequence[float], n_selected: int | None, *, y_top: float, dots: bool, what: str
+) -> dict[str, Any]:
+    """Values of features by rank, on a linear axis; the cut stands after the last selected one."""
+    n = len(values)
+    x, y = _scale(0.5, n + 0.5, horizontal=True), _scale(0, y_top, horizontal=False)
+    places = [(x(rank), y(value)) for rank, value in enumerate(values, start=1)]
+    return {
+        "path": None if dots else _path(places),
+        "points": [
+            {
+                "x": a,
+                "y": b,
+                "title": f"rank {rank}: {what} {number(value)}",
+                "on": n_selected is None or rank <= n_selected,
+            }
+            for rank, ((a, b), value) in enumerate(zip(places, values, strict=True), start=1)
+        ]
+        if dots
+        else [],
+        "x_ticks": [_labelled(x(value), count(int(value))) for value in ticks(1, n, 5) if value == int(value)],
+        "y_ticks": [_labelled(y(value), number(value)) for value in ticks(0, y_top, 4)],
+        "x_label": "rank of the feature",
+        "cut": x(n_selected + 0.5) if n_selected and n_selected < n else None,
+        "cut_label": f"selected: {count(n_selected or 0)}",
+        "cut_at": 190 if dots else 30,
+    }
+
+
+def loss_chart(losses: Sequence[float]) -> dict[str, Any]:
+    """A loss by iteration."""
+    low, high = min(losses), max(losses)
+    pad = 0.08 * (high - low) or abs(high) or 1.0
+    x = _scale(0, max(len(losses) - 1, 1), horizontal=True)
+    y = _scale(low - pad, high + pad, horizontal=False)
+    return {
+        "path": _path([(x(step), y(loss)) for step, loss in enumerate(losses)]),
+        "points": [],
+        "x_ticks": [_labelled(x(v), count(int(v))) for v in ticks(0, len(losses) - 1, 5) if v == int(v)],
+        "y_ticks": [_labelled(y(v), number(v)) for v in ticks(low - pad, high + pad, 4)],
+        "x_label": "iteration",
+        "cut": None,
+        "cut_label": "",
+        "cut_at": 0,
+    }
+
+
+def matrix_chart(values: FloatArray, titles: list[list[str]], *, diverging: bool, digits: str) -> dict[str, Any]:
+    """A matrix of block pairs on a scale of its own: from 0 to its highest, or around 0 to its largest magnitude."""
+    k = len(values)
+    top = float(np.abs(values).max()) or 1.0
+    cell = CELL if k <= _WRITTEN else max(8, CELL * _WRITTEN // k)
+    step = ceil(k / 20)
+    cells = [
+        {
+            "x": _MARGIN + column * cell,
+            "y": _MARGIN + row * cell,
+            "alpha": f"{min(1.0, abs(values[row, column]) / top):.3f}",
+            "less": bool(diverging and values[row, column] < 0),
+            "strong": abs(values[row, column]) > 0.5 * top,
+            "text": format(values[row, column], digits) if k <= _WRITTEN else "",
+            "title": titles[row][column],
+        }
+        for row, column in np.ndindex(k, k)
+    ]
+    return {
+        "cells": cells,
+        "cell": cell,
+        "extent": _MARGIN + k * cell + 2,
+        "labels": [{"at": _MARGIN + (block + 0.5) * cell, "text": str(block)} for block in range(0, k, step)],
+    }
+
+
+def ticks(low: float, high: float, most: int) -> list[float]:
+    """Round numbers from low to high, few enough to read."""
+    if not high > low:
+        return [low]
+    raw = (high - low) / most
+    power = 10.0 ** floor(log10(raw))
+    step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= raw * 0.999)
+    first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)
+    return [round(i * step, 12) for i in range(first, last + 1)]
+
+
+def _scale(low: float, high: float, *, horizontal: bool) -> Any:
+    """A function from values to places on one axis."""
+    begin, end = (_LEFT, WIDTH - _RIGHT) if horizontal else (HEIGHT - _BOTTOM, _TOP)
+    width = (high - low) or 1.0
+    return lambda value: round(begin + (value - low) / width * (end - begin), 1)
+
+
+def _labelled(at: float, text: str) -> dict[str, Any]:
+    return {"at": at, "text": text}
+
+
+def _path(places: list[tuple[float, float]]) -> str:
+    return "M" + "L".join(f"{x:g} {y:g}" for x, y in places)

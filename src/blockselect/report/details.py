@@ -1,0 +1,151 @@
+"""What the page shows beyond the summary: all features, explained links, redundancy, the graph, how it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from blockselect.arrays import FloatArray
+from blockselect.bmgufs.selector import DescentSelector
+from blockselect.graphs.attributed import AttributedGraph
+from blockselect.inspection.markers import Markers, block_markers
+from blockselect.report.explained import explained_by_size
+from blockselect.report.graph_image import drawing, draws_each_node, ordered_links
+from blockselect.report.provenance import package_versions, python_to_repeat, settings_table
+from blockselect.report.redundancy import redundancy
+
+_ROWS_BYTES = 6_500_000  # of the table of features in the page; the rest of it is in scores.csv
+
+
+def details(
+    selector: DescentSelector,
+    graph: AttributedGraph,
+    summary: dict[str, Any],
+    *,
+    title: str,
+    command: str | None,
+    warnings: Sequence[str],
+) -> dict[str, Any]:
+    """What :func:`blockselect.report.summarize` leaves out since only a page needs it, as plain data.
+
+    Parameters
+    ----------
+    selector, graph
+        As `summarize` took them.
+    summary : dict
+        What it returned.
+    title : str
+        Name of the network.
+    command : str or None
+        The command that made the selection.
+    warnings : sequence of str
+        What the fit warned of.
+    """
+    labels, adjacency = selector.block_model_.labels, graph.adjacency
+    chosen = np.array([row["index"] for row in summary["selected"]], dtype=np.intp)
+    by_rank = np.argsort(selector.ranking_)
+    others = by_rank[~selector.support_[by_rank] & (selector.scores_[by_rank] > 0)]
+    small = draws_each_node(adjacency)
+    return {
+        "title": title,
+        "method": type(selector).__name__,
+        "most_blocks": _most_blocks(selector),
+        "asked": _asked(selector),
+        "features": feature_rows(summary, block_markers(graph.features, labels)),
+        "explained": explained_by_size(graph, labels, np.concatenate([chosen, others]), len(chosen)),
+        "redundancy": redundancy(graph.features, chosen),
+        "labels": labels.tolist() if small else None,
+        "node_ids": _node_ids(graph) if small else None,
+        "drawing": drawing(adjacency, labels) if small else None,
+        "ordered_links": None if small else ordered_links(adjacency, labels),
+        "portfolio": _records(getattr(selector, "portfolio_", None)),
+        "gram_form": selector.gram_form_,
+        "settings": settings_table(selector),
+        "seeded": selector.random_state is not None,
+        "versions": package_versions(),
+        "python": python_to_repeat(selector),
+        "command": command,
+        "warnings": list(warnings),
+    }
+
+
+def feature_rows(summary: dict[str, Any], markers: Markers, most_bytes: int = _ROWS_BYTES) -> dict[str, Any]:
+    """Features as compact rows, the selected first, then by rank, as many as may stand in a page.
+
+    A row: name, rank, score, whether selected, prevalence, marked block (−1: none), lift there, the measures there are,
+    and its mean in each block as digits, 9 for the highest of them.
+    """
+    measures = list(summary["measures"])
+    by_rank = np.argsort(summary["ranking"]).tolist()
+    selected = {row["index"] for row in summary["selected"]}
+    order = [row["index"] for row in summary["selected"]] + [index for index in by_rank if index not in selected]
+    names, strips = summary["feature_names"], block_strips(markers.block_means)
+    rows: list[list[Any]] = []
+    room = most_bytes
+    for index in order:
+        row = [
+            names[index],
+            summary["ranking"][index],
+            _short(summary["scores"][index]),
+            int(index in selected),
+            _short(markers.prevalence[index]),
+            int(markers.marked_block[index]),
+            _short(markers.marked_lift[index]),
+            *(_short(summary["measures"][measure][index]) for measure in measures),
+            strips[index],
+        ]
+        room -= 48 + 4 * len(names[index].encode("utf-8", "replace")) // 3 + len(strips[index]) + 8 * len(measures)
+        if room < 0:
+            break
+        rows.append(row)
+    return {"measures": measures, "rows": rows, "n_features": len(names)}
+
+
+def block_strips(block_means: FloatArray) -> list[str]:
+    """Means (k, m) of each feature by block as k digits, relative to the highest."""
+    highest = np.maximum(block_means.max(axis=0), np.finfo(np.float64).tiny)
+    shares = np.minimum(np.maximum(block_means, 0.0) / highest, 1.0)
+    digits = np.ceil(9 * shares).astype(np.uint8) + ord("0")
+    return [row.tobytes().decode("ascii") for row in np.ascontiguousarray(digits.T)]
+
+
+def _short(number: float) -> float:
+    """Six significant digits: the page is to read, files hold numbers in full."""
+    return float(f"{number:.6g}")
+
+
+def _most_blocks(selector: DescentSelector) -> int | None:
+    """The limit of an automatic number of blocks, where there was one."""
+    most = getattr(selector, "max_blocks", None)
+    automatic = isinstance(selector.block_model, str) and selector.n_blocks == "auto"
+    return int(most) if automatic and isinstance(most, int | np.integer) else None
+
+
+def _asked(selector: DescentSelector) -> int | str | None:
+    """How many features were asked for: a number, "auto", or None where a share or the default half was."""
+    wanted = selector.n_features_to_select
+    if isinstance(wanted, str):
+        return wanted
+    return int(wanted) if isinstance(wanted, int | np.integer) else None
+
+
+def _node_ids(graph: AttributedGraph) -> list[str]:
+    ids = range(graph.n_nodes) if graph.node_ids is None else graph.node_ids
+    return [str(each) for each in ids]
+
+
+def _records(table: Any) -> list[dict[str, Any]] | None:
+    """A table of an attribute that not every selector has, as plain rows."""
+    if not isinstance(table, pd.DataFrame) or table.empty:
+        return None
+    shown = table if table.index.name is None else table.reset_index()
+    return [{str(name): _plain(value) for name, value in row.items()} for row in shown.to_dict("records")]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    return value if isinstance(value, str | int | float | bool | None) else str(value)

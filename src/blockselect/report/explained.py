@@ -1,0 +1,92 @@
+"""How much of the links the first d features explain, beside what the fitted blocks explain: how many are enough."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.cluster import KMeans, MiniBatchKMeans
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import normalize
+
+from blockselect.arrays import Features, IntArray, Sparse
+from blockselect.consensus.link_likelihood import link_gain
+from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.convert import as_dense, membership_matrix
+
+_BEYOND = 4  # times the selected features: would more of them explain more?
+_MOST = 2048  # features of one clustering
+_STARTS = 3  # of each clustering
+_LARGE = 20_000  # nodes from which clusters are found from batches of them
+_DENSE_CELLS = 2**25  # numbers of a dense copy
+
+
+def explained_by_size(
+    graph: AttributedGraph, labels: IntArray, order: IntArray, n_selected: int
+) -> list[dict[str, Any]]:
+    """What K-means clusters on the first 1, 2, 4, … features explain of the links, relative to the fitted blocks.
+
+    Clusters, as many as there are blocks, explain I = Σ_ab (E_ab / w) log(E_ab w / (e_a e_b)) of the links: E_ab is the
+    link weight between two clusters, e_a the degrees in one, w all degrees. That is the gain in log-likelihood of the
+    degree-corrected block model for each link end. Rows are scaled to unit length before they are clustered.
+
+    Parameters
+    ----------
+    graph : AttributedGraph
+    labels : array of shape (n,)
+        The fitted blocks.
+    order : array of int
+        Features that may be used, the best first. The selected ones are the first `n_selected`.
+    n_selected : int
+
+    Returns
+    -------
+    list of dict
+        `n_features` and `share`, rising by the number; empty where the blocks explain nothing or nothing can be used.
+        A share may be above 1: features can hold structure that the blocks miss.
+    """
+    of_blocks = _explained(graph.adjacency, labels)
+    if of_blocks <= 1e-12 or not len(order):
+        return []
+    n_clusters = int(labels.max()) + 1
+    return [
+        {
+            "n_features": size,
+            "share": _explained(graph.adjacency, _clusters(graph.features[:, order[:size]], n_clusters)) / of_blocks,
+        }
+        for size in sizes_to_try(n_selected, len(order))
+    ]
+
+
+def sizes_to_try(n_selected: int, n_usable: int) -> list[int]:
+    """Powers of two, to a few times as many as are selected, and the number that is."""
+    last = min(_BEYOND * max(n_selected, 1), n_usable, _MOST)
+    powers = {2**power for power in range(last.bit_length()) if 2**power <= last}
+    return sorted(powers | {last} | ({n_selected} if 0 < n_selected <= last else set()))
+
+
+def enough(curve: list[dict[str, Any]], n_selected: int, share: float = 0.95) -> int | None:
+    """The fewest features of the curve that explain this share of what all selected ones do."""
+    full = next((point["share"] for point in curve if point["n_features"] == n_selected), None)
+    if full is None or full <= 0:
+        return None
+    return next((int(point["n_features"]) for point in curve if point["share"] >= share * full), None)
+
+
+def _clusters(features: Features, n_clusters: int) -> IntArray:
+    rows = normalize(features)
+    if sparse.issparse(rows) and rows.shape[0] * rows.shape[1] <= _DENSE_CELLS:
+        rows = as_dense(rows)
+    kind = KMeans if rows.shape[0] <= _LARGE else MiniBatchKMeans
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different rows than clusters: fewer clusters
+        found: IntArray = kind(n_clusters, n_init=_STARTS, random_state=0).fit_predict(rows)
+    return np.unique(found, return_inverse=True)[1]
+
+
+def _explained(adjacency: Sparse, labels: IntArray) -> float:
+    F = membership_matrix(labels)
+    weights = (F.T @ (adjacency @ F)).toarray()
+    return link_gain(weights / weights.sum())

@@ -1,0 +1,220 @@
+"""The parts of the page: from summary and details to what the template writes down, one function a part."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from math import log2
+from typing import Any
+
+import numpy as np
+
+from blockselect.report.charts import explained_chart, loss_chart, matrix_chart, rank_chart
+from blockselect.report.graph_image import block_bounds
+from blockselect.report.wording import count, number, per_cent, times
+
+_HEAT_ROWS = 120  # features of the heat map: names stay legible
+_HEAT_MARKS = 5000
+_CARD_MARKERS = 6
+_RANKS = 400  # features of a chart by rank
+_CORRELATED = 60  # features whose correlations are drawn
+
+
+def strip(row: list[Any]) -> list[dict[str, Any]]:
+    """Bars of a feature's mean by block, of width 6 and height 18."""
+    return [{"x": 7 * block, "height": 2 * int(digit)} for block, digit in enumerate(row[-1])]
+
+
+def heat_map(summary: dict[str, Any]) -> dict[str, Any] | None:
+    """Features by blocks: how much more common than in all nodes, features ordered by the block they mark."""
+    k, selected = summary["blocks"]["count"], summary["selected"]
+    if k < 2 or not selected:
+        return None
+    shown = selected[: max(1, min(_HEAT_ROWS, _HEAT_MARKS // k))]
+    at_end = k  # features that mark no block
+    ordered = sorted(
+        shown, key=lambda row: (at_end if row["marked_block"] is None else row["marked_block"], row["rank"])
+    )
+    return {
+        "rows": [
+            {
+                "name": row["name"],
+                "cells": [heat_cell(lift) for lift in row["block_lifts"]],
+                "block": row["marked_block"],
+            }
+            for row in ordered
+        ],
+        "left_out": len(selected) - len(shown),
+    }
+
+
+def heat_cell(lift: float) -> dict[str, str]:
+    """A step of the diverging ramp (−3 … 3), and the number where it is more than a little off."""
+    amount = log2(lift) if lift > 0 else -9.0
+    step = next((step for step, from_ in ((3, 2.58), (2, 1.58), (1, 0.58)) if abs(amount) >= from_), 0)
+    sign = "p" if amount > 0 else "m"
+    return {
+        "step": f"{sign}{step}" if step else "z",
+        "text": "" if step == 0 else "0" if lift < 0.05 else f"{lift:.1f}" if lift < 9.95 else f"{lift:.0f}",
+        "title": times(lift),
+    }
+
+
+def cards(summary: dict[str, Any]) -> list[dict[str, Any]]:
+    """Each block: its size, its links within and to others, and what marks it."""
+    blocks = summary["blocks"]
+    weights = np.array(blocks["link_weights"])
+    by_index = {row["index"]: row for row in summary["selected"]}
+    found = []
+    for block, size in enumerate(blocks["sizes"]):
+        ends = float(weights[block].sum())
+        shares = weights[block] / ends if ends else np.zeros(len(weights))
+        others = [
+            other for other in np.argsort(-shares, kind="stable").tolist() if other != block and shares[other] > 0.02
+        ]
+        markers = [by_index[index] for index in blocks["marked_by"][block]]
+        found.append(
+            {
+                "block": block,
+                "size": size,
+                "share": per_cent(size / summary["counts"]["nodes"]),
+                "within": per_cent(float(shares[block])) if ends else None,
+                "within_share": float(shares[block]),
+                "others": [{"block": other, "share": per_cent(float(shares[other]))} for other in others[:3]],
+                "markers": [
+                    {"name": row["name"], "lift": times(row["block_lifts"][block])} for row in markers[:_CARD_MARKERS]
+                ],
+                "more": max(0, len(markers) - _CARD_MARKERS),
+            }
+        )
+    return found
+
+
+def densities(summary: dict[str, Any]) -> dict[str, Any]:
+    """Three matrices: of the graph, of the features, each on its own scale, and where their rows differ."""
+    blocks = summary["blocks"]
+    graph, features = np.array(blocks["density"]), np.array(blocks["induced_density"])
+    differ = np.array(blocks["induced_profile"]) - np.array(blocks["target_profile"])
+    return {
+        "graph": matrix_chart(
+            100 * graph / (graph.max() or 1), _titles(graph, "density"), diverging=False, digits=".0f"
+        ),
+        "features": matrix_chart(
+            100 * features / (features.max() or 1), _titles(features, "similarity"), diverging=False, digits=".0f"
+        ),
+        "differ": matrix_chart(
+            100 * differ, _titles(100 * differ, "points of a per cent"), diverging=True, digits="+.0f"
+        ),
+        "furthest": _furthest(differ),
+    }
+
+
+def _titles(values: Any, what: str) -> list[list[str]]:
+    return [
+        [f"blocks {row} and {column}: {what} {number(float(value))}" for column, value in enumerate(line)]
+        for row, line in enumerate(values)
+    ]
+
+
+def _furthest(differ: Any) -> str:
+    row, column = np.unravel_index(np.abs(differ).argmax(), differ.shape)
+    value = differ[row, column]
+    if abs(value) < 0.005:
+        return "they hardly differ"
+    way = "more" if value > 0 else "less"
+    pair = "within itself" if row == column else f"to block {column}"
+    return (
+        f"the features tie block {row} {pair} {way} than the links do, by {abs(100 * value):.0f} points of a per cent"
+    )
+
+
+def boundaries(summary: dict[str, Any]) -> list[dict[str, Any]]:
+    """Blocks along the side of the ordered adjacency, in a square of 560, with the number where there is room."""
+    bounds = block_bounds(summary["blocks"]["sizes"])
+    return [
+        {"block": block, "at": 560 * low, "end": 560 * high, "named": 560 * (high - low) >= 14}
+        for block, (low, high) in enumerate(pairwise(bounds))
+    ]
+
+
+def drawing(more: dict[str, Any]) -> dict[str, Any]:
+    """Nodes and links of a small graph, in a square of 560."""
+    places = [(30 + 500 * x, 30 + 500 * y) for x, y in more["drawing"]["places"]]
+    return {
+        "links": [(*places[i], *places[j]) for i, j in more["drawing"]["links"]],
+        "nodes": [
+            {"x": x, "y": y, "block": block, "title": f"{node}: block {block}"}
+            for (x, y), block, node in zip(places, more["labels"], more["node_ids"], strict=True)
+        ],
+    }
+
+
+def explained(summary: dict[str, Any], more: dict[str, Any]) -> dict[str, Any] | None:
+    """Share of the links explained by the first features."""
+    curve = more["explained"]
+    return explained_chart(curve, summary["counts"]["selected_features"]) if len(curve) > 1 else None
+
+
+def score_curve(summary: dict[str, Any]) -> dict[str, Any] | None:
+    """Scores by rank, to four times the selected ones."""
+    n_selected, by_rank = summary["counts"]["selected_features"], np.argsort(summary["ranking"])
+    shown = np.array(summary["scores"])[by_rank][: min(_RANKS, max(4 * n_selected, 20))]
+    if len(shown) < 2 or not shown.max() > 0:
+        return None
+    return rank_chart(shown.tolist(), _cut(summary), y_top=float(shown.max()) * 1.05, dots=False, what="score")
+
+
+def stability(summary: dict[str, Any]) -> dict[str, Any] | None:
+    """Stability by rank, to twice the selected ones."""
+    return _measure(summary, "stability")
+
+
+def discoveries(summary: dict[str, Any]) -> dict[str, Any] | None:
+    """q-values by rank."""
+    return _measure(summary, "q_value")
+
+
+def _measure(summary: dict[str, Any], measure: str) -> dict[str, Any] | None:
+    values = summary["measures"].get(measure)
+    if values is None:
+        return None
+    n_selected, by_rank = summary["counts"]["selected_features"], np.argsort(summary["ranking"])
+    shown = np.array(values)[by_rank][: min(_RANKS, max(2 * n_selected, 20))]
+    return rank_chart(shown.tolist(), _cut(summary), y_top=1.0, dots=True, what=measure.replace("_", "-"))
+
+
+def _cut(summary: dict[str, Any]) -> int | None:
+    """The number selected, where it is a cut by rank; discoveries are not."""
+    ranks = [row["rank"] for row in summary["selected"]]
+    return len(ranks) if ranks == list(range(1, len(ranks) + 1)) else None
+
+
+def loss_charts(summary: dict[str, Any]) -> list[dict[str, Any]]:
+    """Both losses by iteration, each on its own scale."""
+    kinds = (
+        ("reconstruction", "how badly features rebuild the blocks"),
+        ("profile", "how badly they repeat who links to whom"),
+    )
+    return [
+        {
+            "kind": kind,
+            "meaning": meaning,
+            "chart": loss_chart(losses),
+            "from": number(losses[0]),
+            "to": number(losses[-1]),
+        }
+        for kind, meaning in kinds
+        if len(losses := summary["loss_history"][kind]) > 1
+    ]
+
+
+def correlations(summary: dict[str, Any], more: dict[str, Any]) -> dict[str, Any] | None:
+    """Correlations among the first selected features as a matrix, by rank."""
+    found = more["redundancy"]
+    if found is None or found["n_compared"] < 3:
+        return None
+    values = np.array(found["correlations"])[:_CORRELATED, :_CORRELATED]
+    names = [row["name"] for row in summary["selected"][: len(values)]]
+    titles = [[f"{a} and {b}: {values[i, j]:.2f}" for j, b in enumerate(names)] for i, a in enumerate(names)]
+    chart = matrix_chart(values - np.diag(np.diag(values)), titles, diverging=True, digits=".1f")
+    labels = [{**label, "text": count(int(label["text"]) + 1)} for label in chart["labels"]]
+    return {**chart, "labels": labels, "n_shown": len(values)}

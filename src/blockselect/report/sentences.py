@@ -1,0 +1,188 @@
+"""The findings of a selection in sentences, each with its number, for readers who have not read the paper."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from blockselect.report.explained import enough
+from blockselect.report.wording import count, cut, listed, number, per_cent, times
+
+STABLE = 0.9  # chance from which a feature is called stable
+
+
+def headline(summary: dict[str, Any], details: dict[str, Any]) -> str:
+    """The page in one line."""
+    chosen, of = summary["counts"]["selected_features"], summary["counts"]["features"]
+    if chosen == 0:
+        return f"None of {count(of, 'feature')} explains the structure of {details['title']}"
+    verb = "explains" if chosen == 1 else "explain"
+    return f"{count(chosen)} of {count(of, 'feature')} {verb} the structure of {details['title']}"
+
+
+def lead(summary: dict[str, Any], details: dict[str, Any]) -> list[str]:
+    """What was asked, what was found, and what to keep in mind: three sentences."""
+    return [
+        _asked(summary, details),
+        f"{_blocks_found(summary, details)}{_explained_by_selected(summary, details)}.",
+        _mind(summary),
+    ]
+
+
+def _asked(summary: dict[str, Any], details: dict[str, Any]) -> str:
+    counts, asked = summary["counts"], details["asked"]
+    network = f"{count(counts['nodes'], 'node')} with {count(counts['links'], 'link')}"
+    if asked == "auto":
+        return f"You asked which features match the links better than chance, among {network}; no classes were used."
+    few = counts["selected_features"] if asked is None else asked
+    best = f"which {count(few)} features best explain" if few != 1 else "which feature best explains"
+    return f"You asked {best} who links to whom, among {network}; no classes were used."
+
+
+def _blocks_found(summary: dict[str, Any], details: dict[str, Any]) -> str:
+    blocks = summary["blocks"]
+    if blocks["count"] == 1:
+        return "All nodes are in one block, so there is no structure of blocks that features could explain"
+    found = "were given" if blocks["given"] else "were asked for" if not blocks["automatic"] else "were found"
+    text = f"{count(blocks['count'], 'block')}, groups of nodes that link alike, {found}"
+    if details["most_blocks"] == blocks["count"]:
+        text += " (as many as allowed: there may be more)"
+    return text
+
+
+def _explained_by_selected(summary: dict[str, Any], details: dict[str, Any]) -> str:
+    share = explained_at_cut(summary, details)
+    if share is None:
+        return ""
+    share_text = f"explain {per_cent(share)} of what the blocks explain of the links"
+    return f"; groups made from the selected features alone {share_text}"
+
+
+def explained_at_cut(summary: dict[str, Any], details: dict[str, Any]) -> float | None:
+    """What the selected features explain, relative to the blocks."""
+    n_selected = summary["counts"]["selected_features"]
+    shares = (point["share"] for point in details["explained"] if point["n_features"] == n_selected)
+    return next(shares, None)
+
+
+def _mind(summary: dict[str, Any]) -> str:
+    counts = summary["counts"]
+    if not counts["selected_features"]:
+        return "No feature was selected, so what follows is about the blocks alone."
+    without, nodes = counts["nodes_without_selected_features"], counts["nodes"]
+    stability = [row["stability"] for row in summary["selected"] if "stability" in row]
+    again = ""
+    if stability:
+        chance = f"with a chance of {np.mean(stability):.2f} on average"
+        again = f"On a resampled network a selected feature would be selected again {chance}; "
+    if not without:
+        return f"{again}every node has at least one of the selected features."
+    have = "node has" if without == 1 else "nodes have"
+    which = f"{count(without)} {have} none of the selected features ({per_cent(without / nodes)})"
+    return f"{again}{which}, so these say nothing about {'it' if without == 1 else 'them'}."
+
+
+def which_features(summary: dict[str, Any]) -> str:
+    """Section 1."""
+    selected = summary["selected"]
+    if not selected:
+        return "No feature is selected. All features can still be searched below, by their scores."
+    best = [cut(row["name"]) for row in selected[:3]]
+    text = f"The strongest {'is' if len(best) == 1 else 'are'} {listed(best)}"
+    stability = [row["stability"] for row in selected if "stability" in row]
+    if stability:
+        surely = sum(value >= STABLE for value in stability)
+        text += f"; {count(surely)} of {count(len(stability))} would almost surely be selected again"
+        text += f" (stability {STABLE} or more)"
+    prevalence = float(np.median([row["prevalence"] for row in selected]))
+    return f"{text}. Half of the selected are in {per_cent(prevalence)} of the nodes or more."
+
+
+def what_marks_blocks(summary: dict[str, Any]) -> str:
+    """Section 2."""
+    blocks = summary["blocks"]
+    if blocks["count"] == 1:
+        return "There is one block only, so no feature marks one block more than another."
+    marked = Counter(row["marked_block"] for row in summary["selected"] if row["marked_block"] is not None)
+    if not marked:
+        return "No selected feature is more common in one block than in the others."
+    block, features = marked.most_common(1)[0]
+    strongest = max(summary["selected"], key=lambda row: row["lift"])
+    return (
+        f"{count(len(marked))} of {count(blocks['count'])} blocks are marked by a selected feature; most mark block "
+        f"{block} ({count(features)}). The sharpest is {cut(strongest['name'])}, {times(strongest['lift'])} as common "
+        f"in block {strongest['marked_block']} as in all nodes."
+    )
+
+
+def share_within(summary: dict[str, Any]) -> float:
+    """Share of the link weight that joins nodes of the same block."""
+    weights = np.array(summary["blocks"]["link_weights"])
+    return float(np.trace(weights) / weights.sum())
+
+
+def agreement(summary: dict[str, Any]) -> float | None:
+    """Correlation of the two profiles that the method compares, over all pairs of blocks."""
+    graph, features = (np.array(summary["blocks"][f"{kind}_profile"]).ravel() for kind in ("target", "induced"))
+    if len(graph) < 4 or graph.std() == 0 or features.std() == 0:
+        return None
+    return float(np.corrcoef(graph, features)[0, 1])
+
+
+def does_it_fit(summary: dict[str, Any]) -> str:
+    """Section 3."""
+    if summary["blocks"]["count"] == 1:
+        return "With one block there is nothing to compare."
+    text = f"{per_cent(share_within(summary))} of the links stay within a block"
+    fit = agreement(summary)
+    if fit is None:
+        return f"{text}."
+    how = "closely" if fit >= 0.9 else "well" if fit >= 0.7 else "partly" if fit >= 0.4 else "poorly"
+    return f"{text}. The features repeat how blocks connect {how}: the correlation of the two patterns is {fit:.2f}."
+
+
+def how_sure(summary: dict[str, Any], details: dict[str, Any]) -> str:
+    """Section 4."""
+    n_selected, curve = summary["counts"]["selected_features"], details["explained"]
+    fewer = enough(curve, n_selected)
+    if fewer is None:
+        return "What features explain of the links cannot be measured here."
+    at_cut = explained_at_cut(summary, details)
+    assert at_cut is not None
+    last = curve[-1]
+    text = f"The {count(n_selected)} selected explain {per_cent(at_cut)} of what the blocks explain"
+    text += f"; the first {count(fewer)} come within 5 % of that" if fewer < n_selected else ""
+    if last["n_features"] > n_selected:
+        more = last["share"] - at_cut
+        change = "no more" if more <= 0.02 else f"{per_cent(last['share'])}"
+        text += f"; {count(last['n_features'])} would explain {change}"
+    return f"{text}."
+
+
+def how_made(summary: dict[str, Any], details: dict[str, Any]) -> str:
+    """Section 5."""
+    candidates = summary["criteria"]
+    method = {"BMGUFS": "the method of the paper (BMGUFS)", "BlockModelSelector": "the default of blockselect"}
+    text = f"Made with {method.get(details['method'], details['method'])}, version {details['versions']['blockselect']}"
+    if candidates is not None and len(candidates) > 1:
+        voted = sum(row["voted"] for row in candidates)
+        compared = f"{count(len(candidates))} candidate block models were compared"
+        text += f": {compared}, and the best {count(voted)} voted on the features"
+    seed = "" if details["seeded"] else " No seed was set (random_state), so another run may differ a little."
+    return f"{text}.{seed}"
+
+
+def redundancy_found(details: dict[str, Any]) -> str:
+    """Do the selected features repeat one another?"""
+    found = details["redundancy"]
+    if found is None:
+        return "Fewer than two features are selected."
+    if not found["n_alike"]:
+        highest = found["pairs"][0]["correlation"] if found["pairs"] else 0.0
+        return f"No two selected features are much alike: the highest correlation is {number(highest)}."
+    return (
+        f"{count(found['n_alike'])} of {count(found['n_compared'])} selected features have a partner that is alike "
+        "(correlation 0.5 or more); one of each pair may be enough to read."
+    )

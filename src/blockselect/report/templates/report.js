@@ -1,0 +1,204 @@
+"use strict";
+(function () {
+  const PAGE = 25, PRINTED = 1000;
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const NAME = 0, RANK = 1, SCORE = 2, SELECTED = 3, PREVALENCE = 4, BLOCK = 5, LIFT = 6;
+  const STRIP = 7 + data.measures.length;
+  const column = (measure) => 7 + data.measures.indexOf(measure);
+  const byId = (id) => document.getElementById(id);
+  const search = byId("search"), block = byId("block"), which = byId("which"), stable = byId("stability");
+  const table = byId("table"), body = table.tBodies[0];
+  const highest = data.rows.reduce((most, row) => Math.max(most, row[SCORE]), 0);
+  let lower = null; // names in lower case, made at the first search
+  let shown = [], page = 0, sorted = { by: RANK, down: false };
+
+  // Numbers and names, as the rest of the page writes them.
+  const count = (value) => value.toLocaleString("en-US");
+  function number(value, zeros) {
+    if (value === 0 || Math.abs(value) >= 1000) return Math.round(value).toLocaleString("en-US");
+    const digits = Math.min(12, Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value)))));
+    const text = value.toFixed(digits);
+    return !zeros && text.includes(".") ? text.replace(/0+$/, "").replace(/\.$/, "") : text;
+  }
+  function perCent(share) {
+    const value = 100 * share;
+    if (value > 0 && value < 0.1) return "< 0.1 %";
+    if (value > 0 && value < 10) return value.toFixed(1).replace(/\.0$/, "") + " %";
+    if (value > 99 && value < 100) return value > 99.9 ? "> 99 %" : value.toFixed(1) + " %";
+    return Math.round(value) + " %";
+  }
+  const times = (lift) => (lift < 10 ? Number(lift.toPrecision(2)).toString() : count(Math.round(lift))) + " ×";
+  function cut(name) {
+    const letters = Array.from(name);
+    return letters.length <= 32 ? name : letters.slice(0, 20).join("") + "…" + letters.slice(-11).join("");
+  }
+
+  // Rows.
+  function element(tag, attributes, text) {
+    const made = document.createElement(tag);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    if (text !== undefined) made.textContent = text; // never as HTML: names may hold anything
+    return made;
+  }
+  function cell(row, label, text, kind) {
+    const made = element("td", { "data-label": label }, text);
+    if (kind) made.className = kind;
+    row.append(made);
+    return made;
+  }
+  function strip(digits) {
+    const space = "http://www.w3.org/2000/svg", width = 7 * digits.length;
+    const svg = document.createElementNS(space, "svg");
+    const top = digits.indexOf("9");
+    const about = top < 0 ? "empty" : "mean by block, highest in block " + top;
+    const set = { class: "strip", viewBox: `0 0 ${width} 18`, width: width, height: 18, role: "img", "aria-label": about };
+    for (const [key, value] of Object.entries(set)) svg.setAttribute(key, value);
+    for (let i = 0; i < digits.length; i++) {
+      const bar = document.createElementNS(space, "rect"), height = 2 * Number(digits[i]);
+      for (const [key, value] of Object.entries({ x: 7 * i, y: 18 - height, width: 6, height: height })) bar.setAttribute(key, value);
+      svg.append(bar);
+    }
+    const line = document.createElementNS(space, "line");
+    for (const [key, value] of Object.entries({ x1: 0, x2: width, y1: 17.5, y2: 17.5 })) line.setAttribute(key, value);
+    svg.append(line);
+    return svg;
+  }
+  function row(values) {
+    const made = element("tr", values[SELECTED] ? {} : { class: "off" });
+    cell(made, "rank", count(values[RANK]), "num");
+    const head = element("th", { scope: "row", "data-label": "feature" });
+    head.append(element("bdi", { title: values[NAME] }, cut(values[NAME])));
+    if (!values[SELECTED]) head.append(element("span", { class: "muted" }, " (not selected)"));
+    made.append(head);
+    const score = element("span", { class: "score" }), box = element("span", { class: "barbox" }), fill = element("span", { class: "fill" });
+    fill.style.width = (highest > 0 ? (100 * Math.max(values[SCORE], 0)) / highest : 0) + "%";
+    box.append(fill);
+    score.append(box, document.createTextNode(number(values[SCORE], true)));
+    cell(made, "score").append(score);
+    if (data.measures.includes("stability")) cell(made, "stability", values[column("stability")].toFixed(2), "num");
+    if (data.measures.includes("q_value")) cell(made, "q-value", number(values[column("q_value")]), "num");
+    cell(made, "in nodes", perCent(values[PREVALENCE]), "num");
+    cell(made, "marks block", values[BLOCK] < 0 ? "none" : `${values[BLOCK]} (${times(values[LIFT])})`);
+    cell(made, "mean by block").append(strip(values[STRIP]));
+    return made;
+  }
+
+  // Which rows, in which order, on which page.
+  function choose() {
+    const text = search.value.trim().toLowerCase();
+    if (text && lower === null) lower = data.rows.map((each) => each[NAME].toLowerCase());
+    const wanted = block.value === "" ? null : Number(block.value);
+    const least = stable ? Number(stable.value) || 0 : 0;
+    shown = [];
+    for (let i = 0; i < data.rows.length; i++) {
+      const each = data.rows[i];
+      if (which.value === "selected" && !each[SELECTED]) continue;
+      if (text && !lower[i].includes(text)) continue;
+      if (wanted !== null && each[BLOCK] !== wanted) continue;
+      if (stable && each[column("stability")] < least) continue;
+      shown.push(each);
+    }
+    const by = sorted.by, sign = sorted.down ? -1 : 1;
+    shown.sort((a, b) => {
+      const order = by === NAME ? (a[by] < b[by] ? -1 : a[by] > b[by] ? 1 : 0) : a[by] - b[by];
+      const second = by === BLOCK ? b[LIFT] - a[LIFT] : a[RANK] - b[RANK];
+      return sign * order || second;
+    });
+    page = 0;
+    draw();
+  }
+  function draw() {
+    const first = page * PAGE, last = Math.min(first + PAGE, shown.length);
+    body.replaceChildren(...shown.slice(first, last).map(row));
+    byId("status").textContent = shown.length
+      ? `Showing ${count(first + 1)}–${count(last)} of ${count(shown.length)} features`
+      : which.value === "selected" && !data.rows.some((each) => each[SELECTED])
+        ? "No feature is selected; choose to show all."
+        : "No feature fits; change the search or the filters.";
+    byId("pager").hidden = shown.length <= PAGE;
+    byId("previous").disabled = page === 0;
+    byId("next").disabled = last >= shown.length;
+  }
+  function turn(by) {
+    page += by;
+    draw();
+    table.scrollIntoView({ block: "nearest" });
+  }
+
+  // Export what is shown, whole names and all pages.
+  function records() {
+    return shown.map((each) => {
+      const record = { rank: each[RANK], feature: each[NAME], score: each[SCORE], selected: Boolean(each[SELECTED]) };
+      for (const measure of data.measures) record[measure] = each[column(measure)];
+      record.prevalence = each[PREVALENCE];
+      record.marked_block = each[BLOCK] < 0 ? null : each[BLOCK];
+      record.lift = each[LIFT];
+      return record;
+    });
+  }
+  function csv(rows) {
+    const quote = (value) => (/[",\r\n]/.test(value) ? `"${value.replace(/"/g, '""')}"` : value);
+    const head = ["rank", "feature", "score", "selected", ...data.measures, "prevalence", "marked_block", "lift"];
+    const lines = rows.map((each) => head.map((key) => quote(String(each[key] ?? ""))).join(","));
+    return [head.join(","), ...lines].join("\n") + "\n";
+  }
+  function save(name, type, text) {
+    const link = element("a", { download: name, href: URL.createObjectURL(new Blob([text], { type: type })) });
+    document.body.append(link);
+    link.click();
+    link.remove();
+    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+  }
+
+  // Colours: as the system, or the other way round, remembered where the browser allows it.
+  const root = document.documentElement, theme = byId("theme");
+  const stored = { get: () => { try { return localStorage.getItem("blockselect-theme"); } catch { return null; } },
+                   set: (value) => { try { localStorage.setItem("blockselect-theme", value); } catch { /* not allowed */ } } };
+  function paint(value) {
+    if (value === "light" || value === "dark") root.dataset.theme = value;
+    const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    theme.setAttribute("aria-label", dark ? "Switch to light colours" : "Switch to dark colours");
+    return dark;
+  }
+  theme.addEventListener("click", () => {
+    const value = paint() ? "light" : "dark";
+    stored.set(value);
+    paint(value);
+  });
+
+  let waiting = 0;
+  search.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(choose, 80); });
+  for (const control of [block, which, stable]) if (control) control.addEventListener("input", choose);
+  byId("controls").addEventListener("submit", (event) => event.preventDefault());
+  byId("previous").addEventListener("click", () => turn(-1));
+  byId("next").addEventListener("click", () => turn(1));
+  // Sort by a column's button, or where there is no room for the head of the table by a list of the same.
+  const order = byId("sort"), buttons = [...table.querySelectorAll("[data-sort]")];
+  function sortBy(button) {
+    const key = button.dataset.sort, by = data.measures.includes(key) ? column(key) : Number(key);
+    const smallestFirst = by === NAME || by === RANK || by === BLOCK || key === "q_value";
+    sorted = { by: by, down: sorted.by === by ? !sorted.down : !smallestFirst };
+    for (const head of table.querySelectorAll("thead th")) head.removeAttribute("aria-sort");
+    button.closest("th").setAttribute("aria-sort", sorted.down ? "descending" : "ascending");
+    order.value = key;
+    choose();
+  }
+  for (const button of buttons) {
+    button.addEventListener("click", () => sortBy(button));
+    order.append(element("option", { value: button.dataset.sort }, button.textContent));
+  }
+  order.addEventListener("input", () => sortBy(buttons[order.selectedIndex]));
+  for (const button of document.querySelectorAll("[data-export]")) {
+    button.addEventListener("click", () => {
+      if (button.dataset.export === "csv") save("features.csv", "text/csv", csv(records()));
+      else save("features.json", "application/json", JSON.stringify(records(), null, 1));
+    });
+  }
+  addEventListener("beforeprint", () => body.replaceChildren(...shown.slice(0, PRINTED).map(row)));
+  addEventListener("afterprint", draw);
+
+  root.classList.add("js");
+  byId("controls").hidden = false;
+  paint(stored.get());
+  choose();
+})();

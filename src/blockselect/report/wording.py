@@ -1,0 +1,50 @@
+"""Numbers and names as the page writes them: three digits, thousands apart, shares in per cent, long names cut."""
+
+from __future__ import annotations
+
+from math import floor, log10
+
+_HEAD, _TAIL = 20, 11  # letters of a long name that stay at each end
+
+
+def count(number: int, what: str = "") -> str:
+    """``1,433 features``; ``1 feature``."""
+    if not what:
+        return f"{number:,}"
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def number(value: float, *, zeros: bool = False) -> str:
+    """Three significant digits, never in powers of ten; without zeros at the end, unless a column is to be even."""
+    if value == 0 or abs(value) >= 1000:
+        return f"{value:,.0f}"
+    digits = max(0, 2 - floor(log10(abs(value))))
+    text = f"{value:.{min(digits, 12)}f}"
+    return text if zeros or "." not in text else text.rstrip("0").rstrip(".")
+
+
+def per_cent(share: float) -> str:
+    """``71 %``; small shares with a digit more, and what is not quite all or nothing never rounded to it."""
+    value = 100 * share
+    if 0 < value < 0.1:
+        return "< 0.1 %"
+    if 0 < value < 10:
+        return f"{value:.1f}".removesuffix(".0") + " %"
+    if 99 < value < 100:
+        return "> 99 %" if value > 99.9 else f"{value:.1f} %"
+    return f"{value:,.0f} %"
+
+
+def times(lift: float) -> str:
+    """A lift: ``7.3 ×``."""
+    return f"{lift:.2g} ×" if lift < 10 else f"{lift:,.0f} ×"
+
+
+def cut(name: str) -> str:
+    """A long name without its middle."""
+    return name if len(name) <= _HEAD + _TAIL + 1 else f"{name[:_HEAD]}…{name[-_TAIL:]}"
+
+
+def listed(things: list[str]) -> str:
+    """``a``; ``a and b``; ``a, b and c``."""
+    return things[0] if len(things) == 1 else f"{', '.join(things[:-1])} and {things[-1]}"

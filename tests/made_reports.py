@@ -1,0 +1,95 @@
+"""Pages in ordinary and in odd states, small and quick to make."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from blockselect import BMGUFS, BlockModelSelector, check_attributed_graph, make_attributed_blocks
+from blockselect.report.page import Report, make_report
+
+NASTY_NAMES = [
+    "</script><script>window.broken = true</script>",
+    "<img src=x onerror='window.broken = true'>",
+    "quotes \" and ' and `backticks`",
+    "comma, semicolon; tab\tand new\nline",
+    "emoji 🧬🧠 and 👩‍🔬",
+    "&amp; &lt;b&gt; {{ 7 * 7 }} {% raw %}",
+    "حمض نووي ريبوزي " * 3,
+    "long " * 60,
+    "half a pair \ud83d",
+    "=1+1",
+    "",
+]
+
+
+def planted(n_nodes=80, n_blocks=3, names=None, seed=1):
+    """A network with planted blocks; features are called by the names, as far as they go, or have none."""
+    graph = make_attributed_blocks(
+        n_nodes, n_blocks, n_informative=8, n_redundant=4, n_noise=18, mean_degree=8, random_state=seed
+    ).graph
+    if names is None:
+        return check_attributed_graph(graph.features, graph.adjacency)
+    every = [*names, *(f"word {column}" for column in range(len(names), 30))]
+    return check_attributed_graph(graph.features, graph.adjacency, feature_names=every)
+
+
+def report(graph, selector=None, stability=True, **options) -> Report:
+    """The page about a selector, fitted here, with a stability that is made up."""
+    selector = selector or BlockModelSelector(7, n_blocks=3, n_candidates=4, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        selector.fit(graph.features, adjacency=graph.adjacency)
+    made_up = np.linspace(1, 0, graph.n_features)[selector.ranking_ - 1] if stability else None
+    return make_report(selector, graph, stability=made_up, title="a network", **options)
+
+
+def three_nodes():
+    path = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+    return check_attributed_graph(np.array([[1, 0], [1, 1], [0, 1]]), path)
+
+
+def no_discoveries():
+    rng = np.random.default_rng(0)
+    links = np.triu(rng.random((70, 70)) < 0.1, 1)
+    graph = check_attributed_graph((rng.random((70, 6)) < 0.3).astype(float), (links | links.T).astype(float))
+    return report(graph, BlockModelSelector("auto", n_candidates=2, random_state=0), stability=False)
+
+
+def some_discoveries():
+    graph = make_attributed_blocks(200, 3, mean_degree=10, random_state=0).graph
+    return report(graph, BlockModelSelector("auto", n_blocks=3, n_candidates=2, random_state=0), stability=False)
+
+
+def forty_blocks():
+    graph = planted(400, 3)
+    return report(graph, BlockModelSelector(12, block_model=np.arange(400) % 40, random_state=0))
+
+
+STATES = {  # state: how the page is made, and a sentence that it must hold
+    "ordinary": (lambda: report(planted(names=["first"]), warnings=["one <warning>"]), "7 of 30 features explain"),
+    "no stability": (lambda: report(planted(names=[]), stability=False), "Stability was not computed"),
+    "no discoveries": (no_discoveries, "None of 6 features explains"),
+    "discoveries": (some_discoveries, "features match the links better than chance"),
+    "one block": (
+        lambda: report(planted(), BlockModelSelector(3, n_blocks=1, n_candidates=1, random_state=0)),
+        "With one block there is nothing to compare",
+    ),
+    "given blocks": (
+        lambda: report(planted(), BMGUFS(3, block_model=np.arange(80) % 4, random_state=0)),
+        "4 blocks, groups of nodes that link alike, were given",
+    ),
+    "no names": (lambda: report(planted()), "The strongest are x"),
+    "three nodes": (
+        lambda: report(three_nodes(), BMGUFS(1, n_blocks=2, n_candidates=1, random_state=0)),
+        "Each node with the number of its block",
+    ),
+    "forty blocks": (forty_blocks, "of 40 blocks are marked by a selected feature"),
+    "long and Arabic names": (
+        lambda: report(planted(names=["a name of three hundred letters " * 10, "حمض نووي " * 34] * 1)),
+        "7 of 30 features explain",
+    ),
+    "nasty names": (lambda: report(planted(names=NASTY_NAMES)), "7 of 30 features explain"),
+    "the paper": (lambda: report(planted(), BMGUFS(5, n_blocks=3, random_state=0)), "the method of the paper"),
+}

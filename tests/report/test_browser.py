@@ -1,0 +1,288 @@
+"""The page in a real browser: no error, no request, and everything on it works, in every odd state.
+
+Set BLOCKSELECT_SCREENSHOTS to a folder to keep the pictures.
+"""
+
+from __future__ import annotations
+
+import base64
+import csv
+import json
+import os
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from blockselect.report.page import Report, render_page
+from made_reports import NASTY_NAMES, STATES, planted, report
+
+CHROMIUM = next((found for name in ("chromium", "chromium-browser") if (found := shutil.which(name))), None)
+DRIVER = shutil.which("chromedriver")
+
+
+@pytest.fixture(scope="module")
+def downloads(tmp_path_factory):
+    return tmp_path_factory.mktemp("downloads")
+
+
+@pytest.fixture(scope="module")
+def browser(downloads):
+    webdriver = pytest.importorskip("selenium.webdriver", reason="the browser tests need selenium")
+    if CHROMIUM is None or DRIVER is None:
+        pytest.skip("no Chromium with its driver is found; on Debian: apt-get install chromium chromium-driver")
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for switch in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"):
+        options.add_argument(switch)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
+    driver.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(downloads)})
+    yield driver
+    driver.quit()
+
+
+class Page:
+    """A page as a reader sees and uses it."""
+
+    def __init__(self, driver, path, *, width=1280, dark=False):
+        self.driver = driver
+        colours = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": colours})
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        for kind in ("browser", "performance"):
+            driver.get_log(kind)  # those of earlier pages
+        driver.get(path.as_uri())
+        self.run("try { localStorage.clear() } catch {}")
+
+    def run(self, script, *arguments):
+        return self.driver.execute_script(script, *arguments)
+
+    def click(self, selector):
+        self.run("document.querySelector(arguments[0]).click()", selector)
+
+    def put(self, selector, value):
+        """Set a control as a reader would, and wait for the search that begins a moment later."""
+        script = "const e = document.querySelector(arguments[0]); e.value = arguments[1]; "
+        self.run(script + "e.dispatchEvent(new Event('input'))", selector, value)
+        time.sleep(0.15)
+
+    @property
+    def status(self):
+        return self.run("return document.getElementById('status').textContent")
+
+    def column(self, label):
+        script = "return [...document.querySelectorAll(arguments[0])].map(e => e.textContent)"
+        return self.run(script, f"#table tbody [data-label='{label}']")
+
+    def errors(self):
+        return [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
+
+    def requests(self):
+        """Whatever was asked for, but for the file itself and what lies within it."""
+        events = (json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance"))
+        sent = (event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent")
+        return [url for url in sent if not url.startswith(("file://", "data:", "blob:"))]
+
+    def screenshot(self, name):
+        """A picture of the whole page; kept where a folder is named for it."""
+        height = self.run("return document.documentElement.scrollHeight")
+        width = self.run("return innerWidth")
+        clip = {"x": 0, "y": 0, "width": width, "height": min(height, 8000), "scale": 1}
+        options = {"captureBeyondViewport": True, "clip": clip}
+        picture = base64.b64decode(self.driver.execute_cdp_cmd("Page.captureScreenshot", options)["data"])
+        if folder := os.environ.get("BLOCKSELECT_SCREENSHOTS"):
+            (Path(folder) / f"{name}.png").write_bytes(picture)
+        return picture
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """Where the page of a state is, made once."""
+    folder, places = tmp_path_factory.mktemp("pages"), {}
+
+    def write(state):
+        if state not in places:
+            made = state if isinstance(state, Report) else STATES[state][0]()
+            places[state] = made.save(folder / f"{len(places)}.html")
+        return places[state]
+
+    return write
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (400, True)], ids=["wide and light", "narrow and dark"])
+@pytest.mark.parametrize("state", STATES)
+def test_every_state_is_shown_without_error_request_or_overflow(browser, written, state, width, dark):
+    page = Page(browser, written(state), width=width, dark=dark)
+    assert STATES[state][1] in " ".join(page.run("return document.body.innerText").split())
+    assert page.run("return document.documentElement.scrollWidth") <= width
+    assert page.run("return window.broken") is None
+    assert len(page.screenshot(f"{state} {width}")) > 20_000
+    assert page.errors() == []
+    assert page.requests() == []
+
+
+@pytest.fixture
+def ordinary(browser, written):
+    return Page(browser, written("ordinary"))
+
+
+def test_a_click_on_a_head_sorts_and_says_so(ordinary):
+    ranks = [str(rank) for rank in range(1, 8)]
+    assert ordinary.column("rank") == ranks
+    for way, order in (("descending", ranks), ("ascending", ranks[::-1])):
+        ordinary.click("[data-sort='2']")
+        assert ordinary.column("rank") == order
+        assert ordinary.run("return document.querySelector('[aria-sort]').ariaSort") == way
+        assert ordinary.run("return document.querySelector('[aria-sort]').innerText").startswith("score")
+    ordinary.click("[data-sort='0']")
+    names = ordinary.column("feature")
+    assert names == sorted(names)
+
+
+def test_a_search_finds_parts_of_names_in_any_case(ordinary):
+    ordinary.put("#which", "all")
+    ordinary.put("#search", "WORD 2")
+    assert ordinary.status == "Showing 1–11 of 11 features"  # 2 and 20 … 29
+    assert all("word 2" in name for name in ordinary.column("feature"))
+    ordinary.put("#search", "no such name")
+    assert ordinary.status == "No feature fits; change the search or the filters."
+    assert ordinary.column("feature") == []
+
+
+def test_features_are_filtered_by_block_and_stability(ordinary):
+    ordinary.put("#block", "1")
+    assert all(text.startswith("1 (") for text in ordinary.column("marks block"))
+    ordinary.put("#block", "")
+    ordinary.put("#stability", "0.9")
+    assert ordinary.column("stability") == ["1.00", "0.97", "0.93"]
+
+
+def test_pages_turn(ordinary):
+    ordinary.put("#which", "all")
+    assert ordinary.status == "Showing 1–25 of 30 features"
+    ordinary.click("#next")
+    assert ordinary.status == "Showing 26–30 of 30 features"
+    assert ordinary.run("return document.getElementById('next').disabled") is True
+    ordinary.click("#previous")
+    assert ordinary.status == "Showing 1–25 of 30 features"
+
+
+def test_what_script_and_template_write_of_a_feature_is_the_same(browser, written, tmp_path):
+    text = written("ordinary").read_text(encoding="utf-8")
+    still = tmp_path / "still.html"
+    still.write_text(text.replace('"use strict"', "throw 0; '"), encoding="utf-8")
+    labels = ("rank", "feature", "score", "stability", "in nodes", "marks block")
+    without = Page(browser, still)
+    assert without.status == ""
+    rows = [without.column(label) for label in labels]
+    with_script = Page(browser, written("ordinary"))
+    assert [with_script.column(label) for label in labels] == rows
+
+
+def wait_for(path):
+    for _ in range(50):
+        if path.exists() and path.stat().st_size:
+            return path.read_text(encoding="utf-8")
+        time.sleep(0.1)
+    raise AssertionError(f"{path.name} was not downloaded")
+
+
+def test_exports_hold_whole_names_and_the_numbers(browser, written, downloads):
+    page = Page(browser, written("nasty names"))
+    page.put("#which", "all")
+    page.click("[data-export='json']")
+    records = json.loads(wait_for(downloads / "features.json"))
+    assert set(NASTY_NAMES) <= {record["feature"] for record in records}
+    assert [record["rank"] for record in records] == list(range(1, 31))
+    page.click("[data-export='csv']")
+    rows = list(csv.DictReader(wait_for(downloads / "features.csv").splitlines(keepends=True)))
+    whole = [record["feature"].replace("\ud83d", "\ufffd") for record in records]  # a half pair is no text
+    assert [row["feature"] for row in rows] == whole
+    assert [float(row["score"]) for row in rows] == [record["score"] for record in records]
+    assert set(rows[0]) == set(records[0])
+
+
+def test_colours_follow_the_system_and_the_switch(browser, written):
+    ground = "return getComputedStyle(document.body).backgroundColor"
+    page = Page(browser, written("ordinary"), dark=True)
+    dark = page.run(ground)
+    page.click("#theme")
+    light = page.run(ground)
+    assert (dark, light) == ("rgb(19, 23, 28)", "rgb(255, 255, 255)")
+    assert page.run("return document.getElementById('theme').ariaLabel") == "Switch to dark colours"
+    page.run("localStorage.clear()")
+
+
+def contrast(first, second):
+    """Contrast of two colours, as WCAG defines it."""
+
+    def luminance(colour):
+        parts = [part / 255 for part in colour]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    low, high = sorted((luminance(first), luminance(second)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_text_has_enough_contrast_in_both_colours(browser, written, dark):
+    page = Page(browser, written("ordinary"), dark=dark)
+    names = ["ink", "muted", "accent", "warn-ink", "bg", "panel", "warn-bg"]
+    script = "const s = getComputedStyle(document.documentElement); "
+    script += "return arguments[0].map(name => s.getPropertyValue('--' + name))"
+    written_colours = page.run(script, names)
+    ink, muted, accent, warning, ground, panel, amber = (
+        [int(text.strip()[i : i + 2], 16) for i in (1, 3, 5)] for text in written_colours
+    )
+    assert min(contrast(text, behind) for text in (ink, muted, accent) for behind in (ground, panel)) >= 4.5
+    assert contrast(warning, amber) >= 4.5
+
+
+def test_all_controls_are_reached_by_the_keyboard_in_order(browser, written):
+    from selenium.webdriver.common.keys import Keys
+
+    page, reached = Page(browser, written("ordinary")), []
+    for _ in range(26):
+        browser.switch_to.active_element.send_keys(Keys.TAB)
+        script = "const e = document.activeElement; return e.id || e.dataset.export || e.dataset.sort || e.textContent"
+        reached.append(page.run(script))
+    wanted = ["Skip to the features", "csv", "json", "theme", "search", "block", "stability", "which", "1", "0", "2"]
+    assert [each for each in reached if each in wanted][: len(wanted)] == wanted
+
+
+def test_paper_has_all_selected_rows_and_no_controls(browser, written):
+    page = Page(browser, written("ordinary"), dark=True)
+    page.run("dispatchEvent(new Event('beforeprint'))")
+    assert len(page.column("rank")) == 7
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    assert page.run("return getComputedStyle(document.querySelector('.tools')).display") == "none"
+    assert page.run("return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert len(base64.b64decode(browser.execute_cdp_cmd("Page.printToPDF", {})["data"])) > 10_000
+
+
+def test_a_hundred_thousand_features_are_searched_and_sorted(browser, written, monkeypatch):
+    held = {}
+
+    def keep(summary, more):
+        held.update(summary=summary, more=more)
+        return render_page(summary, more)
+
+    monkeypatch.setattr("blockselect.report.page.render_page", keep)
+    report(planted())
+    rows = [[f"feature {i}", i + 1, 1 / (i + 1), int(i < 7), 0.1, i % 3, 2.0, 0.5, "912"] for i in range(100_000)]
+    held["more"]["features"] = {"measures": ["stability"], "rows": rows, "n_features": 100_000}
+    large = Report(render_page(held["summary"], held["more"]))
+    assert len(large.to_bytes()) < 10_000_000
+    page = Page(browser, written(large))
+    page.put("#which", "all")
+    assert page.status == "Showing 1–25 of 100,000 features"
+    page.put("#search", "feature 9999")
+    assert page.status == "Showing 1–11 of 11 features"
+    page.put("#search", "")
+    page.click("[data-sort='1']")
+    assert page.column("rank")[0] == "100,000"
+    assert page.errors() == []

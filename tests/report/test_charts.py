@@ -1,0 +1,53 @@
+"""Charts put numbers where they belong: higher is higher, the cut after the last selected, scales of their own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from blockselect.report.charts import HEIGHT, WIDTH, explained_chart, loss_chart, matrix_chart, rank_chart, ticks
+
+CURVE = [{"n_features": size, "share": share} for size, share in ((1, 0.1), (2, 0.3), (4, 0.6), (5, 0.65), (8, 1.2))]
+
+
+def test_ticks_are_round_and_within():
+    assert ticks(0, 1, 4) == [0, 0.25, 0.5, 0.75, 1]
+    assert ticks(1, 256, 5) == [100, 200]
+    assert ticks(3, 3, 4) == [3]
+
+
+def test_each_doubling_takes_the_same_room_and_all_points_are_inside():
+    points = explained_chart(CURVE, 4)["points"]
+    first, second, third, _, last = (point["x"] for point in points)
+    assert second - first == pytest.approx(third - second, abs=0.2)
+    assert all(0 < point["x"] < WIDTH and 0 < point["y"] < HEIGHT for point in points)
+    assert [point["y"] for point in points] == sorted((point["y"] for point in points), reverse=True)
+    assert last > third
+
+
+def test_the_cut_of_the_curve_is_at_the_selected_number():
+    chart = explained_chart(CURVE, 4)
+    assert chart["cut"] == chart["points"][2]["x"]
+    assert explained_chart(CURVE, 0)["cut"] is None
+
+
+def test_the_cut_by_rank_is_between_the_last_selected_and_the_next():
+    chart = rank_chart([0.9, 0.8, 0.2], 2, y_top=1, dots=True, what="stability")
+    assert chart["points"][1]["x"] < chart["cut"] < chart["points"][2]["x"]
+    assert [point["on"] for point in chart["points"]] == [True, True, False]
+    assert rank_chart([0.9, 0.8], 2, y_top=1, dots=True, what="stability")["cut"] is None
+
+
+def test_losses_that_do_not_change_are_drawn():
+    assert loss_chart([1.0, 1.0])["path"].startswith("M")
+
+
+@pytest.mark.parametrize("k", [1, 12, 40])
+def test_a_matrix_is_relative_to_its_largest_and_few_blocks_have_numbers(k):
+    values = np.arange(k * k, dtype=float).reshape(k, k) - 1
+    chart = matrix_chart(values, [[""] * k] * k, diverging=True, digits="+.0f")
+    assert len(chart["cells"]) == k * k
+    assert max(float(cell["alpha"]) for cell in chart["cells"]) == 1
+    assert chart["cells"][0]["less"]
+    assert bool(chart["cells"][0]["text"]) is (k <= 12)
+    assert len(chart["labels"]) <= 20

@@ -1,0 +1,221 @@
+"""The page states what was found, holds every part in every odd state, and no name can break it."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from blockselect import BlockModelSelector, check_attributed_graph, selection_stability
+from blockselect.graphs.row_chunks import RowChunks
+from blockselect.inspection.markers import Markers
+from blockselect.report.details import feature_rows
+from blockselect.report.page import make_report
+from made_reports import NASTY_NAMES, STATES, planted, report
+
+VOID = {"meta", "link", "input"}
+
+
+class Outline(HTMLParser):
+    """Text, headings, ids and tags of a page; an error where tags do not close in order."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.open, self.text, self.headings, self.ids, self.tags, self.outside = [], [], [], [], [], []
+        self.feed(html)
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        self.tags.append((tag, given))
+        if "id" in given:
+            self.ids.append(given["id"])
+        self.outside += [given[name] for name in ("src", "href") if name in given]
+        if tag not in VOID:
+            self.open.append(tag)
+        if re.fullmatch("h[1-6]", tag):
+            self.headings.append(int(tag[1]))
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self.outside += [value for name, value in attrs if name in ("src", "href")]
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open[-1:] not in (["script"], ["style"]):
+            self.text.append(data)
+
+
+@pytest.fixture(scope="module", params=STATES)
+def state(request):
+    make, sentence = STATES[request.param]
+    page = make()
+    return page, Outline(page.html), sentence
+
+
+def test_every_state_says_what_it_is_with_all_five_sections(state):
+    _, outline, sentence = state
+    text = re.sub(r"\s+", " ", "".join(outline.text))
+    assert sentence in text
+    for title in (
+        "Which features?",
+        "What marks each block?",
+        "Does it fit the network?",
+        "How was it made?",
+        "Ten terms",
+    ):
+        assert title in text
+    assert not re.search(r"\b(nan|inf|None|undefined)\b", text.split("Settings (bold")[0].replace("None of ", ""))
+
+
+def test_headings_are_in_order_and_ids_are_unique(state):
+    _, outline, _ = state
+    assert outline.headings[0] == 1
+    assert all(later - earlier <= 1 for earlier, later in zip(outline.headings, outline.headings[1:], strict=False))
+    assert len(set(outline.ids)) == len(outline.ids)
+
+
+def test_nothing_outside_the_page_is_named(state):
+    page, outline, _ = state
+    assert all(target.startswith(("#", "data:")) for target in outline.outside)
+    assert "http://" not in page.html.replace("http://www.w3.org/2000/svg", "")
+    assert "https://" not in page.html
+
+
+def test_charts_have_a_text_that_states_the_finding(state):
+    _, outline, _ = state
+    labels = [given.get("aria-label") for tag, given in outline.tags if tag == "svg"]
+    assert labels
+    assert all(labels)
+
+
+def test_ten_terms_are_explained(state):
+    _, outline, _ = state
+    assert sum(tag == "dt" for tag, _ in outline.tags) == 10
+
+
+def test_without_script_all_selected_features_are_there():
+    outline = Outline(report(planted(names=["first"])).html)
+    rows = [given for tag, given in outline.tags if tag == "th" and given.get("data-label") == "feature"]
+    assert len(rows) == 7
+
+
+def data_of(page):
+    (text,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page.html, flags=re.DOTALL)
+    return json.loads(text)
+
+
+def test_nasty_names_come_back_as_they_were():
+    data = data_of(report(planted(names=NASTY_NAMES)))
+    assert set(NASTY_NAMES) <= {row[0] for row in data["rows"]}
+
+
+def test_the_table_holds_all_features_the_selected_first():
+    graph = planted()
+    selector = BlockModelSelector(7, n_blocks=3, n_candidates=4, random_state=0)
+    data = data_of(report(graph, selector))
+    assert [row[3] for row in data["rows"]] == [1] * 7 + [0] * 23
+    assert [row[1] for row in data["rows"]] == list(range(1, 31))
+    assert data["rows"][0][2] == pytest.approx(selector.scores_.max(), rel=1e-5)
+    assert all(len(row[-1]) == 3 and set(row[-1]) <= set("0123456789") for row in data["rows"])
+    assert data["measures"] == ["stability"]
+
+
+def large_table(n_features, name="feature_{:06d}"):
+    rng = np.random.default_rng(0)
+    summary = {
+        "selected": [{"index": index} for index in range(500)],
+        "feature_names": [name.format(index) for index in range(n_features)],
+        "scores": np.linspace(1, 1e-5, n_features).tolist(),
+        "ranking": list(range(1, n_features + 1)),
+        "measures": {"stability": rng.random(n_features).tolist()},
+    }
+    means = rng.random((12, n_features))
+    marked = means.argmax(axis=0)
+    markers = Markers(rng.random(n_features), means, means, means, marked, 1 + rng.random(n_features))
+    return feature_rows(summary, markers)
+
+
+def test_a_hundred_thousand_features_take_less_than_ten_megabytes():
+    table = large_table(100_000)
+    assert len(table["rows"]) > 50_000
+    assert len(json.dumps(table, separators=(",", ":"))) < 8_000_000
+
+
+def test_very_long_names_leave_out_the_last_features_rather_than_grow_the_page():
+    table = large_table(5_000, name="x" * 3000 + "{}")
+    assert 500 < len(table["rows"]) < 5_000
+    assert len(json.dumps(table, separators=(",", ":"))) < 8_000_000
+
+
+def test_the_same_input_gives_the_same_bytes():
+    pages = [report(planted(names=NASTY_NAMES)).to_bytes() for _ in range(2)]
+    assert pages[0] == pages[1]
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    graph = planted(names=["first"])
+    selector = BlockModelSelector(5, n_blocks=3, n_candidates=2, random_state=0)
+    return selector.fit(graph.features, adjacency=graph.adjacency), graph
+
+
+def test_a_selector_writes_its_page_while_the_network_is_in_memory(fitted, tmp_path):
+    selector, graph = fitted
+    path = selector.report(tmp_path / "report.html", title="my <network>")
+    named = check_attributed_graph(graph.features, graph.adjacency)
+    assert path.read_text(encoding="utf-8") == make_report(selector, named, title="my <network>").html
+    assert "my &lt;network&gt;" in path.read_text(encoding="utf-8")
+
+
+def test_a_page_is_shown_in_a_frame_of_its_own(fitted):
+    selector, graph = fitted
+    shown = selector.show_report(graph.features, adjacency=graph.adjacency)._repr_html_()
+    frame = Outline(shown).tags[0]
+    assert frame[0] == "iframe"
+    assert frame[1]["srcdoc"].startswith("<!DOCTYPE html>")
+
+
+def test_stability_passed_on_is_shown(fitted):
+    selector, graph = fitted
+    stability = selection_stability(selector, graph.features, adjacency=graph.adjacency, n_resamples=3)
+    assert "would almost surely be selected again" in selector.show_report(stability=stability).html
+
+
+def test_a_selector_without_its_network_asks_for_it(tmp_path):
+    graph = planted()
+    selector = BlockModelSelector(5, n_blocks=3, n_candidates=2, random_state=0)
+    selector.fit(graph.features.toarray(), adjacency=graph.adjacency)
+    with pytest.raises(ValueError, match="pass it again, as to fit"):
+        selector.report(tmp_path / "report.html")
+    assert selector.report(tmp_path / "report.html", graph.features, adjacency=graph.adjacency).exists()
+
+
+def test_features_in_chunks_are_refused(fitted):
+    selector, graph = fitted
+    chunks = RowChunks.from_blocks([graph.features])
+    with pytest.raises(ValueError, match="row chunks cannot give"):
+        selector.show_report(chunks, adjacency=graph.adjacency)
+
+
+@pytest.mark.parametrize("package", ["jinja2", "matplotlib"])
+def test_without_a_package_of_the_extra_the_error_names_it(package):
+    code = f"""
+import sys
+sys.modules["{package}"] = None
+from blockselect import BMGUFS, make_attributed_blocks
+made = make_attributed_blocks(40, 2, random_state=0)
+try:
+    BMGUFS(3, n_blocks=2, n_candidates=2).fit(made.features, adjacency=made.adjacency).show_report()
+except ImportError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == f"reports need {package}; install it with: pip install 'blockselect[cli]'.\n"

@@ -1,0 +1,46 @@
+"""Numbers are short and never misleading; long names keep both ends."""
+
+from __future__ import annotations
+
+import pytest
+
+from blockselect.report.wording import count, cut, listed, number, per_cent, times
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0"),
+        (0.5432, "0.543"),
+        (0.2, "0.2"),
+        (12345.6, "12,346"),
+        (31.94, "31.9"),
+        (1e-5, "0.00001"),
+        (-2.5, "-2.5"),
+    ],
+)
+def test_numbers_have_three_digits_and_no_powers(value, text):
+    assert number(value) == text
+
+
+def test_zeros_stay_where_a_column_is_to_be_even():
+    assert [number(value, zeros=True) for value in (0.2, 0.0920)] == ["0.200", "0.0920"]
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0.71, "71 %"), (0.079, "7.9 %"), (0.01, "1 %"), (0, "0 %"), (1, "100 %"), (0.9999, "> 99 %"), (1e-5, "< 0.1 %")],
+)
+def test_shares_are_per_cent_and_never_rounded_to_all_or_nothing(share, text):
+    assert per_cent(share) == text
+
+
+def test_counts_lifts_and_lists():
+    assert (count(1433, "feature"), count(1, "node"), count(0)) == ("1,433 features", "1 node", "0")
+    assert (times(7.345), times(44.2), times(1)) == ("7.3 ×", "44 ×", "1 ×")
+    assert [listed(list(names)) for names in ("a", "ab", "abc")] == ["a", "a and b", "a, b and c"]
+
+
+def test_long_names_lose_their_middle():
+    assert cut("x" * 32) == "x" * 32
+    assert cut("a" * 200 + "end") == "a" * 20 + "…" + "a" * 8 + "end"
