@@ -219,3 +219,11 @@ except ImportError as error:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == f"reports need {package}; install it with: pip install 'blockselect[cli]'.\n"
+
+
+def test_a_graph_made_from_the_features_is_announced_on_the_page():
+    features = planted().features
+    selector = BlockModelSelector(5, n_blocks=3, n_candidates=2, random_state=0)
+    with pytest.warns(UserWarning, match="given no adjacency"):
+        selector.fit(features)
+    assert "fit was given no adjacency" in selector.show_report().html

@@ -26,6 +26,7 @@ from blockselect.bmgufs.gram_squared import GramSquared, choose_form, gram_squar
 from blockselect.bmgufs.losses import induced_density
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.row_chunks import RowChunks
+from blockselect.warned import collected_warnings
 from blockselect.weak_network import WeakNetwork
 
 if TYPE_CHECKING:
@@ -127,8 +128,9 @@ class DescentSelector(ScoreSelector):
                 raise
             message = f"reports need {package}; install it with: pip install 'blockselect[cli]'."
             raise ImportError(message, name=package) from error
-        graph = copy(self)._check_graph(X, None, adjacency, n_neighbors=self.n_neighbors)
-        return make_report(self, graph, stability=stability, title=title)
+        with collected_warnings() as messages:  # of the network; the page repeats them
+            graph = copy(self)._check_graph(X, None, adjacency)
+        return make_report(self, graph, stability=stability, title=title, warnings=messages)
 
     def _solver(self) -> Descent:
         return self._default_solver() if self.solver is None else self.solver
