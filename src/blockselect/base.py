@@ -123,6 +123,10 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         """Parameters that change nothing beside the other settings, and why."""
         return {}
 
+    def _n_resamples(self, asked: int) -> int:
+        """Resampled graphs that stability rests on, where so many are asked for."""
+        return asked
+
     def _scores_on(
         self,
         graph: AttributedGraph,

@@ -326,6 +326,16 @@ def test_the_summary_says_how_many_blocks_were_chosen_and_who_voted(run, network
     assert f"guided by: {sum(row['voted'] for row in record['criteria'])} of 12 candidates (" in shown
 
 
+def test_what_the_budget_cut_is_shown_and_recorded(run, network, tmp_path):
+    options = (*QUICK, "--candidates", 9, "--resamples", 8, "--budget", 1, "--out", tmp_path / "cut")
+    shown = run("select", *network.options, *options).stdout
+    assert "budget: 6 of 9 candidates and at most 5 of 50 rounds" in shown
+    record = record_of(tmp_path / "cut")
+    assert record["effort"]["candidates"] == {"asked": 9, "made": 6}
+    assert record["n_resamples"] == 5
+    assert "budget:" not in run("select", *network.options, *QUICK, "--out", tmp_path / "whole").stdout
+
+
 def test_no_discovery_is_a_warning_and_an_empty_table(run, network, tmp_path):
     """Features that were shuffled over the nodes match no graph."""
     features = network.graph.features.toarray()

@@ -119,10 +119,22 @@ def test_criteria_say_how_well_each_candidate_explains_and_which_voted(summary, 
     assert sum(row["voted"] for row in summary["criteria"]) == len(selector.voters_)
 
 
+def test_effort_says_what_the_budget_left(graph, summary, selector):
+    assert summary["effort"]["was_cut"] is False
+    assert summary["effort"]["candidates"] == {"asked": 6, "made": 6}
+    cut = summarize(fit(graph, n_candidates=9, budget=1.0), graph)["effort"]
+    assert (cut["was_cut"], cut["candidates"], cut["rounds"]) == (
+        True,
+        {"asked": 9, "made": 6},
+        {"asked": 50, "made_at_most": 5},
+    )
+
+
 def test_the_paper_has_a_sparsity_and_neither_votes_nor_measures(graph, summary):
     selector = fit_paper(graph)
     paper = summarize(selector, graph)
     assert (paper["criteria"], paper["measures"], paper["blocks"]["automatic"]) == (None, {}, False)
+    assert paper["effort"] is None
     assert paper["sparsity"] == selector.sparsity_ > 0
     assert paper["relative_error"] == paper["candidate_errors"][0] == min(paper["candidate_errors"])
     assert summary["sparsity"] is None

@@ -111,7 +111,7 @@ class Selection:
 
     network: NetworkInput
     selector: DescentSelector
-    n_resamples: int
+    n_resamples: int  # made, within the budget
     summary: dict[str, Any]
     warnings: list[str]
 
@@ -129,7 +129,7 @@ def run_selection(
                 selector, features, adjacency=adjacency, n_resamples=n_resamples, progress=progress
             )
     summary = summarize(selector, network.graph, stability=stability)
-    return Selection(network, selector, n_resamples, summary, messages)
+    return Selection(network, selector, selector._n_resamples(n_resamples), summary, messages)
 
 
 def file_contents(selection: Selection, command: str) -> dict[str, bytes]:
@@ -167,6 +167,7 @@ def run_record(selection: Selection) -> dict[str, Any]:
         "relative_error": summary["relative_error"],
         "candidate_errors": summary["candidate_errors"],
         "criteria": summary["criteria"],
+        "effort": summary["effort"],
         "sparsity": summary["sparsity"],
         "n_iter": summary["n_iter"],
         "gram_form": selector.gram_form_,

@@ -9,6 +9,7 @@ SETTINGS: dict[str, dict[str, str]] = {
         "max-blocks": "max_blocks",
         "block-model": "block_model",
         "candidates": "n_candidates",
+        "budget": "budget",
         "joint": "joint",
     },
     "Scores": {

@@ -58,6 +58,8 @@ def show_selection(title: str, summary: dict[str, Any], written: Iterable[Path])
     )
     if summary["criteria"] is not None:
         typer.echo(f"guided by: {_voters(summary['criteria'])}")
+    if summary["effort"] is not None and summary["effort"]["was_cut"]:
+        typer.echo(f"budget: {_cuts(summary['effort'])}; --budget raises it")
     n_selected = counts["selected_features"]
     without = counts["nodes_without_selected_features"]
     typer.echo(f"selected: {n_selected:,} features; {without:,} nodes have none of them")
@@ -77,6 +79,15 @@ def _voters(criteria: list[dict[str, Any]]) -> str:
     families = Counter(row["family"] for row in criteria if row["voted"])
     named = ", ".join(f"{count} {family}" for family, count in families.most_common())
     return f"{families.total()} of {len(criteria)} candidates ({named})"
+
+
+def _cuts(effort: dict[str, Any]) -> str:
+    """What the budget left of the search."""
+    candidates, rounds = effort["candidates"], effort["rounds"]
+    return (
+        f"{candidates['made']} of {candidates['asked']} candidates and at most {rounds['made_at_most']} of "
+        f"{rounds['asked']} rounds of refinement, for {effort['budget']:.2g} of {effort['work']:.2g} multiplications"
+    )
 
 
 def _best_features(summary: dict[str, Any]) -> Table:

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -29,14 +29,13 @@ from blockselect.consensus.feature_likelihood import as_counts
 from blockselect.consensus.joint import JointLikelihood
 from blockselect.consensus.link_excess import scaled_for_links
 from blockselect.consensus.link_likelihood import link_unit
-from blockselect.consensus.screening import screen
+from blockselect.consensus.screening import BUDGET, FACTORIZATION_STEPS, Effort, plan_effort, screen
 from blockselect.consensus.weights import feature_weights, weighted_vote
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.binarize import are_sparse_counts, presence
 from blockselect.graphs.neighbours import N_NEIGHBORS
 from blockselect.inspection.discoveries import DEFAULT_LEVEL, Discoveries, check_testable, match_blocks
 
-_ROUGH_ITERATIONS = 100  # of factorisations: blocks are refined afterwards, and more lead to no better ones
 _ROUNDS_AGAIN = 3  # of refinement on a resampled graph: its optimum is near
 _SEARCH_EVERY, _NEW_STARTS = 4, 2  # resampled graphs of which one has new blocks, and of how many starts
 
@@ -65,8 +64,13 @@ class BlockModelSelector(DescentSelector):
         How blocks are found, or the blocks themselves: a label for each node, or a block model. "mixed" uses the
         families "spectral", "two_hop", "smoothed", "normalized", "onmtf" (the paper's) and "adjacency" in turn. See
         :func:`blockselect.find_block_models`. (paper: F, M)
-    n_candidates : int, default=12
-        Block models found from different random starts.
+    n_candidates : int or "auto", default="auto"
+        Block models found from different random starts. "auto": as many as pay, 12 to 48, more where they are cheap;
+        fewer where the budget is less.
+    budget : float or None, default=2e11
+        Work, in multiplications, that finding and refining candidates may take; two cores make some 10⁹ a second. On
+        networks of more than some 5·10⁶ links fewer candidates, rounds of refinement and resampled graphs are made, in
+        proportion: `effort_` says how many. None: all of them on any network.
     joint : bool, default=True
         Refine the blocks with the features: move a node to another block when links and features together become more
         likely. Blocks that were given are never refined.
@@ -108,6 +112,9 @@ class BlockModelSelector(DescentSelector):
         Those that voted on the scores, the best first.
     candidates_ : list of BlockModel
         All that were found, the lowest relative error first.
+    effort_ : Effort
+        What the budget left: `n_candidates` of `asked_candidates`, `max_rounds` of `asked_rounds`,
+        `n_resamples(asked)`, `was_cut`, and the `work` that all would have taken.
     criteria_ : DataFrame
         A row for each candidate: its family, blocks, relative error, penalised log-likelihood gain in nats as found
         and as refined, and whether it voted.
@@ -147,6 +154,8 @@ class BlockModelSelector(DescentSelector):
         "n_blocks": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "max_blocks": [Interval(Integral, 2, None, closed="left")],
         "block_model": [StrOptions(set(FAMILIES)), "array-like", BlockModel],
+        "n_candidates": [StrOptions({"auto"}), *DescentSelector._parameter_constraints["n_candidates"]],
+        "budget": [None, Interval(Real, 0, None, closed="neither")],
         "joint": ["boolean"],
         "binarize": [StrOptions({"auto"}), "boolean"],
         "n_neighbors": [None, Interval(Integral, 1, None, closed="left")],
@@ -161,7 +170,8 @@ class BlockModelSelector(DescentSelector):
         n_blocks: int | Literal["auto"] = "auto",
         max_blocks: int = MAX_BLOCKS,
         block_model: Any = "mixed",
-        n_candidates: int = 12,
+        n_candidates: int | Literal["auto"] = "auto",
+        budget: float | None = BUDGET,
         joint: bool = True,
         profile_ratio: float = 0.6,
         binarize: bool | Literal["auto"] = "auto",
@@ -176,6 +186,7 @@ class BlockModelSelector(DescentSelector):
         self.max_blocks = max_blocks
         self.block_model = block_model
         self.n_candidates = n_candidates
+        self.budget = budget
         self.joint = joint
         self.profile_ratio = profile_ratio
         self.binarize = binarize
@@ -218,6 +229,7 @@ class BlockModelSelector(DescentSelector):
             self.candidates_,
             joint=self.joint and self._searches(),
             rng=rng.spawn(1)[0],
+            max_rounds=self.effort_.max_rounds,
             n_jobs=self.n_jobs,
             progress=partial(report, "screening"),
         )
@@ -252,7 +264,7 @@ class BlockModelSelector(DescentSelector):
 
     def _factorization_steps(self) -> int:
         """Fewer where blocks are refined afterwards."""
-        return _ROUGH_ITERATIONS if self.joint else MAX_ITER
+        return FACTORIZATION_STEPS if self.joint else MAX_ITER
 
     def _searches(self) -> bool:
         """Whether blocks are searched for, rather than given."""
@@ -260,16 +272,18 @@ class BlockModelSelector(DescentSelector):
 
     def _find_candidates(self, graph: AttributedGraph, rng: np.random.Generator) -> list[BlockModel]:
         if not self._searches():
+            self.effort_ = Effort(0.0, self.budget, 1)
             return [self._given_block_model(graph)]
         n_blocks = self.n_blocks
         if n_blocks == "auto":
             n_blocks = choose_n_blocks(graph.adjacency, max_blocks=self.max_blocks, rng=rng.spawn(1)[0])
+        self.effort_ = plan_effort(graph, n_blocks, n_candidates=self.n_candidates, budget=self.budget)
         return find_block_models(
             graph.adjacency,
             n_blocks,
             family=self.block_model,
             features=graph.features,
-            n_candidates=self.n_candidates,
+            n_candidates=self.effort_.n_candidates,
             rng=rng,
             n_jobs=self.n_jobs,
             max_iter=self._factorization_steps(),
@@ -303,6 +317,9 @@ class BlockModelSelector(DescentSelector):
                 ConvergenceWarning,
                 stacklevel=4,
             )
+
+    def _n_resamples(self, asked: int) -> int:
+        return self.effort_.n_resamples(asked)
 
     def _scores_on(
         self,
@@ -365,6 +382,6 @@ class BlockModelSelector(DescentSelector):
 
     def _without_effect(self) -> dict[str, str]:
         if not self._searches():
-            names = ("n_blocks", "max_blocks", "n_candidates", "joint")
+            names = ("n_blocks", "max_blocks", "n_candidates", "budget", "joint")
             return dict.fromkeys(names, "block_model brings the blocks")
         return {} if self.n_blocks == "auto" else {"max_blocks": 'it limits n_blocks="auto" alone'}

@@ -31,6 +31,7 @@ from blockselect.consensus.moves import Counts, rates_of, sums_by_block, sweep, 
 from blockselect.graphs.attributed import AttributedGraph
 
 DEFAULT_TOL = 0.01  # nats a node
+MAX_ROUNDS = 50
 _ROUNDING = 1e-13  # of the sums of x log x: smaller gains are rounding
 
 
@@ -116,7 +117,7 @@ class JointLikelihood:
         return -self._state(self._checked(labels)).objective
 
     def improve(
-        self, model: BlockModel, *, max_rounds: int = 50, tol: float = DEFAULT_TOL, rng: np.random.Generator
+        self, model: BlockModel, *, max_rounds: int = MAX_ROUNDS, tol: float = DEFAULT_TOL, rng: np.random.Generator
     ) -> JointResult:
         """Refine a block model with the features, and the choice of features with the blocks.
 

@@ -1,26 +1,108 @@
-"""Screening: which candidate block models vote on the features, judged without labels.
+"""Screening: how many candidate block models are tried, and which of them vote on the features, without labels.
 
 A candidate is judged by how much better its blocks explain links and features together than one block does: a
 penalised log-likelihood gain (see `JointLikelihood`). Where blocks may be refined with the features, every candidate
 makes a few rounds of refinement, and only the best of them go on to the end.
+
+How many are tried follows from their work, counted in multiplications of links and values with blocks, of which two
+cores make some 10⁹ a second. With c candidates of k blocks, nnz(A) entries of the graph and nnz(X) values of the
+features, a search takes about
+
+    k (100 c nnz(A) + (2 c + 50 ⌈c/4⌉) (nnz(A) + nnz(X)))
+
+at most: a hundred iterations to find a candidate, two rounds of refinement of each, fifty of each voter.
+
+More candidates find better blocks, above all where these link to others, and pay for themselves while they are cheap:
+unless told otherwise a search has as many as 5·10⁸ multiplications allow, 12 to 48 (benchmarks/candidates.py). Where
+the work is more than the budget, candidates, rounds and resamples all shrink in proportion to budget ÷ work, though not
+below six candidates (one of each family), five rounds and five resamples.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, floor
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 
 from blockselect.arrays import FloatArray, IntArray
+from blockselect.blockmodels.candidates import MEMBERS
 from blockselect.blockmodels.model import BlockModel
-from blockselect.consensus.joint import JointLikelihood
+from blockselect.consensus.joint import MAX_ROUNDS, JointLikelihood
+from blockselect.graphs.attributed import AttributedGraph
 
 KEPT = 0.25  # share of the candidates that vote
 _FIRST_ROUNDS = 2  # rounds of refinement that every candidate makes
+BUDGET = 2e11  # multiplications: a few minutes on two cores
+FACTORIZATION_STEPS = 100  # iterations that find a candidate: it is refined afterwards, and more lead to no better ones
+CHEAP = 5e8  # multiplications of a search that is over in about a second
+FEW_CANDIDATES, MANY_CANDIDATES = 12, 48  # where they are not cheap, and where they are
+LEAST_CANDIDATES = len(MEMBERS)
+LEAST_ROUNDS = 5
+LEAST_RESAMPLES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """What is made, and what was asked for."""
+
+    work: float  # multiplications that all that was asked for would take at most
+    budget: float | None  # multiplications that may be taken; None: any number
+    asked_candidates: int
+    asked_rounds: int = MAX_ROUNDS
+
+    @property
+    def share(self) -> float:
+        """Of what was asked for: 1 where nothing is cut."""
+        return 1.0 if self.budget is None or self.work <= self.budget else self.budget / self.work
+
+    @property
+    def n_candidates(self) -> int:
+        """Block models that are found."""
+        return self._cut(self.asked_candidates, LEAST_CANDIDATES)
+
+    @property
+    def max_rounds(self) -> int:
+        """Rounds of refinement of a voter, at most."""
+        return self._cut(self.asked_rounds, LEAST_ROUNDS)
+
+    def n_resamples(self, asked: int) -> int:
+        """Resampled graphs, where so many are asked for."""
+        return self._cut(asked, LEAST_RESAMPLES)
+
+    @property
+    def was_cut(self) -> bool:
+        return self.share < 1
+
+    def _cut(self, asked: int, least: int) -> int:
+        return max(min(asked, least), floor(self.share * asked))
+
+
+def plan_effort(
+    graph: AttributedGraph, n_blocks: int, *, n_candidates: int | Literal["auto"], budget: float | None
+) -> Effort:
+    """The effort for a search of so many candidates, or of as many as pay, of so many blocks."""
+    asked = _as_many_as_pay(graph, n_blocks) if n_candidates == "auto" else n_candidates
+    return Effort(_work(graph, n_blocks, asked), budget, asked)
+
+
+def _as_many_as_pay(graph: AttributedGraph, n_blocks: int) -> int:
+    """In whole turns of the families."""
+    affordable = CHEAP / _work(graph, n_blocks, FEW_CANDIDATES) * FEW_CANDIDATES
+    turns = floor(min(affordable, MANY_CANDIDATES) / len(MEMBERS))
+    return max(FEW_CANDIDATES, turns * len(MEMBERS))
+
+
+def _work(graph: AttributedGraph, n_blocks: int, n_candidates: int) -> float:
+    """Multiplications of a search, at most."""
+    n_links = graph.adjacency.nnz
+    n_values = getattr(graph.features, "nnz", graph.n_nodes * graph.n_features)
+    rounds = _FIRST_ROUNDS * n_candidates + MAX_ROUNDS * ceil(KEPT * n_candidates)
+    return n_blocks * (FACTORIZATION_STEPS * n_candidates * float(n_links) + rounds * float(n_links + n_values))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,10 +135,14 @@ def screen(
     *,
     joint: bool,
     rng: np.random.Generator,
+    max_rounds: int = MAX_ROUNDS,
     n_jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Screening:
-    """Keep the best quarter of the candidates, at least one; `joint` refines blocks with the features."""
+    """Keep the best quarter of the candidates, at least one; `joint` refines blocks with the features.
+
+    Those that are kept make at most `max_rounds` further rounds of refinement.
+    """
     report = progress or (lambda done, total: None)
     n_kept = ceil(KEPT * len(candidates))
     total = len(candidates) + n_kept if joint else len(candidates)
@@ -69,7 +155,7 @@ def screen(
     places = np.argsort(-gain, kind="stable")[:n_kept]
     voters = [found[i] for i in places]
     if joint:
-        voters, final = _refined(likelihood, voters, rng.spawn(n_kept), n_jobs)
+        voters, final = _refined(likelihood, voters, rng.spawn(n_kept), n_jobs, max_rounds=max_rounds)
         gain[places] = final
         order = np.argsort(-final, kind="stable")
         places, voters = places[order], [voters[i] for i in order]
@@ -82,9 +168,11 @@ def _refined(
     models: Sequence[BlockModel],
     rngs: Sequence[np.random.Generator],
     n_jobs: int | None,
-    **limits: int,
+    *,
+    max_rounds: int,
 ) -> tuple[list[BlockModel], FloatArray]:
     results = Parallel(n_jobs=n_jobs, prefer="threads")(  # compiled moves release the interpreter: no copies
-        delayed(likelihood.improve)(model, rng=rng, **limits) for model, rng in zip(models, rngs, strict=True)
+        delayed(likelihood.improve)(model, rng=rng, max_rounds=max_rounds)
+        for model, rng in zip(models, rngs, strict=True)
     )
     return [result.model for result in results], np.array([-result.objective[-1] for result in results])

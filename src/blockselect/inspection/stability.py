@@ -40,7 +40,8 @@ def selection_stability(
     adjacency : array or sparse matrix of shape (n, n), edge table, or None
         The graph it was fitted to, as `fit` takes it.
     n_resamples : int, default=8
-        Resampled graphs, at least 3; 5 to 10 are enough.
+        Resampled graphs, at least 3; 5 to 10 are enough. On large networks the budget of
+        :class:`blockselect.BlockModelSelector` may leave fewer: ``selector.effort_.n_resamples(8)`` says how many.
     random_state : int, RandomState or None, default=None
         Seeds the resampling; None uses the selector's own.
     progress : callable, optional
@@ -75,7 +76,8 @@ def selection_stability(
         )
     seed = getattr(selector, "random_state", None) if random_state is None else random_state
     # A stream of its own: that of the fit would draw the same numbers again.
-    rngs = np.random.default_rng([int(generator_from(seed).integers(2**31)), 1]).spawn(n_resamples)
+    stream = np.random.default_rng([int(generator_from(seed).integers(2**31)), 1])
+    rngs = stream.spawn(selector._n_resamples(n_resamples))
     adjacencies = [resample_links(graph.adjacency, rng) for rng in rngs]
     scores = selector._scores_on(graph, adjacencies, rngs, progress or no_progress)
     return reselection_chance(np.maximum(scores, 0.0), max(selector.n_features_, 1))

@@ -43,8 +43,8 @@ def summarize(
         `reflected` or not, scaled to sum
         to one (paper: P, Q), the link weight of each block pair (each link counted from both ends), and the columns of
         the selected features that mark each block; `criteria` says of each candidate how well it explains links and
-        features and whether it voted, and `sparsity` the one used (paper: γ): each is None for the selector that has
-        none.
+        features and whether it voted, `effort` what the budget left of the search, and `sparsity` the one used (paper:
+        γ): each is None for the selector that has none.
     """
     check_is_fitted(selector)
     _check_same_network(selector, graph)
@@ -64,6 +64,7 @@ def summarize(
         "blocks": {**_blocks(selector, statistics), **_links(selector, graph, markers, chosen)},
         "relative_error": selector.block_model_.relative_error,
         "criteria": _criteria(selector),
+        "effort": _effort(selector),
         "candidate_errors": [candidate.relative_error for candidate in selector.candidates_],
         "loss_history": {
             "reconstruction": selector.history_.reconstruction.tolist(),
@@ -128,6 +129,20 @@ def _criteria(selector: DescentSelector) -> list[dict[str, Any]] | None:
         return None
     rows = selector.criteria_.to_dict("records")
     return [{str(name): value for name, value in row.items()} for row in rows]
+
+
+def _effort(selector: DescentSelector) -> dict[str, Any] | None:
+    """What was made of what was asked for; None where there is no budget to keep to."""
+    if not isinstance(selector, BlockModelSelector):
+        return None
+    effort = selector.effort_
+    return {
+        "work": effort.work,
+        "budget": effort.budget,
+        "was_cut": effort.was_cut,
+        "candidates": {"asked": effort.asked_candidates, "made": effort.n_candidates},
+        "rounds": {"asked": effort.asked_rounds, "made_at_most": effort.max_rounds},
+    }
 
 
 def _selected(

@@ -1,0 +1,97 @@
+"""Effort: candidates, rounds and resamples within a stated budget of work, and what was cut."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from blockselect import BlockModelSelector, make_attributed_blocks, selection_stability
+from blockselect.consensus import screening
+from blockselect.consensus.screening import CHEAP, Effort, plan_effort
+
+NETWORK = make_attributed_blocks(200, 3, mean_degree=2, random_state=0)
+
+
+def fit(**settings):
+    selector = BlockModelSelector(10, n_blocks=3, random_state=0, **settings)
+    return selector.fit(NETWORK.features, adjacency=NETWORK.adjacency)
+
+
+def test_work_grows_with_links_values_blocks_and_candidates():
+    graph = NETWORK.graph
+    links, values = graph.adjacency.nnz, graph.features.nnz
+    effort = plan_effort(graph, 3, n_candidates=12, budget=1e9)
+    assert effort.work == 3 * (1200 * links + (24 + 3 * 50) * (links + values))
+    assert plan_effort(graph, 6, n_candidates=12, budget=1e9).work == 2 * effort.work
+    assert plan_effort(graph, 3, n_candidates=24, budget=1e9).work == 2 * effort.work
+
+
+def test_more_candidates_are_found_where_they_are_cheap():
+    graph = NETWORK.graph
+    assert plan_effort(graph, 3, n_candidates="auto", budget=None).asked_candidates == 48
+    twelve = plan_effort(graph, 3, n_candidates=12, budget=None).work
+    for times, expected in ((1, 12), (1.9, 18), (2, 24), (0.01, 12)):
+        n_blocks = 3 * CHEAP / twelve / times
+        assert plan_effort(graph, n_blocks, n_candidates="auto", budget=None).asked_candidates == expected
+
+
+@pytest.mark.parametrize(
+    ("work", "made"),
+    [(1.0, (12, 50, 8)), (100.0, (12, 50, 8)), (160.0, (7, 31, 5)), (1e9, (6, 5, 5))],
+)
+def test_all_shrink_in_proportion_down_to_the_least(work, made):
+    effort = Effort(work, 100.0, 12)
+    assert (effort.n_candidates, effort.max_rounds, effort.n_resamples(8)) == made
+    assert effort.was_cut == (work > 100)
+
+
+def test_no_more_is_made_than_was_asked_for():
+    effort = Effort(1e9, 1.0, 2)
+    assert effort.n_candidates == 2
+    assert effort.n_resamples(3) == 3
+    assert not Effort(1e9, None, 12).was_cut
+
+
+def test_a_fit_keeps_to_the_budget_and_says_what_it_cut():
+    whole = fit(n_candidates=12)
+    assert not whole.effort_.was_cut
+    assert len(whole.candidates_) == 12
+    cut = fit(n_candidates=12, budget=whole.effort_.work / 1.6)
+    assert cut.effort_.was_cut
+    assert len(cut.candidates_) == cut.effort_.n_candidates == 7
+    assert len(fit(budget=1.0).candidates_) == 6
+    assert_array_equal(fit(n_candidates=12, budget=None).scores_, whole.scores_)
+
+
+def test_rounds_of_refinement_follow_the_budget(monkeypatch):
+    asked = []
+    refine = screening._refined
+
+    def noted(*given, max_rounds):
+        asked.append(max_rounds)
+        return refine(*given, max_rounds=max_rounds)
+
+    monkeypatch.setattr(screening, "_refined", noted)
+    fit(budget=1.0)
+    assert asked == [2, 5]
+
+
+def test_resamples_of_stability_follow_the_budget(monkeypatch):
+    selector = fit(budget=1.0)
+    made = []
+    monkeypatch.setattr(
+        type(selector), "_scores_on", lambda self, graph, adjacencies, *rest: made.append(len(adjacencies)) or _SCORES
+    )
+    for asked in (8, 4):
+        selection_stability(selector, NETWORK.features, adjacency=NETWORK.adjacency, n_resamples=asked)
+    assert made == [5, 4]
+
+
+_SCORES = np.random.default_rng(0).random((5, NETWORK.features.shape[1]))
+
+
+def test_blocks_that_are_given_take_no_search():
+    selector = BlockModelSelector(10, block_model=NETWORK.blocks, random_state=0)
+    selector.fit(NETWORK.features, adjacency=NETWORK.adjacency)
+    assert selector.effort_.work == 0
+    with pytest.raises(ValueError, match="budget"):
+        selector.set_params(budget=1e9).fit(NETWORK.features, adjacency=NETWORK.adjacency)
