@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.io import loadmat
 
-from blockselect import AttributedGraph, check_attributed_graph, load_cora
+from blockselect import AttributedGraph, check_attributed_graph, fetch_citeseer, load_cora
 
 N_NODES, N_LINKS, N_FEATURES, N_ENTRIES, N_BLOCKS = 5196, 171_743, 8189, 369_435, 6  # of BlogCatalog
 
@@ -20,7 +20,17 @@ def at_hand() -> dict[str, AttributedGraph]:
     if _file("BlogCatalog.mat"):
         found["BlogCatalog"] = blogcatalog()
     if photo := _file("photo.npz", "development/photo.npz"):
-        found["photo"] = _co_purchases(photo)
+        found["photo"] = _from_parts(photo)
+    return found
+
+
+def further() -> dict[str, AttributedGraph]:
+    """Real networks that only quality is measured on."""
+    found = {}
+    if _file("ind.citeseer.graph"):
+        found["Citeseer"] = fetch_citeseer()
+    if uai := _file("uai.npz", "development/uai.npz"):
+        found["UAI2010"] = _from_parts(uai)
     return found
 
 
@@ -44,8 +54,8 @@ def _file(*names: str) -> Path | None:
     return next((path for path in paths if path.is_file()), None)
 
 
-def _co_purchases(path: Path) -> AttributedGraph:
-    """Products bought together and the words of their reviews: CSR parts A_* and Y_*."""
+def _from_parts(path: Path) -> AttributedGraph:
+    """A network stored as CSR parts A_* and Y_*."""
     parts = np.load(path)
     features, adjacency = (
         sparse.csr_array(

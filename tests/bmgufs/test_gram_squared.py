@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from blockselect.bmgufs import gram_squared as module
+from blockselect.bmgufs import row_sums
 from blockselect.bmgufs.gram_squared import (
     DenseGramSquared,
     SparseGramSquared,
@@ -42,6 +43,7 @@ def test_it_is_built_the_same_slab_by_slab(monkeypatch):
     Y = sparse.csr_array(random_features(3).astype(float))
     whole = {form: gram_squared(Y, form=form).values for form in ("dense", "sparse")}
     monkeypatch.setattr(module, "_CHUNK_BYTES", 5 * 17 * 8)
+    monkeypatch.setattr(row_sums, "_SLAB_BYTES", 5 * 17 * 8)
     assert_allclose(gram_squared(Y, form="dense").values, whole["dense"])
     assert_allclose(gram_squared(Y, form="sparse").values.toarray(), whole["sparse"].toarray())
 
@@ -118,7 +120,7 @@ def test_a_rough_form_is_taken_only_where_its_error_is_small(monkeypatch):
 def test_pairs_and_products_give_the_same_dense_form(monkeypatch, n_jobs):
     Y = sparse.csr_array(random_features(4, n=100, m=150, share=0.1).astype(float))
     by_pairs = gram_squared(Y, form="dense", n_jobs=n_jobs).values
-    monkeypatch.setattr(module, "_BY_PAIRS", 1e9)
+    monkeypatch.setattr(row_sums, "_BY_PAIRS", 1e9)
     assert_allclose(by_pairs, gram_squared(Y, form="dense").values, rtol=1e-12)
     assert_allclose(by_pairs, by_pairs.T, rtol=0)
 

@@ -29,19 +29,18 @@ from blockselect.bmgufs.row_sums import (
     gram_rows,
     meeting_counts,
     principal_factor,
+    quicker_by_pairs,
     sparse_gram,
     squared_lengths,
     sum_over_rows,
 )
 from blockselect.errors import ParameterError
-from blockselect.graphs.convert import as_dense
 from blockselect.graphs.row_chunks import RowChunks
 
 _CHUNK_BYTES = 2**26  # of a slab of the Gram matrix while it is squared
 _SPARSE_BELOW = 0.1  # share of non-zeros under which the sparse product is the faster one (benchmarks/gram.py)
 _SAMPLE = 256  # columns that estimate that share
 _OF_FREE = 0.5  # share of the free memory that it may take where no limit is given
-_BY_PAIRS = 16  # multiplications of a dense product in the time of one scattered addition
 _TILE = 64  # rows and columns of the matrix in work at once
 _RANKS = (64, 128, 256, 512)  # tried in this order, until the error is small enough
 _ROUGH_RANK, _ROUGH_FROM = 32, 2000  # a rough form, and the nodes and features from which it saves time
@@ -247,29 +246,18 @@ def _gigabytes(size: float) -> str:
 
 def _dense(features: Features, dtype: np.dtype[Any], n_jobs: int | None) -> FloatArray:
     """By pairs of non-zeros of each node, or by a dense product where there are many."""
-    if isinstance(features, RowChunks):
+    if isinstance(features, RowChunks) or not quicker_by_pairs(features):
         gram: FloatArray = sum_over_rows(features, dense_gram, dtype)
         return np.square(gram, out=gram)
-    Y = features.astype(dtype, copy=False)
-    m = Y.shape[1]
+    Y = features.astype(dtype, copy=False).sorted_indices()
+    columns, m = sparse.csc_array(Y), Y.shape[1]
     squared = np.zeros((m, m), dtype=dtype)
-    if sparse.issparse(Y):
-        n_pairs = float(np.square(np.diff(Y.indptr), dtype=np.float64).sum())
-        if n_pairs * _BY_PAIRS < Y.shape[0] * float(m) ** 2:
-            Y = Y.sorted_indices()
-            columns = sparse.csc_array(Y)
-            parts = (columns.indptr, columns.indices, columns.data, Y.indptr, Y.indices, Y.data)
-            Parallel(n_jobs=n_jobs, require="sharedmem")(  # they write into one array
-                delayed(_square_by_pairs)(squared, start, min(start + _TILE, m), *parts) for start in range(0, m, _TILE)
-            )
-            _mirror(squared)
-            return squared
-    step = max(1, _CHUNK_BYTES // (m * dtype.itemsize))
-    for start in range(0, Y.shape[0], step):
-        rows = Y[start : start + step]
-        rows = as_dense(rows)
-        squared += rows.T @ rows
-    return np.square(squared, out=squared)
+    parts = (columns.indptr, columns.indices, columns.data, Y.indptr, Y.indices, Y.data)
+    Parallel(n_jobs=n_jobs, require="sharedmem")(  # they write into one array
+        delayed(_square_by_pairs)(squared, start, min(start + _TILE, m), *parts) for start in range(0, m, _TILE)
+    )
+    _mirror(squared)
+    return squared
 
 
 @njit(cache=True, nogil=True)

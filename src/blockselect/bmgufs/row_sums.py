@@ -17,7 +17,7 @@ from blockselect.graphs.row_chunks import Part, RowChunks
 
 _SLAB_BYTES = 2**26  # of dense rows handled at once
 _OVERSAMPLES = 10  # vectors of the range finder beyond the rank
-_BY_PAIRS = 16  # multiplications of a dense product in the time of one of a sparse product
+_BY_PAIRS = 16  # multiplications of a dense product in the time of one of a sparse product, or a scattered addition
 
 
 def sum_over_rows(features: Features, part: Part, *shared: Any) -> Any:
@@ -42,7 +42,7 @@ def dense_gram(block: Features, rows: slice, dtype: np.dtype[Any]) -> FloatArray
     Y = block.astype(dtype, copy=False)
     n, m = Y.shape
     gram = np.zeros((m, m), dtype=dtype)
-    if sparse.issparse(Y) and np.square(np.diff(Y.indptr), dtype=np.float64).sum() * _BY_PAIRS < n * float(m) ** 2:
+    if quicker_by_pairs(Y):
         by_feature = Y.T.tocsr()
         for some in _slabs(m, m, dtype):
             gram[some] = as_dense(by_feature[some] @ Y)
@@ -51,6 +51,14 @@ def dense_gram(block: Features, rows: slice, dtype: np.dtype[Any]) -> FloatArray
         slab = as_dense(Y[some])
         gram += slab.T @ slab
     return gram
+
+
+def quicker_by_pairs(block: Features) -> bool:
+    """Whether products of the pairs of non-zeros of each row take less time than a dense product."""
+    if not sparse.issparse(block):
+        return False
+    n_pairs = float(np.square(np.diff(block.indptr), dtype=np.float64).sum())
+    return n_pairs * _BY_PAIRS < block.shape[0] * float(block.shape[1]) ** 2
 
 
 def sparse_gram(block: Features, rows: slice, dtype: np.dtype[Any]) -> Sparse:

@@ -1,4 +1,4 @@
-"""link_gains: how much more the nodes that have a feature are linked than their degrees alone would link them.
+"""Link excess: how much more the nodes that have a feature are linked than their degrees alone would link them.
 
 No blocks are needed for that. With x a feature's values, divided by the mean of its non-zero ones, the weight of links
 among the nodes that have it is E = Σ_{i<j} x_i x_j A_ij. Were links drawn by degrees alone it would be
@@ -9,56 +9,17 @@ an overdispersion factor, since differing values make E vary more than a count d
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 from scipy import sparse
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.consensus.feature_likelihood import in_units
-from blockselect.consensus.link_likelihood import link_unit
-from blockselect.graphs.attributed import check_adjacency, check_feature_matrix
 
 _ROUNDING = 64 * np.finfo(np.float64).eps  # of the link weight: an excess below that is none
 _SMALLEST_RATIO = 1e-6  # of variance to mean
 _CELLS = 2**22  # numbers in work at once
 _SPARSE_BELOW = 0.1  # share of non-zero values up to which a sparse product is the faster one
-
-
-def link_gains(features: Any, adjacency: Any, *, unit: float | None = None) -> FloatArray:
-    """Log-likelihood gain of the links among the nodes that have each feature, beyond their degrees, in nats.
-
-    A feature of all nodes alike, one that no link joins, and one whose nodes avoid each other gain nothing: 0.
-    Self-loops are left out, as is the pair of a node with itself. Neither the scale of the link weights nor that of
-    a feature matters.
-
-    Parameters
-    ----------
-    features : array or sparse matrix of shape (n, m)
-        Finite and non-negative. (paper: X)
-    adjacency : array or sparse matrix of shape (n, n)
-        Finite, non-negative link weights. (paper: A)
-    unit : float, optional
-        The weight that counts as one link; default: see :func:`~blockselect.consensus.link_likelihood.link_unit`.
-
-    Returns
-    -------
-    array of shape (m,)
-        At least 0.
-
-    Examples
-    --------
-    Two friends share the first feature, two strangers the second.
-
-    >>> import numpy as np
-    >>> friends = np.array([[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 0]])
-    >>> link_gains([[1, 1], [1, 0], [0, 0], [0, 1]], friends).round(2)
-    array([0.23, 0.  ])
-    """
-    matrix = scaled_for_links(check_feature_matrix(features))
-    checked = check_adjacency(adjacency, matrix.shape[0])
-    return link_gains_of_scaled(matrix, checked, link_unit(_without_loops(checked)) if unit is None else unit)
 
 
 def scaled_for_links(features: Features) -> Features:
@@ -67,7 +28,12 @@ def scaled_for_links(features: Features) -> Features:
 
 
 def link_gains_of_scaled(matrix: Features, adjacency: Sparse, unit: float) -> FloatArray:
-    """`link_gains` of features that were checked and scaled before, for many graphs of the same nodes."""
+    """Log-likelihood gain of the links among the nodes that have each feature, beyond their degrees, in nats: (m,) ≥ 0.
+
+    A feature of all nodes alike, one that no link joins, and one whose nodes avoid each other gain nothing. Self-loops
+    are left out, as is the pair of a node with itself. Neither the scale of the link weights nor that of a feature
+    matters: `matrix` is as `scaled_for_links` gives it, and `unit` the weight that counts as one link.
+    """
     weights = _without_loops(adjacency)
     weights.data /= unit
     if weights.nnz == 0:
