@@ -253,10 +253,10 @@ def _dense(features: Features, dtype: np.dtype[Any], n_jobs: int | None) -> Floa
     columns, m = sparse.csc_array(Y), Y.shape[1]
     squared = np.zeros((m, m), dtype=dtype)
     parts = (columns.indptr, columns.indices, columns.data, Y.indptr, Y.indices, Y.data)
-    Parallel(n_jobs=n_jobs, require="sharedmem")(  # they write into one array
-        delayed(_square_by_pairs)(squared, start, min(start + _TILE, m), *parts) for start in range(0, m, _TILE)
-    )
-    _mirror(squared)
+    tiles = [(start, min(start + _TILE, m)) for start in range(0, m, _TILE)]
+    with Parallel(n_jobs=n_jobs, require="sharedmem") as parallel:  # they write into one array
+        parallel(delayed(_square_by_pairs)(squared, *tile, *parts) for tile in tiles)
+        parallel(delayed(_mirror)(squared, *tile) for tile in reversed(tiles))  # the longest first
     return squared
 
 
@@ -290,14 +290,12 @@ def _square_by_pairs(
 
 
 @njit(cache=True, nogil=True)
-def _mirror(squared: FloatArray) -> None:
-    """The lower triangle from the upper one, in tiles that stay in cache."""
-    m = len(squared)
-    for first in range(0, m, _TILE):
-        for second in range(first, m, _TILE):
-            for left in range(first, min(first + _TILE, m)):
-                for right in range(max(second, left + 1), min(second + _TILE, m)):
-                    squared[right, left] = squared[left, right]
+def _mirror(squared: FloatArray, first: int, last: int) -> None:
+    """Rows of the lower triangle from the upper one, in tiles that stay in cache."""
+    for start in range(0, last, _TILE):
+        for row in range(first, last):
+            for column in range(start, min(start + _TILE, row)):
+                squared[row, column] = squared[column, row]
 
 
 def _sparse(features: Features, dtype: np.dtype[Any]) -> Sparse:

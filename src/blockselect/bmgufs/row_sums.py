@@ -58,7 +58,7 @@ def quicker_by_pairs(block: Features) -> bool:
     if not sparse.issparse(block):
         return False
     n_pairs = float(np.square(np.diff(block.indptr), dtype=np.float64).sum())
-    return n_pairs * _BY_PAIRS < block.shape[0] * float(block.shape[1]) ** 2
+    return bool(n_pairs * _BY_PAIRS < block.shape[0] * float(block.shape[1]) ** 2)
 
 
 def sparse_gram(block: Features, rows: slice, dtype: np.dtype[Any]) -> Sparse:
