@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     )
     from blockselect.evaluation import evaluate_selection
     from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
+    from blockselect.graphs.convert import as_adjacency
     from blockselect.graphs.row_chunks import RowChunks
     from blockselect.inspection.discoveries import discover_features
     from blockselect.inspection.stability import selection_stability
@@ -55,6 +56,7 @@ _HOME = {  # public name → the module that defines it
     "BlockModelSelector": "consensus.estimator",
     "Descent": "bmgufs.descent",
     "RowChunks": "graphs.row_chunks",
+    "as_adjacency": "graphs.convert",
     "check_attributed_graph": "graphs.attributed",
     "discover_features": "inspection.discoveries",
     "evaluate_selection": "evaluation",
@@ -76,6 +78,7 @@ __all__ = [
     "BlockModelSelector",
     "Descent",
     "RowChunks",
+    "as_adjacency",
     "check_attributed_graph",
     "discover_features",
     "evaluate_selection",

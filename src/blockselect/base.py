@@ -26,6 +26,9 @@ from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
 from blockselect.graphs.cells import check_cells
 from blockselect.graphs.convert import as_float_matrix
+from blockselect.graphs.feature_table import as_feature_table
+from blockselect.graphs.foreign_frames import anndata_matrix, is_anndata
+from blockselect.graphs.foreign_graphs import obsp_graph
 from blockselect.graphs.row_chunks import RowChunks
 from blockselect.graphs.targets import refuse_graph_as_target
 
@@ -58,13 +61,31 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         """Scikit-learn's own checks of X: shape, numbers, feature names. What its values must be, the gate says."""
         if isinstance(X, RowChunks):
             return self._check_chunks(X)
+        names = None
+        if not sparse.issparse(X):
+            table = as_feature_table(X)
+            X, names = table.matrix, table.feature_names
         if sparse.issparse(X):  # before any conversion: stray indices would corrupt memory
             X = as_float_matrix(X, "features")
         else:
             check_cells(X if isinstance(X, pd.DataFrame) else _as_array(X), "features")
-        return validate_data(
+        matrix = validate_data(
             self, X, accept_sparse="csr", dtype=(np.float64, np.float32), ensure_min_samples=2, ensure_all_finite=False
         )
+        if names is not None and not isinstance(X, pd.DataFrame):  # a matrix that came with names, as in AnnData
+            self.feature_names_in_ = np.array(names, dtype=object)
+        return matrix
+
+    def transform(self, X: Any) -> Any:
+        """The selected features of X, which may be an AnnData too: adata[:, selector.get_support()] keeps it one."""
+        if not is_anndata(X):
+            return super().transform(X)
+        check_is_fitted(self)
+        if hasattr(self, "feature_names_in_") and list(X.var_names) != list(self.feature_names_in_):
+            raise ValueError("the AnnData has other var_names than that of the fit; pass one with the same genes.")
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "X does not have valid feature names")  # they are in var_names
+            return super().transform(anndata_matrix(X))
 
     def _check_chunks(self, X: RowChunks) -> RowChunks:
         """What scikit-learn's checks set, for features that it cannot read."""
@@ -85,10 +106,12 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         features = self._check_matrix(X)
         if y is not None:
             refuse_graph_as_target(y, features.shape[0])
+        if isinstance(adjacency, str) and is_anndata(X):
+            adjacency = obsp_graph(X, adjacency)
         graph = check_attributed_graph(
             features,
             adjacency,
-            node_ids=X.index if isinstance(X, pd.DataFrame) else None,
+            node_ids=_node_ids(X),
             feature_names=getattr(self, "feature_names_in_", None),
             n_neighbors=self._neighbors_to_link(),
             **options,
@@ -202,6 +225,15 @@ def _as_array(X: Any) -> Any:
         return np.asanyarray(X) if isinstance(X, list | tuple) else X
     except ValueError:
         return X
+
+
+def _node_ids(X: Any) -> Any:
+    """The ids that the rows of X have."""
+    if sparse.issparse(X) or isinstance(X, np.ndarray | RowChunks):
+        return None
+    if isinstance(X, pd.DataFrame):
+        return X.index
+    return list(X.obs_names) if is_anndata(X) else None
 
 
 def _scores_of(selector: ScoreSelector, features: Features, adjacency: Sparse) -> FloatArray:

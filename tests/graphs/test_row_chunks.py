@@ -142,7 +142,7 @@ def test_a_file_without_a_matrix_is_refused(tmp_path):
     ("module", "make", "message"),
     [
         ("pyarrow.parquet", lambda: RowChunks.from_parquet("x.parquet"), r"pip install 'blockselect\[parquet\]'"),
-        ("anndata", lambda: RowChunks.from_anndata("x.h5ad"), "pip install anndata"),
+        ("anndata", lambda: RowChunks.from_anndata("x.h5ad"), r"pip install 'blockselect\[anndata\]'"),
         ("dask.base", lambda: RowChunks.from_delayed([], 3), r"pip install 'blockselect\[dask\]'"),
     ],
 )

@@ -145,8 +145,8 @@ class BMGUFS(DescentSelector):
             Non-negative features of the nodes; as :class:`blockselect.RowChunks` they may be larger than memory.
             (paper: Y)
         y : ignored
-        adjacency : array or sparse matrix of shape (n, n), or edge table
-            The graph, one row for each row of X, as :func:`blockselect.check_attributed_graph` takes it. (paper: A)
+        adjacency : matrix of shape (n, n), edges, or graph of another library
+            The graph of the rows of X, in any form that :func:`blockselect.as_adjacency` reads. (paper: A)
         progress : callable, optional
             Called as ``progress(stage, done, total)`` during the fit.
 

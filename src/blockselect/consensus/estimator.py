@@ -202,12 +202,12 @@ class BlockModelSelector(DescentSelector):
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame of shape (n, m)
+        X : array, sparse matrix, DataFrame of pandas or polars, or AnnData, of shape (n, m)
             Non-negative features of the nodes. (paper: Y)
         y : ignored
-        adjacency : array or sparse matrix of shape (n, n), edge table, or None
-            The graph, one row for each row of X, as :func:`blockselect.check_attributed_graph` takes it. None links
-            each node with its nearest neighbours by X. (paper: A)
+        adjacency : matrix of shape (n, n), edges, graph of another library, or None
+            The graph of the rows of X, in any form that :func:`blockselect.as_adjacency` reads. None links each node
+            with its nearest neighbours by X. (paper: A)
         progress : callable, optional
             Called as ``progress(stage, done, total)`` during the fit.
 

@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
+from scipy import sparse
 
 from blockselect.arrays import Features, IntArray, ObjectArray, Sparse
 from blockselect.graphs.checks import check_classes, check_features, check_names, check_weights
 from blockselect.graphs.convert import as_float_matrix, as_square_csr, without_direction
+from blockselect.graphs.feature_table import as_feature_table
+from blockselect.graphs.foreign_frames import is_anndata
+from blockselect.graphs.foreign_graphs import obsp_graph
 from blockselect.graphs.neighbours import nearest_neighbour_graph
 from blockselect.graphs.row_chunks import RowChunks
 
@@ -67,14 +70,14 @@ def check_attributed_graph(
 
     Parameters
     ----------
-    features : array, sparse matrix or array, DataFrame, or RowChunks, of shape (n, m)
-        Finite and non-negative; float32 stays, any other type of number becomes float64. A DataFrame's
-        index and columns name the nodes and features. Row chunks stay where they are.
-    adjacency : array, sparse matrix or array of shape (n, n), DataFrame, or None
-        Finite, non-negative link weights; the elementwise maximum of both directions is used. A
-        DataFrame is a square matrix if its index and columns are the same nodes, and else a table of
-        edges with the columns source, target and, if the links have weights, weight. The same edge twice
-        counts once without weights and adds up with them; a weight of 0 is no link.
+    features : array, sparse matrix, DataFrame of pandas or polars, Arrow table, AnnData, or RowChunks, of shape (n, m)
+        Finite and non-negative; float32 stays, any other type of number becomes float64. The index and columns of a
+        DataFrame, or those of an AnnData, name the nodes and features. Row chunks stay where they are.
+    adjacency : graph or None
+        Finite, non-negative link weights; the elementwise maximum of both directions is used. Whatever
+        :func:`blockselect.as_adjacency` reads: a square matrix, edges, a graph of networkx, igraph or PyTorch
+        Geometric; nodes are found by their ids where both have them. Beside an AnnData also the key of a graph in its
+        `obsp`. A weight of 0 is no link.
     node_ids, feature_names : iterable, optional
         Names, without duplicates. An edge table names nodes by these ids; without ids, by row numbers.
     classes : iterable of int, optional
@@ -105,9 +108,13 @@ def check_attributed_graph(
     >>> graph.n_nodes, graph.n_features, graph.n_links, graph.n_isolated
     (3, 2, 1, 1)
     """
-    if isinstance(features, pd.DataFrame):
-        node_ids = features.index if node_ids is None else node_ids
-        feature_names = features.columns if feature_names is None else feature_names
+    if isinstance(adjacency, str) and is_anndata(features):
+        adjacency = obsp_graph(features, adjacency)
+    if not isinstance(features, RowChunks) and not sparse.issparse(features):
+        table = as_feature_table(features)
+        features = table.matrix
+        node_ids = table.node_ids if node_ids is None else node_ids
+        feature_names = table.feature_names if feature_names is None else feature_names
     matrix = features if isinstance(features, RowChunks) else as_float_matrix(features, "features")
     n_nodes, n_features = matrix.shape
     if n_nodes < 2:

@@ -1,7 +1,8 @@
-"""Matrices and edge tables of many kinds into a float matrix or a CSR adjacency."""
+"""as_adjacency: graphs of many kinds into a CSR adjacency; and matrices of many kinds into a float matrix."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,9 @@ from scipy import sparse
 
 from blockselect.arrays import Features, FloatArray, IntArray, ObjectArray, Sparse
 from blockselect.graphs.cells import check_cells, check_kind
+from blockselect.graphs.checks import check_names
 from blockselect.graphs.edge_tables import edge_matrix
+from blockselect.graphs.foreign_graphs import ForeignGraph, read_foreign
 
 
 def as_float_matrix(matrix: Any, name: str) -> Features:
@@ -39,28 +42,82 @@ def as_dense(matrix: Any) -> FloatArray:
     return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix)
 
 
-def as_square_csr(
-    adjacency: Any, n_nodes: int | None, node_ids: ObjectArray | None = None, *, name: str = "adjacency"
-) -> Sparse:
-    """The (n, n) weights of a matrix or an edge table in float64, direction still in them.
+def as_adjacency(graph: Any, *, nodes: int | Iterable[Any] | None = None, weight: Any = None) -> Sparse:
+    """The links of a graph as a sparse matrix, one row and column a node, direction still in them.
 
-    Where `n_nodes` is None, a matrix says it itself; a table of edges cannot: nodes without links are not in it.
+    Selectors take all of these as `adjacency`, and put them in the order of the features' ids themselves. Call this
+    function to choose the weight, or to say which row is which node.
+
+    Parameters
+    ----------
+    graph : sparse matrix, array, DataFrame, edge list, or graph of another library
+        A square matrix (SciPy, NumPy, torch, or a DataFrame whose index and columns are the same nodes); edges (a table
+        of pandas, polars or Arrow with the columns source, target and perhaps weight, a list of pairs, an array of
+        shape (E, 2) or (2, E)); a graph of networkx or igraph, `Data` of PyTorch Geometric, or an AnnData, whose
+        ``obsp["connectivities"]`` is read.
+    nodes : int, iterable of ids, or None
+        The nodes in the order of the rows: their ids, or how many there are where edges number them. None: those of the
+        graph, in its own order; a list of edges does not say, and needs them.
+    weight : column or attribute, False or None, default=None
+        What the weight of a link is called. None: weight, if there is one; a column that holds numbers and is called
+        otherwise is refused. False: links count alike. Parallel edges add up with weights, as those of a multigraph
+        always do; without weights the same row twice is one link.
+
+    Returns
+    -------
+    csr_array of shape (n, n)
+        Weights in float64. A selector uses the larger of both directions.
+
+    Examples
+    --------
+    >>> as_adjacency([("ann", "bob"), ("bob", "cleo")], nodes=["ann", "bob", "cleo"]).toarray()
+    array([[0., 1., 0.],
+           [0., 0., 1.],
+           [0., 0., 0.]])
+    """
+    if nodes is None or isinstance(nodes, int | np.integer):
+        return as_square_csr(graph, None if nodes is None else int(nodes), weight=weight)
+    listed = list(nodes)
+    ids = check_names(listed, len(listed), "node id", "row")
+    return as_square_csr(graph, len(listed), ids, weight=weight)
+
+
+def as_square_csr(
+    adjacency: Any,
+    n_nodes: int | None,
+    node_ids: ObjectArray | None = None,
+    *,
+    name: str = "adjacency",
+    weight: Any = None,
+) -> Sparse:
+    """The (n, n) weights of any graph that :func:`as_adjacency` reads, in the order of the features' rows.
+
+    Where `n_nodes` is None, the graph says it itself; a table of edges cannot: nodes without links are not in it.
     """
     if adjacency is None:
         raise ValueError(
             f"{name} is missing (None); pass the graph of these rows, or build one with "
             "nearest_neighbour_graph(features)."
         )
+    if not sparse.issparse(adjacency) and not isinstance(adjacency, pd.DataFrame):
+        adjacency = read_foreign(adjacency, n_nodes, name, weight)
+    if isinstance(adjacency, ForeignGraph):
+        adjacency = _align_foreign(adjacency, n_nodes, node_ids, name)
     if isinstance(adjacency, pd.DataFrame):
         if not _is_square_frame(adjacency):
             if n_nodes is None:
                 raise ValueError(
-                    f"{name} is a table of {len(adjacency)} edges, which does not say which nodes there are; pass the "
-                    "square matrix of the links."
+                    f"{name} is a table of {len(adjacency)} edges, which does not say which nodes there are; "
+                    "name them: as_adjacency(edges, nodes=ids)."
                 )
-            return adjacency_from_edges(adjacency, n_nodes, node_ids)
+            return adjacency_from_edges(adjacency, n_nodes, node_ids, weight=weight)
         adjacency = _align_square_frame(adjacency, node_ids)
     weights = sparse.csr_array(as_float_matrix(adjacency, name)).astype(np.float64, copy=False)
+    _check_square(weights, n_nodes, name)
+    return weights
+
+
+def _check_square(weights: Sparse, n_nodes: int | None, name: str) -> None:
     rows, columns = weights.shape
     if rows != columns:
         hint = ""
@@ -77,7 +134,6 @@ def as_square_csr(
         raise ValueError(
             f"{name} has {rows} nodes but features has {n_nodes} rows; pass the graph of exactly these rows."
         )
-    return weights
 
 
 def without_direction(weights: Sparse) -> Sparse:
@@ -103,13 +159,37 @@ def _align_square_frame(frame: pd.DataFrame, node_ids: ObjectArray | None) -> pd
         twice = frame.index[frame.index.duplicated()].unique().tolist()
         raise ValueError(f"adjacency has duplicate node ids, for example {twice[:3]}; make each unique.")
     known = frame.index if node_ids is None else pd.Index(node_ids, tupleize_cols=False)
-    alone = known.symmetric_difference(frame.index, sort=False).tolist()
+    _check_same_nodes(known, frame.index, "pass the adjacency without names (to_numpy())")
+    return frame.iloc[frame.index.get_indexer(known), frame.columns.get_indexer(known)]
+
+
+def _align_foreign(graph: ForeignGraph, n_nodes: int | None, node_ids: ObjectArray | None, name: str) -> Sparse:
+    """The matrix in the order of the features' rows; a graph whose nodes have names needs names there too."""
+    matrix = _canonical_csr(graph.matrix, name)
+    if graph.node_ids is None or n_nodes is None:
+        return matrix
+    own = pd.Index(graph.node_ids, tupleize_cols=False)
+    if node_ids is None:
+        if own.tolist() == list(range(n_nodes)):
+            return matrix
+        raise ValueError(
+            f"the nodes of {name} are called {own[:3].tolist()}, … but the rows of the features have no ids, so their "
+            "order may differ; pass the features as a DataFrame whose index names the nodes, or say which row is "
+            f"which: {name}=as_adjacency(graph, nodes=ids_of_the_rows)."
+        )
+    known = pd.Index(node_ids, tupleize_cols=False)
+    _check_same_nodes(known, own, "choose the nodes: graph.subgraph(features.index), features.loc[list(graph)]")
+    at = own.get_indexer(known)
+    return sparse.csr_array(matrix[at][:, at])
+
+
+def _check_same_nodes(known: pd.Index[Any], other: pd.Index[Any], fix: str) -> None:
+    alone = known.symmetric_difference(other, sort=False).tolist()
     if alone:
         raise ValueError(
             f"{len(alone)} node(s) are in only one of features and adjacency, for example {alone[:3]}; make "
-            "both name the same nodes, or pass the adjacency without names (to_numpy())."
+            f"both name the same nodes (1 and '1' differ), or {fix}."
         )
-    return frame.iloc[frame.index.get_indexer(known), frame.columns.get_indexer(known)]
 
 
 def _frame_values(frame: pd.DataFrame) -> Any:

@@ -78,7 +78,8 @@ def _weight_column(edges: pd.DataFrame, names: list[str], ends: list[int], weigh
         column = edges.columns[doubtful[0]]
         raise ValueError(
             f"edge column {column!r} holds numbers but is not called weight; rename it to weight if it is the weight "
-            f"of the links, and drop it if not: edges.iloc[:, {ends}]."
+            f"of the links, or choose it: as_adjacency(edges, nodes=ids, weight={column!r}); and drop it if not: "
+            f"edges.iloc[:, {ends}]."
         )
     return None
 

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from blockselect.arrays import ObjectArray, Sparse
+from blockselect.extras import needed
 from blockselect.graphs.checks import check_names, check_range, check_values, first_entry, largest_value
 from blockselect.graphs.convert import as_float_matrix
 
@@ -81,22 +82,16 @@ class RowChunks:
     @classmethod
     def from_parquet(cls, path: Path) -> RowChunks:
         """A Parquet file, one chunk a row group; its columns name the features. Needs pyarrow."""
-        try:
-            from pyarrow.parquet import read_schema
-        except ImportError as error:
-            raise ImportError("Parquet needs pyarrow; install it with: pip install 'blockselect[parquet]'") from error
-        columns = read_schema(path).empty_table().to_pandas().columns  # without those that hold an index
+        columns = (
+            needed("pyarrow.parquet", "Parquet").read_schema(path).empty_table().to_pandas().columns
+        )  # without those that hold an index
         return cls(partial(_row_groups, path), feature_names=columns)
 
     @classmethod
     def from_anndata(cls, adata: Any, *, rows_per_chunk: int | None = None) -> RowChunks:
         """The matrix X of an AnnData, in memory or backed, or of an ``.h5ad`` file by its path."""
         if isinstance(adata, str | PathLike):
-            try:
-                from anndata import read_h5ad
-            except ImportError as error:
-                raise ImportError("an .h5ad file needs anndata; install it with: pip install anndata") from error
-            adata = read_h5ad(adata, backed="r")
+            adata = needed("anndata", "an .h5ad file").read_h5ad(adata, backed="r")
         return cls(partial(_slices, adata.X, adata.shape, rows_per_chunk), feature_names=adata.var_names)
 
     @classmethod

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from blockselect.arrays import Features, ObjectArray, Sparse
+from blockselect.arrays import Sparse
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
 from blockselect.graphs.cells import is_number
 from blockselect.graphs.convert import as_float_matrix
+from blockselect.graphs.feature_table import FeatureTable
 from blockselect.graphs.io.csv_tables import has_no_names, numeric_cells, read_csv_table
 from blockselect.graphs.io.matrices import MATRIX_READERS, read_matrix
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class FeatureTable:
-    """Features as a file gives them, still unchecked."""
-
-    matrix: Features  # (n, m), dense or CSR
-    node_ids: ObjectArray | None = None  # (n,) text
-    feature_names: ObjectArray | None = None  # (m,) text
 
 
 def read_features(path: str | PathLike[str]) -> FeatureTable:
@@ -101,7 +94,7 @@ def read_attributed_graph(features_path: str | PathLike[str], graph_path: str | 
         raise ValueError(f"{features_path} with {graph_path}: {error}") from error
 
 
-def _check_edge_header(edges: pd.DataFrame, node_ids: ObjectArray, path: Path) -> None:
+def _check_edge_header(edges: pd.DataFrame, node_ids: Iterable[Any], path: Path) -> None:
     first = edges.columns[:2].tolist()
     if set(first) <= set(node_ids) and [name.lower() for name in first] != ["source", "target"]:
         raise ValueError(

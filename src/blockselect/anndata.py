@@ -1,0 +1,115 @@
+"""select_genes: the genes that explain the neighbour graph of cells, written into an AnnData as scanpy does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from blockselect.consensus.estimator import BlockModelSelector
+from blockselect.errors import ParameterError
+from blockselect.graphs.foreign_frames import anndata_matrix, is_anndata
+from blockselect.graphs.foreign_graphs import CONNECTIVITIES, obsp_graph
+
+
+def select_genes(
+    adata: Any,
+    n_genes: int | float | str | None = None,
+    *,
+    layer: str | None = None,
+    obsp: str = CONNECTIVITIES,
+    key_added: str = "blockselect",
+    subset: bool = False,
+    inplace: bool = True,
+    copy: bool = False,
+    random_state: Any = 0,
+    **settings: Any,
+) -> Any:
+    """Select the genes that explain the structure of the graph of cells.
+
+    The interface is that of ``scanpy.pp.highly_variable_genes``. Genes are scored by
+    :class:`blockselect.BlockModelSelector`: by how well they repeat the blocks of the graph and the way these connect.
+
+    Parameters
+    ----------
+    adata : AnnData
+        Cells in rows, genes in columns, with a graph of the cells, such as ``scanpy.pp.neighbors`` writes. Values must
+        be ≥ 0: counts, or their logarithms log1p, but not scaled ones.
+    n_genes : int, float, "auto" or None, default=None
+        How many genes to select; between 0 and 1 a share of them; None selects half. "auto" tests each gene against
+        chance, which needs a graph that was not made from the same genes, such as one of places in a tissue.
+    layer : str, optional
+        The layer to read instead of X.
+    obsp : str, default="connectivities"
+        The key of the graph in ``adata.obsp``.
+    key_added : str, default="blockselect"
+        Begins the name of everything that is written.
+    subset : bool, default=False
+        Keep only the selected genes.
+    inplace : bool, default=True
+        Write into `adata`; otherwise return a table of the genes and leave `adata` as it is.
+    copy : bool, default=False
+        Write into a copy and return it.
+    random_state : int, RandomState or None, default=0
+        Seeds the block models.
+    **settings
+        Other parameters of :class:`blockselect.BlockModelSelector`, such as `n_blocks` or `n_jobs`.
+
+    Returns
+    -------
+    None, AnnData or DataFrame
+        The copy where `copy` is set, the table where `inplace` is not. Written are ``var["blockselect"]`` (whether
+        selected), ``var["blockselect_score"]``, ``var["blockselect_rank"]`` (1 is the best),
+        ``obs["blockselect_block"]`` (the block of each cell) and ``uns["blockselect"]`` (settings, blocks and how densely they are linked).
+    """
+    if not is_anndata(adata):
+        raise ParameterError("adata", f"is of type {type(adata).__name__}; expected an AnnData.")
+    if copy and not inplace:
+        raise ParameterError("copy", "is True while inplace is False, which returns a table; leave one of them out.")
+    matrix = anndata_matrix(adata, layer)
+    _refuse_scaled(matrix, layer)
+    selector = BlockModelSelector(n_genes, random_state=random_state, **settings)
+    selector.fit(matrix, adjacency=obsp_graph(adata, obsp))
+    table = _gene_table(selector, adata.var_names, key_added)
+    if not inplace:
+        return table[table[key_added]] if subset else table
+    written = adata.copy() if copy else adata
+    for column in table:
+        written.var[column] = table[column]
+    blocks = pd.Categorical(selector.labels_.astype(str), [str(one) for one in range(selector.block_model_.n_blocks)])
+    written.obs[f"{key_added}_block"] = blocks
+    written.uns[key_added] = _record(selector, layer=layer, obsp=obsp)
+    if subset:
+        written._inplace_subset_var(selector.support_)
+    return written if copy else None
+
+
+def _refuse_scaled(matrix: Any, layer: str | None) -> None:
+    values = matrix.data if sparse.issparse(matrix) else matrix
+    if values.size and np.nanmin(values) < 0:
+        where = "X" if layer is None else f"layer {layer!r}"
+        raise ParameterError(
+            "layer",
+            f"is {layer!r}, but {where} holds negative values, as scaling leaves them; choose a layer with counts or "
+            "log1p of them, or adata.raw.to_adata().",
+        )
+
+
+def _gene_table(selector: BlockModelSelector, genes: Any, key: str) -> pd.DataFrame:
+    columns = {key: selector.support_, f"{key}_score": selector.scores_, f"{key}_rank": selector.ranking_}
+    return pd.DataFrame(columns, index=pd.Index(genes))
+
+
+def _record(selector: BlockModelSelector, **where: str | None) -> dict[str, Any]:
+    """What an .h5ad file can hold: text, numbers and arrays, nothing that is None."""
+    given = {**where, "n_genes": selector.n_features_to_select, "random_state": selector.random_state}
+    return {
+        "params": {name: value for name, value in given.items() if isinstance(value, str | int | float)},
+        "n_selected": selector.n_features_,
+        "n_blocks": selector.block_model_.n_blocks,
+        "block_sizes": selector.block_model_.block_sizes,
+        "block_density": selector.block_model_.density,
+        "relative_error": selector.block_model_.relative_error,
+    }

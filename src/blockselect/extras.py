@@ -1,0 +1,40 @@
+"""Packages that only some users need: imported when used, and a missing one is named with the extra that brings it."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+_EXTRAS = {  # package → the extra of blockselect that installs it
+    "anndata": "anndata",
+    "igraph": "graphs",
+    "networkx": "graphs",
+    "narwhals": "polars",
+    "polars": "polars",
+    "pyarrow": "parquet",
+    "zstandard": "zstd",
+}
+
+
+def needed(module: str, what: str) -> Any:
+    """Import a module of an optional package.
+
+    Parameters
+    ----------
+    module : str
+        Such as "pyarrow.parquet".
+    what : str
+        What needs it, as it begins a sentence: "a .parquet file".
+    """
+    package = module.partition(".")[0]
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise ImportError(
+            f"{what} needs {package}; install it with: pip install 'blockselect[{_EXTRAS[package]}]'"
+        ) from error
+
+
+def comes_from(thing: Any, *packages: str) -> bool:
+    """Whether a thing is of a type that one of these packages defines, or derived from one, without importing any."""
+    return any(kind.__module__.partition(".")[0] in packages for kind in type(thing).__mro__)
