@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ from blockselect.graphs.foreign_graphs import CONNECTIVITIES, obsp_graph
 
 def select_genes(
     adata: Any,
-    n_genes: int | float | str | None = None,
+    n_genes: int | float | Literal["auto"] | None = None,
     *,
     layer: str | None = None,
     obsp: str = CONNECTIVITIES,
@@ -62,7 +62,8 @@ def select_genes(
     None, AnnData or DataFrame
         The copy where `copy` is set, the table where `inplace` is not. Written are ``var["blockselect"]`` (whether
         selected), ``var["blockselect_score"]``, ``var["blockselect_rank"]`` (1 is the best),
-        ``obs["blockselect_block"]`` (the block of each cell) and ``uns["blockselect"]`` (settings, blocks and how densely they are linked).
+        ``obs["blockselect_block"]`` (the block of each cell) and ``uns["blockselect"]`` (settings, and the blocks
+        with their densities).
     """
     if not is_anndata(adata):
         raise ParameterError("adata", f"is of type {type(adata).__name__}; expected an AnnData.")

@@ -33,7 +33,7 @@ ERRORS = {
     "node count": (X, np.ones((4, 4)), {}, r"4 nodes but features has 3", r"pass the graph of exactly these"),
     "adjacency missing": (X, None, {}, r"adjacency is missing", r"nearest_neighbour_graph"),
     "adjacency one-dimensional": (X, A[0], {}, r"ndarray.*1 dimension", r"expected a matrix"),
-    "adjacency a name": (X, "graph", {}, r"type str", r"expected a matrix"),
+    "adjacency a name": (X, "graph", {}, r"type str", r"read_graph"),
     "sparse one-dimensional": (sparse.coo_array(np.ones(3)), A, {},
         r"features has 1 dim", r"expected a matrix"),
     "features three-dimensional": (X[None], A, {}, r"features.*3 dimension", r"expected a matrix"),
