@@ -40,6 +40,7 @@ SLOW = (  # left out of the fast lane, `make check`: files and folders that take
     "tests/consensus/test_estimator_contract.py",
     "tests/evaluation",
     "tests/inspection",
+    "tests/plot",
     "tests/report/test_browser.py",
     "tests/report/test_overview.py",
     "tests/report/test_page.py",

@@ -26,7 +26,7 @@ from blockselect.cli.record import hash_matrix
 from blockselect.cli.settings import PARAMETER_OF
 from blockselect.report import draw_overview, render_png, summarize
 
-FILES = ["overview.png", "report.html", "run.json", "scores.csv", "selected.csv"]
+FILES = ["diagnostics.png", "overview.png", "report.html", "run.json", "scores.csv", "selected.csv"]
 QUICK = ("--blocks", 3, "--top", 5, "--max-iter", 40, "--candidates", 6, "--resamples", 3)
 SAME = {"n_blocks": 3, "solver": Descent(step_size=0.08, max_iter=40, tol=0.0), "n_candidates": 6, "random_state": 0}
 PAPER = ("--paper", "--blocks", 3, "--top", 5)

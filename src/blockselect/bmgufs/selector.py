@@ -30,7 +30,7 @@ from blockselect.warned import collected_warnings
 from blockselect.weak_network import WeakNetwork
 
 if TYPE_CHECKING:
-    from blockselect.report.page import Report
+    from blockselect.report import Report
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,14 +120,8 @@ class DescentSelector(ScoreSelector):
         check_is_fitted(self)
         if X is None:
             X, adjacency = self._fitted_to.recall()
-        try:
-            from blockselect.report.page import make_report
-        except ModuleNotFoundError as error:
-            package = (error.name or "").partition(".")[0]
-            if package not in ("jinja2", "matplotlib"):
-                raise
-            message = f"reports need {package}; install it with: pip install 'blockselect[cli]'."
-            raise ImportError(message, name=package) from error
+        from blockselect.report import make_report  # above this package: only when asked for
+
         with collected_warnings() as messages:  # of the network; the page repeats them
             graph = copy(self)._check_graph(X, None, adjacency)
         return make_report(self, graph, stability=stability, title=title, warnings=messages)

@@ -22,13 +22,13 @@ from blockselect.cli.selector_options import make_selector, takes_settings
 from blockselect.cli.terminal import progress_bar, show_selection
 from blockselect.inspection.reselection import MIN_RESAMPLES
 from blockselect.inspection.stability import selection_stability
-from blockselect.report.overview import draw_overview, render_png
+from blockselect.report.overview import draw_diagnostics, draw_overview, render_png
 from blockselect.report.page import make_report
 from blockselect.report.summarize import summarize
 from blockselect.report.tables import scores_table, selected_table
 from blockselect.warned import collected_warnings
 
-OUTPUT_FILES = ("report.html", "selected.csv", "scores.csv", "run.json", "overview.png")
+OUTPUT_FILES = ("report.html", "selected.csv", "scores.csv", "run.json", "overview.png", "diagnostics.png")
 NO_GRAPH = (
     "no --graph is given, so nodes are linked with their nearest by the very features that are to be selected; name "
     "the file of the links, or set --neighbors if this is what you want."
@@ -149,6 +149,7 @@ def file_contents(selection: Selection, command: str) -> dict[str, bytes]:
         "scores.csv": scores_table(summary).encode(),
         "run.json": json_bytes(run_record(selection)),
         "overview.png": render_png(draw_overview(summary)),
+        "diagnostics.png": render_png(draw_diagnostics(summary)),
     }
 
 

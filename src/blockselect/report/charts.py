@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from blockselect.arrays import FloatArray
-from blockselect.report.wording import count, number, per_cent
+from blockselect.wording import count, number, per_cent
 
 WIDTH, HEIGHT = 460, 240
 _LEFT, _RIGHT, _TOP, _BOTTOM = 50, 14, 16, 42
@@ -113,6 +113,7 @@ def matrix_chart(values: FloatArray, titles: list[list[str]], *, diverging: bool
         "cells": cells,
         "cell": cell,
         "extent": _MARGIN + k * cell + 2,
+        "width": min(480, 60 + 45 * k),  # as shown: a few blocks need no large picture
         "labels": [{"at": _MARGIN + (block + 0.5) * cell, "text": str(block)} for block in range(0, k, step)],
     }
 

@@ -12,8 +12,7 @@ from blockselect.arrays import FloatArray
 from blockselect.bmgufs.selector import DescentSelector
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.inspection.markers import Markers, block_markers
-from blockselect.report.explained import explained_by_size
-from blockselect.report.graph_image import drawing, draws_each_node, ordered_links
+from blockselect.plot.graph_image import drawing, draws_each_node, ordered_links
 from blockselect.report.provenance import package_versions, python_to_repeat, settings_table
 from blockselect.report.redundancy import redundancy
 
@@ -46,8 +45,6 @@ def details(
     """
     labels, adjacency = selector.block_model_.labels, graph.adjacency
     chosen = np.array([row["index"] for row in summary["selected"]], dtype=np.intp)
-    by_rank = np.argsort(selector.ranking_)
-    others = by_rank[~selector.support_[by_rank] & (selector.scores_[by_rank] > 0)]
     small = draws_each_node(adjacency)
     return {
         "title": title,
@@ -55,7 +52,6 @@ def details(
         "most_blocks": _most_blocks(selector),
         "asked": _asked(selector),
         "features": feature_rows(summary, block_markers(graph.features, labels)),
-        "explained": explained_by_size(graph, labels, np.concatenate([chosen, others]), len(chosen)),
         "redundancy": redundancy(graph.features, chosen),
         "labels": labels.tolist() if small else None,
         "node_ids": _node_ids(graph) if small else None,

@@ -16,11 +16,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from matplotlib.image import imsave
 
+from blockselect import wording
 from blockselect.arrays import FloatArray
 from blockselect.bmgufs.selector import DescentSelector
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.row_chunks import RowChunks
-from blockselect.report import page_parts, sentences, wording
+from blockselect.report import page_parts, sentences
 from blockselect.report.details import details
 from blockselect.report.summarize import summarize
 

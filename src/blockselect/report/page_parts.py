@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from blockselect.plot.graph_image import block_bounds
 from blockselect.report.charts import explained_chart, loss_chart, matrix_chart, rank_chart
-from blockselect.report.graph_image import block_bounds
-from blockselect.report.wording import count, number, per_cent, times
+from blockselect.wording import count, number, per_cent, times
 
 _HEAT_ROWS = 120  # features of the heat map: names stay legible
 _HEAT_MARKS = 5000
@@ -148,9 +148,9 @@ def drawing(more: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def explained(summary: dict[str, Any], more: dict[str, Any]) -> dict[str, Any] | None:
+def explained(summary: dict[str, Any]) -> dict[str, Any] | None:
     """Share of the links explained by the first features."""
-    curve = more["explained"]
+    curve = summary["explained"]
     return explained_chart(curve, summary["counts"]["selected_features"]) if len(curve) > 1 else None
 
 

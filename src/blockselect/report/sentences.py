@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from blockselect.report.explained import enough
-from blockselect.report.wording import count, cut, listed, number, per_cent, times
+from blockselect.wording import count, cut, listed, number, per_cent, times
 
 STABLE = 0.9  # chance from which a feature is called stable
 
@@ -26,7 +26,7 @@ def lead(summary: dict[str, Any], details: dict[str, Any]) -> list[str]:
     """What was asked, what was found, and what to keep in mind: three sentences."""
     return [
         _asked(summary, details),
-        f"{_blocks_found(summary, details)}{_explained_by_selected(summary, details)}.",
+        f"{_blocks_found(summary, details)}{_explained_by_selected(summary)}.",
         _mind(summary),
     ]
 
@@ -52,18 +52,18 @@ def _blocks_found(summary: dict[str, Any], details: dict[str, Any]) -> str:
     return text
 
 
-def _explained_by_selected(summary: dict[str, Any], details: dict[str, Any]) -> str:
-    share = explained_at_cut(summary, details)
+def _explained_by_selected(summary: dict[str, Any]) -> str:
+    share = explained_at_cut(summary)
     if share is None:
         return ""
     share_text = f"explain {per_cent(share)} of what the blocks explain of the links"
     return f"; groups made from the selected features alone {share_text}"
 
 
-def explained_at_cut(summary: dict[str, Any], details: dict[str, Any]) -> float | None:
+def explained_at_cut(summary: dict[str, Any]) -> float | None:
     """What the selected features explain, relative to the blocks."""
     n_selected = summary["counts"]["selected_features"]
-    shares = (point["share"] for point in details["explained"] if point["n_features"] == n_selected)
+    shares = (point["share"] for point in summary["explained"] if point["n_features"] == n_selected)
     return next(shares, None)
 
 
@@ -128,7 +128,7 @@ def agreement(summary: dict[str, Any]) -> float | None:
     graph, features = (np.array(summary["blocks"][f"{kind}_profile"]).ravel() for kind in ("target", "induced"))
     if len(graph) < 4 or graph.std() == 0 or features.std() == 0:
         return None
-    return float(np.corrcoef(graph, features)[0, 1])
+    return round(float(np.corrcoef(graph, features)[0, 1]), 2) + 0.0  # no −0.00
 
 
 def does_it_fit(summary: dict[str, Any]) -> str:
@@ -143,16 +143,19 @@ def does_it_fit(summary: dict[str, Any]) -> str:
     return f"{text}. The features repeat how blocks connect {how}: the correlation of the two patterns is {fit:.2f}."
 
 
-def how_sure(summary: dict[str, Any], details: dict[str, Any]) -> str:
+def how_sure(summary: dict[str, Any]) -> str:
     """Section 4."""
-    n_selected, curve = summary["counts"]["selected_features"], details["explained"]
+    n_selected, curve = summary["counts"]["selected_features"], summary["explained"]
+    if not n_selected:
+        return "No feature is selected, so there is no cut to judge."
     fewer = enough(curve, n_selected)
     if fewer is None:
         return "What features explain of the links cannot be measured here."
-    at_cut = explained_at_cut(summary, details)
+    at_cut = explained_at_cut(summary)
     assert at_cut is not None
     last = curve[-1]
-    text = f"The {count(n_selected)} selected explain {per_cent(at_cut)} of what the blocks explain"
+    chosen = "The selected feature explains" if n_selected == 1 else f"The {count(n_selected)} selected explain"
+    text = f"{chosen} {per_cent(at_cut)} of what the blocks explain"
     text += f"; the first {count(fewer)} come within 5 % of that" if fewer < n_selected else ""
     if last["n_features"] > n_selected:
         more = last["share"] - at_cut

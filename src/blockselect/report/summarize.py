@@ -15,6 +15,7 @@ from blockselect.consensus.estimator import BlockModelSelector
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.convert import membership_matrix
 from blockselect.inspection.markers import Markers, block_markers
+from blockselect.report.explained import explained_by_size
 
 
 def summarize(
@@ -40,11 +41,11 @@ def summarize(
         `measures` (stability, p_value, q_value, where they were computed) follow the columns of the features; `blocks`
         holds their count, whether the graph chose it (`automatic`) and whether the user brought them (`given`), the
         densities (paper: M, M̂), as `target_profile` and `induced_profile` the smoothed rows of both, the former
-        `reflected` or not, scaled to sum
-        to one (paper: P, Q), the link weight of each block pair (each link counted from both ends), and the columns of
-        the selected features that mark each block; `criteria` says of each candidate how well it explains links and
-        features and whether it voted, `effort` what the budget left of the search, and `sparsity` the one used (paper:
-        γ): each is None for the selector that has none.
+        `reflected` or not, scaled to sum to one (paper: P, Q), the link weight of each block pair (each link counted
+        from both ends), and the columns of the selected features that mark each block; `explained` says how much of the links the first features explain,
+        relative to the blocks; `criteria` says of each candidate how well it explains links and features and whether
+        it voted, `effort` what the budget left of the search, and `sparsity` the one used (paper: γ): each is None for
+        the selector that has none.
     """
     check_is_fitted(selector)
     _check_same_network(selector, graph)
@@ -54,6 +55,7 @@ def summarize(
     statistics = BlockStatistics.of(graph.features, [selector.block_model_])
     markers = block_markers(graph.features, selector.block_model_.labels)
     names = _feature_names(graph)
+    others = by_rank[~selector.support_[by_rank] & (selector.scores_[by_rank] > 0)]
     return {
         "counts": _counts(graph, chosen),
         "selected": _selected(selector, markers, names, chosen, measures),
@@ -62,6 +64,9 @@ def summarize(
         "ranking": selector.ranking_.tolist(),
         "measures": {measure: values.tolist() for measure, values in measures.items()},
         "blocks": {**_blocks(selector, statistics), **_links(selector, graph, markers, chosen)},
+        "explained": explained_by_size(
+            graph, selector.block_model_.labels, np.concatenate([chosen, others]), len(chosen)
+        ),
         "relative_error": selector.block_model_.relative_error,
         "criteria": _criteria(selector),
         "effort": _effort(selector),
@@ -178,7 +183,7 @@ def _blocks(selector: DescentSelector, statistics: BlockStatistics) -> dict[str,
     return {
         "count": model.n_blocks,
         "automatic": isinstance(selector.block_model, str) and selector.n_blocks == "auto",
-        "given": not isinstance(selector.block_model, str),
+        "given": selector.block_model is not None and not isinstance(selector.block_model, str),
         "sizes": model.block_sizes.tolist(),
         "density": model.density.tolist(),
         "induced_density": selector.induced_density_.tolist(),

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from blockselect.report.graph_image import (
+from blockselect.plot.graph_image import (
     block_bounds,
     drawing,
     draws_each_node,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from blockselect.report.wording import count, cut, listed, number, per_cent, times
+from blockselect.wording import count, cut, listed, number, per_cent, times
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,50 @@
+"""One plot a function, on matplotlib axes: a fitted selector or arrays in, axes out. Needs the extra `cli`.
+
+>>> from blockselect import plot
+>>> plot.scores([0.2, 0.7, 0.1], feature_names=["graph", "gene", "tree"]).get_title(loc="left")
+'Scores, the best first'
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from blockselect.plot.of_blocks import block_densities, ordered_adjacency
+    from blockselect.plot.of_features import explained, features_by_block, scores, stability
+    from blockselect.plot.of_runs import candidates, compare, losses
+
+_HOME = {
+    "block_densities": "of_blocks",
+    "candidates": "of_runs",
+    "compare": "of_runs",
+    "explained": "of_features",
+    "features_by_block": "of_features",
+    "losses": "of_runs",
+    "ordered_adjacency": "of_blocks",
+    "scores": "of_features",
+    "stability": "of_features",
+}
+
+__all__ = [
+    "block_densities",
+    "candidates",
+    "compare",
+    "explained",
+    "features_by_block",
+    "losses",
+    "ordered_adjacency",
+    "scores",
+    "stability",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'blockselect.plot' has no attribute {name!r}")
+    try:
+        return getattr(import_module(f"blockselect.plot.{_HOME[name]}"), name)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "matplotlib":
+            raise
+        message = "plots need matplotlib; install it with: pip install 'blockselect[cli]'."
+        raise ImportError(message, name="matplotlib") from error

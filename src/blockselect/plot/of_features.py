@@ -1,0 +1,249 @@
+"""Plots of features: their scores, where they are common, how stable they are, how many are enough."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import ArrayLike, NDArray
+
+from blockselect.arrays import FloatArray, IntArray
+from blockselect.base import ScoreSelector, best_first
+from blockselect.inspection.markers import block_markers
+from blockselect.inspection.stability import selection_stability
+from blockselect.plot.ink import AROUND, BLUE, GREY, INK, axes_or_new, bare, title
+from blockselect.wording import count, cut, number, per_cent
+
+SHOWN = 20  # features whose names are legible
+_WRITTEN = 12  # blocks up to which numbers stand in the cells
+_LARGEST = 3.0  # log₂ lift at which colour saturates: 8 times
+
+
+def scores(
+    source: ScoreSelector | ArrayLike,
+    ax: Axes | None = None,
+    *,
+    support: NDArray[np.bool_] | None = None,
+    feature_names: Sequence[Any] | None = None,
+    n_shown: int = SHOWN,
+) -> Axes:
+    """Scores of the best features as bars, with their names; those that are not selected in grey.
+
+    Parameters
+    ----------
+    source : fitted selector, or array of shape (m,)
+        The scores. Any selector of this package will do.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure otherwise.
+    support : boolean array of shape (m,), optional
+        Which are selected; a selector's own otherwise, and all for an array.
+    feature_names : sequence of str, optional
+        A selector's own otherwise, or ``x0``, ``x1``, …
+    n_shown : int, default=20
+        Features to show.
+
+    Returns
+    -------
+    matplotlib axes
+    """
+    ax = axes_or_new(ax)
+    values, selected, names = _read(source, support, feature_names)
+    shown = best_first(values)[:n_shown]
+    places = np.arange(len(shown))
+    ax.barh(places, values[shown], color=[BLUE if selected[i] else GREY for i in shown], height=0.7)
+    for place, index in zip(places, shown, strict=True):
+        ax.annotate(
+            number(values[index]), (values[index], place), (3, 0), textcoords="offset points", va="center", fontsize=7
+        )
+    _name_rows(ax, [names[index] for index in shown])
+    ax.set_xlim(0, 1.12 * max(float(values.max(initial=0.0)), 1e-12))
+    ax.set_xlabel("score")
+    title(ax, "Scores, the best first")
+    bare(ax, grid=None)
+    ax.tick_params(axis="y", length=0)
+    return ax
+
+
+def features_by_block(
+    source: ScoreSelector | ArrayLike,
+    ax: Axes | None = None,
+    *,
+    X: Any = None,
+    feature_names: Sequence[Any] | None = None,
+    n_shown: int = SHOWN,
+) -> Axes:
+    """How many times as common each feature is in each block as in all nodes (lift).
+
+    Parameters
+    ----------
+    source : fitted selector with blocks, or array of shape (d, k)
+        A selector shows its best selected features; an array holds the lift of each feature in each block.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure otherwise.
+    X : array or sparse matrix, optional
+        The features of the fit; may be left out while they are in memory.
+    feature_names : sequence of str, optional
+        Of the columns of X, or of the rows of the array.
+    n_shown : int, default=20
+        Features to show.
+
+    Returns
+    -------
+    matplotlib axes
+    """
+    ax = axes_or_new(ax)
+    if isinstance(source, ScoreSelector):
+        features = source._fitted_to.recall()[0] if X is None else X
+        matrix = source._check_matrix(features)
+        shown = _best_selected(source)[:n_shown]
+        _, _, every = _read(source, None, feature_names)
+        lift = block_markers(matrix, source.labels_).lift[:, shown].T
+        names = [every[index] for index in shown]
+    else:
+        lift = np.asarray(source, dtype=np.float64)[:n_shown]
+        names = [str(name) for name in (feature_names or [f"x{i}" for i in range(len(lift))])][:n_shown]
+    _draw_lift(ax, lift)
+    _name_rows(ax, names)
+    title(ax, "Times as common in the block as in all nodes")
+    return ax
+
+
+def _draw_lift(ax: Axes, lift: FloatArray) -> None:
+    amount = np.log2(np.maximum(lift, 2.0**-_LARGEST))
+    ax.imshow(amount, cmap=AROUND, vmin=-_LARGEST, vmax=_LARGEST, aspect="auto", interpolation="nearest")
+    n_blocks = lift.shape[1]
+    ax.set_xticks(range(0, n_blocks, -(-n_blocks // 20)))
+    ax.set_xlabel("block")
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+    if n_blocks <= _WRITTEN:
+        for (row, column), value in np.ndenumerate(lift):
+            if abs(amount[row, column]) >= 0.58:  # 1.5 times, or two thirds
+                colour = "white" if amount[row, column] > 0.75 * _LARGEST else INK
+                text = "0" if value < 0.05 else f"{value:.1f}" if value < 9.95 else f"{value:.0f}"
+                ax.text(column, row, text, ha="center", va="center", fontsize=7, color=colour)
+
+
+def stability(
+    source: ScoreSelector | ArrayLike,
+    ax: Axes | None = None,
+    *,
+    ranking: ArrayLike | None = None,
+    support: NDArray[np.bool_] | None = None,
+    n_resamples: int = 8,
+) -> Axes:
+    """The chance of each feature to be selected again, by rank; selected features are filled.
+
+    Parameters
+    ----------
+    source : fitted selector, or array of shape (m,)
+        Of a selector it is estimated here, which takes as long as :func:`blockselect.selection_stability` does; its
+        network must still be in memory. An array holds the stability itself.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure otherwise.
+    ranking : array of shape (m,), optional
+        Rank of each feature, 1 is the best; an array is taken in its own order otherwise.
+    support : boolean array of shape (m,), optional
+        Which are selected; all of an array otherwise.
+    n_resamples : int, default=8
+        Resampled graphs, where it is estimated.
+
+    Returns
+    -------
+    matplotlib axes
+    """
+    ax = axes_or_new(ax)
+    if isinstance(source, ScoreSelector):
+        X, adjacency = source._fitted_to.recall()
+        values = selection_stability(source, X, adjacency=adjacency, n_resamples=n_resamples)
+        ranking, support = source.ranking_, source.support_
+    else:
+        values = np.asarray(source, dtype=np.float64)
+    order = np.arange(len(values)) if ranking is None else np.argsort(ranking)
+    selected = np.ones(len(values), dtype=bool) if support is None else np.asarray(support)
+    shown = order[: max(2 * int(selected.sum()), SHOWN)]
+    for part, face in ((~selected[shown], "white"), (selected[shown], BLUE)):
+        places = np.flatnonzero(part)
+        ax.plot(
+            places + 1,
+            values[shown[places]],
+            "o",
+            color=BLUE if face == BLUE else GREY,
+            markerfacecolor=face,
+            markersize=4,
+        )
+    mean = f": {values[selected].mean():.2f} on average" if selected.any() else ""
+    title(ax, f"Chance to be selected again{mean}")
+    ax.set(xlabel="rank of the feature", ylabel="stability", ylim=(-0.05, 1.05), xlim=(0.5, len(shown) + 0.5))
+    bare(ax)
+    return ax
+
+
+def explained(
+    source: Sequence[dict[str, Any]] | tuple[ArrayLike, ArrayLike],
+    ax: Axes | None = None,
+    *,
+    n_selected: int | None = None,
+) -> Axes:
+    """What clusters on the first features explain of the links, in per cent of what the blocks explain.
+
+    Parameters
+    ----------
+    source : list of dict, or a pair of arrays
+        `explained` of a summary, or numbers of features and shares.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure otherwise.
+    n_selected : int, optional
+        The cut to mark.
+    """
+    ax = axes_or_new(ax)
+    if isinstance(source, tuple):
+        sizes, shares = (np.asarray(each, dtype=np.float64) for each in source)
+    else:
+        sizes = np.array([point["n_features"] for point in source], dtype=np.float64)
+        shares = np.array([point["share"] for point in source], dtype=np.float64)
+    ax.plot(np.log2(sizes), shares, "o-", color=BLUE, markersize=4)
+    powers = [size for size in sizes if float(np.log2(size)).is_integer()]
+    ax.set_xticks(np.log2(powers), [count(int(size)) for size in powers])
+    ax.yaxis.set_major_formatter(lambda value, _: per_cent(value))
+    ax.set(xlabel="features, the best first", ylim=(0, max(1.05, 1.05 * float(shares.max(initial=1.0)))))
+    title(ax, "Links explained, relative to the blocks")
+    if n_selected:
+        ax.axvline(np.log2(n_selected), color=INK, linestyle="--", linewidth=0.8)
+        ax.annotate(
+            f"selected: {count(n_selected)}",
+            (np.log2(n_selected), 0.95),
+            (-4, 0),
+            textcoords="offset points",
+            ha="right",
+        )
+    bare(ax)
+    return ax
+
+
+def _read(
+    source: Any, support: NDArray[np.bool_] | None, feature_names: Sequence[Any] | None
+) -> tuple[FloatArray, NDArray[np.bool_], list[str]]:
+    """Scores, which are selected, and names."""
+    if isinstance(source, ScoreSelector):
+        values, selected = source.scores_, source.support_
+        feature_names = getattr(source, "feature_names_in_", None) if feature_names is None else feature_names
+    else:
+        values = np.asarray(source, dtype=np.float64)
+        selected = np.ones(len(values), dtype=bool)
+    names = [f"x{i}" for i in range(len(values))] if feature_names is None else [str(name) for name in feature_names]
+    return values, selected if support is None else np.asarray(support, dtype=bool), names
+
+
+def _best_selected(selector: ScoreSelector) -> IntArray:
+    by_rank = np.argsort(selector.ranking_)
+    chosen: IntArray = by_rank[selector.support_[by_rank]]
+    return chosen
+
+
+def _name_rows(ax: Axes, names: list[str]) -> None:
+    """Names along the side, the first on top; a dollar sign is no mathematics."""
+    ax.set_yticks(range(len(names)), [cut(name).replace("$", r"\$").replace("\n", " ") for name in names])
+    ax.set_ylim(max(len(names), 1) - 0.5, -0.5)

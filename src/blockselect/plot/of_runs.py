@@ -1,0 +1,163 @@
+"""Plots of how a result came about: losses, candidates, and several methods beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
+
+from blockselect.base import ScoreSelector
+from blockselect.bmgufs.selector import LossHistory
+from blockselect.errors import ParameterError
+from blockselect.evaluation.comparison import ComparisonRow
+from blockselect.plot.ink import AMBER, BLUE, GREY, INK, axes_or_new, bare, title
+
+
+def losses(source: ScoreSelector | LossHistory | Mapping[str, Any], ax: Axes | None = None) -> Axes:
+    """Both losses by iteration, each relative to where it began, so that they share one axis.
+
+    Parameters
+    ----------
+    source : fitted selector, LossHistory, or mapping
+        A mapping holds the losses as `reconstruction` and `profile`.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure otherwise.
+
+    Returns
+    -------
+    matplotlib axes
+    """
+    ax = axes_or_new(ax)
+    history = source.history_ if isinstance(source, ScoreSelector) else source
+    for kind, colour, line in (("reconstruction", BLUE, "-"), ("profile", AMBER, "--")):
+        values = np.asarray(history[kind] if isinstance(history, Mapping) else getattr(history, kind), dtype=np.float64)
+        relative = values / (values[0] or 1.0)
+        ax.plot(range(len(relative)), relative, color=colour, linestyle=line, linewidth=2)
+        ax.annotate(
+            kind, (len(relative) - 1, relative[-1]), (4, 0), textcoords="offset points", va="center", color=colour
+        )
+    last = ax.dataLim.x1
+    ax.set_xticks([tick for tick in MaxNLocator(6, integer=True).tick_values(0, last) if 0 <= tick <= last])
+    ax.set(xlabel="iteration", ylabel="loss, relative to the start")
+    ax.margins(x=0.02, y=0.15)
+    ax.set_xlim(right=1.28 * max(ax.get_xlim()[1], 1.0))  # room for the names
+    title(ax, "Losses by iteration")
+    bare(ax)
+    return ax
+
+
+def candidates(source: ScoreSelector | pd.DataFrame | Iterable[Mapping[str, Any]], ax: Axes | None = None) -> Axes:
+    """Candidate block models by family: from the gain as found to the gain as refined; those that voted are filled.
+
+    Parameters
+    ----------
+    source : fitted BlockModelSelector, or its `criteria_` as a table or as rows
+    ax : matplotlib axes, optional
+        Where to draw; a new figure otherwise.
+
+    Returns
+    -------
+    matplotlib axes
+    """
+    ax = axes_or_new(ax)
+    rows: Any = source.criteria_ if isinstance(source, ScoreSelector) else source
+    table = pd.DataFrame(rows)
+    best = table.groupby("family")["gain"].max()
+    families = sorted(best.index, key=lambda name: (best[name], name))
+    for row in table.sort_values("voted", kind="stable").to_dict("records"):  # voters on top
+        level, colour = families.index(row["family"]), BLUE if row["voted"] else GREY
+        ax.plot([row["gain_at_start"], row["gain"]], [level, level], color=colour, linewidth=0.8, zorder=2)
+        face = colour if row["voted"] else "white"
+        ax.plot(row["gain"], level, "o", color=colour, markerfacecolor=face, markersize=5, zorder=3)
+    ax.set_yticks(range(len(families)), families)
+    ax.set_ylim(-0.6, len(families) - 0.4)
+    ax.set_xlabel("log-likelihood gain in nats, as found to as refined")
+    ax.xaxis.set_major_locator(MaxNLocator(4))  # more numbers with separators would overlap
+    ax.xaxis.set_major_formatter("{x:,.0f}")
+    ax.tick_params(axis="y", length=0)
+    title(ax, f"Candidates: {int(table['voted'].sum())} of {len(table)} voted (filled)")
+    bare(ax)
+    return ax
+
+
+def compare(
+    source: pd.DataFrame | Mapping[str, float] | Iterable[Any], ax: Axes | None = None, *, measure: str = "nmi"
+) -> Axes:
+    """Several methods beside each other: one number of features as bars, several as lines.
+
+    Parameters
+    ----------
+    source : DataFrame, rows of a comparison, or mapping of names to values
+        A table has the columns `method`, `n_features` and the measure, as `comparison.csv` has.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure otherwise.
+    measure : str, default="nmi"
+        The column to show.
+
+    Returns
+    -------
+    matplotlib axes
+    """
+    ax = axes_or_new(ax)
+    table = _comparison(source, measure)
+    sizes = sorted(table["n_features"].unique())
+    if len(sizes) < 2:
+        _bars(ax, table, measure)
+    else:
+        _lines(ax, table, measure, sizes)
+    title(ax, f"{measure.replace('_', ' ')} by method")
+    return ax
+
+
+def _comparison(source: Any, measure: str) -> pd.DataFrame:
+    if isinstance(source, pd.DataFrame):
+        table = source
+    elif isinstance(source, Mapping):
+        table = pd.DataFrame({"method": list(source), "n_features": 0, measure: list(source.values())})
+    else:
+        table = pd.DataFrame([row.record([measure]) if isinstance(row, ComparisonRow) else row for row in source])
+    missing = {"method", "n_features", measure} - set(table.columns)
+    if missing:
+        raise ParameterError(
+            "source", f"has no column {', '.join(sorted(missing))}; pass rows of a comparison, or {{name: value}}."
+        )
+    return table.dropna(subset=[measure])
+
+
+def _bars(ax: Axes, table: pd.DataFrame, measure: str) -> None:
+    ordered = table.sort_values(measure, kind="stable")
+    ax.barh(range(len(ordered)), ordered[measure].to_numpy(), color=BLUE, height=0.6)
+    ax.set_yticks(range(len(ordered)), ordered["method"].astype(str).tolist())
+    ax.set_xlabel(measure.replace("_", " "))
+    ax.tick_params(axis="y", length=0)
+    bare(ax, grid="x")
+
+
+def _lines(ax: Axes, table: pd.DataFrame, measure: str, sizes: list[Any]) -> None:
+    """The best at the end in blue and the others in grey, each with its name at its end."""
+    ends = table[table["n_features"] == sizes[-1]].set_index("method")[measure]
+    best = ends.idxmax() if len(ends) else None
+    for method, rows in table.groupby("method"):
+        ordered = rows.sort_values("n_features")
+        colour = BLUE if method == best else GREY
+        ax.plot(
+            ordered["n_features"], ordered[measure], "o-", color=colour, markersize=4, zorder=3 if method == best else 2
+        )
+        end = ordered.iloc[-1]
+        ax.annotate(
+            str(method),
+            (end["n_features"], end[measure]),
+            (5, 0),
+            textcoords="offset points",
+            va="center",
+            color=INK,
+            fontsize=8,
+        )
+    ax.set_xticks(sizes)
+    ax.set_xlim(right=sizes[-1] + 0.3 * (sizes[-1] - sizes[0]))
+    ax.set(xlabel="features", ylabel=measure.replace("_", " "))
+    bare(ax)

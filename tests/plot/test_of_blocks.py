@@ -1,0 +1,55 @@
+"""Plots of blocks: densities on a scale of their own, and all links in the order of the blocks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from numpy.testing import assert_allclose
+
+from blockselect import plot
+from blockselect.plot.graph_image import ordered_links
+from made_fits import easy_network, fit
+
+
+@pytest.fixture(scope="module")
+def network():
+    return easy_network()
+
+
+@pytest.fixture(scope="module")
+def selector(network):
+    return fit(network)
+
+
+@pytest.fixture
+def ax():
+    return Figure().subplots()
+
+
+@pytest.mark.parametrize("induced", [False, True])
+def test_densities_are_relative_to_the_densest_pair(selector, ax, induced):
+    plot.block_densities(selector, ax, induced=induced)
+    density = selector.induced_density_ if induced else selector.block_model_.density
+    assert_allclose(ax.images[0].get_array(), density / density.max())
+    sizes = selector.block_model_.block_sizes
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == [f"{i}  ({size})" for i, size in enumerate(sizes)]
+
+
+def test_many_blocks_have_no_numbers_in_their_cells(ax):
+    plot.block_densities(np.eye(40), ax)
+    assert len(ax.texts) == 0
+    assert len(ax.get_yticks()) <= 20
+
+
+def test_the_graph_of_a_selector_is_ordered_by_its_blocks(network, selector, ax):
+    plot.ordered_adjacency(selector, ax)
+    assert_allclose(ax.images[0].get_array(), np.sqrt(ordered_links(network.adjacency, selector.labels_)))
+    other = plot.ordered_adjacency(network.adjacency, Figure().subplots(), labels=selector.labels_)
+    assert_allclose(other.images[0].get_array(), ax.images[0].get_array())
+    assert len(ax.lines) == 2 * (selector.block_model_.n_blocks - 1)
+
+
+def test_a_graph_without_blocks_is_refused(network, ax):
+    with pytest.raises(ValueError, match="labels is missing"):
+        plot.ordered_adjacency(network.adjacency, ax)

@@ -1,0 +1,100 @@
+"""Plots of features show the numbers of a selector or of arrays, with names, on the axes they are given."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+from numpy.testing import assert_allclose
+
+from blockselect import plot, selection_stability
+from blockselect.inspection.markers import block_markers
+from blockselect.plot.ink import BLUE, GREY
+from made_fits import easy_network, fit
+
+
+@pytest.fixture(scope="module")
+def network():
+    return easy_network()
+
+
+@pytest.fixture(scope="module")
+def selector(network):
+    return fit(network)
+
+
+@pytest.fixture
+def ax():
+    return Figure().subplots()
+
+
+def names(ax):
+    return [tick.get_text() for tick in ax.get_yticklabels()]
+
+
+def test_scores_are_the_best_on_top_with_names_and_selected_in_blue(selector, ax):
+    assert plot.scores(selector, ax, n_shown=15) is ax
+    best = np.argsort(selector.ranking_)[:15]
+    assert names(ax) == [f"x{index}" for index in best]
+    assert_allclose([bar.get_width() for bar in ax.patches], selector.scores_[best])
+    assert [to_hex(bar.get_facecolor()) for bar in ax.patches] == [BLUE] * 12 + [GREY] * 3
+    assert ax.get_ylim()[0] > ax.get_ylim()[1]
+
+
+def test_scores_may_be_an_array_with_names_of_ones_own(ax):
+    plot.scores([0.1, 0.9], ax, support=[False, True], feature_names=["$a$", "b"])
+    assert names(ax) == ["b", r"\$a\$"]
+
+
+def test_features_by_block_show_the_lift_of_the_selected(network, selector, ax):
+    plot.features_by_block(selector, ax)  # the network is still in memory
+    best = np.argsort(selector.ranking_)[:12]
+    lift = block_markers(network.features, selector.labels_).lift[:, best].T
+    assert_allclose(ax.images[0].get_array(), np.log2(np.maximum(lift, 1 / 8)))
+    assert names(ax) == [f"x{index}" for index in best]
+    other = plot.features_by_block(lift, Figure().subplots(), feature_names=names(ax))
+    assert_allclose(other.images[0].get_array(), ax.images[0].get_array())
+
+
+def test_a_selector_without_its_network_takes_the_features_again(network, ax):
+    selector = fit(network)
+    selector.fit(network.features.toarray(), adjacency=network.adjacency)
+    with pytest.raises(ValueError, match="pass it again"):
+        plot.features_by_block(selector, ax)
+    assert len(plot.features_by_block(selector, ax, X=network.features).images) == 1
+
+
+def test_as_expected_is_white_and_numbers_stand_where_it_is_not(ax):
+    plot.features_by_block([[1.0, 4.0, 0.0]], ax)
+    colours = ax.images[0].to_rgba(ax.images[0].get_array())
+    assert_allclose(colours[0, 0, :3], 1, atol=0.01)
+    assert [text.get_text() for text in ax.texts] == ["4.0", "0"]
+
+
+def test_stability_of_a_selector_is_estimated_and_drawn_by_rank(network, selector, ax):
+    plot.stability(selector, ax, n_resamples=3)
+    values = selection_stability(selector, network.features, adjacency=network.adjacency, n_resamples=3)
+    others, selected = ax.lines
+    by_rank = values[np.argsort(selector.ranking_)]
+    assert_allclose(selected.get_ydata(), by_rank[:12])
+    assert_allclose(others.get_ydata(), by_rank[12:24])
+    assert f"{by_rank[:12].mean():.2f} on average" in ax.get_title(loc="left")
+
+
+def test_explained_takes_points_or_arrays_and_marks_the_cut(ax):
+    points = [{"n_features": size, "share": share} for size, share in ((1, 0.1), (3, 0.4), (4, 0.5))]
+    plot.explained(points, ax, n_selected=3)
+    other = plot.explained(([1, 3, 4], [0.1, 0.4, 0.5]), Figure().subplots())
+    curve, cut = ax.lines
+    assert_allclose(curve.get_ydata(), other.lines[0].get_ydata())
+    assert cut.get_xdata()[0] == np.log2(3)
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["1", "4"]
+
+
+def test_without_axes_a_new_figure_is_made():
+    from matplotlib import pyplot as plt
+
+    ax = plot.scores([1.0, 2.0])
+    assert ax.figure.number in plt.get_fignums()
+    plt.close(ax.figure)

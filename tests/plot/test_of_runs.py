@@ -1,0 +1,92 @@
+"""Plots of how a result came about, and of methods beside each other."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+from matplotlib import figure
+from numpy.testing import assert_allclose
+
+from blockselect import plot
+from blockselect.evaluation.comparison import ComparisonRow, Figure
+from blockselect.plot.ink import BLUE
+from made_fits import easy_network, fit
+
+
+@pytest.fixture(scope="module")
+def selector():
+    return fit(easy_network())
+
+
+@pytest.fixture
+def ax():
+    return figure.Figure().subplots()
+
+
+def test_losses_share_an_axis_relative_to_their_start(selector, ax):
+    plot.losses(selector, ax)
+    for line, kind in zip(ax.lines, ("reconstruction", "profile"), strict=True):
+        values = getattr(selector.history_, kind)
+        assert_allclose(line.get_ydata(), values / values[0])
+    same = plot.losses({"reconstruction": [2.0, 1.0], "profile": [4.0, 1.0]}, figure.Figure().subplots())
+    assert [line.get_ydata()[-1] for line in same.lines] == [0.5, 0.25]
+
+
+def test_voters_are_filled_on_the_line_of_their_family(selector, ax):
+    plot.candidates(selector, ax)
+    families = [tick.get_text() for tick in ax.get_yticklabels()]
+    dots = [line for line in ax.lines if line.get_marker() == "o"]
+    drawn = {
+        (families[int(dot.get_ydata()[0])], dot.get_xdata()[0], dot.get_markerfacecolor() != "white") for dot in dots
+    }
+    rows = selector.criteria_.itertuples()
+    assert drawn == {(row.family, row.gain, row.voted) for row in rows}
+    leads = {tuple(line.get_xdata()) for line in ax.lines if line.get_marker() != "o"}
+    assert leads == {(row.gain_at_start, row.gain) for row in selector.criteria_.itertuples()}
+
+
+def test_one_number_of_features_gives_bars_the_best_on_top(ax):
+    plot.compare({"ours": 0.6, "theirs": 0.4}, ax)
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["theirs", "ours"]
+    assert [bar.get_width() for bar in ax.patches] == [0.4, 0.6]
+
+
+def test_several_numbers_give_lines_with_their_names_and_failed_methods_are_left_out(ax):
+    rows = [
+        ComparisonRow("a", 8, figures={"nmi": Figure(0.2, 0)}),
+        ComparisonRow("a", 16, figures={"nmi": Figure(0.3, 0)}),
+        ComparisonRow("b", 8, figures={"nmi": Figure(0.3, 0)}),
+        ComparisonRow("b", 16, figures={"nmi": Figure(0.5, 0)}),
+        ComparisonRow("c", 8, error="failed"),
+    ]
+    plot.compare(rows, ax)
+    assert [text.get_text() for text in ax.texts] == ["a", "b"]
+    assert [line.get_color() == BLUE for line in ax.lines] == [False, True]
+
+
+def test_a_table_without_the_measure_is_refused(ax):
+    with pytest.raises(ValueError, match="has no column accuracy"):
+        plot.compare(pd.DataFrame({"method": ["a"], "n_features": [1]}), ax, measure="accuracy")
+
+
+def test_names_that_are_no_plots_are_refused_and_all_others_are_there():
+    assert all(callable(getattr(plot, name)) for name in plot.__all__)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = plot.nothing
+
+
+def test_without_matplotlib_the_error_names_the_extra():
+    code = """
+import sys
+sys.modules["matplotlib"] = None
+from blockselect import plot
+try:
+    plot.scores
+except ImportError as error:
+    print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "plots need matplotlib; install it with: pip install 'blockselect[cli]'.\n"
