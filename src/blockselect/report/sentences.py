@@ -173,6 +173,10 @@ def how_made(summary: dict[str, Any], details: dict[str, Any]) -> str:
         voted = sum(row["voted"] for row in candidates)
         compared = f"{count(len(candidates))} candidate block models were compared"
         text += f": {compared}, and the best {count(voted)} voted on the features"
+    effort = summary["effort"]
+    if effort is not None and effort["was_cut"]:
+        found = effort["candidates"]
+        text += f" ({count(found['made'])} of {count(found['asked'])} that were asked for, to keep to the budget)"
     seed = "" if details["seeded"] else " No seed was set (random_state), so another run may differ a little."
     return f"{text}.{seed}"
 

@@ -42,10 +42,10 @@ def summarize(
         holds their count, whether the graph chose it (`automatic`) and whether the user brought them (`given`), the
         densities (paper: M, M̂), as `target_profile` and `induced_profile` the smoothed rows of both, the former
         `reflected` or not, scaled to sum to one (paper: P, Q), the link weight of each block pair (each link counted
-        from both ends), and the columns of the selected features that mark each block; `explained` says how much of the links the first features explain,
-        relative to the blocks; `criteria` says of each candidate how well it explains links and features and whether
-        it voted, `effort` what the budget left of the search, and `sparsity` the one used (paper: γ): each is None for
-        the selector that has none.
+        from both ends), and the columns of the selected features that mark each block; `explained` says how much of
+        the links the first features explain, relative to the blocks; `criteria` says of each candidate how well it
+        explains links and features and whether it voted, `effort` what the budget left of the search, and `sparsity`
+        the one used (paper: γ): each is None for the selector that has none.
     """
     check_is_fitted(selector)
     _check_same_network(selector, graph)

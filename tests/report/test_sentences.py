@@ -1,0 +1,65 @@
+"""Sentences state the numbers of the result, in words for newcomers."""
+
+from __future__ import annotations
+
+import pytest
+
+from blockselect.report import sentences
+
+DETAILS = {
+    "title": "cora",
+    "asked": 7,
+    "most_blocks": None,
+    "method": "BlockModelSelector",
+    "versions": {"blockselect": "1.0"},
+    "seeded": True,
+}
+
+
+def test_the_headline_counts(summary):
+    assert sentences.headline(summary, DETAILS) == "7 of 30 features explain the structure of cora"
+    none = {**summary, "counts": {**summary["counts"], "selected_features": 0}}
+    assert sentences.headline(none, DETAILS) == "None of 30 features explains the structure of cora"
+
+
+def test_three_sentences_say_what_was_asked_found_and_to_be_kept_in_mind(summary):
+    asked, found, mind = sentences.lead(summary, DETAILS)
+    assert asked.startswith("You asked which 7 features best explain who links to whom, among 80 nodes with ")
+    assert found.startswith("3 blocks, groups of nodes that link alike, were asked for; groups made from the selected")
+    assert "chance of" in mind
+
+
+@pytest.mark.parametrize(("most", "stated"), [(3, True), (12, False)])
+def test_a_limit_of_blocks_that_was_reached_is_stated(summary, most, stated):
+    chosen = {**summary, "blocks": {**summary["blocks"], "automatic": True}}
+    found = sentences.lead(chosen, {**DETAILS, "most_blocks": most})[1]
+    assert ("as many as allowed: there may be more" in found) is stated
+
+
+def test_share_within_blocks_is_that_of_the_links(summary, selector, graph):
+    labels, links = selector.labels_, graph.adjacency.tocoo()
+    inside = labels[links.row] == labels[links.col]
+    assert sentences.share_within(summary) == pytest.approx(links.data[inside].sum() / links.data.sum())
+
+
+def test_what_the_cut_explains_and_how_few_come_close(summary):
+    curve = [{"n_features": size, "share": share} for size, share in ((1, 0.2), (4, 0.69), (7, 0.7), (28, 0.9))]
+    text = sentences.how_sure({**summary, "explained": curve})
+    assert text == (
+        "The 7 selected explain 70 % of what the blocks explain; the first 4 come within 5 % of that; 28 would explain "
+        "90 %."
+    )
+
+
+def test_a_cut_budget_and_a_missing_seed_are_stated(summary):
+    effort = {"was_cut": True, "candidates": {"made": 4, "asked": 12}}
+    text = sentences.how_made({**summary, "effort": effort}, {**DETAILS, "seeded": False})
+    assert "(4 of 12 that were asked for, to keep to the budget)" in text
+    assert "No seed was set" in text
+
+
+def test_redundancy_is_stated():
+    assert sentences.redundancy_found({"redundancy": None}) == "Fewer than two features are selected."
+    found = {"n_alike": 0, "n_compared": 5, "pairs": [{"correlation": 0.312}]}
+    assert "the highest correlation is 0.312" in sentences.redundancy_found({"redundancy": found})
+    assert "2 of 5" in sentences.redundancy_found({"redundancy": {**found, "n_alike": 2}})
