@@ -13,7 +13,7 @@ from blockselect.cli import options as opt
 from blockselect.cli.classes import read_classes
 from blockselect.cli.compare_output import Task, file_contents, n_classes, show_table, summary
 from blockselect.cli.failure import Failure, expecting_bad_input, one_line
-from blockselect.cli.inputs import NetworkInput, load_network
+from blockselect.cli.inputs import NetworkInput, Reading, load_network
 from blockselect.cli.outputs import check_destination, write_together
 from blockselect.cli.record import file_record
 from blockselect.cli.terminal import progress_bar
@@ -104,6 +104,11 @@ def compare(
     dataset: opt.Dataset = None,
     features: opt.Features = None,
     graph: opt.Graph = None,
+    node_ids: opt.NodeIds = None,
+    feature_names: opt.FeatureNames = None,
+    transpose: opt.Transpose = False,
+    unknown_nodes: opt.OnUnknownNodes = "error",
+    weight: opt.Weight = None,
     classes: Classes = None,
     protocol: ProtocolName = "clustering",
     methods: Methods = "all",
@@ -119,7 +124,10 @@ def compare(
     """blockselect compare --dataset cora --methods block-model,variance --top 16,64 --out comparison"""
     check_destination(out, OUTPUT_FILES, as_json=as_json)
     names, numbers, needs_classes = parse_methods(methods), parse_numbers(top), protocol_needs_classes(protocol)
-    network = load_labelled_network(dataset, features, graph, classes, needs_classes=needs_classes)
+    reading = Reading(node_ids, feature_names, transpose, unknown_nodes, weight)
+    network = load_labelled_network(dataset, features, graph, classes, reading, needs_classes=needs_classes)
+    for message in network.warnings:
+        typer.echo(f"warning: {message}", err=True)
     task = check_task(network, names, numbers, protocol=protocol, blocks=blocks, runs=runs, seed=seed)
     with progress_bar(quiet) as progress:
         comparison = compare_methods(
@@ -183,14 +191,20 @@ def parse_numbers(text: str) -> list[int]:
 
 
 def load_labelled_network(
-    dataset: str | None, features: Path | None, graph: Path | None, classes: Path | None, *, needs_classes: bool
+    dataset: str | None,
+    features: Path | None,
+    graph: Path | None,
+    classes: Path | None,
+    reading: Reading,
+    *,
+    needs_classes: bool,
 ) -> NetworkInput:
     """The network that the options name, with its classes."""
     if needs_classes and features is not None and classes is None:
         raise Failure("--features needs --classes FILE: methods are compared by how well they find known classes.")
     if dataset is not None and classes is not None:
         raise Failure("--classes goes with --features; a --dataset brings its own classes.")
-    network = load_network(dataset, features, graph, n_neighbors=N_NEIGHBORS)
+    network = load_network(dataset, features, graph, n_neighbors=N_NEIGHBORS, reading=reading)
     if classes is None:
         return network
     with expecting_bad_input():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,34 @@ from blockselect.cli.record import file_record, hash_matrix
 from blockselect.datasets.catalogue import find_dataset
 from blockselect.datasets.download import Progress
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
-from blockselect.graphs.io.read import read_attributed_graph, read_features
+from blockselect.graphs.io.read import UnknownNodes, read_attributed_graph, read_features
+from blockselect.warned import collected_warnings
+
+NO_WEIGHT = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How files are read, as the options of these names say."""
+
+    node_ids: Path | None = None
+    feature_names: Path | None = None
+    transpose: bool = False
+    unknown_nodes: UnknownNodes = "error"
+    weight: str | None = None  # a column; "none": links count alike
+
+    def of_features(self) -> dict[str, Any]:
+        return {"node_ids": self.node_ids, "feature_names": self.feature_names, "transpose": self.transpose}
+
+    def of_graph(self) -> dict[str, Any]:
+        return {"unknown_nodes": self.unknown_nodes, "weight": False if self.weight == NO_WEIGHT else self.weight}
+
+    def record(self) -> dict[str, Any]:
+        """What differs from the usual way, for run.json."""
+        named = {name: file_record(path) for name in ("node_ids", "feature_names") if (path := getattr(self, name))}
+        usual = Reading()
+        rest = ("transpose", "unknown_nodes", "weight")
+        return named | {name: getattr(self, name) for name in rest if getattr(self, name) != getattr(usual, name)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,11 +50,15 @@ class NetworkInput:
     title: str  # for people
     record: dict[str, Any]  # for run.json
     built_from_features: bool = False  # links of nearest neighbours
+    warnings: tuple[str, ...] = ()  # of the files
 
     @property
     def adjacency(self) -> Sparse | None:
         """For `fit`: None where a selector is to build the graph from the features, and to know that it did."""
         return None if self.built_from_features else self.graph.adjacency
+
+
+AS_USUAL = Reading()
 
 
 def load_network(
@@ -36,6 +67,7 @@ def load_network(
     graph: Path | None,
     *,
     n_neighbors: int | None,
+    reading: Reading = AS_USUAL,
     progress: Progress | None = None,
 ) -> NetworkInput:
     """The network that the options name, in one of the two ways.
@@ -46,6 +78,8 @@ def load_network(
         The options of these names.
     n_neighbors : int or None
         Of each node, where features come without a graph; None: that is refused.
+    reading : Reading
+        How the files are read.
     progress : callable, optional
         Called during a download.
     """
@@ -55,13 +89,15 @@ def load_network(
         if dataset is not None:
             if graph is not None:
                 raise Failure("--graph goes with --features; a --dataset brings its own graph.")
+            if reading != AS_USUAL:
+                raise Failure(f"{_first_given(reading)} goes with --features; a --dataset needs no reading.")
             return _load_dataset(dataset, progress)
         assert features is not None
         if graph is not None:
-            return _load_files(features, graph)
+            return _load_files(features, graph, reading)
         if n_neighbors is None:
             raise Failure("--graph is not given; name a file of links, or link nearest neighbours by --neighbors N.")
-        return _load_features(features, n_neighbors)
+        return _load_features(features, n_neighbors, reading)
 
 
 def _load_dataset(name: str, progress: Progress | None) -> NetworkInput:
@@ -75,20 +111,31 @@ def _load_dataset(name: str, progress: Progress | None) -> NetworkInput:
     return NetworkInput(graph, name, record)
 
 
-def _load_files(features: Path, graph: Path) -> NetworkInput:
-    network = read_attributed_graph(features, graph)
-    record = {"features": file_record(features), "graph": file_record(graph)}
-    return NetworkInput(network, f"{features.name} with {graph.name}", record)
+def _load_files(features: Path, graph: Path, reading: Reading) -> NetworkInput:
+    with collected_warnings() as messages:
+        network = read_attributed_graph(features, graph, **reading.of_features(), **reading.of_graph())
+    record = {"features": file_record(features), "graph": file_record(graph), **reading.record()}
+    return NetworkInput(network, f"{features.name} with {graph.name}", record, warnings=tuple(messages))
 
 
-def _load_features(path: Path, n_neighbors: int) -> NetworkInput:
+def _load_features(path: Path, n_neighbors: int, reading: Reading) -> NetworkInput:
     """Features alone, with links of nearest neighbours."""
-    table = read_features(path)
+    for name in ("unknown_nodes", "weight"):
+        if getattr(reading, name) != getattr(AS_USUAL, name):
+            raise Failure(f"--{name.replace('_', '-')} goes with --graph, which is not given; leave it out.")
+    table = read_features(path, **reading.of_features())
     ids, names = table.node_ids, table.feature_names
     try:
         graph = check_attributed_graph(table.matrix, None, node_ids=ids, feature_names=names, n_neighbors=n_neighbors)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
     title = f"{path.name}; no --graph: each node linked with its {n_neighbors} nearest by the features"
-    record = {"features": file_record(path), "graph": {"nearest_neighbours": n_neighbors}}
+    record = {"features": file_record(path), "graph": {"nearest_neighbours": n_neighbors}, **reading.record()}
     return NetworkInput(graph, title, record, built_from_features=True)
+
+
+def _first_given(reading: Reading) -> str:
+    given = next(
+        field.name for field in fields(Reading) if getattr(reading, field.name) != getattr(AS_USUAL, field.name)
+    )
+    return f"--{given.replace('_', '-')}"

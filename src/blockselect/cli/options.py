@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from blockselect.graphs.io.read import UnknownNodes
+
 _INPUT, _OUTPUT = "Input", "Output"
 
 Dataset = Annotated[
@@ -19,7 +21,8 @@ Features = Annotated[
         metavar="FILE",
         exists=True,
         dir_okay=False,
-        help="Features, one row a node: .csv with a header and an id column, .npz, .npy or .mtx.",
+        help="Features, one row a node: .csv, .tsv or .txt with a header and an id column (also .gz, .zst), .parquet, "
+        ".feather, .npz, .npy, .mtx (with the names that 10x writes beside it), .mat or .h5ad.",
         rich_help_panel=_INPUT,
     ),
 ]
@@ -29,8 +32,46 @@ Graph = Annotated[
         metavar="FILE",
         exists=True,
         dir_okay=False,
-        help="Links: .csv with source, target and perhaps weight, or an adjacency matrix (.npz, .npy, .mtx). "
-        "Without it each node is linked with its nearest neighbours by the features.",
+        help="Links: a table with source, target and perhaps weight (.csv, .tsv, .txt, .parquet, .feather), .edgelist, "
+        ".graphml, .gml, an adjacency matrix (.npz, .npy, .mtx, .mat) or .h5ad. Without it each node is "
+        "linked with its nearest neighbours by the features.",
+        rich_help_panel=_INPUT,
+    ),
+]
+NodeIds = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        exists=True,
+        dir_okay=False,
+        help="Ids of the nodes, one a line, for a matrix of features that brings none.",
+        rich_help_panel=_INPUT,
+    ),
+]
+FeatureNames = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        exists=True,
+        dir_okay=False,
+        help="Names of the features, one a line, for a matrix that brings none.",
+        rich_help_panel=_INPUT,
+    ),
+]
+Transpose = Annotated[
+    bool,
+    typer.Option("--transpose", help="The features are in rows and the nodes in columns.", rich_help_panel=_INPUT),
+]
+OnUnknownNodes = Annotated[
+    UnknownNodes,
+    typer.Option(help="What to do with links of nodes that have no features.", rich_help_panel=_INPUT),
+]
+Weight = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="The column, or attribute, that is the weight of the links; none: links count alike.",
+        show_default="weight, if there is one",
         rich_help_panel=_INPUT,
     ),
 ]

@@ -14,7 +14,7 @@ from blockselect.base import Progress
 from blockselect.bmgufs.selector import DescentSelector
 from blockselect.cli import options as opt
 from blockselect.cli.failure import Failure, expecting_bad_input
-from blockselect.cli.inputs import NetworkInput, load_network
+from blockselect.cli.inputs import NetworkInput, Reading, load_network
 from blockselect.cli.outputs import check_destination, write_together
 from blockselect.cli.record import json_bytes, settings_record, versions
 from blockselect.cli.repeat import repeat_command
@@ -73,6 +73,11 @@ def select(
     dataset: opt.Dataset = None,
     features: opt.Features = None,
     graph: opt.Graph = None,
+    node_ids: opt.NodeIds = None,
+    feature_names: opt.FeatureNames = None,
+    transpose: opt.Transpose = False,
+    unknown_nodes: opt.OnUnknownNodes = "error",
+    weight: opt.Weight = None,
     out: Out = None,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
@@ -86,13 +91,15 @@ def select(
     selector = make_selector({name.replace("_", "-"): value for name, value in settings.items()}, paper=paper)
     if settings["neighbors"] is not None and (graph is not None or dataset is not None):
         raise Failure("--neighbors links nodes where no graph is given; leave it or the graph out.")
+    reading = Reading(node_ids, feature_names, transpose, unknown_nodes, weight)
     with progress_bar(quiet) as progress:
-        network = load_network(dataset, features, graph, n_neighbors=selector._neighbors_to_link(), progress=progress)
+        n_neighbors = selector._neighbors_to_link()
+        network = load_network(dataset, features, graph, n_neighbors=n_neighbors, reading=reading, progress=progress)
         if network.built_from_features:
-            selector.set_params(n_neighbors=selector._neighbors_to_link())
+            selector.set_params(n_neighbors=n_neighbors)
         selection = run_selection(network, selector, n_resamples, progress)
-    if network.built_from_features and settings["neighbors"] is None:
-        selection.warnings.insert(0, NO_GRAPH)
+    made = (NO_GRAPH,) if network.built_from_features and settings["neighbors"] is None else ()
+    selection.warnings[:0] = [*network.warnings, *made]
     for warning in selection.warnings:
         typer.echo(f"warning: {warning}", err=True)
     if out is not None:

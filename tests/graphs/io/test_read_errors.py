@@ -41,7 +41,7 @@ class Unsafe:
 
 MTX = "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1.0\n1 2 1.0\n"
 BAD_FILES = {
-    "suffix": ("f.parquet", "x", r"suffix '\.parquet'", r"expected one of \.csv, \.npz, \.npy, \.mtx"),
+    "suffix": ("f.xlsx", "x", r"suffix '\.xlsx'", r"expected one of \.csv, \.tsv, .*\.h5ad"),
     "empty csv": ("f.csv", "", r"f\.csv is empty", r"check how it was written"),
     "empty mtx": ("f.mtx", "", r"f\.mtx is empty", r"check how it was written"),
     "header alone": ("f.csv", "id,a\n", r"f\.csv has a header but no row", r"add one row"),

@@ -12,6 +12,7 @@ import pandas as pd
 
 from blockselect.arrays import FloatArray
 from blockselect.graphs.cells import is_number
+from blockselect.graphs.io.packed import open_text
 
 # The separator is the first of these after the first cell of the header, quoted or not.
 FIRST_SEPARATOR = re.compile(r'^(?:"(?:[^"]|"")*"|[^",;\t]*)([,;\t])')
@@ -25,7 +26,7 @@ def read_csv_table(path: Path, *, as_text: bool) -> pd.DataFrame:
     """
     try:
         separator = _separator(path)
-        with path.open(newline="", encoding="utf-8-sig") as lines:
+        with open_text(path, newline="") as lines:
             header = next(csv.reader(lines, delimiter=separator, skipinitialspace=True))
             try:
                 table = _parse(lines, separator, as_text)
@@ -85,7 +86,7 @@ def has_no_names(cells: list[str]) -> bool:
 
 
 def _separator(path: Path) -> str:
-    with path.open(encoding="utf-8-sig") as lines:
+    with open_text(path) as lines:
         found = FIRST_SEPARATOR.match(lines.readline())
     if found is None:
         raise ValueError(
@@ -96,7 +97,7 @@ def _separator(path: Path) -> str:
 
 
 def _check_row_lengths(path: Path, separator: str, expected: int) -> None:
-    with path.open(newline="", encoding="utf-8-sig") as lines:
+    with open_text(path, newline="") as lines:
         rows = csv.reader(lines, delimiter=separator, skipinitialspace=True)
         for row in rows:
             if row and len(row) != expected:

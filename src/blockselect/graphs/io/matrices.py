@@ -10,11 +10,12 @@ import numpy as np
 from scipy import io, sparse
 
 from blockselect.graphs.convert import as_float_matrix
+from blockselect.graphs.io.packed import format_of
 
 
 def read_matrix(path: Path) -> Any:
     """The one matrix of a file: a NumPy array, or CSR if the file is sparse."""
-    suffix = path.suffix.lower()
+    suffix = format_of(path)
     try:
         matrix = MATRIX_READERS[suffix](path)
         if matrix.ndim != 2:

@@ -1,0 +1,47 @@
+"""MATLAB files, .mat, of the versions that SciPy reads: the one matrix in it, or the one with a usual name."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+from scipy import io
+
+FEATURE_VARIABLES = ("features", "Attributes", "X", "fea")
+GRAPH_VARIABLES = ("adjacency", "Network", "A", "graph")
+_MOST_BYTES = 2**33
+
+
+def read_mat(path: Path, usual: tuple[str, ...]) -> Any:
+    """A matrix of numbers.
+
+    Parameters
+    ----------
+    path : path
+        Up to version 7.2; newer files are HDF5.
+    usual : tuple of str
+        The names to choose by where there are several.
+    """
+    try:
+        held = io.whosmat(path)
+        name = _choose([name for name, shape, kind in held if len(shape) == 2 and min(shape) > 1], usual)
+        shape = next(shape for found, shape, kind in held if found == name)
+        kind = next(kind for found, shape, kind in held if found == name)
+        if kind != "sparse" and 8 * math.prod(shape) > _MOST_BYTES:
+            raise ValueError(f"{name} declares the shape {shape}; store it sparse")
+        return io.loadmat(path, variable_names=[name], spmatrix=False)[name]
+    except NotImplementedError as error:
+        raise ValueError(f"{path} is of MATLAB 7.3 (HDF5); save it with: save('file.mat', 'X', '-v7').") from error
+    except Exception as error:  # a damaged file can fail anywhere in a parser
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise ValueError(f"{path} could not be read: {reason}; save one matrix in it.") from error
+
+
+def _choose(names: list[str], usual: tuple[str, ...]) -> str:
+    if len(names) == 1:
+        return names[0]
+    known = [name for name in usual if name in names]
+    if not known:
+        raise ValueError(f"it holds the matrices {names}, none of which is called {', '.join(usual)}")
+    return known[0]

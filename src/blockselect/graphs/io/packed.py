@@ -1,0 +1,55 @@
+"""Text files, plain or packed by gzip or Zstandard, opened alike."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from pathlib import Path
+from typing import Any, TextIO
+
+from blockselect.extras import needed
+
+PACKED = (".gz", ".zst")
+_CHUNK = 2**20
+_UNPACKED_BYTES, _UNPACKED_RATIO = 2**30, 200  # what may be unpacked: so much, or so many bytes for each of the file
+
+
+def format_of(path: Path) -> str:
+    """The suffix that says what is in a file: .csv of edges.csv.gz."""
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    return suffixes[-2] if len(suffixes) > 1 and suffixes[-1] in PACKED else (suffixes or [""])[-1]
+
+
+def is_packed(path: Path) -> bool:
+    return path.suffix.lower() in PACKED
+
+
+def open_text(path: Path, *, newline: str | None = None) -> TextIO:
+    """The text of a file, UTF-8 with or without a byte-order mark."""
+    if not is_packed(path):
+        return path.open(newline=newline, encoding="utf-8-sig")
+    return io.TextIOWrapper(io.BytesIO(_unpacked(path)), newline=newline, encoding="utf-8-sig")
+
+
+def _unpacked(path: Path) -> bytes:
+    """All bytes, refused where they become far more than data do."""
+    limit = max(_UNPACKED_BYTES, _UNPACKED_RATIO * path.stat().st_size)
+    parts, total = [], 0
+    try:
+        with _stream(path) as stream:
+            while part := stream.read(_CHUNK):
+                parts.append(part)
+                total += len(part)
+                if total > limit:
+                    raise ValueError(f"it unpacks to more than {limit:,} bytes, {_UNPACKED_RATIO} for each of its own")
+    except ImportError:
+        raise
+    except Exception as error:  # a damaged file can fail anywhere in a decoder
+        raise ValueError(f"{path} could not be unpacked ({error}); pack it again with gzip or zstd.") from error
+    return b"".join(parts)
+
+
+def _stream(path: Path) -> Any:
+    if path.suffix.lower() == ".gz":
+        return gzip.open(path, "rb")
+    return needed("zstandard", f"{path}, packed by Zstandard,").open(path, "rb")
