@@ -43,8 +43,8 @@ def test_scores_are_the_best_on_top_with_names_and_selected_in_blue(selector, ax
 
 
 def test_scores_may_be_an_array_with_names_of_ones_own(ax):
-    plot.scores([0.1, 0.9], ax, support=[False, True], feature_names=["$a$", "b"])
-    assert names(ax) == ["b", r"\$a\$"]
+    plot.scores([0.1, 0.9], ax, support=[False, True], feature_names=["$a$\x1b", "b"])
+    assert names(ax) == ["b", r"\$a\$?"]
 
 
 def test_features_by_block_show_the_lift_of_the_selected(network, selector, ax):

@@ -51,3 +51,8 @@ def test_a_matrix_is_relative_to_its_largest_and_few_blocks_have_numbers(k):
     assert chart["cells"][0]["less"]
     assert bool(chart["cells"][0]["text"]) is (k <= 12)
     assert len(chart["labels"]) <= 20
+
+
+def test_nothing_has_no_sign():
+    chart = matrix_chart(np.array([[0.2, -0.2], [50.0, -50.0]]), [[""] * 2] * 2, diverging=True, digits="+.0f")
+    assert [cell["text"] for cell in chart["cells"]] == ["0", "0", "+50", "-50"]

@@ -244,6 +244,11 @@ def _best_selected(selector: ScoreSelector) -> IntArray:
 
 
 def _name_rows(ax: Axes, names: list[str]) -> None:
-    """Names along the side, the first on top; a dollar sign is no mathematics."""
-    ax.set_yticks(range(len(names)), [cut(name).replace("$", r"\$").replace("\n", " ") for name in names])
+    """Names along the side, the first on top."""
+    ax.set_yticks(range(len(names)), [_drawable(cut(name)) for name in names])
     ax.set_ylim(max(len(names), 1) - 0.5, -0.5)
+
+
+def _drawable(name: str) -> str:
+    """A name without what no font draws; a dollar sign is no mathematics."""
+    return "".join(letter if letter.isprintable() else "?" for letter in name).replace("$", r"\$")

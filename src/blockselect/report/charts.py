@@ -104,7 +104,7 @@ def matrix_chart(values: FloatArray, titles: list[list[str]], *, diverging: bool
             "alpha": f"{min(1.0, abs(values[row, column]) / top):.3f}",
             "less": bool(diverging and values[row, column] < 0),
             "strong": abs(values[row, column]) > 0.5 * top,
-            "text": format(values[row, column], digits) if k <= _WRITTEN else "",
+            "text": _digits(values[row, column], digits) if k <= _WRITTEN else "",
             "title": titles[row][column],
         }
         for row, column in np.ndindex(k, k)
@@ -116,6 +116,12 @@ def matrix_chart(values: FloatArray, titles: list[list[str]], *, diverging: bool
         "width": min(480, 60 + 45 * k),  # as shown: a few blocks need no large picture
         "labels": [{"at": _MARGIN + (block + 0.5) * cell, "text": str(block)} for block in range(0, k, step)],
     }
+
+
+def _digits(value: float, form: str) -> str:
+    """A number in a cell; nothing is neither +0 nor −0."""
+    text = format(value, form)
+    return "0" if float(text) == 0 else text
 
 
 def ticks(low: float, high: float, most: int) -> list[float]:
