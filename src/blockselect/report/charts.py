@@ -104,7 +104,7 @@ def matrix_chart(values: FloatArray, titles: list[list[str]], *, diverging: bool
             "alpha": f"{min(1.0, abs(values[row, column]) / top):.3f}",
             "less": bool(diverging and values[row, column] < 0),
             "strong": abs(values[row, column]) > 0.5 * top,
-            "text": _digits(values[row, column], digits) if k <= _WRITTEN else "",
+            "text": _digits(float(values[row, column]), digits) if k <= _WRITTEN else "",
             "title": titles[row][column],
         }
         for row, column in np.ndindex(k, k)
