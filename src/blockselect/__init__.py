@@ -16,7 +16,8 @@ Three products: the paper (`bmgufs`), the default that goes beyond it (`consensu
 - `datasets`: the paper's networks, and networks with planted truth.
 - `evaluation`: how well selected features find known classes.
 - `reproduction`: the paper's figures and claims, in sweeps that survive a kill.
-- `report`: what a fitted selector found, as a dict, as tables and as a picture.
+- `plot`: one plot a function, from a fitted selector or arrays to matplotlib axes.
+- `report`: what a fitted selector found, as a dict, tables, pictures and a page.
 - `cli`: the command.
 
 Public names are loaded when they are first used, so that ``import blockselect`` takes no time.

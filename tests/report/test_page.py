@@ -9,9 +9,11 @@ import sys
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 
-from blockselect import BlockModelSelector, check_attributed_graph, selection_stability
+from blockselect import BlockModelSelector, check_attributed_graph, plot, selection_stability
 from blockselect.graphs.row_chunks import RowChunks
 from blockselect.inspection.markers import Markers
 from blockselect.report.details import feature_rows
@@ -227,3 +229,22 @@ def test_a_graph_made_from_the_features_is_announced_on_the_page():
     with pytest.warns(UserWarning, match="given no adjacency"):
         selector.fit(features)
     assert "fit was given no adjacency" in selector.show_report().html
+
+
+def test_the_graph_of_the_fit_is_asked_for_rather_than_made_anew(fitted):
+    selector, graph = fitted
+    with pytest.raises(ValueError, match="adjacency is missing"):
+        selector.show_report(graph.features)
+
+
+def test_a_table_and_a_networkx_graph_are_known_again():
+    networkx = pytest.importorskip("networkx")
+    graph = planted()
+    names = [f"node {i}" for i in range(graph.n_nodes)]
+    table = pd.DataFrame(graph.features.toarray(), index=names, columns=[f"gene {i}" for i in range(30)])
+    links = networkx.from_scipy_sparse_array(graph.adjacency)
+    links = networkx.relabel_nodes(links, dict(enumerate(names)))
+    selector = BlockModelSelector(5, n_blocks=3, n_candidates=2, random_state=0).fit(table, adjacency=links)
+    assert "The strongest are gene " in selector.show_report().html
+    assert plot.ordered_adjacency(selector, Figure().subplots()).images
+    assert plot.features_by_block(selector, Figure().subplots()).images

@@ -24,6 +24,7 @@ from blockselect.bmgufs.descent import Progress as DescentProgress
 from blockselect.bmgufs.device import check_device, dense_gram_on_device
 from blockselect.bmgufs.gram_squared import GramSquared, choose_form, gram_squared
 from blockselect.bmgufs.losses import induced_density
+from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.row_chunks import RowChunks
 from blockselect.warned import collected_warnings
@@ -118,13 +119,19 @@ class DescentSelector(ScoreSelector):
     ) -> Report:
         """The page of :meth:`report` as an object that a notebook shows by itself."""
         check_is_fitted(self)
-        if X is None:
-            X, adjacency = self._fitted_to.recall()
         from blockselect.report import make_report  # above this package: only when asked for
 
         with collected_warnings() as messages:  # of the network; the page repeats them
-            graph = copy(self)._check_graph(X, None, adjacency)
+            graph = self._network_again(X, adjacency)
         return make_report(self, graph, stability=stability, title=title, warnings=messages)
+
+    def _network_again(self, X: Any = None, adjacency: Any = None) -> AttributedGraph:
+        """The network of the fit, from what is passed as it was to `fit`, or from what is still in memory."""
+        if X is None:
+            X, adjacency = self._fitted_to.recall()
+        elif adjacency is None and self.graph_source_ == "adjacency":
+            raise ParameterError("adjacency", "is missing; pass the graph of the fit beside X: adjacency=graph.")
+        return copy(self)._check_graph(X, None, adjacency)  # which sets attributes
 
     def _solver(self) -> Descent:
         return self._default_solver() if self.solver is None else self.solver

@@ -92,7 +92,7 @@ def ordered_adjacency(
     ax = axes_or_new(ax)
     if isinstance(source, ScoreSelector):
         labels = source.labels_ if labels is None else labels
-        graph = _graph_of(source) if adjacency is None else adjacency
+        graph = source._network_again().adjacency if adjacency is None else adjacency
     else:
         graph = source
     if labels is None:
@@ -113,10 +113,3 @@ def ordered_adjacency(
     ax.set(xlabel="block", ylabel="block")
     title(ax, f"Links of {count(n, 'node')}, ordered by block")
     return ax
-
-
-def _graph_of(selector: ScoreSelector) -> Any:
-    graph = selector._fitted_to.recall()[1]
-    if graph is None:
-        raise ValueError("the graph was made from the features; pass it as adjacency=graph.")
-    return graph
