@@ -73,10 +73,10 @@ def way(request):
 
 
 def test_from_fit_to_the_gradient_is_a_short_way_down(way):
-    """Who steps into the solver from `fit` passes through these files and no others."""
+    """Who steps into the solver from `fit` passes through these files and no others; around it is its context."""
     name, found = way
     first = {"paper": "bmgufs/estimator.py", "default": "consensus/estimator.py"}[name]
-    assert found.inside == ["bmgufs/losses.py", "bmgufs/descent.py", "bmgufs/selector.py", first]
+    assert found.inside == ["bmgufs/losses.py", "bmgufs/descent.py", "bmgufs/selector.py", first, "_sklearn.py"]
 
 
 MOST_FILES = {"paper": 15, "default": 25}  # the goal

@@ -1,11 +1,15 @@
 """Scores become a ranking and a selection."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from blockselect.base import ScoreSelector, best_first
+from blockselect.baselines.by_features.ndfs import NDFS
+from blockselect.baselines.by_features.variance import VarianceScore
 from blockselect.errors import ParameterError
 
 
@@ -84,3 +88,20 @@ def test_a_parameter_without_effect_is_refused_where_it_was_set_and_only_there()
     Idle(2)._check_combinations()
     with pytest.raises(ParameterError, match=r"scores is \[1.0\], which changes nothing: n_features_to_select is set"):
         Idle(2, [1.0])._check_combinations()
+
+
+def test_running_out_of_memory_says_in_what_and_what_to_do(monkeypatch):
+    def full(*arguments, **settings):
+        raise MemoryError
+
+    selector = VarianceScore(1)
+    monkeypatch.setattr(VarianceScore, "_score", full)
+    with pytest.raises(MemoryError, match=r"not enough memory to fit VarianceScore \(no size given\); drop features"):
+        selector.fit(np.eye(3))
+
+
+def test_a_warning_points_at_the_line_that_fits():
+    features = np.random.default_rng(0).random((30, 6))
+    with pytest.warns(ConvergenceWarning, match="max_iter=1") as caught:
+        NDFS(2, n_blocks=2, max_iter=1, random_state=0).fit(features)
+    assert [Path(warning.filename).name for warning in caught] == ["test_base.py"]

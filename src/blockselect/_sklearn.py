@@ -7,11 +7,11 @@ beside it use them, and the estimator checks expect the messages they give.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import wraps
 from typing import Any
 
-from sklearn.base import BaseEstimator
-from sklearn.base import _fit_context as fit_context
+from sklearn.base import BaseEstimator, _fit_context
 from sklearn.utils._param_validation import (
     Interval,
     InvalidParameterError,
@@ -23,6 +23,26 @@ from sklearn.utils._param_validation import (
 from blockselect.errors import ParameterError
 
 __all__ = ["Interval", "Options", "StrOptions", "check_parameters", "fit_context", "parameter_names"]
+
+
+def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Any], Any]:
+    """Scikit-learn's context of `fit`; where memory runs out, the error says in what, and what to do."""
+
+    def decorate(fit: Any) -> Any:
+        @wraps(fit)
+        def fit_or_advise(estimator: Any, *arguments: Any, **named: Any) -> Any:
+            try:
+                return fit(estimator, *arguments, **named)
+            except MemoryError as error:
+                raise MemoryError(
+                    f"not enough memory to fit {type(estimator).__name__} ({str(error) or 'no size given'}); drop "
+                    "features first (by variance, say), pass sparse features, or compute in float32 where there is "
+                    "dtype."
+                ) from error
+
+        return _fit_context(prefer_skip_nested_validation=prefer_skip_nested_validation)(fit_or_advise)
+
+    return decorate
 
 
 def check_parameters(estimator: BaseEstimator, parameters: Mapping[str, Any] | None = None) -> None:

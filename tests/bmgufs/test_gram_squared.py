@@ -1,5 +1,7 @@
 """The squared Gram matrix: dense, sparse and of low rank."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,11 +15,11 @@ from blockselect.bmgufs.gram_squared import (
     DenseGramSquared,
     SparseGramSquared,
     choose_form,
+    dense_bytes,
     gram_squared,
-    low_rank_error,
-    low_rank_gram_squared,
     rough_gram_squared,
 )
+from blockselect.errors import ParameterError
 
 
 def random_features(seed, n=30, m=17, share=0.2):
@@ -39,15 +41,6 @@ def test_every_form_multiplies_as_the_squared_gram_matrix_does(seed, share, form
         assert_allclose(gram_squared(features, form=form).apply(scores), expected, rtol=1e-12)
 
 
-def test_it_is_built_the_same_slab_by_slab(monkeypatch):
-    Y = sparse.csr_array(random_features(3).astype(float))
-    whole = {form: gram_squared(Y, form=form).values for form in ("dense", "sparse")}
-    monkeypatch.setattr(module, "_CHUNK_BYTES", 5 * 17 * 8)
-    monkeypatch.setattr(row_sums, "_SLAB_BYTES", 5 * 17 * 8)
-    assert_allclose(gram_squared(Y, form="dense").values, whole["dense"])
-    assert_allclose(gram_squared(Y, form="sparse").values.toarray(), whole["sparse"].toarray())
-
-
 def test_the_sparse_form_is_taken_where_few_features_meet():
     disjoint = sparse.csr_array(sparse.eye_array(400))
     assert choose_form(disjoint).form == "sparse"
@@ -56,56 +49,57 @@ def test_the_sparse_form_is_taken_where_few_features_meet():
     assert isinstance(gram_squared(np.ones((5, 400))), DenseGramSquared)
 
 
-def test_a_memory_limit_turns_to_the_smaller_form_then_to_a_low_rank_and_says_why():
-    disjoint_pairs = sparse.kron(sparse.eye_array(5), np.ones((1, 6)), format="csr")
-    assert choose_form(disjoint_pairs).form == "dense"
-    smaller = choose_form(disjoint_pairs, memory_limit=5000)
+def test_a_memory_limit_turns_to_the_smaller_form_then_to_a_low_rank_and_says_why(monkeypatch):
+    disjoint_groups = sparse.kron(sparse.eye_array(8), np.ones((1, 60)), format="csr")
+    monkeypatch.setattr(module, "RANKS", (4, 8))
+    assert choose_form(disjoint_groups).form == "dense"
+    smaller = choose_form(disjoint_groups, memory_limit=600e3)
     assert smaller.form == "sparse"
-    assert "over memory_limit" in smaller.reason
-    low = choose_form(disjoint_pairs, memory_limit=1500)
+    assert smaller.reason == "the dense form takes 1.9 MB, over memory_limit (600 kB)"
+    low = choose_form(disjoint_groups, memory_limit=390e3)
     assert low.form == "low rank"
-    assert "the sparse form takes" in low.reason
-    with pytest.raises(ValueError, match=r"memory_limit.*at least.*float32"):
-        choose_form(disjoint_pairs, memory_limit=100)
+    assert low.reason == "the sparse form takes 410 kB, over memory_limit (390 kB)"
+    with pytest.raises(ParameterError, match=r"memory_limit is 100 kB but .* 480 features .* at least \d+ kB.*float32"):
+        choose_form(disjoint_groups, memory_limit=100e3)
+
+
+def test_features_that_no_sample_shows_do_not_bypass_the_limit():
+    """Every fourth column is empty, and all others meet: evenly spaced columns would be the empty ones."""
+    held = np.ones((2, 1024))
+    held[:, ::4] = 0
+    choice = choose_form(sparse.csr_array(held), memory_limit=1e6)
+    assert choice.form == "low rank"
+    assert 768**2 * 12 < 1e6 * 10 < 768**2 * 20  # what the sparse form takes, and why it must not be taken
+
+
+def test_a_sample_that_misleads_is_found_out_before_the_matrix_is_there(monkeypatch):
+    monkeypatch.setattr(module, "_share_of_nonzeros", lambda features: 0.001)
+    full = sparse.csr_array(np.ones((3, 600)))
+    choice = choose_form(full, memory_limit=2e6)
+    assert choice.form == "low rank"
+    assert "over memory_limit" in choice.reason
+
+
+def test_of_large_forms_the_smaller_one_is_taken_but_on_a_device(monkeypatch):
+    third = sparse.kron(sparse.eye_array(3), np.ones((1, 60)), format="csr")
+    assert choose_form(third).form == "dense"
+    monkeypatch.setattr(module, "_SPACIOUS", 1e5)
+    assert choose_form(third).form == "sparse"
+    assert "the dense form takes" in choose_form(third).reason
+    assert choose_form(third, on_device=True).form == "dense"
 
 
 def test_no_more_than_half_of_the_free_memory_is_taken(monkeypatch):
     Y = sparse.csr_array(random_features(0, m=200).astype(float))
-    monkeypatch.setattr(module, "free_memory", lambda: 2 * 200 * 200 * 8 + 2)
+    monkeypatch.setattr(module, "RANKS", (4, 8))
+    monkeypatch.setattr(module, "free_memory", lambda: 2 * dense_bytes(Y, np.dtype(float)))
     assert choose_form(Y).form == "dense"
-    monkeypatch.setattr(module, "free_memory", lambda: 200 * 200 * 8)
+    monkeypatch.setattr(module, "free_memory", lambda: 2 * dense_bytes(Y, np.dtype(float)) - 2)
     assert choose_form(Y).form != "dense"
     assert "half of the free memory" in choose_form(Y).reason
-
-
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_a_full_rank_is_exact_and_the_error_of_a_lower_one_is_what_is_stated(kind):
-    Y = random_features(1, n=60, m=40).astype(float)
-    scores = np.random.default_rng(0).random((3, 40))
-    exact = scores @ (Y.T @ Y) ** 2
-    whole = low_rank_gram_squared(kind(Y), rank=40)
-    assert_allclose(whole.apply(scores), exact, rtol=1e-9)
-    low = low_rank_gram_squared(kind(Y), rank=10)
-    uniform = np.ones((1, 40))
-    off = low.apply(uniform) - uniform @ (Y.T @ Y) ** 2
-    assert_allclose(low_rank_error(kind(Y), low), np.linalg.norm(off) / np.linalg.norm((Y.T @ Y) ** 2 @ uniform[0]))
-    assert low_rank_error(kind(Y), low) > low_rank_error(kind(Y), whole)
-
-
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_the_diagonal_is_exact_at_any_rank(kind, dtype):
-    Y = random_features(6, n=90, m=70).astype(dtype)
-    matrix = low_rank_gram_squared(kind(Y), rank=5, dtype=dtype).apply(np.eye(70, dtype=dtype))
-    assert matrix.dtype == dtype
-    assert_allclose(np.diag(matrix), (Y**2).sum(axis=0) ** 2, rtol=1e-4 if dtype == "float32" else 1e-10)
-    assert_allclose(matrix, matrix.T, rtol=1e-3, atol=1e-3 * matrix.max())
-
-
-def test_low_rank_is_the_same_every_time():
-    Y = sparse.csr_array(random_features(2, n=80, m=60).astype(float))
-    first, second = (low_rank_gram_squared(Y, rank=8).values for _ in range(2))
-    assert_allclose(first, second, rtol=0)
+    monkeypatch.setattr(module, "free_memory", lambda: 2000.0)
+    with pytest.raises(ParameterError, match="memory_limit is 1 kB, half of the free memory, but"):
+        choose_form(Y)
 
 
 def test_a_rough_form_is_taken_only_where_its_error_is_small(monkeypatch):
@@ -129,11 +123,26 @@ def test_single_precision_is_kept():
     assert gram_squared(random_features(0), dtype="float32").values.dtype == np.float32
 
 
-def test_a_low_rank_stays_within_the_memory_limit():
-    Y = sparse.csr_array(random_features(5, n=400, m=300, share=0.5).astype(float))
-    limit = 65 * 300 * 8
-    assert choose_form(Y, memory_limit=limit).form == "low rank"
-    gram = gram_squared(Y, memory_limit=limit)
-    assert gram.values.nbytes + gram.rest.nbytes <= limit
-    with pytest.raises(ValueError, match="memory_limit"):
-        choose_form(Y, memory_limit=limit - 1)
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("share", [0.02, 0.5])
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_whatever_is_taken_stays_within_the_memory_limit(kind, share, dtype):
+    Y = kind(random_features(5, n=300, m=800, share=share).astype(dtype))
+    for limit in (5.2e6, 1e7):
+        choice = choose_form(Y, dtype=dtype, memory_limit=limit)
+        gram_squared(Y, form=choice.form, dtype=dtype, memory_limit=limit)  # compiles
+        tracemalloc.start()
+        try:
+            gram_squared(Y, form=choice.form, dtype=dtype, memory_limit=limit)
+            assert tracemalloc.get_traced_memory()[1] <= limit + 2**17
+        finally:
+            tracemalloc.stop()
+
+
+def test_running_out_of_memory_is_reported_with_what_to_do(monkeypatch):
+    def full(*arguments):
+        raise MemoryError("Unable to allocate 7.2 GiB")
+
+    monkeypatch.setattr(module, "dense_square", full)
+    with pytest.raises(ParameterError, match=r"memory_limit .*Unable to allocate 7\.2 GiB.*lower it"):
+        gram_squared(np.ones((3, 4)), form="dense")

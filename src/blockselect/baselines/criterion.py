@@ -46,7 +46,7 @@ class CriterionSelector(ScoreSelector):
             warnings.warn(
                 f"the objective did not settle within max_iter={self.max_iter}; raise it, or tol (it is {self.tol:g}).",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=6,
             )
         return result.coefficients
 

@@ -18,7 +18,8 @@ from blockselect.arrays import Array, Features, FloatArray
 from blockselect.blockmodels.model import BlockModel
 from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.cuda import float32_products
-from blockselect.bmgufs.gram_squared import DenseGramSquared, Form, GramSquared, LowRankGramSquared
+from blockselect.bmgufs.gram_squared import DenseGramSquared, Form, GramSquared
+from blockselect.bmgufs.low_rank_gram import LowRankGramSquared
 from blockselect.errors import ParameterError
 
 _PIECE = 256  # features of a piece; fewer are one piece

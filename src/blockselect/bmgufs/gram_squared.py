@@ -3,11 +3,11 @@
 It depends on neither the blocks nor the scores: one is made for a data set and shared by every solve on it. It is held
 in one of three forms, chosen by what memory there is:
 
-- dense (m, m): the fastest product where most features occur together;
-- sparse: without its zeros, where few features occur together;
-- low rank: Y ≈ U Σ Vᵀ, Z = V Σ (m, q), and (W r)_l ≈ z_lᵀ (Zᵀ diag(r) Z) z_l + (W_ll − ‖z_l‖⁴) r_l. It takes m (q + 1)
-  numbers, and is the only approximate one. The diagonal is exact: it is the largest entry of each row, and what a low
-  rank loses of it is the feature's own part.
+- dense (m, m): the fastest product where many features occur together;
+- sparse: without its zeros, where few features occur together, or where the dense one is large;
+- low rank, the only approximate one: see `low_rank_gram`.
+
+Nothing of the size of an exact form is made beside it, and what it takes is known before it is built.
 """
 
 from __future__ import annotations
@@ -18,37 +18,51 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
-from array_api_compat import array_namespace, is_torch_array
+from array_api_compat import is_torch_array
 from joblib import Parallel, delayed
-from numba import njit
 from scipy import sparse
+from scipy.linalg.blas import get_blas_funcs
 
 from blockselect.arrays import Array, Features, FloatArray, IntArray, Sparse
+from blockselect.bmgufs.low_rank_gram import (
+    MAX_ERROR,
+    RANKS,
+    LowRankGramSquared,
+    low_rank_bytes,
+    low_rank_error,
+    low_rank_gram_squared,
+)
 from blockselect.bmgufs.row_sums import (
+    IN_SPARSE_SUM,
+    TILE,
+    bounded_sparse_gram,
+    check_limit,
+    copy_bytes,
+    count_rows,
     dense_gram,
-    gram_rows,
+    fill_rows,
     meeting_counts,
-    principal_factor,
+    mirror,
+    pair_counts,
     quicker_by_pairs,
-    sparse_gram,
-    squared_lengths,
+    square_by_pairs,
     sum_over_rows,
 )
 from blockselect.errors import ParameterError
+from blockselect.graphs.convert import as_dense
 from blockselect.graphs.row_chunks import RowChunks
 
-_CHUNK_BYTES = 2**26  # of a slab of the Gram matrix while it is squared
+_CHUNK_BYTES = 2**26  # of dense rows of the features at once
+_ROWS = 256  # of the sparse matrix that one job makes
+_ROW_BYTES = 64  # of what is kept for each row while it is made
+_LARGEST_INDEX = np.iinfo(np.int32).max
+_IN_DENSE_SUM = 3  # matrices of its size that a dense sum over row chunks holds at once
 _SPARSE_BELOW = 0.1  # share of non-zeros under which the sparse product is the faster one (benchmarks/gram.py)
+_SPACIOUS = 2**30  # bytes up to which the faster product is worth a larger form
 _SAMPLE = 256  # columns that estimate that share
 _OF_FREE = 0.5  # share of the free memory that it may take where no limit is given
-_TILE = 64  # rows and columns of the matrix in work at once
-_RANKS = (64, 128, 256, 512)  # tried in this order, until the error is small enough
 _ROUGH_RANK, _ROUGH_FROM = 32, 2000  # a rough form, and the nodes and features from which it saves time
-_WORK = 4e9  # values times rank, from which a pass over the features takes a minute
-_WORTH = 0.8  # of the error with half the rank: if more is left, the larger rank is not worth its time
 _UNKNOWN_MEMORY = 2**32  # bytes, where the system does not say: a small machine
-_MAX_ERROR = 0.02  # of W r, relatively, for uniform r, on sampled features
-_ERROR_SAMPLE = 64  # features
 
 Form: TypeAlias = Literal["dense", "sparse", "low rank"]
 
@@ -95,24 +109,6 @@ class SparseGramSquared:
         return (self.values @ transposed).T
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class LowRankGramSquared:
-    """Held as Z with YᵀY ≈ Z Zᵀ, and what that leaves of the diagonal."""
-
-    values: Array  # (m, q) Z
-    rest: Array  # (m,) W_ll − ‖z_l‖⁴, at least 0
-
-    @property
-    def form(self) -> Form:
-        return "low rank"
-
-    def apply(self, scores: Array) -> Array:
-        xp = array_namespace(scores)
-        Z = self.values
-        products = [xp.sum((Z @ (Z.T @ (r[:, None] * Z))) * Z, axis=1) for r in scores]
-        return xp.stack(products) + self.rest * scores
-
-
 @dataclass(frozen=True, slots=True)
 class GramChoice:
     """In which form the matrix is held, and why."""
@@ -131,99 +127,69 @@ def gram_squared(
 ) -> DenseGramSquared | SparseGramSquared | LowRankGramSquared:
     """Square the Gram matrix of the features, in the given form or in the one that `choose_form` takes."""
     taken = form or choose_form(features, dtype=dtype, memory_limit=memory_limit).form
-    if taken == "dense":
-        return DenseGramSquared(_dense(features, np.dtype(dtype), n_jobs))
-    if taken == "sparse":
-        return SparseGramSquared(_sparse(features, np.dtype(dtype)))
-    return low_rank_gram_squared(features, dtype=dtype, memory_limit=memory_limit)
+    limit = np.inf if memory_limit is None else memory_limit
+    try:
+        if taken == "dense":
+            return DenseGramSquared(dense_square(features, np.dtype(dtype), n_jobs))
+        if taken == "sparse":
+            return SparseGramSquared(sparse_square(features, np.dtype(dtype), limit=limit, n_jobs=n_jobs))
+        affordable = limit if memory_limit is not None else _OF_FREE * free_memory()
+        return low_rank_gram_squared(features, dtype=dtype, memory_limit=affordable)
+    except MemoryError as error:
+        raise ParameterError(
+            "memory_limit",
+            f"is {_in_words(limit) if memory_limit else 'not set'}, but there is less memory for the {taken} squared "
+            f"Gram matrix of {features.shape[1]} features ({error}); lower it, compute in float32, or drop features "
+            "first (by variance, say).",
+        ) from error
 
 
 def rough_gram_squared(
     features: Features, *, dtype: Any = np.float64, memory_limit: float | None = None, n_jobs: int | None = None
 ) -> DenseGramSquared | SparseGramSquared | LowRankGramSquared:
     """A low rank where that errs by no more than 2 %, else as `gram_squared`: for what is averaged anyway."""
-    if min(features.shape) > _ROUGH_FROM:
+    limit = np.inf if memory_limit is None else memory_limit
+    if min(features.shape) > _ROUGH_FROM and low_rank_bytes(features, _ROUGH_RANK, np.dtype(dtype)) <= limit:
         rough = low_rank_gram_squared(features, rank=_ROUGH_RANK, dtype=dtype)
-        if low_rank_error(features, rough) <= _MAX_ERROR:
+        if low_rank_error(features, rough) <= MAX_ERROR:
             return rough
     return gram_squared(features, dtype=dtype, memory_limit=memory_limit, n_jobs=n_jobs)
 
 
-def choose_form(features: Features, *, dtype: Any = np.float64, memory_limit: float | None = None) -> GramChoice:
-    """The exact form with the faster product, if it fits into the limit, or into half of the free memory.
+def choose_form(
+    features: Features, *, dtype: Any = np.float64, memory_limit: float | None = None, on_device: bool = False
+) -> GramChoice:
+    """The exact form with the faster product, or the smaller one where that takes more than a gibibyte.
 
-    Where it does not fit, the smaller exact form is taken, and where neither does, the low-rank one.
+    It has to fit into the limit, or into half of the free memory, with all that is made on the way to it; if it does
+    not, the other exact form is tried, and then the low-rank one. On a device the faster form is taken at any size.
     """
     dtype, m = np.dtype(dtype), features.shape[1]
     limit = memory_limit if memory_limit is not None else _OF_FREE * free_memory()
     bound = "memory_limit" if memory_limit is not None else "half of the free memory"
     share = _share_of_nonzeros(features)
-    needed = {"dense": float(m * m * dtype.itemsize), "sparse": share * m * m * (dtype.itemsize + 4)}
-    faster: Form = "sparse" if share < _SPARSE_BELOW else "dense"
-    smaller: Form = "sparse" if needed["sparse"] < needed["dense"] else "dense"
-    if needed[faster] <= limit:
-        return GramChoice(faster, f"{share:.0%} of the feature pairs occur together, and it fits into memory")
-    if needed[smaller] <= limit:
-        return GramChoice(
-            smaller, f"the {faster} form takes {_gigabytes(needed[faster])}, over {bound} ({_gigabytes(limit)})"
-        )
-    least = float(m * (min(_RANKS[0], *features.shape) + 1) * dtype.itemsize)
+    needed = {"dense": dense_bytes(features, dtype), "sparse": sparse_bytes(features, share * m * m, dtype)}
+    reason = f"{share:.0%} of the feature pairs occur together, and it fits into memory"
+    first: Form = "sparse" if share < _SPARSE_BELOW else "dense"
+    second: Form = "dense" if first == "sparse" else "sparse"
+    if needed[second] < needed[first] and needed[first] > _SPACIOUS and not on_device:
+        reason = f"the {first} form takes {_in_words(needed[first])}, more than the {second} one"
+        first, second = second, first
+    for form in (first, second):
+        if form == "sparse" and needed[form] <= limit and not isinstance(features, RowChunks | np.ndarray):
+            needed[form] = sparse_bytes(features, float(count_nonzeros(features).sum()), dtype)
+        if needed[form] <= limit:
+            return GramChoice(form, reason)
+        reason = f"the {form} form takes {_in_words(needed[form])}, over {bound} ({_in_words(limit)})"
+    least = low_rank_bytes(features, RANKS[0], dtype)
     if least > limit:
         raise ParameterError(
             "memory_limit",
-            f"is {_gigabytes(limit)} but the squared Gram matrix of {m} features takes at least {_gigabytes(least)}; "
-            "raise it, compute in float32, or drop features first (by variance, say).",
+            f"is {_in_words(limit)}{'' if memory_limit is not None else ', half of the free memory,'} but the squared "
+            f"Gram matrix of {m} features takes at least {_in_words(least)}; raise it, compute in float32, or drop "
+            "features first (by variance, say).",
         )
-    return GramChoice(
-        "low rank",
-        f"the {smaller} form takes {_gigabytes(needed[smaller])}, over {bound} ({_gigabytes(limit)})",
-    )
-
-
-def low_rank_gram_squared(
-    features: Features, *, rank: int | None = None, dtype: Any = np.float64, memory_limit: float | None = None
-) -> LowRankGramSquared:
-    """The form of low rank; by default of the smallest rank tried that keeps W r within 2 %, on sampled features.
-
-    The first rank tried is 128, and 64 where a pass over the features takes long. Where twice the rank hardly lowers
-    the error, the spectrum is flat, and the smaller rank is kept.
-    """
-    largest, dtype = min(features.shape), np.dtype(dtype)
-    lengths = sum_over_rows(features, squared_lengths)
-    size = getattr(features, "nnz", features.shape[0] * features.shape[1])
-    limit = memory_limit if memory_limit is not None else _OF_FREE * free_memory()
-    affordable = [q for q in _RANKS if (q + 1) * features.shape[1] * dtype.itemsize <= limit] or _RANKS[:1]
-    first, *others = affordable[1:] if len(affordable) > 1 and size * _RANKS[1] <= _WORK else affordable
-    if rank is not None or largest <= first:
-        return _of_rank(features, min(rank or largest, largest), dtype, lengths)
-    gram = _of_rank(features, first, dtype, lengths)
-    error = low_rank_error(features, gram)
-    for q in others:
-        if error <= _MAX_ERROR or gram.values.shape[1] == largest:
-            break
-        larger = _of_rank(features, min(q, largest), dtype, lengths)
-        before, error = error, low_rank_error(features, larger)
-        if error > _WORTH * before:
-            break
-        gram = larger
-    return gram
-
-
-def _of_rank(features: Features, rank: int, dtype: np.dtype[Any], lengths: FloatArray) -> LowRankGramSquared:
-    """Of this rank, with the diagonal that features of these squared lengths have."""
-    Z = principal_factor(features, rank, dtype)
-    kept = np.einsum("lq,lq->l", Z, Z, dtype=np.float64)
-    return LowRankGramSquared(Z, np.maximum(lengths**2 - kept**2, 0.0).astype(dtype))
-
-
-def low_rank_error(features: Features, gram: LowRankGramSquared) -> float:
-    """‖W r − W_q r‖ / ‖W r‖ for uniform r, on evenly spread features."""
-    m, Z = features.shape[1], gram.values
-    sample = np.unique(np.linspace(0, m - 1, min(m, _ERROR_SAMPLE)).astype(np.intp))
-    part: Any = sum_over_rows(features, gram_rows, sample)
-    exact = np.asarray(part.power(2).sum(axis=1) if sparse.issparse(part) else (part**2).sum(axis=1)).ravel()
-    approximate = np.sum((Z[sample] @ (Z.T @ Z)) * Z[sample], axis=1) + gram.rest[sample]
-    return float(np.linalg.norm(exact - approximate) / max(np.linalg.norm(exact), np.finfo(np.float64).tiny))
+    return GramChoice("low rank", reason)
 
 
 def free_memory() -> float:
@@ -240,90 +206,129 @@ def free_memory() -> float:
         return float(_UNKNOWN_MEMORY)
 
 
-def _gigabytes(size: float) -> str:
-    return f"{size / 1e9:.2g} GB"
-
-
-def _dense(features: Features, dtype: np.dtype[Any], n_jobs: int | None) -> FloatArray:
-    """By pairs of non-zeros of each node, or by a dense product where there are many."""
-    if isinstance(features, RowChunks) or not quicker_by_pairs(features):
-        gram: FloatArray = sum_over_rows(features, dense_gram, dtype)
-        return np.square(gram, out=gram)
-    Y = features.astype(dtype, copy=False).sorted_indices()
-    columns, m = sparse.csc_array(Y), Y.shape[1]
-    squared = np.zeros((m, m), dtype=dtype)
-    parts = (columns.indptr, columns.indices, columns.data, Y.indptr, Y.indices, Y.data)
-    tiles = [(start, min(start + _TILE, m)) for start in range(0, m, _TILE)]
-    with Parallel(n_jobs=n_jobs, require="sharedmem") as parallel:  # they write into one array
-        parallel(delayed(_square_by_pairs)(squared, *tile, *parts) for tile in tiles)
-        parallel(delayed(_mirror)(squared, *tile) for tile in reversed(tiles))  # the longest first
-    return squared
-
-
-@njit(cache=True, nogil=True)
-def _square_by_pairs(
-    squared: FloatArray,
-    first: int,
-    last: int,
-    starts: IntArray,
-    nodes: IntArray,
-    values: FloatArray,
-    node_starts: IntArray,
-    features: IntArray,
-    node_values: FloatArray,
-) -> None:
-    """Rows of the upper triangle of (YᵀY)∘² into zeros (m, m), from Y by column and by row, features sorted.
-
-    A row of the result is made at a time, so that it stays in cache.
-    """
-    m = len(starts) - 1
-    for left in range(first, last):
-        row = squared[left]
-        for at in range(starts[left], starts[left + 1]):
-            node, x = nodes[at], values[at]
-            stop = node_starts[node + 1]
-            begin = node_starts[node] + np.searchsorted(features[node_starts[node] : stop], left)
-            for other in range(begin, stop):
-                row[features[other]] += x * node_values[other]
-        for right in range(left, m):
-            row[right] *= row[right]
-
-
-@njit(cache=True, nogil=True)
-def _mirror(squared: FloatArray, first: int, last: int) -> None:
-    """Rows of the lower triangle from the upper one, in tiles that stay in cache."""
-    for start in range(0, last, _TILE):
-        for row in range(first, last):
-            for column in range(start, min(start + _TILE, row)):
-                squared[row, column] = squared[column, row]
-
-
-def _sparse(features: Features, dtype: np.dtype[Any]) -> Sparse:
-    if isinstance(features, RowChunks):
-        squared = sum_over_rows(features, sparse_gram, dtype)
-    else:
-        squared = sparse.csr_array(
-            sparse.vstack([sparse.csr_array(slab) for slab in _slabs(features, dtype)], format="csr")
-        )
-    squared.sort_indices()
-    np.square(squared.data, out=squared.data)
-    return squared
-
-
-def _slabs(features: Features, dtype: np.dtype[Any]) -> Any:
-    """Rows of YᵀY, some at a time."""
-    Y = features.astype(dtype, copy=False)
-    transposed = Y.T.tocsr() if sparse.issparse(Y) else Y.T
-    m = Y.shape[1]
-    step = max(1, _CHUNK_BYTES // (m * dtype.itemsize))
-    for start in range(0, m, step):
-        yield transposed[start : start + step] @ Y
+def _in_words(size: float) -> str:
+    """Bytes, to two digits."""
+    unit, name = next(((unit, name) for unit, name in ((1e9, "GB"), (1e6, "MB")) if size >= unit), (1e3, "kB"))
+    return f"{float(f'{size / unit:.2g}'):g} {name}"
 
 
 def _share_of_nonzeros(features: Features) -> float:
-    """Share of non-zeros of the Gram matrix, from evenly spread columns."""
+    """Share of non-zeros of the Gram matrix, from some columns, in proportion of rare and frequent ones."""
     if isinstance(features, np.ndarray):
         return 1.0
     m = features.shape[1]
-    columns = np.unique(np.linspace(0, m - 1, min(m, _SAMPLE)).astype(np.intp))
-    return float(sum_over_rows(features, meeting_counts, columns).nnz / (len(columns) * m))
+    most_first = np.argsort(-sum_over_rows(features, pair_counts), kind="stable")
+    columns = most_first[np.unique(np.linspace(0, m - 1, min(m, _SAMPLE)).astype(np.intp))]
+    if isinstance(features, RowChunks):
+        n_nonzeros = sum_over_rows(features, meeting_counts, np.sort(columns)).nnz
+    else:
+        n_nonzeros = count_nonzeros(features, columns).sum()
+    return float(n_nonzeros / (len(columns) * m))
+
+
+def dense_bytes(features: Features, dtype: np.dtype[Any]) -> float:
+    """What the dense form takes at most while it is made."""
+    matrix: float = float(features.shape[1]) ** 2 * dtype.itemsize
+    if isinstance(features, RowChunks):
+        return _IN_DENSE_SUM * matrix + 3 * min(_CHUNK_BYTES, matrix)
+    if quicker_by_pairs(features):
+        return matrix + _bytes_by_column(features, dtype)
+    n, m = features.shape
+    return float(matrix + copy_bytes(features, dtype) + 2.0 * min(_CHUNK_BYTES, n * m * dtype.itemsize))
+
+
+def sparse_bytes(features: Features, n_nonzeros: float, dtype: np.dtype[Any]) -> float:
+    """What the sparse form with so many non-zeros takes at most while it is made."""
+    m = features.shape[1]
+    matrix = n_nonzeros * (dtype.itemsize + _index_type(n_nonzeros).itemsize) + float(_ROW_BYTES * m)
+    if isinstance(features, RowChunks):
+        return IN_SPARSE_SUM * matrix
+    return matrix + _bytes_by_column(features, dtype)
+
+
+def count_nonzeros(features: Sparse, chosen: IntArray | None = None, n_jobs: int | None = None) -> IntArray:
+    """Non-zeros of rows of YᵀY, all or some: with how many features each occurs together, itself included."""
+    rows = np.arange(features.shape[1]) if chosen is None else chosen
+    return _count(rows, _by_row_and_column(features, features.dtype), n_jobs)
+
+
+def dense_square(features: Features, dtype: np.dtype[Any], n_jobs: int | None = None) -> FloatArray:
+    """By pairs of non-zeros of each node, or by a dense product where there are many. (m, m)"""
+    if isinstance(features, RowChunks):
+        gram: FloatArray = sum_over_rows(features, dense_gram, dtype)
+        return np.square(gram, out=gram)
+    m = features.shape[1]
+    squared = np.zeros((m, m), dtype=dtype)
+    if quicker_by_pairs(features):
+        parts = _by_row_and_column(features, dtype)
+        _in_parts(square_by_pairs, m, TILE, n_jobs, squared, *parts)
+    else:
+        _add_products(squared, features.astype(dtype, copy=False))
+        np.square(squared, out=squared)
+    _in_parts(mirror, m, TILE, n_jobs, squared)
+    return squared
+
+
+def sparse_square(
+    features: Features, dtype: np.dtype[Any], *, limit: float = np.inf, n_jobs: int | None = None
+) -> Sparse:
+    """Without its zeros, columns in order; refused where it takes more than the limit. (m, m)"""
+    if isinstance(features, RowChunks):
+        squared: Sparse = sum_over_rows(features, bounded_sparse_gram, dtype, limit).values
+        squared.sort_indices()
+        np.square(squared.data, out=squared.data)
+        return squared
+    parts = _by_row_and_column(sparse.csr_array(features), dtype)
+    m = features.shape[1]
+    counts = _count(np.arange(m), parts, n_jobs)
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    check_limit(sparse_bytes(features, starts[-1], dtype), limit)
+    indices = np.empty(starts[-1], dtype=_index_type(starts[-1]))
+    data = np.empty(starts[-1], dtype=dtype)
+    _in_parts(fill_rows, m, _ROWS, n_jobs, indices, data, starts, *parts)
+    return sparse.csr_array((data, indices, starts.astype(indices.dtype)), shape=(m, m))
+
+
+def _by_row_and_column(features: Sparse, dtype: np.dtype[Any]) -> tuple[Any, ...]:
+    """Y by column and by row, features of a row in order: starts, places and values of each."""
+    Y = features.astype(dtype, copy=False)
+    if not Y.has_sorted_indices:
+        Y = Y.sorted_indices()
+    columns = sparse.csc_array(Y)
+    return columns.indptr, columns.indices, columns.data, Y.indptr, Y.indices, Y.data
+
+
+def _bytes_by_column(features: Features, dtype: np.dtype[Any]) -> float:
+    """What both orders take beside the features themselves."""
+    if not sparse.issparse(features):
+        return float(2 * features.shape[0] * features.shape[1] * (dtype.itemsize + 4))
+    by_column = features.nnz * (dtype.itemsize + features.indices.itemsize) + float(_ROW_BYTES * sum(features.shape))
+    return float(by_column * (1 if features.has_sorted_indices else 2) + copy_bytes(features, dtype))
+
+
+def _index_type(n_nonzeros: float) -> np.dtype[Any]:
+    return np.dtype(np.int32 if n_nonzeros <= _LARGEST_INDEX else np.int64)
+
+
+def _count(rows: IntArray, parts: tuple[Any, ...], n_jobs: int | None) -> IntArray:
+    counts = np.zeros(len(rows), dtype=np.int64)
+    column_starts, nodes, _, row_starts, features, _ = parts
+    _in_parts(count_rows, len(rows), _ROWS, n_jobs, counts, rows, column_starts, nodes, row_starts, features)
+    return counts
+
+
+def _in_parts(kernel: Any, m: int, step: int, n_jobs: int | None, *arguments: Any) -> None:
+    """Rows of the matrix, some at a time; the jobs write into the same arrays."""
+    Parallel(n_jobs=n_jobs, require="sharedmem")(
+        delayed(kernel)(start, min(start + step, m), *arguments) for start in range(0, m, step)
+    )
+
+
+def _add_products(gram: FloatArray, Y: Features) -> None:
+    """The upper triangle of YᵀY onto the array, without another one of its size."""
+    m, dtype = gram.shape[0], gram.dtype
+    add = get_blas_funcs("syrk", dtype=dtype)
+    step = max(1, _CHUNK_BYTES // (max(m, 1) * dtype.itemsize))
+    for start in range(0, Y.shape[0], step):
+        rows = np.ascontiguousarray(as_dense(Y[start : start + step]))
+        add(1.0, rows.T, beta=1.0, c=gram.T, lower=1, overwrite_c=1)

@@ -6,17 +6,22 @@ slice of all rows that the block holds.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numba import njit
 from scipy import sparse
 
 from blockselect.arrays import Array, Features, FloatArray, IntArray, Sparse
+from blockselect.errors import ParameterError
 from blockselect.graphs.convert import as_dense
 from blockselect.graphs.row_chunks import Part, RowChunks
 
 _SLAB_BYTES = 2**26  # of dense rows handled at once
-_OVERSAMPLES = 10  # vectors of the range finder beyond the rank
+TILE = 64  # rows and columns of the dense matrix in work at once
+IN_SPARSE_SUM = 5  # matrices of its size that a sparse sum over row chunks holds at once
+OVERSAMPLES = 10  # vectors of the range finder beyond the rank
 _BY_PAIRS = 16  # multiplications of a dense product in the time of one of a sparse product, or a scattered addition
 
 
@@ -67,6 +72,35 @@ def sparse_gram(block: Features, rows: slice, dtype: np.dtype[Any]) -> Sparse:
     return sparse.csr_array(Y.T @ Y)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class BoundedSum:
+    """A sparse matrix that refuses to grow beyond a limit when others are added."""
+
+    values: Sparse
+    limit: float  # bytes, of this matrix and of what adding to it takes
+
+    def __add__(self, other: BoundedSum) -> BoundedSum:
+        return _bounded(self.values + other.values, self.limit)
+
+
+def bounded_sparse_gram(block: Features, rows: slice, dtype: np.dtype[Any], limit: float) -> BoundedSum:
+    return _bounded(sparse_gram(block, rows, dtype), limit)
+
+
+def _bounded(values: Sparse, limit: float) -> BoundedSum:
+    check_limit(IN_SPARSE_SUM * (values.data.nbytes + values.indices.nbytes + values.indptr.nbytes), limit)
+    return BoundedSum(values, limit)
+
+
+def check_limit(needed: float, limit: float) -> None:
+    if needed > limit:
+        raise ParameterError(
+            "memory_limit",
+            f"is {limit:.3g} bytes but more features occur together than a sample of them showed, and the squared Gram "
+            f"matrix takes at least {needed:.3g}; raise it, or lower it so far that a low rank is used.",
+        )
+
+
 def squared_lengths(block: Features, rows: slice) -> FloatArray:
     """Diagonal of YᵀY (m,), in double precision."""
     if not sparse.issparse(block):
@@ -78,6 +112,13 @@ def squared_lengths(block: Features, rows: slice) -> FloatArray:
 def gram_rows(block: Features, rows: slice, chosen: IntArray) -> Array:
     """Some rows of YᵀY."""
     return block[:, chosen].T @ block
+
+
+def pair_counts(block: Sparse, rows: slice) -> FloatArray:
+    """Pairs of non-zeros of one node, counted at the feature of the first, (m,): no fewer than features it meets."""
+    lengths = np.diff(block.indptr)
+    counts = np.bincount(block.indices, np.repeat(lengths, lengths), minlength=block.shape[1])
+    return counts.astype(np.float64, copy=False)
 
 
 def meeting_counts(block: Sparse, rows: slice, chosen: IntArray) -> Sparse:
@@ -97,9 +138,28 @@ def gram_times(block: Features, rows: slice, vectors: FloatArray) -> FloatArray:
     """YᵀY V (m, p)."""
     Y = block.astype(vectors.dtype, copy=False)
     product = np.zeros_like(vectors)
-    for some in _slabs(Y.shape[0], vectors.shape[1], vectors.dtype):
-        product += Y[some].T @ (Y[some] @ vectors)
+    n = Y.shape[0]
+    held = getattr(Y, "nnz", 0) // max(n, 1) * 2  # numbers and places of a row, which a slice copies
+    for some in _slabs(n, max(vectors.shape[1], held), vectors.dtype):
+        slab = Y[some]
+        product += slab.T @ (slab @ vectors)
     return product
+
+
+def copy_bytes(features: Features, dtype: np.dtype[Any]) -> float:
+    """What a copy of the features in another float type takes; 0 where they are of this type, or come in chunks."""
+    if isinstance(features, RowChunks) or features.dtype == dtype:
+        return 0.0
+    if sparse.issparse(features):
+        return float(features.nnz * (dtype.itemsize + features.indices.itemsize) + features.indptr.nbytes)
+    return float(features.size * dtype.itemsize)
+
+
+def gram_times_bytes(features: Features, n_vectors: int, dtype: np.dtype[Any]) -> float:
+    """What `gram_times` takes at most, beside the vectors and as many of its results."""
+    n = features.shape[0]
+    held = getattr(features, "nnz", 0) * (dtype.itemsize + 8.0)
+    return float(min(3 * _SLAB_BYTES, held + n * n_vectors * dtype.itemsize))
 
 
 def principal_factor(features: Features, rank: int, dtype: np.dtype[Any]) -> FloatArray:
@@ -109,7 +169,7 @@ def principal_factor(features: Features, rank: int, dtype: np.dtype[Any]) -> Flo
     G V (Vᵀ G V)⁻¹ Vᵀ G: that of a randomised singular value decomposition with two power iterations.
     """
     m = features.shape[1]
-    V = np.random.default_rng(0).standard_normal((m, min(rank + _OVERSAMPLES, m))).astype(dtype)
+    V = np.random.default_rng(0).standard_normal((m, min(rank + OVERSAMPLES, m))).astype(dtype)
     for _ in range(2):
         V = np.linalg.qr(sum_over_rows(features, gram_times, V))[0]
     product = sum_over_rows(features, gram_times, V)  # G V
@@ -124,3 +184,99 @@ def _slabs(n: int, width: int, dtype: Any) -> list[slice]:
     """Rows 0 … n − 1 in slices that are small when dense."""
     step = max(1, _SLAB_BYTES // (max(width, 1) * np.dtype(dtype).itemsize))
     return [slice(start, min(start + step, n)) for start in range(0, n, step)]
+
+
+# Compiled loops over pairs of non-zeros of a row, for features in memory: rows `first` up to `last` of the squared Gram
+# matrix are made where they will stand. They take Y by column (starts, nodes, values) and by row (node_starts,
+# features, node_values), the features of a row in order.
+
+
+@njit(cache=True, nogil=True)
+def square_by_pairs(
+    first: int,
+    last: int,
+    squared: FloatArray,
+    starts: IntArray,
+    nodes: IntArray,
+    values: FloatArray,
+    node_starts: IntArray,
+    features: IntArray,
+    node_values: FloatArray,
+) -> None:
+    """Rows of the upper triangle of (YᵀY)∘² into zeros (m, m). A row is made at a time, so that it stays in cache."""
+    m = len(starts) - 1
+    for left in range(first, last):
+        row = squared[left]
+        for at in range(starts[left], starts[left + 1]):
+            node, x = nodes[at], values[at]
+            stop = node_starts[node + 1]
+            begin = node_starts[node] + np.searchsorted(features[node_starts[node] : stop], left)
+            for other in range(begin, stop):
+                row[features[other]] += x * node_values[other]
+        for right in range(left, m):
+            row[right] *= row[right]
+
+
+@njit(cache=True, nogil=True)
+def mirror(first: int, last: int, squared: FloatArray) -> None:
+    """Rows of the lower triangle from the upper one, in tiles that stay in cache."""
+    for start in range(0, last, TILE):
+        for row in range(first, last):
+            for column in range(start, min(start + TILE, row)):
+                squared[row, column] = squared[column, row]
+
+
+@njit(cache=True, nogil=True)
+def count_rows(
+    first: int,
+    last: int,
+    counts: IntArray,
+    rows: IntArray,
+    starts: IntArray,
+    nodes: IntArray,
+    node_starts: IntArray,
+    features: IntArray,
+) -> None:
+    """Features that each of these occurs together with."""
+    seen = np.full(len(starts) - 1, -1, dtype=np.int64)
+    for place in range(first, last):
+        for at in range(starts[rows[place]], starts[rows[place] + 1]):
+            node = nodes[at]
+            for other in range(node_starts[node], node_starts[node + 1]):
+                if seen[features[other]] != place:
+                    seen[features[other]] = place
+                    counts[place] += 1
+
+
+@njit(cache=True, nogil=True)
+def fill_rows(
+    first: int,
+    last: int,
+    indices: IntArray,
+    data: FloatArray,
+    row_starts: IntArray,
+    starts: IntArray,
+    nodes: IntArray,
+    values: FloatArray,
+    node_starts: IntArray,
+    features: IntArray,
+    node_values: FloatArray,
+) -> None:
+    """These rows of (YᵀY)∘² without their zeros."""
+    seen = np.full(len(starts) - 1, -1, dtype=np.int64)
+    sums = np.zeros(len(starts) - 1, dtype=data.dtype)
+    for left in range(first, last):
+        end = row_starts[left]
+        for at in range(starts[left], starts[left + 1]):
+            node, x = nodes[at], values[at]
+            for other in range(node_starts[node], node_starts[node + 1]):
+                right = features[other]
+                if seen[right] != left:
+                    seen[right] = left
+                    sums[right] = 0
+                    indices[end] = right
+                    end += 1
+                sums[right] += x * node_values[other]
+        indices[row_starts[left] : end].sort()
+        for place in range(row_starts[left], end):
+            data[place] = sums[indices[place]] ** 2

@@ -139,7 +139,12 @@ class DescentSelector(ScoreSelector):
     def _gram(self, graph: AttributedGraph) -> GramSquared:
         """The squared Gram matrix of the features, in the form that suits them."""
         solver = self._solver()
-        choice = choose_form(graph.features, dtype=solver.float_type, memory_limit=solver.memory_limit)
+        choice = choose_form(
+            graph.features,
+            dtype=solver.float_type,
+            memory_limit=solver.memory_limit,
+            on_device=self.device != "cpu",
+        )
         self.gram_form_, self.gram_reason_ = choice.form, choice.reason
         if self.device != "cpu" and choice.form == "dense" and not isinstance(graph.features, RowChunks):
             return dense_gram_on_device(graph.features, dtype=solver.float_type, device=self.device)

@@ -315,7 +315,7 @@ class BlockModelSelector(DescentSelector):
                 f"no feature matches the graph better than chance at a false discovery rate of {DEFAULT_LEVEL:g}, so "
                 "none is selected; see discover_features for another level, or ask for a number of features.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def _n_resamples(self, asked: int) -> int:

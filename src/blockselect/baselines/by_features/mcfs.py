@@ -137,7 +137,7 @@ def smooth_eigenvectors(affinity: Sparse, count: int) -> FloatArray:
         warnings.warn(
             f"the affinity falls apart: more than {count} functions do not vary along it at all, and which {count} of "
             "them are taken is arbitrary. Raise n_blocks or n_neighbors, or use weights='binary' or a larger width.",
-            stacklevel=5,
+            stacklevel=6,
         )
     return np.asarray(inverse_root[:, None] * vectors[:, :count])
 

@@ -178,7 +178,7 @@ class NetFS(NetworkGuidedSelector):
             f"adjacency exceeds 1, but here it reaches {self.network_weight:g} × {largest:.3g} = "
             f"{self.network_weight * largest:.2g}. Raise network_weight well above {1 / largest:.2g}.",
             ConvergenceWarning,
-            stacklevel=5,
+            stacklevel=6,
         )
 
 
