@@ -7,9 +7,11 @@ import pytest
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from blockselect.base import ScoreSelector, best_first
+from blockselect import BlockModel, find_block_models, make_attributed_blocks
+from blockselect.base import ScoreSelector, as_generator, best_first, generator_from
 from blockselect.baselines.by_features.ndfs import NDFS
 from blockselect.baselines.by_features.variance import VarianceScore
+from blockselect.blockmodels.n_blocks import count_blocks
 from blockselect.errors import ParameterError
 
 
@@ -105,3 +107,32 @@ def test_a_warning_points_at_the_line_that_fits():
     with pytest.warns(ConvergenceWarning, match="max_iter=1") as caught:
         NDFS(2, n_blocks=2, max_iter=1, random_state=0).fit(features)
     assert [Path(warning.filename).name for warning in caught] == ["test_base.py"]
+
+
+def test_a_generator_or_a_seed_draws():
+    rng = np.random.default_rng(0)
+    assert as_generator(rng) is rng
+    assert as_generator(0).random() == np.random.default_rng(0).random()
+    for wrong in ("a", -1, 0.5):
+        with pytest.raises(ParameterError, match=r"^rng is .*; expected a numpy.random.Generator, or a whole number"):
+            as_generator(wrong)
+    for wrong in ("a", -1, rng):
+        with pytest.raises(ParameterError, match=r"^random_state is .*; expected a whole number"):
+            generator_from(wrong)
+
+
+def test_wherever_a_generator_is_asked_for_a_seed_is_taken():
+    planted = make_attributed_blocks(60, 3, random_state=0)
+    calls = [
+        lambda rng: find_block_models(planted.adjacency, 3, n_candidates=2, rng=rng)[0].labels,
+        lambda rng: count_blocks(planted.adjacency, rng=rng).noise,
+        lambda rng: (
+            BlockModel.from_labels(planted.adjacency, planted.blocks)
+            .perturb(planted.adjacency, 0.2, keep_density=True, rng=rng)
+            .labels
+        ),
+    ]
+    for call in calls:
+        assert_array_equal(call(0), call(np.random.default_rng(0)))
+        with pytest.raises(ParameterError, match="rng is 'a'"):
+            call("a")

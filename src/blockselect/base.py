@@ -253,4 +253,26 @@ def best_first(scores: FloatArray) -> IntArray:
 
 def generator_from(random_state: Any) -> np.random.Generator:
     """The generator that an int, a RandomState or None stands for; a RandomState moves on by one draw."""
-    return np.random.default_rng(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+    try:
+        state = check_random_state(random_state)
+    except ValueError as error:
+        raise ParameterError(
+            "random_state", f"is {random_state!r}; expected a whole number from 0 to 4294967295, a RandomState or None."
+        ) from error
+    return np.random.default_rng(state.randint(np.iinfo(np.int32).max))
+
+
+def as_generator(rng: Any) -> np.random.Generator:
+    """The generator itself, or a new one from a seed.
+
+    Raises
+    ------
+    ParameterError
+        If it is neither.
+    """
+    try:
+        return np.random.default_rng(rng)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(
+            "rng", f"is {rng!r}; expected a numpy.random.Generator, or a whole number from 0 on that seeds one."
+        ) from error

@@ -225,8 +225,8 @@ def test_a_bad_setting_is_an_error_that_names_it(name, value):
     ("settings", "message"),
     [
         ({"initial_scores": np.ones(3)}, r"has shape \(3,\) but there are 9 features; give one score each"),
-        ({"initial_scores": np.zeros(9)}, "not all zero"),
-        ({"initial_scores": -np.ones(9)}, "not negative"),
+        ({"initial_scores": np.zeros(9)}, "is zero everywhere"),
+        ({"initial_scores": -np.ones(9)}, "is negative"),
         ({"initial_scores": np.full(9, np.nan)}, "finite"),
         ({"initial_scores": np.full(9, 1e6), "dtype": "float32"}, r"reach 1e\+06, too large for float32"),
     ],

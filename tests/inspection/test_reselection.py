@@ -121,7 +121,7 @@ def test_scores_that_are_all_zero_are_never_selected():
     [
         (np.ones(5), 1, "expected \\(B, m\\)"),
         (np.ones((2, 5)), 1, "B ≥ 3"),
-        (np.full((4, 5), -1.0), 1, "not negative"),
+        (np.full((4, 5), -1.0), 1, "which is negative"),
         (np.full((4, 5), np.nan), 1, "finite"),
         (np.ones((4, 5)), 0, "choose 1 to 5"),
         (np.ones((4, 5)), 6, "choose 1 to 5"),

@@ -11,6 +11,7 @@ from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from blockselect.arrays import Features, IntArray
+from blockselect.base import as_generator
 from blockselect.blockmodels.families.factorization import normalized_labels, onmtf_labels, two_hop_labels
 from blockselect.blockmodels.families.search import MAX_ITER, Family, Search
 from blockselect.blockmodels.families.smoothed import smoothed_labels
@@ -67,7 +68,7 @@ def find_block_models(
     family: str = "spectral",
     features: Any = None,
     n_candidates: int = 10,
-    rng: np.random.Generator,
+    rng: np.random.Generator | int,
     n_jobs: int | None = None,
     max_iter: int = MAX_ITER,
 ) -> list[BlockModel]:
@@ -91,7 +92,7 @@ def find_block_models(
         Non-negative features of the nodes, which "smoothed" and "mixed" read. (paper: Y)
     n_candidates : int, default=10
         How many to find.
-    rng : numpy.random.Generator
+    rng : numpy.random.Generator or int
         Seeds the candidates: the same one gives the same candidates.
     n_jobs : int or None, default=None
         Processes or threads that find candidates. The result is the same for any number.
@@ -108,7 +109,8 @@ def find_block_models(
     adjacency = check_adjacency(adjacency)
     check_n_blocks(n_blocks, adjacency.shape[0])
     read = _check_rows(features, adjacency.shape[0]) if family in (FEATURE_READING, "mixed") else None
-    labels = FAMILIES[family](Search(adjacency, n_blocks, rng.spawn(n_candidates), read, n_jobs, max_iter))
+    rngs = as_generator(rng).spawn(n_candidates)
+    labels = FAMILIES[family](Search(adjacency, n_blocks, rngs, read, n_jobs, max_iter))
     found_by = [family] * n_candidates
     if family == "mixed":
         found_by = members_in_turn(n_candidates, with_features=read is not None)

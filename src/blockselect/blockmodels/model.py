@@ -11,9 +11,11 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from blockselect.arrays import FloatArray, IntArray, ObjectArray, Sparse
+from blockselect.base import as_generator
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import check_adjacency
 from blockselect.graphs.convert import membership_matrix
+from blockselect.graphs.number_arrays import check_entries
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,14 +77,17 @@ class BlockModel:
         half = vectors * np.sqrt(np.abs(values)) / root  # times its own transpose: symmetric to the bit
         return replace(self, density=np.maximum(half @ half.T, 0.0))
 
-    def perturb(self, adjacency: Any, fraction: float, *, keep_density: bool, rng: np.random.Generator) -> BlockModel:
+    def perturb(
+        self, adjacency: Any, fraction: float, *, keep_density: bool, rng: np.random.Generator | int
+    ) -> BlockModel:
         """Move a fraction of the nodes, drawn at random, each to another block drawn at random.
 
         `keep_density` leaves the densities as they are, else they are computed anew: the two halves of the
         paper's sensitivity study. A block's last node stays, so no block is emptied.
         """
         if not 0 <= fraction <= 1:
-            raise ValueError(f"fraction is {fraction}; expected a share of the nodes between 0 and 1.")
+            raise ParameterError("fraction", f"is {fraction}; expected a share of the nodes between 0 and 1.")
+        rng = as_generator(rng)
         adjacency = check_adjacency(adjacency, len(self.labels))
         labels, k = self.labels.copy(), self.n_blocks
         sizes = self.block_sizes
@@ -105,8 +110,12 @@ def encode_labels(labels: ArrayLike) -> IntArray:
     array = np.asarray(labels)
     if array.ndim != 1:
         raise ValueError(f"block labels have shape {array.shape}; give one label a node.")
-    if pd.isna(array).any():
-        raise ValueError("block labels hold NaN or None; give each node a block, or a block of its own.")
+    missing = np.flatnonzero(pd.isna(array))
+    if len(missing):
+        raise ValueError(
+            f"block labels hold NaN or None for {len(missing)} node(s), first node {missing[0]}; give each node a "
+            "block, or a block of its own."
+        )
     numbers = np.unique(array, return_inverse=True)[1]
     return numbers.astype(np.intp, copy=False)
 
@@ -149,9 +158,13 @@ def labels_by_id(labels: Any, node_ids: ObjectArray | None) -> Any:
 def check_block_model(model: BlockModel, n_nodes: int) -> BlockModel:
     """Refuse a block model of another graph, or one whose densities do not fit its labels."""
     if not (isinstance(model.labels, np.ndarray) and np.issubdtype(model.labels.dtype, np.integer)):
-        raise ValueError("the block model's labels must be an array of integers: make it with BlockModel.from_labels.")
-    if not (np.isfinite(model.density).all() and (model.density >= 0).all()):
-        raise ValueError("the block model's density holds NaN, infinity or a negative entry; densities are ≥ 0.")
+        raise ValueError(
+            f"the block model's labels are {_kind(model.labels)}; expected an array of integers: make it with "
+            "BlockModel.from_labels."
+        )
+    fits = np.isfinite(model.density) & (model.density >= 0)
+    if not fits.all():
+        check_entries("density", model.density, fits, "is no density: they are finite and ≥ 0; correct it")
     if len(model.labels) != n_nodes:
         raise ValueError(
             f"the block model has {len(model.labels)} nodes but the graph has {n_nodes}; fit one to this graph."
@@ -176,3 +189,7 @@ def _relative_error(adjacency: Sparse, weight: FloatArray, sizes: IntArray, dens
     total = float(np.sum(A.data**2, dtype=np.float64))
     squared = total - 2 * float(np.sum(M * weight)) + float(np.sum(M * M * S))
     return float(np.sqrt(max(squared, 0.0) / total))
+
+
+def _kind(values: Any) -> str:
+    return f"of type {type(values).__name__}" + (f" of {values.dtype}" if isinstance(values, np.ndarray) else "")

@@ -13,7 +13,9 @@ from scipy.linalg import qr
 from scipy.sparse.csgraph import connected_components
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
+from blockselect.base import as_generator
 from blockselect.blockmodels.embedding import LARGE, degree_normalized, leading_eigenvectors
+from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import check_adjacency
 
 MAX_BLOCKS = 12  # counted unless asked for more; where communities hold communities, it decides the level
@@ -36,12 +38,12 @@ class BlockCount:
     description_lengths: FloatArray  # (s,) nats for 1, 2, … s blocks, less those for one (at least this one)
 
 
-def choose_n_blocks(adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.random.Generator) -> int:
+def choose_n_blocks(adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.random.Generator | int) -> int:
     """The number of blocks alone; see :func:`count_blocks`."""
     return count_blocks(adjacency, max_blocks=max_blocks, rng=rng).n_blocks
 
 
-def count_blocks(adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.random.Generator) -> BlockCount:
+def count_blocks(adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.random.Generator | int) -> BlockCount:
     """Count the blocks of a graph without labels.
 
     Blocks show as eigenvalues of (D + τI)^-½ A (D + τI)^-½ (τ the mean degree), positive where nodes link within
@@ -63,7 +65,7 @@ def count_blocks(adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.random
     max_blocks : int, default=12
         Most blocks to count, at least 2; nor are there more than √n, or 2 for the smallest graphs. Where communities
         hold communities, the limit decides at which level they count.
-    rng : numpy.random.Generator
+    rng : numpy.random.Generator or int
         Draws the signs.
 
     Returns
@@ -86,7 +88,8 @@ def count_blocks(adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.random
     5
     """
     if max_blocks < 2:
-        raise ValueError(f"max_blocks is {max_blocks}; expected at least 2.")
+        raise ParameterError("max_blocks", f"is {max_blocks}; expected at least 2.")
+    rng = as_generator(rng)
     adjacency = check_adjacency(adjacency, np.shape(adjacency)[0])
     n = adjacency.shape[0]
     least_size = sqrt(n) / 2

@@ -20,6 +20,7 @@ from blockselect.bmgufs.device import in_tfloat32, problem_to_device, to_numpy
 from blockselect.bmgufs.gram_squared import GramSquared
 from blockselect.bmgufs.losses import Gradient, Losses, evaluate_losses, namespace
 from blockselect.errors import ParameterError
+from blockselect.graphs.number_arrays import as_numbers, check_start
 
 _WINDOW = 10  # iterations over which both losses must stay the same for a solve to stop
 _CACHE_BYTES = 2**20  # of weighted block means handled at once on a CPU, so that they stay in its cache
@@ -163,19 +164,20 @@ class Descent(BaseEstimator):
                 "dtype", f"is 'tfloat32', which only CUDA devices have, not {device!r}; use 'float32'."
             )
         if self.compile:
-            raise ParameterError("compile", f"is True, which has an effect on CUDA devices only, not on {device!r}.")
+            raise ParameterError(
+                "compile", f"is True, which has an effect on CUDA devices only, not on {device!r}; leave it out."
+            )
 
     def check(self, n_features: int) -> None:
         """Refuse a start that does not fit the features, before any work."""
         if self.initial_scores is None:
             return
-        scores, dtype = np.asarray(self.initial_scores, dtype=np.float64), self.float_type
+        scores, dtype = as_numbers("initial_scores", self.initial_scores), self.float_type
         if scores.shape != (n_features,):
             raise ParameterError(
                 "initial_scores", f"has shape {scores.shape} but there are {n_features} features; give one score each."
             )
-        if not (np.isfinite(scores).all() and (scores >= 0).all() and scores.any()):
-            raise ParameterError("initial_scores", "must be finite, not negative, and not all zero.")
+        check_start("initial_scores", scores)
         limit = float(np.finfo(dtype).max) ** 0.125  # losses hold fourth powers, times those of the features
         if scores.max() > limit:
             raise ParameterError(

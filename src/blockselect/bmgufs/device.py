@@ -34,10 +34,19 @@ def check_device(device: str) -> None:
         return
     torch = _torch(device)
     try:
-        kind = torch.device(device).type
+        named = torch.device(device)
     except RuntimeError as error:
         raise ParameterError("device", f"is {device!r}; expected 'cpu' or a torch device such as 'cuda'.") from error
-    if kind == "cuda" and not torch.cuda.is_available():
+    if named.type not in ("cpu", "cuda"):
+        raise ParameterError(
+            "device",
+            f"is {device!r}, a kind of device that results were never compared on; choose 'cpu' or 'cuda'.",
+        )
+    if named.type == "cuda" and torch.cuda.is_available() and (named.index or 0) >= torch.cuda.device_count():
+        raise ParameterError(
+            "device", f"is {device!r} but torch sees {torch.cuda.device_count()} CUDA device(s); choose a lower number."
+        )
+    if named.type == "cuda" and not torch.cuda.is_available():
         raise ParameterError(
             "device", f"is {device!r} but torch sees no CUDA device; choose 'cpu', or install a CUDA build of torch."
         )

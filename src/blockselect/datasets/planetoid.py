@@ -16,6 +16,7 @@ from blockselect.datasets.planetoid_pickle import unpickle
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
 
 BASE_URL = "https://raw.githubusercontent.com/tkipf/gcn/39a4089fe72ad9f055ed6fdb9746abdcfebc4d81/gcn/data/"
+_REPLACE = "replace it by the published file."
 PARTS = ("allx", "ally", "tx", "ty", "graph", "test.index")
 
 
@@ -63,7 +64,7 @@ def read_planetoid(name: str, contents: Mapping[str, bytes]) -> AttributedGraph:
 def _matrix(name: str, content: bytes) -> Sparse:
     matrix = unpickle(content, name)
     if not isinstance(matrix, csr_array) or matrix.dtype != np.float32:
-        raise ValueError(f"{name} holds {_kind(matrix)}; expected a sparse matrix of float32.")
+        raise ValueError(f"{name} holds {_kind(matrix)}; expected a sparse matrix of float32: {_REPLACE}")
     return matrix
 
 
@@ -71,9 +72,13 @@ def _classes(name: str, content: bytes) -> IntArray:
     """The class of each node, from one row a node with a single 1."""
     table: NDArray[Any] = unpickle(content, name)
     if not isinstance(table, np.ndarray) or table.ndim != 2:
-        raise ValueError(f"{name} holds {_kind(table)}; expected an array with a row for each node.")
+        raise ValueError(f"{name} holds {_kind(table)}; expected an array with a row for each node: {_REPLACE}")
     if not (np.isin(table, (0, 1)).all() and (table.sum(axis=1) == 1).all()):
-        raise ValueError(f"{name} gives some node no class, or several; expected a single 1 in each row.")
+        wrong = int(np.argmax(~np.isin(table, (0, 1)).all(axis=1) | (table.sum(axis=1) != 1)))
+        raise ValueError(
+            f"{name} gives some node no class, or several, first in row {wrong}; expected a single 1 in each row: "
+            f"{_REPLACE}"
+        )
     classes: IntArray = table.argmax(axis=1)
     return classes
 
@@ -83,9 +88,11 @@ def _test_index(name: str, content: bytes, *, n_before: int) -> IntArray:
     try:
         index = np.array([int(line) for line in content.split()], dtype=np.intp)
     except (ValueError, OverflowError) as error:
-        raise ValueError(f"{name} does not hold one number a line ({error}).") from error
+        raise ValueError(f"{name} does not hold one number a line ({error}): {_REPLACE}") from error
     if not len(index) or index.min() < n_before or len(np.unique(index)) != len(index):
-        raise ValueError(f"{name} holds no number, a number twice, or one below {n_before}, the first test node.")
+        raise ValueError(
+            f"{name} holds no number, a number twice, or one below {n_before}, the first test node: {_REPLACE}"
+        )
     return index
 
 
@@ -93,10 +100,10 @@ def _adjacency(name: str, content: bytes, numbers: IntArray) -> Sparse:
     """Links between the nodes with these numbers, which rise; the file repeats some, which counts once."""
     links = unpickle(content, name)
     if not isinstance(links, dict) or not all(_is_list_of_numbers(near) for near in (list(links), *links.values())):
-        raise ValueError(f"{name} holds {_kind(links)}; expected a dict of lists of node numbers.")
+        raise ValueError(f"{name} holds {_kind(links)}; expected a dict of lists of node numbers: {_REPLACE}")
     highest = max((number for near in (links, *links.values()) for number in near), default=-1)
     if highest > numbers[-1]:
-        raise ValueError(f"{name} links node {highest}, but the last node has the number {numbers[-1]}.")
+        raise ValueError(f"{name} links node {highest}, but the last node has the number {numbers[-1]}: {_REPLACE}")
     source = np.repeat(np.fromiter(links, np.intp), [len(near) for near in links.values()])
     target = np.fromiter((number for near in links.values() for number in near), np.intp)
     ends = np.stack([source, target])

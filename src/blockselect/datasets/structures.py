@@ -8,6 +8,7 @@ import numpy as np
 
 from blockselect.arrays import FloatArray, IntArray
 from blockselect.errors import ParameterError
+from blockselect.graphs.number_arrays import as_numbers, check_entries
 
 
 def assortative(n_blocks: int, mixing: float) -> FloatArray:
@@ -54,13 +55,13 @@ def structured_density(structure: str, block_sizes: IntArray, *, mean_degree: fl
 
 def check_density(density: object, n_blocks: int) -> FloatArray:
     """A density matrix of the caller's own, checked."""
-    array = np.array(density, dtype=np.float64)
+    array = as_numbers("density", density).copy()
     if array.shape != (n_blocks, n_blocks):
         raise ParameterError(
             "density", f"has shape {array.shape} but n_blocks is {n_blocks}; pass one row and column a block."
         )
-    if not ((array >= 0) & (array <= 1)).all():
-        raise ParameterError("density", "holds values outside [0, 1]; each is the chance of a link between two nodes.")
+    chances = (array >= 0) & (array <= 1)
+    check_entries("density", array, chances, "is outside [0, 1]; each is the chance of a link between two nodes")
     if not np.array_equal(array, array.T):
         raise ParameterError("density", "is not symmetric; links have no direction: pass (density + density.T) / 2.")
     return array

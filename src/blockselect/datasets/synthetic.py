@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from blockselect.arrays import IntArray
+from blockselect.arrays import FloatArray, IntArray
 from blockselect.datasets.planted import PlantedNetwork
 from blockselect.datasets.planted_columns import VALUES, FeaturePlan, draw_features
 from blockselect.datasets.planted_links import draw_links
 from blockselect.datasets.structures import check_density, structured_density
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import check_attributed_graph
+from blockselect.graphs.number_arrays import as_numbers
 
 
 def make_attributed_blocks(
@@ -93,7 +94,12 @@ def make_attributed_blocks(
     >>> planted.graph.n_nodes, planted.graph.n_features, int(planted.is_informative.sum())
     (200, 100, 30)
     """
-    rng = np.random.default_rng(random_state)
+    try:
+        rng = np.random.default_rng(random_state)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(
+            "random_state", f"is {random_state!r}; expected a whole number from 0 on, a Generator or None."
+        ) from error
     plan = FeaturePlan(
         n_informative=_check_count(n_informative, "n_informative", 0),
         n_redundant=_check_count(n_redundant, "n_redundant", 0),
@@ -132,7 +138,7 @@ def make_attributed_blocks(
 
 def _block_sizes(n_nodes: int, n_blocks: int, weights: Sequence[float] | None) -> IntArray:
     """Whole numbers in proportion to the weights; the largest remainders get the nodes left over."""
-    shares = np.ones(n_blocks) if weights is None else np.array(weights, dtype=np.float64)
+    shares: FloatArray = np.ones(n_blocks) if weights is None else as_numbers("block_weights", weights).copy()
     if shares.shape != (n_blocks,) or not (np.isfinite(shares) & (shares > 0)).all():
         raise ParameterError(
             "block_weights", f"is {weights}; expected {n_blocks} positive numbers, one for each block."

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from blockselect.arrays import FloatArray, IntArray
+from blockselect.graphs.number_arrays import as_numbers, check_entries
 
 MIN_RESAMPLES = 3  # fewer give no spread
 _BOUND = 5.0  # of a margin: e⁵ times the threshold is as sure as it gets
@@ -69,11 +70,15 @@ def reselection_chance(resampled_scores: FloatArray, n_selected: int) -> FloatAr
 
 
 def _check_scores(resampled_scores: FloatArray, n_selected: int) -> FloatArray:
-    scores = np.asarray(resampled_scores, dtype=np.float64)
+    scores = as_numbers("resampled_scores", resampled_scores)
     if scores.ndim != 2 or scores.shape[0] < MIN_RESAMPLES:
         raise ValueError(f"resampled_scores has shape {scores.shape}; expected (B, m), a row for each of B ≥ 3 graphs.")
-    if not (np.isfinite(scores).all() and (scores >= 0).all()):
-        raise ValueError("resampled_scores must be finite and not negative; give undefined scores as 0.")
+    check_entries(
+        "resampled_scores",
+        scores,
+        np.isfinite(scores) & (scores >= 0),
+        "is negative or not finite; give undefined scores as 0",
+    )
     if not 1 <= n_selected <= scores.shape[1]:
         raise ValueError(
             f"n_selected is {n_selected} but there are {scores.shape[1]} features; choose 1 to {scores.shape[1]}."

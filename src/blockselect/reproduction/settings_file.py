@@ -62,7 +62,7 @@ def read_toml(name_or_path: str, package: str) -> dict[str, Any]:
     try:
         return tomllib.loads(content)
     except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{name_or_path} is not TOML: {error}") from error
+        raise ValueError(f"{name_or_path} is not TOML ({error}); correct it, beginning from paper.toml.") from error
 
 
 def check_settings(values: Mapping[str, Any], checks: Mapping[str, Check], origin: str) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from scipy.linalg import cho_factor, cho_solve
 from sklearn.exceptions import ConvergenceWarning
 
 from blockselect.arrays import Features, FloatArray, IntArray
+from blockselect.baselines._solvers.rounding import penalty_beside
 from blockselect.errors import ParameterError
 from blockselect.graphs.column_statistics import column_inner_products
 from blockselect.graphs.convert import as_dense
@@ -70,9 +71,10 @@ class RowSparseRegression:
         route = self._cheapest(len(active), F.shape[1]) if self.route == "auto" else self.route
         if route == "cg":
             return self._by_conjugate_gradients(F, inverse, start)
-        if route == "woodbury":
-            return self._by_woodbury(F, inverse)
-        return self._by_normal_equations(F, inverse, active)
+        with penalty_beside(self._X, "sparsity", self.penalty):
+            if route == "woodbury":
+                return self._by_woodbury(F, inverse)
+            return self._by_normal_equations(F, inverse, active)
 
     def predict(self, Z: FloatArray) -> FloatArray:
         """XZ, of shape (n, c)."""

@@ -16,6 +16,7 @@ from scipy.linalg import cho_factor, cho_solve, eigh, lu_factor, lu_solve
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from blockselect.arrays import Features, FloatArray, Sparse
+from blockselect.baselines._solvers.rounding import penalty_beside
 from blockselect.graphs.convert import as_dense
 
 Route = Literal["auto", "dense", "cholesky", "woodbury"]
@@ -96,13 +97,8 @@ class SmoothCombinations:
         """The `count` smoothest combinations for row weights w > 0 (m,), smoothest first: Z of shape (m, count)."""
         scale = np.asarray(row_weights, dtype=np.float64) ** -0.5
         route = self._cheapest(count) if self.route == "auto" else self.route
-        try:
+        with penalty_beside(self._X, "sparsity", self.penalty):
             Y = self._all_at_once(scale, count) if route == "dense" else self._by_lanczos(scale, count, route)
-        except np.linalg.LinAlgError as error:
-            raise ValueError(
-                f"the penalty on rows (sparsity), {self.penalty:g}, is lost to rounding beside features as large as "
-                f"{abs(self._X).max():.3g}; divide the features by their largest value, or raise it."
-            ) from error
         Z = np.asarray(scale[:, None] * Y)
         self._check_seen(Z)
         return Z
@@ -133,6 +129,8 @@ class SmoothCombinations:
         m = len(scale)
         constraint = self._constraint * scale[:, None] * scale
         values, Y = eigh(constraint, self._definite(scale), subset_by_index=[m - count, m - 1])
+        if len(values) < count:  # LAPACK gives fewer where the matrices overflow
+            raise np.linalg.LinAlgError
         values = np.maximum(values, m * np.finfo(np.float64).eps * values[-1])  # below that they are rounding
         return np.asarray((Y / np.sqrt(values))[:, ::-1])
 

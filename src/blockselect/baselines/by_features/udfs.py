@@ -13,6 +13,7 @@ from sklearn.utils import gen_batches
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.base import ScoreSelector
 from blockselect.baselines._solvers.reweighting import reweight, row_norms
+from blockselect.baselines._solvers.rounding import penalty_beside
 from blockselect.baselines._solvers.smallest_eigenvectors import smallest_eigenvectors
 from blockselect.baselines.constraints import AT_LEAST_ONE, POSITIVE, ROW_SPARSE
 from blockselect.baselines.criterion import FeatureGuidedSelector
@@ -140,7 +141,9 @@ class UDFS(FeatureGuidedSelector):
         varies = ~constant_columns(features)
         X = features[:, np.flatnonzero(varies)].astype(np.float64, copy=False)
         neighbourhoods = sparse.csr_array(affinity + sparse.eye_array(affinity.shape[0]))
-        solver = _Eigenvectors(X, neighbourhood_scatter(X, neighbourhoods, self.ridge), self.n_blocks)
+        with penalty_beside(X, "ridge", self.ridge):
+            scatter = neighbourhood_scatter(X, neighbourhoods, self.ridge)
+        solver = _Eigenvectors(X, scatter, self.n_blocks)
 
         def solve(weights: FloatArray, Z: FloatArray) -> tuple[FloatArray, float]:
             Z = solver.smallest(self.sparsity * weights, Z)
