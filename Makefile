@@ -6,9 +6,9 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 # Two test processes with one thread each: more would stand in each other's way on two cores.
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
-test check coverage shapes: export OMP_NUM_THREADS = 1
+test fast coverage fuzz shapes shuffled: export OMP_NUM_THREADS = 1
 
-.PHONY: demo test check lint coverage shapes torch bench bench-scale dist clean
+.PHONY: demo test check fast lint coverage fuzz shapes shuffled lowest audit mutants torch bench bench-scale dist clean
 
 # The command with its pictures: enough for the demo.
 $(VENV)/.cli: pyproject.toml
@@ -28,7 +28,9 @@ test: $(VENV)/.dev
 	$(PYTEST)
 
 # Before each commit: all checks of the source, and the tests that take less than a minute together.
-check: lint
+check: lint fast
+
+fast: $(VENV)/.dev
 	$(PYTEST) -m "not slow"
 
 lint: $(VENV)/.dev
@@ -43,6 +45,32 @@ coverage: $(VENV)/.dev
 # Every method on paths, rings, trees, grids, stars and the like of 20,000 nodes; an hour.
 shapes: $(VENV)/.dev
 	BLOCKSELECT_SHAPE_NODES=20000 $(PYTEST) tests/test_shapes.py --durations=0
+
+# Every selector on more than ten thousand random networks; a quarter of an hour.
+fuzz: $(VENV)/.dev
+	BLOCKSELECT_FUZZ_EXAMPLES=300 $(PYTEST) tests/test_fuzz.py
+
+# All tests in an order of chance; SEED=… repeats one.
+shuffled: SEED := $(shell date +%s)
+shuffled: $(VENV)/.dev
+	@echo the order is of SEED=$(SEED)
+	BLOCKSELECT_TEST_ORDER=$(SEED) $(PYTEST) -m "$(or $(TESTS),slow or not slow)"
+
+# The fast tests with the lowest versions that pyproject.toml allows, in an environment of their own.
+lowest: export PIP_CONSTRAINT = .github/lowest.txt
+lowest: export SCIPY_ARRAY_API = 1
+lowest:
+	$(MAKE) VENV=.venv-lowest fast
+
+# Known weaknesses of what we depend on, and patterns of our own that might be some (pyproject.toml says what is left out).
+audit: $(VENV)/.dev
+	$(INSTALL) bandit pip-audit
+	$(BIN)/bandit --quiet --recursive --configfile pyproject.toml src
+	$(BIN)/pip-audit --skip-editable
+
+# Small faults put into bmgufs/ and consensus/, one at a time: which of a sample do the tests not notice?
+mutants: $(VENV)/.dev
+	$(BIN)/python scripts/try_mutants.py $(ARGS)
 
 # PyTorch for the tests that are skipped without it.
 torch: $(VENV)/.dev
@@ -66,4 +94,4 @@ dist: $(VENV)/.dev
 	$(BIN)/python scripts/check_dist.py dist
 
 clean:
-	rm -rf $(VENV) build dist .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache blockselect-demo
+	rm -rf $(VENV) .venv-lowest build dist .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache blockselect-demo

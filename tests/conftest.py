@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 from pathlib import Path
 
@@ -46,6 +47,7 @@ SLOW = (  # left out of the fast lane, `make check`: files and folders that take
     "tests/report/test_page.py",
     "tests/reproduction",
     "tests/test_array_api.py",
+    "tests/test_fuzz.py",
     "tests/test_invariance.py",
     "tests/test_readme.py",
     "tests/test_registry.py",
@@ -54,6 +56,9 @@ SLOW = (  # left out of the fast lane, `make check`: files and folders that take
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark slow tests; with BLOCKSELECT_TEST_ORDER, a seed, shuffle all: no test may need another before it."""
+    if seed := os.environ.get("BLOCKSELECT_TEST_ORDER"):
+        random.Random(seed).shuffle(items)
     for item in items:
         if any(item.path.is_relative_to(ROOT / place) for place in SLOW):
             item.add_marker("slow")
