@@ -7,6 +7,7 @@ from typing import Any
 
 _EXTRAS = {  # package → the extra of blockselect that installs it
     "anndata": "anndata",
+    "h5py": "anndata",
     "igraph": "graphs",
     "networkx": "graphs",
     "narwhals": "polars",

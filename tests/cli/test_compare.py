@@ -272,7 +272,7 @@ def test_values_out_of_range_are_refused(refuse, options, option, value):
 
 
 def test_classes_are_needed_and_come_from_one_place(refuse, network, classes):
-    assert "--features needs --classes FILE" in refuse(*network.options)
+    assert "--features needs --classes FILE" in refuse(*network.options, "--protocol", "clustering")
     assert "a --dataset brings its own classes" in refuse("--dataset", "cora", "--classes", classes)
     assert "'--classes'" in refuse(*network.options, "--classes", "nowhere.csv")
     assert "either --dataset NAME or --features FILE" in refuse("--top", 4)

@@ -201,3 +201,19 @@ def test_a_device_that_is_not_there_is_named(network):
     with pytest.raises(ParameterError, match=r"no CUDA device; choose 'cpu'") as raised:
         fit(network, device="cuda:7")
     assert raised.value.parameter == "device"
+
+
+def test_the_table_has_every_feature_with_the_block_it_marks(network):
+    names = [f"gene {i}" for i in range(52)]
+    frame = pd.DataFrame(network.features.toarray(), columns=names)
+    selector = BlockModelSelector(12, **QUICK).fit(frame, adjacency=network.adjacency)
+    table = selector.table()
+    assert table["feature"].tolist() == names
+    assert_array_equal(table["score"], selector.scores_)
+    assert_array_equal(table["rank"], selector.ranking_)
+    assert_array_equal(table["selected"], selector.support_)
+    assert_allclose(table["prevalence"], (frame > 0).mean())
+    marked = table[table["selected"]]
+    means = frame.groupby(selector.labels_).mean() / frame.mean()
+    assert_allclose(marked["lift"], [means.loc[row.marked_block, row.feature] for row in marked.itertuples()])
+    pd.testing.assert_frame_equal(selector.table(frame), table)

@@ -6,7 +6,11 @@ import copy
 import csv
 import io
 
-from blockselect.report import scores_table, selected_table
+import numpy as np
+import pandas as pd
+
+from blockselect import check_attributed_graph
+from blockselect.report import blocks_table, nodes_table, scores_table, selected_table
 
 
 def read(text):
@@ -15,12 +19,16 @@ def read(text):
 
 def test_selected_table_reads_back_exactly(summary):
     rows = read(selected_table(summary))
-    assert list(rows[0]) == ["rank", "feature", "score", "stability", "block_0", "block_1", "block_2"]
+    after = ["prevalence", "marked_block", "lift", "block_0", "block_1", "block_2"]
+    assert list(rows[0]) == ["rank", "feature", "score", "stability", *after]
     assert len(rows) == len(summary["selected"])
     for row, selected in zip(rows, summary["selected"], strict=True):
         assert (int(row["rank"]), row["feature"]) == (selected["rank"], selected["name"])
         assert float(row["score"]) == selected["score"]
         assert float(row["stability"]) == selected["stability"]
+        assert float(row["prevalence"]) == selected["prevalence"]
+        assert row["marked_block"] == ("" if selected["marked_block"] is None else str(selected["marked_block"]))
+        assert float(row["lift"]) == selected["lift"]
         assert [float(row[f"block_{block}"]) for block in range(3)] == selected["block_means"]
 
 
@@ -38,7 +46,7 @@ def test_scores_table_has_every_feature_in_the_order_of_the_columns(summary):
 def test_measures_that_were_not_computed_have_no_column(summary):
     without = {**summary, "measures": {}}
     assert scores_table(without).startswith("feature,score,rank,selected\n")
-    assert selected_table(without).startswith("rank,feature,score,block_0,")
+    assert selected_table(without).startswith("rank,feature,score,prevalence,marked_block,lift,block_0,")
 
 
 def test_names_with_commas_quotes_and_line_breaks_survive(summary):
@@ -50,4 +58,26 @@ def test_names_with_commas_quotes_and_line_breaks_survive(summary):
 
 
 def test_no_selected_feature_leaves_the_header(summary):
-    assert selected_table({**summary, "selected": []}) == "rank,feature,score,stability,block_0,block_1,block_2\n"
+    lines = selected_table({**summary, "selected": []}).splitlines()
+    assert lines == ["rank,feature,score,stability,prevalence,marked_block,lift,block_0,block_1,block_2"]
+
+
+def test_blocks_table_has_sizes_densities_and_marks(summary):
+    rows = read(blocks_table(summary))
+    blocks = summary["blocks"]
+    assert list(rows[0]) == ["block", "size", "density_to_0", "density_to_1", "density_to_2", "marked_by"]
+    for block, row in enumerate(rows):
+        assert int(row["size"]) == blocks["sizes"][block]
+        assert [float(row[f"density_to_{other}"]) for other in range(3)] == blocks["density"][block]
+        marks = [summary["feature_names"][column] for column in blocks["marked_by"][block]]
+        assert row["marked_by"] == "; ".join(marks)
+
+
+def test_nodes_table_says_which_node_is_in_which_block():
+    features = np.array([[1, 0, 2], [0, 0, 0], [3, 1, 1]])
+    links = pd.DataFrame({"source": ["a", "c"], "target": ["b", "c"], "weight": [5, 1]})
+    graph = check_attributed_graph(features, links, node_ids=["a", "b", "c"])
+    rows = read(nodes_table(graph, np.array([1, 1, 0]), np.array([0, 1])))
+    assert rows[0] == {"id": "a", "block": "1", "degree": "1", "selected_features": "1"}
+    assert [row["selected_features"] for row in rows] == ["1", "0", "2"]
+    assert [row["degree"] for row in rows] == ["1", "1", "1"]

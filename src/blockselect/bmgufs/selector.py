@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import pandas as pd
 from sklearn.base import clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -89,6 +90,42 @@ class DescentSelector(ScoreSelector):
         """Know the network again for as long as the caller keeps it; nothing is kept alive."""
         self._fitted_to = WeakNetwork(X, adjacency)
         return self
+
+    def table(self, X: Any = None) -> pd.DataFrame:
+        """Every feature in a row, in the order of the columns: what it scores, and which block it marks.
+
+        Parameters
+        ----------
+        X : features of the nodes, optional
+            As they were passed to `fit`; may be left out while they are in memory.
+
+        Returns
+        -------
+        DataFrame
+            The columns feature, score, rank (1 is the best), selected, marked_block (the block in which it is most
+            surely more common than elsewhere; missing where there is none), lift (its mean there over the mean of all
+            nodes) and prevalence (share of nodes that have it).
+        """
+        from blockselect.inspection.markers import block_markers
+
+        check_is_fitted(self)
+        if X is None:
+            X, _ = self._fitted_to.recall()
+        markers = block_markers(copy(self)._check_matrix(X), self.labels_)
+        named = getattr(self, "feature_names_in_", [f"x{column}" for column in range(len(self.scores_))])
+        blocks = pd.array(markers.marked_block, dtype="Int64")
+        blocks[markers.marked_block < 0] = pd.NA
+        return pd.DataFrame(
+            {
+                "feature": named,
+                "score": self.scores_,
+                "rank": self.ranking_,
+                "selected": self.support_,
+                "marked_block": blocks,
+                "lift": markers.marked_lift,
+                "prevalence": markers.prevalence,
+            }
+        )
 
     def report(self, path: str | Path, X: Any = None, *, adjacency: Any = None, **options: Any) -> Path:
         """Write a page about the selection: which features, what marks each block, how sure, how it was made.

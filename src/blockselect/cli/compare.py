@@ -36,12 +36,13 @@ Classes = Annotated[
     ),
 ]
 ProtocolName = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--protocol",
         metavar="|".join(PROTOCOLS),
         help="How a selection is judged: K-means against known classes; classes learnt from 20 labels each; "
-        "links hidden from the methods.",
+        "links hidden from the methods; what clusters on the features explain of the links.",
+        show_default="clustering; structure where there are no classes",
         rich_help_panel="Comparison",
     ),
 ]
@@ -110,7 +111,7 @@ def compare(
     unknown_nodes: opt.OnUnknownNodes = "error",
     weight: opt.Weight = None,
     classes: Classes = None,
-    protocol: ProtocolName = "clustering",
+    protocol: ProtocolName = None,
     methods: Methods = "all",
     top: Top = "16,64",
     blocks: Blocks = None,
@@ -123,6 +124,8 @@ def compare(
 ) -> None:
     """blockselect compare --dataset cora --methods block-model,variance --top 16,64 --out comparison"""
     check_destination(out, OUTPUT_FILES, as_json=as_json)
+    if protocol is None:
+        protocol = "structure" if features is not None and classes is None else "clustering"
     names, numbers, needs_classes = parse_methods(methods), parse_numbers(top), protocol_needs_classes(protocol)
     reading = Reading(node_ids, feature_names, transpose, unknown_nodes, weight)
     network = load_labelled_network(dataset, features, graph, classes, reading, needs_classes=needs_classes)
@@ -201,7 +204,9 @@ def load_labelled_network(
 ) -> NetworkInput:
     """The network that the options name, with its classes."""
     if needs_classes and features is not None and classes is None:
-        raise Failure("--features needs --classes FILE: methods are compared by how well they find known classes.")
+        raise Failure(
+            "--features needs --classes FILE for this protocol, or --protocol structure or links, which need none."
+        )
     if dataset is not None and classes is not None:
         raise Failure("--classes goes with --features; a --dataset brings its own classes.")
     network = load_network(dataset, features, graph, n_neighbors=N_NEIGHBORS, reading=reading)

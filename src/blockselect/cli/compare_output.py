@@ -85,7 +85,8 @@ def page(task: Task, comparison: Comparison) -> str:
         f"{markdown_table(header(titles), (cells(row, titles) for row in comparison.rows))}\n"
         f"Each method ranks the features once, asked for {task.numbers[-1]} (d: how many of the best are kept; "
         f"selected: how many of them have a score). {comparison.description} "
-        "Zero rows are nodes that have none of the selected features. "
+        "Zero rows are nodes that have none of the selected features. Agreement is the share of features that a "
+        "selection has in common with that of each other method, over those of either, averaged (Jaccard index). "
         f"Seconds are those of the ranking, peak MB the memory of the process it ran in.{memory}\n"
         + (f"\n## Failed\n\n{failures}" if failures else "")
     )

@@ -51,6 +51,7 @@ class NetworkInput:
     record: dict[str, Any]  # for run.json
     built_from_features: bool = False  # links of nearest neighbours
     warnings: tuple[str, ...] = ()  # of the files
+    features_file: Path | None = None
 
     @property
     def adjacency(self) -> Sparse | None:
@@ -115,7 +116,9 @@ def _load_files(features: Path, graph: Path, reading: Reading) -> NetworkInput:
     with collected_warnings() as messages:
         network = read_attributed_graph(features, graph, **reading.of_features(), **reading.of_graph())
     record = {"features": file_record(features), "graph": file_record(graph), **reading.record()}
-    return NetworkInput(network, f"{features.name} with {graph.name}", record, warnings=tuple(messages))
+    return NetworkInput(
+        network, f"{features.name} with {graph.name}", record, warnings=tuple(messages), features_file=features
+    )
 
 
 def _load_features(path: Path, n_neighbors: int, reading: Reading) -> NetworkInput:
@@ -131,7 +134,7 @@ def _load_features(path: Path, n_neighbors: int, reading: Reading) -> NetworkInp
         raise ValueError(f"{path}: {error}") from error
     title = f"{path.name}; no --graph: each node linked with its {n_neighbors} nearest by the features"
     record = {"features": file_record(path), "graph": {"nearest_neighbours": n_neighbors}, **reading.record()}
-    return NetworkInput(graph, title, record, built_from_features=True)
+    return NetworkInput(graph, title, record, built_from_features=True, features_file=path)
 
 
 def _first_given(reading: Reading) -> str:

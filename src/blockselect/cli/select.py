@@ -20,15 +20,25 @@ from blockselect.cli.record import json_bytes, settings_record, versions
 from blockselect.cli.repeat import repeat_command
 from blockselect.cli.selector_options import make_selector, takes_settings
 from blockselect.cli.terminal import progress_bar, show_selection
+from blockselect.graphs.io.write import matrix_file
 from blockselect.inspection.reselection import MIN_RESAMPLES
 from blockselect.inspection.stability import selection_stability
 from blockselect.report.overview import draw_diagnostics, draw_overview, render_png
 from blockselect.report.page import make_report
 from blockselect.report.summarize import summarize
-from blockselect.report.tables import scores_table, selected_table
+from blockselect.report.tables import blocks_table, nodes_table, scores_table, selected_table
 from blockselect.warned import collected_warnings
 
-OUTPUT_FILES = ("report.html", "selected.csv", "scores.csv", "run.json", "overview.png", "diagnostics.png")
+OUTPUT_FILES = (
+    "report.html",
+    "selected.csv",
+    "scores.csv",
+    "nodes.csv",
+    "blocks.csv",
+    "run.json",
+    "overview.png",
+    "diagnostics.png",
+)
 NO_GRAPH = (
     "no --graph is given, so nodes are linked with their nearest by the very features that are to be selected; name "
     "the file of the links, or set --neighbors if this is what you want."
@@ -50,6 +60,14 @@ Resamples = Annotated[
         metavar="INTEGER",
         help="Resampled graphs from which the stability of the selection is estimated; 0: none.",
         show_default=f"{RESAMPLES}; with --paper 0",
+        rich_help_panel="Output",
+    ),
+]
+SaveMatrix = Annotated[
+    bool,
+    typer.Option(
+        "--save-matrix",
+        help="Also write the selected features of all nodes, in the format of --features: matrix.csv or the like.",
         rich_help_panel="Output",
     ),
 ]
@@ -82,6 +100,7 @@ def select(
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
     resamples: Resamples = None,
+    save_matrix: SaveMatrix = False,
     paper: Paper = False,
     **settings: Any,
 ) -> None:
@@ -103,13 +122,13 @@ def select(
     for warning in selection.warnings:
         typer.echo(f"warning: {warning}", err=True)
     if out is not None:
-        files = file_contents(selection, repeat_command(context))
+        files = file_contents(selection, repeat_command(context), save_matrix=save_matrix)
         with expecting_bad_input():
             write_together(out, files)
     if as_json:
         typer.echo(json.dumps(selection.summary, allow_nan=False))
     elif out is not None and not quiet:
-        show_selection(network.title, selection.summary, [out / name for name in OUTPUT_FILES])
+        show_selection(network.title, selection.summary, [out / name for name in files])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -139,11 +158,11 @@ def run_selection(
     return Selection(network, selector, selector._n_resamples(n_resamples), summary, messages)
 
 
-def file_contents(selection: Selection, command: str) -> dict[str, bytes]:
+def file_contents(selection: Selection, command: str, *, save_matrix: bool = False) -> dict[str, bytes]:
     """Every file of the run, by name. The same input and settings give the same bytes."""
-    summary, network = selection.summary, selection.network
+    summary, network, selector = selection.summary, selection.network, selection.selector
     report = make_report(
-        selection.selector,
+        selector,
         network.graph,
         summary=summary,
         title=network.title,
@@ -154,10 +173,21 @@ def file_contents(selection: Selection, command: str) -> dict[str, bytes]:
         "report.html": report.to_bytes(),
         "selected.csv": selected_table(summary).encode(),
         "scores.csv": scores_table(summary).encode(),
+        "nodes.csv": nodes_table(network.graph, selector.labels_, selector.get_support(indices=True)).encode(),
+        "blocks.csv": blocks_table(summary).encode(),
         "run.json": json_bytes(run_record(selection)),
         "overview.png": render_png(draw_overview(summary)),
         "diagnostics.png": render_png(draw_diagnostics(summary)),
+        **(_matrix(selection) if save_matrix else {}),
     }
+
+
+def _matrix(selection: Selection) -> dict[str, bytes]:
+    """The selected features of all nodes, in the format that features came in."""
+    graph, chosen = selection.network.graph, selection.selector.get_support(indices=True)
+    names = None if graph.feature_names is None else graph.feature_names[chosen]
+    suffix, content = matrix_file(graph.features[:, chosen], graph.node_ids, names, selection.network.features_file)
+    return {f"matrix{suffix}": content}
 
 
 def run_record(selection: Selection) -> dict[str, Any]:

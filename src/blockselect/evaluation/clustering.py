@@ -137,16 +137,29 @@ def evaluate_selection(
     check_at_least_one(n_runs=n_runs, n_init=n_init)
     columns = check_selected(selected, n_features)
     rows = unit_rows(features, columns)
-    seeds = np.arange(first_seed, first_seed + n_runs)
-    shares = np.array_split(seeds, min(n_runs, effective_n_jobs(n_jobs)))
-    parts = Parallel(n_jobs=n_jobs)(delayed(_clusterings)(rows, wanted, n_init, share) for share in shares)
-    clusterings = [clusters for part in parts for clusters in part]
+    clusterings = kmeans_runs(rows, wanted, n_runs=n_runs, n_init=n_init, first_seed=first_seed, n_jobs=n_jobs)
     return ClusteringScores(
         accuracies=np.array([clustering_accuracy(known, clusters) for clusters in clusterings]),
         nmis=np.array([normalized_mutual_information(known, clusters) for clusters in clusterings]),
         n_features=len(columns),
         n_zero_rows=count_zero_rows(rows),
     )
+
+
+def kmeans_runs(
+    rows: Features,
+    n_clusters: int,
+    *,
+    n_runs: int,
+    n_init: int = 10,
+    first_seed: int = 0,
+    n_jobs: int | None = None,
+) -> list[IntArray]:
+    """The clusters of each run of K-means, with the seeds from `first_seed` on, shared by processes."""
+    seeds = np.arange(first_seed, first_seed + n_runs)
+    shares = np.array_split(seeds, min(n_runs, effective_n_jobs(n_jobs)))
+    parts = Parallel(n_jobs=n_jobs)(delayed(_clusterings)(rows, n_clusters, n_init, share) for share in shares)
+    return [clusters for part in parts for clusters in part]
 
 
 def _clusterings(rows: Features, n_clusters: int, n_init: int, seeds: Iterable[int]) -> list[IntArray]:

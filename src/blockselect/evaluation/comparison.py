@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from blockselect.arrays import IntArray
 from blockselect.errors import ParameterError
 from blockselect.evaluation.classification import Classification
 from blockselect.evaluation.clustering import Clustering
+from blockselect.evaluation.explained_links import ExplainedLinks
 from blockselect.evaluation.link_prediction import LinkPrediction
 from blockselect.evaluation.process import CallError, Measured, measure_in_fresh_process
 from blockselect.evaluation.protocol import Scores, SelectionProtocol
@@ -24,10 +25,11 @@ from blockselect.warned import collected_warnings
 ALL_FEATURES = "all-features"
 """The row that every method is compared with."""
 
-PROTOCOLS: dict[str, type[Clustering | Classification | LinkPrediction]] = {
+PROTOCOLS: dict[str, type[Clustering | Classification | LinkPrediction | ExplainedLinks]] = {
     "clustering": Clustering,
     "classification": Classification,
     "links": LinkPrediction,
+    "structure": ExplainedLinks,
 }
 """Ways to judge a selection, by name."""
 
@@ -64,6 +66,7 @@ class ComparisonRow:
     n_selected: int | None = None
     figures: Mapping[str, Figure] = field(default_factory=dict)  # by measure of the protocol
     n_zero_rows: int | None = None
+    agreement: float | None = None  # mean share of features in common with each other method, over those of either
     seconds: float | None = None  # of the one ranking
     peak_mb: float | None = None  # of the process that ranked
     base_mb: float | None = None  # of the same before it ranked
@@ -122,9 +125,9 @@ def compare_methods(
         How many features to keep. Each method ranks once, asked for the most of them. (paper: d)
     n_blocks : int or None
         Blocks or clusters of nodes, for methods that look for them; None leaves each method's default. (paper: k)
-    protocol : {"clustering", "classification", "links"}
+    protocol : {"clustering", "classification", "links", "structure"}
         How a selection is judged: by K-means against known classes, as in the paper; by classes learnt from a few
-        labelled nodes; by links that were hidden from the methods.
+        labelled nodes; by links that were hidden from the methods; by what clusters on it explain of the links.
     n_runs : int
         Runs of the protocol, with the seeds 0, 1, ….
     seed : int
@@ -142,6 +145,7 @@ def compare_methods(
     report = progress or (lambda method, done, total: None)
     judge = kind(graph, n_runs=n_runs, seed=seed, n_jobs=n_jobs)
     steps = 1 + len(numbers)
+    selections: dict[tuple[str, int], IntArray] = {}
     comparison = Comparison(judge.titles, judge.describe())
     report(ALL_FEATURES, 0, 1)
     every = judge.evaluate(np.arange(graph.n_features))
@@ -158,9 +162,22 @@ def compare_methods(
         comparison.warnings[method] = measured.value.warnings
         for done, number in enumerate(numbers, start=1):
             report(method, done, steps)
+            selections[method, number] = measured.value.best(number)
             comparison.rows.append(_ranked_row(method, number, measured, judge))
         report(method, steps, steps)
+    comparison.rows = [
+        replace(row, agreement=agreement(row.method, row.n_features, selections)) for row in comparison.rows
+    ]
     return comparison
+
+
+def agreement(method: str, n_features: int, selections: Mapping[tuple[str, int], IntArray]) -> float | None:
+    """Mean Jaccard index of a method's selection with those of the others of the same number; None where none are."""
+    mine = set(selections.get((method, n_features), ()))
+    others = [set(one) for (name, number), one in selections.items() if name != method and number == n_features]
+    if not mine or not others:
+        return None
+    return float(np.mean([len(mine & other) / len(mine | other) for other in others]))
 
 
 def rank_features(

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from blockselect.evaluation.comparison import Comparison, ComparisonRow, Figure
 
-AFTER_THE_MEASURES = ("zero rows", "seconds", "peak MB")
+AFTER_THE_MEASURES = ("zero rows", "agreement", "seconds", "peak MB")
 
 
 def header(titles: Mapping[str, str]) -> tuple[str, ...]:
@@ -37,6 +37,7 @@ def cells(row: ComparisonRow, titles: Mapping[str, str]) -> tuple[str, ...]:
         _whole(row.n_selected),
         *figures,
         _whole(row.n_zero_rows),
+        "" if row.agreement is None else f"{row.agreement:.2f}",
         "" if row.seconds is None else f"{row.seconds:.3g}" if row.seconds < 100 else f"{row.seconds:.0f}",
         "" if row.peak_mb is None else f"{row.peak_mb:.0f}",
     )

@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from blockselect.report.summarize import summarize
-from blockselect.report.tables import scores_table, selected_table
+from blockselect.report.tables import blocks_table, nodes_table, scores_table, selected_table
 
 if TYPE_CHECKING:
     from blockselect.report.overview import draw_diagnostics, draw_overview, render_png
@@ -20,9 +20,11 @@ _HOME = {  # what needs matplotlib or jinja2
 
 __all__ = [
     "Report",
+    "blocks_table",
     "draw_diagnostics",
     "draw_overview",
     "make_report",
+    "nodes_table",
     "render_png",
     "scores_table",
     "selected_table",

@@ -7,18 +7,49 @@ import io
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
+from blockselect.arrays import IntArray
+from blockselect.graphs.attributed import AttributedGraph
+
 MEASURES = ("stability", "p_value", "q_value")  # of each feature, where they were computed
 
 
 def selected_table(summary: dict[str, Any]) -> str:
-    """One line a selected feature, the best first: rank, feature, score, measures there are, its mean in each block."""
-    measures = _measures(summary)
+    """One line a selected feature, the best first.
+
+    Rank, feature, score, measures there are, the share of nodes that have it, the block it marks, its lift there, and
+    its mean in each block.
+    """
+    measures = [*_measures(summary), "prevalence", "marked_block", "lift"]
     blocks = [f"block_{block}" for block in range(len(summary["blocks"]["sizes"]))]
     rows = (
         [row["rank"], row["name"], row["score"], *(row[measure] for measure in measures), *row["block_means"]]
         for row in summary["selected"]
     )
     return _csv(["rank", "feature", "score", *measures, *blocks], rows)
+
+
+def nodes_table(graph: AttributedGraph, labels: IntArray, chosen: IntArray) -> str:
+    """One line a node: its id, its block, how many links it has, and how many of the chosen features."""
+    ids = range(graph.n_nodes) if graph.node_ids is None else graph.node_ids
+    degrees = np.diff(graph.adjacency.indptr)
+    held = np.asarray((graph.features[:, chosen] != 0).sum(axis=1)).ravel()
+    columns = (ids, labels.tolist(), degrees.tolist(), held.tolist())
+    return _csv(["id", "block", "degree", "selected_features"], zip(*columns, strict=True))
+
+
+def blocks_table(summary: dict[str, Any]) -> str:
+    """One line a block: its size, its density of links to each block, and the selected features that mark it."""
+    blocks, names = summary["blocks"], summary["feature_names"]
+    rows = (
+        [block, size, *density, "; ".join(names[column] for column in marked)]
+        for block, (size, density, marked) in enumerate(
+            zip(blocks["sizes"], blocks["density"], blocks["marked_by"], strict=True)
+        )
+    )
+    to = [f"density_to_{block}" for block in range(len(blocks["sizes"]))]
+    return _csv(["block", "size", *to, "marked_by"], rows)
 
 
 def scores_table(summary: dict[str, Any]) -> str:

@@ -1,0 +1,39 @@
+"""What is written in a format is read back from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from scipy import sparse
+
+from blockselect.graphs import read_features
+from blockselect.graphs.io.write import matrix_file
+
+MATRIX = np.array([[1.5, 0.0], [0.0, 2.0], [3.0, 0.0]])
+IDS = np.array(["007", "x", "NA"], dtype=object)
+NAMES = np.array(["red", "blue"], dtype=object)
+NAMED = ("f.csv", "f.tsv", "f.txt", "f.csv.gz", "f.tsv.zst", "f.parquet", "f.feather", "f.h5ad")
+PACKAGES = {"f.parquet": "pyarrow", "f.feather": "pyarrow", "f.h5ad": "anndata"}
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("source", [*NAMED, "f.npz", "f.npy", "f.mtx", "f.mat", None])
+def test_a_matrix_is_read_back_as_it_was_written(tmp_path, source, convert):
+    if source in PACKAGES:
+        pytest.importorskip(PACKAGES[source])
+    suffix, content = matrix_file(convert(MATRIX), IDS, NAMES, None if source is None else Path(source))
+    path = tmp_path / f"matrix{suffix}"
+    path.write_bytes(content)
+    table = read_features(path)
+    assert_array_equal(table.matrix.toarray() if sparse.issparse(table.matrix) else table.matrix, MATRIX)
+    if source in NAMED:
+        assert list(table.node_ids) == IDS.tolist()
+        assert list(table.feature_names) == NAMES.tolist()
+
+
+def test_names_that_are_missing_are_counted():
+    _, content = matrix_file(MATRIX, None, None, Path("f.csv"))
+    assert content.decode().splitlines()[:2] == ["id,x0,x1", "0,1.5,0.0"]
