@@ -8,7 +8,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 test fast coverage fuzz shapes shuffled: export OMP_NUM_THREADS = 1
 
-.PHONY: demo test check fast lint coverage fuzz shapes shuffled lowest audit mutants torch bench bench-scale dist clean
+.PHONY: demo test check fast lint coverage fuzz shapes shuffled lowest audit mutants torch single-cell bench bench-scale dist clean
 
 # The command with its pictures: enough for the demo.
 $(VENV)/.cli: pyproject.toml
@@ -76,6 +76,13 @@ mutants: $(VENV)/.dev
 torch: $(VENV)/.dev
 	$(INSTALL) --editable '.[dev,torch-cpu]'
 
+# What needs scanpy, which holds pandas below 3, in an environment of its own: tests with real AnnData, and the example.
+single-cell:
+	$(PYTHON) -m venv $(VENV)-single-cell
+	$(VENV)-single-cell/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[single-cell]'
+	$(VENV)-single-cell/bin/python -m pytest tests/test_anndata.py tests/graphs tests/baselines/by_network/test_moran.py
+	$(VENV)-single-cell/bin/python examples/single_cell.py
+
 # One table of ratios, beside the stored one; ARGS=--save stores the new one. More networks: BLOCKSELECT_DATA=folder.
 bench: $(VENV)/.dev
 	$(INSTALL) --editable '.[bench]'
@@ -94,4 +101,4 @@ dist: $(VENV)/.dev
 	$(BIN)/python scripts/check_dist.py dist
 
 clean:
-	rm -rf $(VENV) .venv-lowest build dist .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache blockselect-demo
+	rm -rf $(VENV) $(VENV)-single-cell .venv-lowest build dist .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache blockselect-demo

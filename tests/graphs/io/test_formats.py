@@ -184,6 +184,8 @@ BAD = {
     "no gml": ("f.gml", b"graph [ node", read_graph, r"f\.gml is no readable gml file"),
     "short line": ("f.edgelist", b"a b 1\nb c\n", read_graph, r"f\.edgelist, line 2: 2 cell\(s\)"),
     "attributes": ("f.edgelist", b"a b {'weight': 1}\n", read_graph, r"line 1: attributes in braces"),
+    "edges not utf-8": ("f.edgelist", b"a \xfc\n", read_graph, r"f\.edgelist is not UTF-8.*save it as UTF-8"),
+    "graph not utf-8": ("f.gml", b"graph [ \xfc ]", read_graph, r"f\.gml is not UTF-8"),
     "remarks alone": ("f.edgelist", b"# a b\n", read_graph, r"has no edge"),
     "features in a markup": ("f.graphml", b"<graphml/>", read_features, r"suffix '\.graphml'; expected one of \.csv"),
     "unknown": ("f.xlsx", b"x", read_graph, r"suffix '\.xlsx'; expected one of .*\.edgelist"),

@@ -9,7 +9,7 @@ import pandas as pd
 
 from blockselect.extras import needed
 from blockselect.graphs.edge_tables import ENDS, WEIGHT
-from blockselect.graphs.io.packed import open_text
+from blockselect.graphs.io.packed import read_text
 
 _DECLARATIONS = ("<!DOCTYPE", "<!ENTITY")  # of no use in GraphML, and a way to make a small file a large one
 
@@ -17,8 +17,7 @@ _DECLARATIONS = ("<!DOCTYPE", "<!ENTITY")  # of no use in GraphML, and a way to 
 def read_markup(path: Path, suffix: str) -> Any:
     """A networkx graph of a GraphML or GML file."""
     networkx = needed("networkx", f"a {suffix} file")
-    with open_text(path) as lines:
-        text = lines.read()
+    text = read_text(path)
     if suffix == ".graphml" and any(word in text for word in _DECLARATIONS):
         raise ValueError(f"{path} declares entities, which GraphML does not need; export it again without them.")
     try:
@@ -32,22 +31,21 @@ def read_markup(path: Path, suffix: str) -> Any:
 def read_edge_list(path: Path) -> pd.DataFrame:
     """An edge list without a header: source, target and perhaps a weight, blanks between them, # before remarks."""
     rows: list[list[str]] = []
-    with open_text(path) as lines:
-        for number, line in enumerate(lines, start=1):
-            cells = line.partition("#")[0].split()
-            if not cells:
-                continue
-            if "{" in line:
-                raise ValueError(
-                    f"{path}, line {number}: attributes in braces; write the weights alone: "
-                    "networkx.write_weighted_edgelist(graph, path), or GraphML."
-                )
-            if len(cells) not in (2, 3) or len(cells) != len(rows[0] if rows else cells):
-                raise ValueError(
-                    f"{path}, line {number}: {len(cells)} cell(s); give each line source, target and perhaps a weight, "
-                    "with blanks between them, on all lines alike."
-                )
-            rows.append(cells)
+    for number, line in enumerate(read_text(path).split("\n"), start=1):
+        cells = line.partition("#")[0].split()
+        if not cells:
+            continue
+        if "{" in line:
+            raise ValueError(
+                f"{path}, line {number}: attributes in braces; write the weights alone: "
+                "networkx.write_weighted_edgelist(graph, path), or GraphML."
+            )
+        if len(cells) not in (2, 3) or len(cells) != len(rows[0] if rows else cells):
+            raise ValueError(
+                f"{path}, line {number}: {len(cells)} cell(s); give each line source, target and perhaps a weight, "
+                "with blanks between them, on all lines alike."
+            )
+        rows.append(cells)
     if not rows:
         raise ValueError(f"{path} has no edge; write one a line: source target.")
     return pd.DataFrame(rows, columns=[*ENDS, WEIGHT][: len(rows[0])])

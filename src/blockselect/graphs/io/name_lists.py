@@ -8,17 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from blockselect.arrays import ObjectArray
-from blockselect.graphs.io.packed import open_text
+from blockselect.graphs.io.packed import read_text
 
 
 def read_names(path: str | PathLike[str], *, column: int = 0) -> ObjectArray:
     """The names in a text file, without a header; where lines have tabs, those of one column."""
     file = Path(path)
-    try:
-        with open_text(file) as lines:
-            cells = [line.rstrip("\r\n").split("\t") for line in lines]
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{file} is not UTF-8 text ({error}); save it as UTF-8.") from error
+    cells = [line.split("\t") for line in read_text(file).split("\n")]
     while cells and cells[-1] == [""]:
         cells.pop()
     names = [line[column].strip() if column < len(line) else "" for line in cells]

@@ -31,6 +31,15 @@ def open_text(path: Path, *, newline: str | None = None) -> TextIO:
     return io.TextIOWrapper(io.BytesIO(_unpacked(path)), newline=newline, encoding="utf-8-sig")
 
 
+def read_text(path: Path) -> str:
+    """All of the text."""
+    try:
+        with open_text(path) as lines:
+            return lines.read()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not UTF-8 text ({error}); save it as UTF-8.") from error
+
+
 def _unpacked(path: Path) -> bytes:
     """All bytes, refused where they become far more than data do."""
     limit = max(_UNPACKED_BYTES, _UNPACKED_RATIO * path.stat().st_size)
