@@ -250,7 +250,9 @@ def test_an_unknown_method_is_refused_with_the_known_and_a_guess(refuse, options
 
 def test_an_unknown_protocol_is_refused_with_the_known_and_a_guess(refuse, options):
     message = refuse(*options, "--protocol", "link")
-    assert "--protocol: no protocol is called 'link'; known are: clustering, classification, links." in message
+    assert (
+        "--protocol: no protocol is called 'link'; known are: clustering, classification, links, structure." in message
+    )
     assert "Did you mean links?" in message
 
 
@@ -338,3 +340,14 @@ def test_progress_is_drawn_on_a_terminal_and_ctrl_c_stops_all(options, tmp_path)
     assert (code, stdout) == (130, b"")
     assert b"Traceback" not in shown
     assert list(tmp_path.iterdir()) == []
+
+
+def test_without_classes_methods_are_compared_by_the_links_they_explain(run, network, tmp_path, in_this_process):
+    options = ("--methods", "variance,morans-i", "--top", 4, "--runs", 2, "--out", tmp_path / "out")
+    result = run("compare", *network.options, *options)
+    assert result.exit_code == 0, result.stderr
+    assert "links explained ± sd" in result.stdout
+    rows = table(tmp_path / "out")
+    assert all(float(row["explained_links"]) >= 0 for row in rows)
+    assert rows[1]["agreement"] == rows[2]["agreement"] != ""
+    assert "No classes are used" in (tmp_path / "out" / "comparison.md").read_text(encoding="utf-8")

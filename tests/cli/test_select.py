@@ -26,7 +26,16 @@ from blockselect.cli.record import hash_matrix
 from blockselect.cli.settings import PARAMETER_OF
 from blockselect.report import draw_overview, render_png, summarize
 
-FILES = ["diagnostics.png", "overview.png", "report.html", "run.json", "scores.csv", "selected.csv"]
+FILES = [
+    "blocks.csv",
+    "diagnostics.png",
+    "nodes.csv",
+    "overview.png",
+    "report.html",
+    "run.json",
+    "scores.csv",
+    "selected.csv",
+]
 QUICK = ("--blocks", 3, "--top", 5, "--max-iter", 40, "--candidates", 6, "--resamples", 3)
 SAME = {"n_blocks": 3, "solver": Descent(step_size=0.08, max_iter=40, tol=0.0), "n_candidates": 6, "random_state": 0}
 PAPER = ("--paper", "--blocks", 3, "--top", 5)
@@ -59,7 +68,7 @@ def folder(run, network, tmp_path):
     return tmp_path / "out"
 
 
-def test_exactly_the_four_files_are_there(folder):
+def test_exactly_these_files_are_there(folder):
     assert sorted(path.name for path in folder.iterdir()) == FILES
 
 
@@ -82,6 +91,26 @@ def test_selected_features_come_with_their_block_means(folder, selector, network
     for row, column in zip(rows, best, strict=True):
         means = [features[labels == block, column].mean() for block in range(3)]
         assert_allclose([float(row[f"block_{block}"]) for block in range(3)], means, rtol=1e-12)
+
+
+def test_nodes_and_blocks_say_who_is_where_and_what_marks_it(folder, selector, network):
+    nodes, blocks = table(folder / "nodes.csv"), table(folder / "blocks.csv")
+    assert [int(row["block"]) for row in nodes] == selector.labels_.tolist()
+    assert [row["id"] for row in nodes] == [f"n{node}" for node in range(60)]
+    assert [int(row["size"]) for row in blocks] == selector.block_model_.block_sizes.tolist()
+    marks = {name: row["block"] for row in blocks for name in row["marked_by"].split("; ") if name}
+    selected = {row["feature"]: row["marked_block"] for row in table(folder / "selected.csv")}
+    assert marks == {name: block for name, block in selected.items() if block}
+
+
+def test_the_selected_features_are_saved_in_the_format_they_came_in(run, network, selector, tmp_path):
+    result = run("select", *network.options, *QUICK, "--out", tmp_path / "out", "--save-matrix")
+    assert result.exit_code == 0, result.stderr
+    rows = table(tmp_path / "out" / "matrix.csv")
+    chosen = selector.get_support(indices=True)
+    assert list(rows[0]) == ["id", *(network.names[column] for column in chosen)]
+    values = [[float(row[network.names[column]]) for column in chosen] for row in rows]
+    assert_allclose(values, network.graph.features.toarray()[:, chosen])
 
 
 def test_run_record_holds_settings_versions_and_hashes(folder, selector, network):

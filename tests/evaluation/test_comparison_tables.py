@@ -8,7 +8,7 @@ from blockselect.evaluation.comparison_tables import cells, csv_table, header, m
 
 TITLES = {"accuracy": "ACC", "nmi": "NMI"}
 FIGURES = {"accuracy": Figure(0.51234, 0.01), "nmi": Figure(0.2, 0.005)}
-SCORED = ComparisonRow("variance", 16, 15, FIGURES, 3, 123.4, 250.2, 200.0)
+SCORED = ComparisonRow("variance", 16, 15, FIGURES, 3, 123.4, 250.2, 200.0, agreement=0.256)
 FAILED = ComparisonRow("ndfs", 16, error="a | b, c")
 
 
@@ -28,6 +28,7 @@ def test_csv_holds_every_field_in_full_and_nothing_for_what_is_missing():
         "seconds",
         "peak_mb",
         "base_mb",
+        "agreement",
         "error",
     ]
     assert (failed["accuracy"], failed["seconds"], failed["error"]) == ("", "", "a | b, c")
@@ -41,10 +42,11 @@ def test_rows_for_people_are_rounded_and_say_what_failed():
         "ACC ± sd": "0.512 ± 0.010",
         "NMI ± sd": "0.200 ± 0.005",
         "zero rows": "3",
+        "agreement": "0.26",
         "seconds": "123",
         "peak MB": "250",
     }
-    assert cells(FAILED, TITLES) == ("ndfs", "16", "", "failed", "", "", "", "")
+    assert cells(FAILED, TITLES) == ("ndfs", "16", "", "failed", "", "", "", "", "")
 
 
 def test_markdown_keeps_bars_inside_their_cells():

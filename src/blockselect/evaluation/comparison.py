@@ -66,10 +66,10 @@ class ComparisonRow:
     n_selected: int | None = None
     figures: Mapping[str, Figure] = field(default_factory=dict)  # by measure of the protocol
     n_zero_rows: int | None = None
-    agreement: float | None = None  # mean share of features in common with each other method, over those of either
     seconds: float | None = None  # of the one ranking
     peak_mb: float | None = None  # of the process that ranked
     base_mb: float | None = None  # of the same before it ranked
+    agreement: float | None = None  # mean share of features in common with each other method, over those of either
     error: str | None = None
 
     def record(self, measures: Iterable[str]) -> dict[str, Any]:
