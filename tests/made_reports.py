@@ -84,7 +84,7 @@ STATES = {  # state: how the page is made, and a sentence that it must hold
         lambda: report(planted(), BMGUFS(3, block_model=np.arange(80) % 4, random_state=0)),
         "4 blocks, groups of nodes that link alike, were given",
     ),
-    "no names": (lambda: report(planted()), "The strongest are x"),
+    "no names": (lambda: report(planted()), "The strongest are \u2068x"),
     "three nodes": (
         lambda: report(three_nodes(), BMGUFS(1, n_blocks=2, n_candidates=1, random_state=0)),
         "Each node with the number of its block",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from blockselect.wording import count, cut, listed, number, per_cent, times
+from blockselect.wording import count, cut, in_text, listed, number, per_cent, times
 
 
 @pytest.mark.parametrize(
@@ -39,6 +39,11 @@ def test_counts_lifts_and_lists():
     assert (count(1433, "feature"), count(1, "node"), count(0)) == ("1,433 features", "1 node", "0")
     assert (times(7.345), times(44.2), times(1)) == ("7.3 ×", "44 ×", "1 ×")
     assert [listed(list(names)) for names in ("a", "ab", "abc")] == ["a", "a and b", "a, b and c"]
+
+
+def test_a_name_in_a_sentence_keeps_its_direction_to_itself():
+    assert in_text("حمض") == "\u2068حمض\u2069"
+    assert in_text(" ") == "\u2068(no name)\u2069"
 
 
 def test_long_names_lose_their_middle():

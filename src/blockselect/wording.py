@@ -41,8 +41,15 @@ def times(lift: float) -> str:
 
 
 def cut(name: str) -> str:
-    """A long name without its middle."""
+    """A long name without its middle; where there is none, something to point at."""
+    if not name.strip():
+        return "(no name)"
     return name if len(name) <= _HEAD + _TAIL + 1 else f"{name[:_HEAD]}…{name[-_TAIL:]}"
+
+
+def in_text(name: str) -> str:
+    """A name within a sentence, whichever way its letters run (first strong isolate)."""
+    return f"\u2068{cut(name)}\u2069"
 
 
 def listed(things: list[str]) -> str:

@@ -245,6 +245,15 @@ def test_a_table_and_a_networkx_graph_are_known_again():
     links = networkx.from_scipy_sparse_array(graph.adjacency)
     links = networkx.relabel_nodes(links, dict(enumerate(names)))
     selector = BlockModelSelector(5, n_blocks=3, n_candidates=2, random_state=0).fit(table, adjacency=links)
-    assert "The strongest are gene " in selector.show_report().html
+    assert "The strongest are \u2068gene " in selector.show_report().html
     assert plot.ordered_adjacency(selector, Figure().subplots()).images
     assert plot.features_by_block(selector, Figure().subplots()).images
+
+
+def test_a_portfolio_is_shown_where_a_selector_has_one(fitted):
+    selector, _ = fitted
+    assert "Portfolio" not in selector.show_report().html
+    selector.portfolio_ = pd.DataFrame({"way": ["plain", "<b>"], "share": [0.25, np.nan], "chosen": [True, False]})
+    shown = re.sub(r"\s+", " ", "".join(Outline(selector.show_report().html).text))
+    assert "plain0.25yes<b>–no" in shown.replace(" ", "")
+    del selector.portfolio_

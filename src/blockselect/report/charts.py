@@ -34,7 +34,7 @@ def explained_chart(curve: list[dict[str, Any]], n_selected: int) -> dict[str, A
         "x_label": "features, the best first (each step doubles them)",
         "cut": x(log2(n_selected)) if n_selected else None,
         "cut_label": f"selected: {count(n_selected)}",
-        "cut_at": 190,
+        "cut_at": _away_from(next((p["share"] for p in curve if p["n_features"] >= n_selected), 0.0), max(1.0, *ys)),
     }
 
 
@@ -69,7 +69,7 @@ def rank_chart(
         "x_label": "rank of the feature",
         "cut": x(n_selected + 0.5) if n_selected and n_selected < n else None,
         "cut_label": f"selected: {count(n_selected or 0)}",
-        "cut_at": 190 if dots else 30,
+        "cut_at": 190 if dots else _away_from(values[min(n_selected or 0, n - 1)], y_top),
     }
 
 
@@ -140,6 +140,11 @@ def _scale(low: float, high: float, *, horizontal: bool) -> Any:
     begin, end = (_LEFT, WIDTH - _RIGHT) if horizontal else (HEIGHT - _BOTTOM, _TOP)
     width = (high - low) or 1.0
     return lambda value: round(begin + (value - low) / width * (end - begin), 1)
+
+
+def _away_from(value: float, top: float) -> int:
+    """Where the name of the cut meets no line: high if the value there is low."""
+    return 30 if value < 0.5 * top else 190
 
 
 def _labelled(at: float, text: str) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from blockselect.wording import count, number, per_cent, times
 _HEAT_ROWS = 120  # features of the heat map: names stay legible
 _HEAT_MARKS = 5000
 _CARD_MARKERS = 6
+_NAME_ROOM = 22  # between the numbers of two blocks
 _RANKS = 400  # features of a chart by rank
 _CORRELATED = 60  # features whose correlations are drawn
 
@@ -130,10 +131,13 @@ def _furthest(differ: Any) -> str:
 def boundaries(summary: dict[str, Any]) -> list[dict[str, Any]]:
     """Blocks along the side of the ordered adjacency, in a square of 560, with the number where there is room."""
     bounds = block_bounds(summary["blocks"]["sizes"])
-    return [
-        {"block": block, "at": 560 * low, "end": 560 * high, "named": 560 * (high - low) >= 14}
-        for block, (low, high) in enumerate(pairwise(bounds))
-    ]
+    places, last = list[dict[str, Any]](), -float(_NAME_ROOM)
+    for block, (low, high) in enumerate(pairwise(bounds)):
+        middle = 560 * (low + high) / 2
+        named = middle - last >= _NAME_ROOM
+        last = middle if named else last
+        places.append({"block": block, "at": 560 * low, "middle": middle, "named": named})
+    return places
 
 
 def drawing(more: dict[str, Any]) -> dict[str, Any]:

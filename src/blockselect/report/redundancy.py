@@ -13,6 +13,7 @@ from blockselect.graphs.convert import as_dense
 ALIKE = 0.5  # correlation from which two features count as alike
 _MOST = 1000  # features whose pairs are compared
 _PAIRS = 10
+_SHOWN = 0.1  # correlation from which a pair is listed
 
 
 def redundancy(features: Features, chosen: IntArray) -> dict[str, Any] | None:
@@ -37,7 +38,7 @@ def redundancy(features: Features, chosen: IntArray) -> dict[str, Any] | None:
         "pairs": [
             {"first": int(compared[i]), "second": int(compared[j]), "correlation": float(apart[i, j])}
             for i, j in zip(rows, columns, strict=True)
-            if apart[i, j] > 0
+            if apart[i, j] >= _SHOWN
         ],
         "correlations": correlations.round(3).tolist(),
     }

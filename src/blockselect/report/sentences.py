@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from blockselect.report.explained import enough
-from blockselect.wording import count, cut, listed, number, per_cent, times
+from blockselect.wording import count, in_text, listed, number, per_cent, times
 
 STABLE = 0.9  # chance from which a feature is called stable
 
@@ -18,6 +18,8 @@ def headline(summary: dict[str, Any], details: dict[str, Any]) -> str:
     chosen, of = summary["counts"]["selected_features"], summary["counts"]["features"]
     if chosen == 0:
         return f"None of {count(of, 'feature')} explains the structure of {details['title']}"
+    if summary["blocks"]["count"] == 1:
+        return f"{count(chosen)} of {count(of, 'feature')} selected in {details['title']}, which has one block"
     verb = "explains" if chosen == 1 else "explain"
     return f"{count(chosen)} of {count(of, 'feature')} {verb} the structure of {details['title']}"
 
@@ -89,15 +91,16 @@ def which_features(summary: dict[str, Any]) -> str:
     selected = summary["selected"]
     if not selected:
         return "No feature is selected. All features can still be searched below, by their scores."
-    best = [cut(row["name"]) for row in selected[:3]]
+    best = [in_text(row["name"]) for row in selected[:3]]
     text = f"The strongest {'is' if len(best) == 1 else 'are'} {listed(best)}"
     stability = [row["stability"] for row in selected if "stability" in row]
     if stability:
         surely = sum(value >= STABLE for value in stability)
         text += f"; {count(surely)} of {count(len(stability))} would almost surely be selected again"
         text += f" (stability {STABLE} or more)"
-    prevalence = float(np.median([row["prevalence"] for row in selected]))
-    return f"{text}. Half of the selected are in {per_cent(prevalence)} of the nodes or more."
+    prevalence = per_cent(float(np.median([row["prevalence"] for row in selected])))
+    common = f"It is in {prevalence}" if len(selected) == 1 else f"Half of the selected are in {prevalence} or more"
+    return f"{text}. {common} of the nodes."
 
 
 def what_marks_blocks(summary: dict[str, Any]) -> str:
@@ -112,8 +115,8 @@ def what_marks_blocks(summary: dict[str, Any]) -> str:
     strongest = max(summary["selected"], key=lambda row: row["lift"])
     return (
         f"{count(len(marked))} of {count(blocks['count'])} blocks are marked by a selected feature; most mark block "
-        f"{block} ({count(features)}). The sharpest is {cut(strongest['name'])}, {times(strongest['lift'])} as common "
-        f"in block {strongest['marked_block']} as in all nodes."
+        f"{block} ({count(features)}). The sharpest is {in_text(strongest['name'])}, {times(strongest['lift'])} as "
+        f"common in block {strongest['marked_block']} as in all nodes."
     )
 
 

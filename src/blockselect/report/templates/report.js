@@ -29,6 +29,7 @@
   }
   const times = (lift) => (lift < 10 ? Number(lift.toPrecision(2)).toString() : count(Math.round(lift))) + " ×";
   function cut(name) {
+    if (!name.trim()) return "(no name)";
     const letters = Array.from(name);
     return letters.length <= 32 ? name : letters.slice(0, 20).join("") + "…" + letters.slice(-11).join("");
   }
