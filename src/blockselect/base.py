@@ -28,7 +28,7 @@ from blockselect.graphs.cells import check_cells
 from blockselect.graphs.convert import as_float_matrix
 from blockselect.graphs.feature_table import as_feature_table
 from blockselect.graphs.foreign_frames import anndata_matrix, is_anndata
-from blockselect.graphs.foreign_graphs import obsp_graph
+from blockselect.graphs.foreign_graphs import CONNECTIVITIES, obsp_graph
 from blockselect.graphs.row_chunks import RowChunks
 from blockselect.graphs.targets import refuse_graph_as_target
 
@@ -118,18 +118,20 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         )
         self.graph_source_ = "features" if adjacency is None else "adjacency"
         if adjacency is None and self.n_neighbors is None:
-            self._warn_of_made_links()
+            self._warn_of_made_links(X)
         return graph
 
     def _neighbors_to_link(self) -> int | None:
         """Nearest neighbours of each node in a graph built from the features; None: a missing graph is an error."""
         return self._default_neighbors if self.n_neighbors is None else int(self.n_neighbors)
 
-    def _warn_of_made_links(self) -> None:
+    def _warn_of_made_links(self, X: Any) -> None:
+        has_graph = not sparse.issparse(X) and is_anndata(X) and CONNECTIVITIES in X.obsp
+        known = f" (of this AnnData: adjacency={CONNECTIVITIES!r})" if has_graph else ""
         warnings.warn(
             f"fit was given no adjacency, so each node is linked with its {self._default_neighbors} nearest by the "
-            "very features that are to be selected. Pass the graph: fit(X, adjacency=graph), in a pipeline with "
-            "set_fit_request(adjacency=True); or set n_neighbors if this is what you want.",
+            f"very features that are to be selected. Pass the graph: fit(X, adjacency=graph){known}, in a pipeline "
+            "with set_fit_request(adjacency=True); or set n_neighbors if this is what you want.",
             UserWarning,
             stacklevel=2,
         )

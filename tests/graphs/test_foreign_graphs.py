@@ -118,6 +118,11 @@ def test_a_weight_can_be_chosen_or_left_out():
             as_adjacency(one, nodes=nodes, weight="size")
 
 
+def test_a_square_array_of_whole_numbers_is_a_matrix():
+    assert as_adjacency(np.array([[0, 1], [1, 0]])).nnz == 2
+    assert as_adjacency([[0, 1, 1], [1, 0, 1], [1, 1, 0]], nodes=3).nnz == 6
+
+
 def test_a_graph_says_itself_which_nodes_there_are():
     assert as_adjacency(weighted(networkx.Graph())).shape == (4, 4)
     assert len(find_block_models(networkx.karate_club_graph(), 2, rng=np.random.default_rng(0))[0].labels) == 34
@@ -170,5 +175,8 @@ def test_a_selector_takes_a_graph_of_networkx_and_a_string_key_of_anndata():
     assert_array_equal(by_key.scores_, by_graph.scores_)
     assert by_key.get_feature_names_out().tolist() == by_graph.get_feature_names_out().tolist()
     assert by_key.transform(cells).shape == (34, 2)
-    with pytest.raises(ValueError, match=r"no graph obsp\['nothing'\]; choose one of \['links'\]"):
+    cells.obsp["connectivities"] = cells.obsp.pop("links")
+    with pytest.warns(UserWarning, match=r"no adjacency.*of this AnnData: adjacency='connectivities'"):
+        assert BlockModelSelector(2, **settings).fit(cells).graph_source_ == "features"
+    with pytest.raises(ValueError, match=r"no graph obsp\['nothing'\]; choose one of \['connectivities'\]"):
         BlockModelSelector(2, **settings).fit(cells, adjacency="nothing")

@@ -148,14 +148,16 @@ def _matrix_or_edges(graph: Any, n_nodes: int | None, name: str) -> Any:
     """A square matrix stays; pairs of nodes, as rows or as two long rows, become a table of edges."""
     if np.ma.isMaskedArray(graph):
         return graph
-    rows = list(graph)
+    rows = [] if isinstance(graph, np.ndarray) else list(graph)
     if rows and all(isinstance(row, tuple) and len(row) in (2, 3) for row in rows):
         return _edges_of_tuples(rows)
     try:
         array = np.asarray(graph)
     except ValueError:
         return graph  # ragged: the matrix's own check names it
-    if array.ndim != 2 or array.shape[0] == array.shape[1] == n_nodes or array.dtype.kind not in "iuOUST":
+    if array.ndim != 2 or array.dtype.kind not in "iuOUST":
+        return array
+    if array.shape[0] == array.shape[1] and n_nodes in (None, len(array)):
         return array
     if array.shape == (2, 2):
         raise ValueError(
