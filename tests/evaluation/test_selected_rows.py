@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
+import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from blockselect import load_cora
-from blockselect.evaluation.selected_rows import count_zero_rows, unit_rows
+from blockselect import evaluate_selection, load_cora
+from blockselect.evaluation.selected_rows import count_zero_rows, read_features, unit_rows
 
 
 def test_rows_have_unit_length_or_are_zero_in_either_form():
@@ -21,3 +23,24 @@ def test_rows_have_unit_length_or_are_zero_in_either_form():
     assert (np.linalg.norm(narrow, axis=1) == 0).sum() == (cora.features[:, :16].sum(axis=1) == 0).sum()
     assert count_zero_rows(narrow) == (np.linalg.norm(narrow, axis=1) == 0).sum()
     assert count_zero_rows(wide) == (cora.features[:, :400].sum(axis=1) == 0).sum()
+
+
+def test_features_of_any_kind_give_the_same():
+    values = np.random.default_rng(0).poisson(1.0, (30, 6)).astype(float)
+    classes = pd.Series(np.arange(30) % 2)
+    kinds = [
+        values,
+        values.tolist(),
+        pd.DataFrame(values),
+        *map(sparse.csr_array(values).asformat, ["csr", "coo", "csc"]),
+    ]
+    accuracies = [evaluate_selection(kind, classes, [1, 4], n_runs=2).accuracies for kind in kinds]
+    for found in accuracies[1:]:
+        assert_allclose(found, accuracies[0])
+    assert read_features(values) is values
+
+
+def test_a_cell_that_is_no_number_is_named():
+    table = pd.DataFrame({"a": [1, 2], "b": [3, "x"]})
+    with pytest.raises(ValueError, match=r"features.*'x'.*(row|node) 1"):
+        evaluate_selection(table, [0, 1], [0], n_runs=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -19,6 +20,7 @@ from blockselect.evaluation.selected_rows import (
     check_one_class_a_row,
     check_selected,
     count_zero_rows,
+    read_features,
     unit_rows,
 )
 from blockselect.graphs.attributed import AttributedGraph
@@ -67,7 +69,7 @@ class Classification(SelectionProtocol):
 
 
 def classify_selection(
-    features: Features,
+    features: Any,
     classes: ArrayLike,
     selected: ArrayLike,
     *,
@@ -87,7 +89,7 @@ def classify_selection(
 
     Parameters
     ----------
-    features : array or CSR of shape (n, m)
+    features : array, sparse matrix or DataFrame of shape (n, m)
     classes : array of shape (n,)
         Known class of each node.
     selected : array of int (d,) or boolean array of shape (m,)
@@ -115,6 +117,7 @@ def classify_selection(
     >>> bool(scores.averaged_accuracies.mean() > scores.accuracies.mean())
     True
     """
+    features = read_features(features)
     n_nodes, n_features = features.shape
     known = np.unique(check_one_class_a_row(classes, n_nodes), return_inverse=True)[1]
     check_at_least_one(n_runs=n_runs, n_labels=n_labels)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -22,6 +23,7 @@ from blockselect.evaluation.selected_rows import (
     check_one_class_a_row,
     check_selected,
     count_zero_rows,
+    read_features,
     unit_rows,
 )
 from blockselect.graphs.attributed import AttributedGraph
@@ -81,7 +83,7 @@ class Clustering(SelectionProtocol):
 
 
 def evaluate_selection(
-    features: Features,
+    features: Any,
     classes: ArrayLike,
     selected: ArrayLike,
     *,
@@ -99,7 +101,7 @@ def evaluate_selection(
 
     Parameters
     ----------
-    features : array or CSR of shape (n, m)
+    features : array, sparse matrix or DataFrame of shape (n, m)
     classes : array of shape (n,)
         Known class of each node.
     selected : array of int (d,) or boolean array of shape (m,)
@@ -127,6 +129,7 @@ def evaluate_selection(
     >>> scores.accuracies.shape, scores.n_zero_rows > 0
     ((2,), True)
     """
+    features = read_features(features)
     n_nodes, n_features = features.shape
     known = check_one_class_a_row(classes, n_nodes)
     wanted = len(np.unique(known)) if n_clusters is None else n_clusters

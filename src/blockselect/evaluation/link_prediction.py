@@ -15,7 +15,13 @@ from sklearn.utils import check_random_state
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.errors import ParameterError
 from blockselect.evaluation.protocol import SelectionProtocol
-from blockselect.evaluation.selected_rows import check_at_least_one, check_selected, count_zero_rows, unit_rows
+from blockselect.evaluation.selected_rows import (
+    check_at_least_one,
+    check_selected,
+    count_zero_rows,
+    read_features,
+    unit_rows,
+)
 from blockselect.graphs.attributed import AttributedGraph
 
 SHARE = 0.1
@@ -112,7 +118,7 @@ def hide_links(adjacency: Sparse, *, share: float = SHARE, random_state: Any = N
 
 
 def predict_links(
-    features: Features,
+    features: Any,
     split: HiddenLinks,
     selected: ArrayLike,
     *,
@@ -127,7 +133,7 @@ def predict_links(
 
     Parameters
     ----------
-    features : array or CSR of shape (n, m)
+    features : array, sparse matrix or DataFrame of shape (n, m)
     split : HiddenLinks
         See `hide_links`. Features should be selected by ``split.kept``.
     selected : array of int (d,) or boolean array of shape (m,)
@@ -149,6 +155,7 @@ def predict_links(
     >>> bool(predict_links(cora.features, split, [1177, 1263, 1425]).aucs.mean() > 0.5)
     True
     """
+    features = read_features(features)
     if features.shape[0] != split.kept.shape[0]:
         raise ValueError(
             f"split is of {split.kept.shape[0]} nodes but features has {features.shape[0]} rows; "

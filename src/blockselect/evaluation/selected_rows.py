@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 from sklearn.preprocessing import normalize
 
 from blockselect.arrays import Features, IntArray
 from blockselect.errors import ParameterError
+from blockselect.graphs.convert import as_float_matrix
+from blockselect.graphs.number_arrays import check_entries
+
+
+def read_features(features: Any) -> Features:
+    """Features of any kind that selectors take; arrays and CSR matrices of numbers stay as they are."""
+    if isinstance(features, np.ndarray) and features.ndim == 2 and features.dtype.kind in "fiub":
+        return features
+    return features if issparse(features) and features.format == "csr" else as_float_matrix(features, "features")
 
 
 def check_selected(selected: ArrayLike, n_features: int) -> IntArray:
@@ -16,14 +27,20 @@ def check_selected(selected: ArrayLike, n_features: int) -> IntArray:
     given = np.asarray(selected)
     if given.dtype == bool:
         if given.shape != (n_features,):
-            raise ParameterError("selected", f"is a mask of shape {given.shape} but there are {n_features} features.")
+            raise ParameterError(
+                "selected",
+                f"is a mask of shape {given.shape} but there are {n_features} features; give one entry each.",
+            )
         given = np.flatnonzero(given)
     if given.ndim != 1 or given.size == 0:
         raise ParameterError("selected", f"has shape {given.shape}; expected a list of at least one feature.")
-    if given.dtype.kind not in "iu" or given.min() < 0 or given.max() >= n_features:
+    if given.dtype.kind not in "iu":
         raise ParameterError(
-            "selected", f"must hold whole numbers from 0 to {n_features - 1}, the columns of features."
+            "selected", f"holds {given[0].item()!r}; expected whole numbers from 0 to {n_features - 1}, or a mask."
         )
+    check_entries(
+        "selected", given, (given >= 0) & (given < n_features), f"is no column; there are 0 to {n_features - 1}"
+    )
     columns = np.unique(given).astype(np.intp)
     if len(columns) < len(given):
         raise ParameterError("selected", f"names {len(given) - len(columns)} feature(s) twice; name each once.")
