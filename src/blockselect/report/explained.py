@@ -11,10 +11,10 @@ from sklearn.cluster import KMeans, MiniBatchKMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 
-from blockselect.arrays import Features, IntArray, Sparse
-from blockselect.consensus.link_likelihood import link_gain
+from blockselect.arrays import Features, IntArray
+from blockselect.evaluation.explained_links import links_explained
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.convert import as_dense, membership_matrix
+from blockselect.graphs.convert import as_dense
 
 _BEYOND = 4  # times the selected features: would more of them explain more?
 _MOST = 2048  # features of one clustering
@@ -47,14 +47,15 @@ def explained_by_size(
         `n_features` and `share`, rising by the number; empty where the blocks explain nothing or nothing can be used.
         A share may be above 1: features can hold structure that the blocks miss.
     """
-    of_blocks = _explained(graph.adjacency, labels)
+    of_blocks = links_explained(graph.adjacency, labels)
     if of_blocks <= 1e-12 or not len(order):
         return []
     n_clusters = int(labels.max()) + 1
     return [
         {
             "n_features": size,
-            "share": _explained(graph.adjacency, _clusters(graph.features[:, order[:size]], n_clusters)) / of_blocks,
+            "share": links_explained(graph.adjacency, _clusters(graph.features[:, order[:size]], n_clusters))
+            / of_blocks,
         }
         for size in sizes_to_try(n_selected, len(order))
     ]
@@ -84,9 +85,3 @@ def _clusters(features: Features, n_clusters: int) -> IntArray:
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different rows than clusters: fewer clusters
         found: IntArray = kind(n_clusters, n_init=_STARTS, random_state=0).fit_predict(rows)
     return np.unique(found, return_inverse=True)[1]
-
-
-def _explained(adjacency: Sparse, labels: IntArray) -> float:
-    F = membership_matrix(labels)
-    weights = (F.T @ (adjacency @ F)).toarray()
-    return link_gain(weights / weights.sum())
