@@ -8,7 +8,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
-from blockselect import plot, selection_stability
+from blockselect import make_selector, plot, selection_stability
 from blockselect.inspection.markers import block_markers
 from blockselect.plot.ink import BLUE, GREY
 from made_fits import easy_network, fit
@@ -98,3 +98,14 @@ def test_without_axes_a_new_figure_is_made():
     ax = plot.scores([1.0, 2.0])
     assert ax.figure.number in plt.get_fignums()
     plt.close(ax.figure)
+
+
+def test_a_method_without_blocks_shows_its_scores_and_stability_alone(network, ax):
+    method = make_selector("morans-i", 5).fit(network.features, adjacency=network.adjacency)
+    assert len(plot.scores(method, ax).patches) == 20
+    with pytest.raises(ValueError, match="finds no blocks"):
+        plot.features_by_block(method, ax)
+    with pytest.raises(ValueError, match="pass it again"):
+        plot.stability(method, ax)
+    plot.stability(method, ax, X=network.features, adjacency=network.adjacency, n_resamples=3)
+    assert "on average" in ax.get_title(loc="left")

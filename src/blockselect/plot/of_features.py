@@ -11,9 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from blockselect.arrays import FloatArray, IntArray
 from blockselect.base import ScoreSelector, best_first
+from blockselect.errors import ParameterError
 from blockselect.inspection.markers import block_markers
 from blockselect.inspection.stability import selection_stability
 from blockselect.plot.ink import AROUND, BLUE, GREY, INK, axes_or_new, bare, title
+from blockselect.weak_network import WeakNetwork
 from blockselect.wording import count, cut, number, per_cent
 
 SHOWN = 20  # features whose names are legible
@@ -95,8 +97,9 @@ def features_by_block(
     """
     ax = axes_or_new(ax)
     if isinstance(source, ScoreSelector):
-        features = source._fitted_to.recall()[0] if X is None else X
-        matrix = source._check_matrix(features)
+        if not hasattr(source, "labels_"):
+            raise ParameterError("source", f"is a {type(source).__name__}, which finds no blocks; pass lifts instead.")
+        matrix = source._check_matrix(_recall(source)[0] if X is None else X)
         shown = _best_selected(source)[:n_shown]
         _, _, every = _read(source, None, feature_names)
         lift = block_markers(matrix, source.labels_).lift[:, shown].T
@@ -132,6 +135,8 @@ def stability(
     *,
     ranking: ArrayLike | None = None,
     support: NDArray[np.bool_] | None = None,
+    X: Any = None,
+    adjacency: Any = None,
     n_resamples: int = 8,
 ) -> Axes:
     """The chance of each feature to be selected again, by rank; selected features are filled.
@@ -139,14 +144,16 @@ def stability(
     Parameters
     ----------
     source : fitted selector, or array of shape (m,)
-        Of a selector it is estimated here, which takes as long as :func:`blockselect.selection_stability` does; its
-        network must still be in memory. An array holds the stability itself.
+        Of a selector it is estimated here, which takes as long as :func:`blockselect.selection_stability` does. An
+        array holds the stability itself.
     ax : matplotlib axes, optional
         Where to draw; a new figure otherwise.
     ranking : array of shape (m,), optional
         Rank of each feature, 1 is the best; an array is taken in its own order otherwise.
     support : boolean array of shape (m,), optional
         Which are selected; all of an array otherwise.
+    X, adjacency
+        Of a selector: the network of the fit; may be left out while it is in memory.
     n_resamples : int, default=8
         Resampled graphs, where it is estimated.
 
@@ -156,7 +163,7 @@ def stability(
     """
     ax = axes_or_new(ax)
     if isinstance(source, ScoreSelector):
-        X, adjacency = source._fitted_to.recall()
+        X, adjacency = _recall(source) if X is None else (X, adjacency)
         values = selection_stability(source, X, adjacency=adjacency, n_resamples=n_resamples)
         ranking, support = source.ranking_, source.support_
     else:
@@ -235,6 +242,12 @@ def _read(
         selected = np.ones(len(values), dtype=bool)
     names = [f"x{i}" for i in range(len(values))] if feature_names is None else [str(name) for name in feature_names]
     return values, selected if support is None else np.asarray(support, dtype=bool), names
+
+
+def _recall(selector: ScoreSelector) -> tuple[Any, Any]:
+    """The network of the fit, where it is remembered and still in memory."""
+    remembered: WeakNetwork = getattr(selector, "_fitted_to", WeakNetwork())
+    return remembered.recall()
 
 
 def _best_selected(selector: ScoreSelector) -> IntArray:

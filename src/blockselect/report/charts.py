@@ -97,13 +97,13 @@ def matrix_chart(values: FloatArray, titles: list[list[str]], *, diverging: bool
     top = float(np.abs(values).max()) or 1.0
     cell = CELL if k <= _WRITTEN else max(8, CELL * _WRITTEN // k)
     step = ceil(k / 20)
+    full = 0.5 if k <= _WRITTEN else 1.0  # under a number colour stays light enough to read it in both themes
     cells = [
         {
             "x": _MARGIN + column * cell,
             "y": _MARGIN + row * cell,
-            "alpha": f"{min(1.0, abs(values[row, column]) / top):.3f}",
+            "alpha": f"{full * abs(values[row, column]) / top:.3f}",
             "less": bool(diverging and values[row, column] < 0),
-            "strong": abs(values[row, column]) > 0.5 * top,
             "text": _digits(float(values[row, column]), digits) if k <= _WRITTEN else "",
             "title": titles[row][column],
         }
