@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,7 +17,7 @@ from blockselect.plot.graph_image import drawing, draws_each_node, ordered_links
 from blockselect.report.provenance import package_versions, python_to_repeat, settings_table
 from blockselect.report.redundancy import redundancy
 
-_ROWS_BYTES = 6_500_000  # of the table of features in the page; the rest of it is in scores.csv
+_ROWS_BYTES = 8_000_000  # of the table of features in the page; the rest of it is in scores.csv
 
 
 def details(
@@ -93,7 +94,7 @@ def feature_rows(summary: dict[str, Any], markers: Markers, most_bytes: int = _R
             *(_short(summary["measures"][measure][index]) for measure in measures),
             strips[index],
         ]
-        room -= 48 + 4 * len(names[index].encode("utf-8", "replace")) // 3 + len(strips[index]) + 8 * len(measures)
+        room -= len(json.dumps(row, separators=(",", ":"))) + 1
         if room < 0:
             break
         rows.append(row)
