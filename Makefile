@@ -47,8 +47,12 @@ shapes: $(VENV)/.dev
 	BLOCKSELECT_SHAPE_NODES=20000 $(PYTEST) tests/test_shapes.py --durations=0
 
 # Every selector on more than ten thousand random networks; a quarter of an hour.
+# Readers of files are fuzzed too, guided by coverage: SECONDS for each format.
+SECONDS ?= 60
 fuzz: $(VENV)/.dev
 	BLOCKSELECT_FUZZ_EXAMPLES=300 $(PYTEST) tests/test_fuzz.py
+	$(INSTALL) --editable '.[fuzz]'
+	$(BIN)/python scripts/fuzz_readers.py --seconds $(SECONDS)
 
 # All tests in an order of chance; SEED=… repeats one.
 shuffled: SEED := $(shell date +%s)

@@ -1,64 +1,144 @@
-"""Files appear together and whole, or not at all."""
+"""A folder of results is written as one unit: whole, or not at all, whatever ends the writing and whenever."""
 
 from __future__ import annotations
 
-import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from blockselect.cli import outputs
-from blockselect.cli.outputs import write_together
+from blockselect.cli.failure import Failure
+from blockselect.cli.outputs import check_folder, parse_folder, write_together
+from file_steps import Killer
 
-FILES = {"one.txt": b"first", "two.txt": b"second"}
+OLD = {"one.txt": b"old first", "sub/two.txt": b"old second", "run.json": b"old mark"}
+FILES = {"one.txt": b"first", "run.json": b"mark", "sub/two.txt": b"second", "sub/three.txt": b"third"}
+
+
+def write(folder, files=FILES):
+    write_together(folder, files, mark="run.json")
 
 
 def tree(folder):
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def fail_at(monkeypatch, name, error):
-    """Let the move of one file fail, all being staged."""
-    replace = Path.replace
-
-    def fragile(self, target):
-        if Path(target).name == name:
-            raise error
-        return replace(self, target)
-
-    monkeypatch.setattr(Path, "replace", fragile)
-
-
 def test_files_are_written_with_nothing_beside_them(tmp_path):
-    write_together(tmp_path / "a" / "b", FILES)
+    write(tmp_path / "a" / "b")
     assert tree(tmp_path) == {f"a/b/{name}": content for name, content in FILES.items()}
+    assert not [path for path in tmp_path.rglob("*") if path.name.endswith(".tmp")]
+
+
+def test_older_files_are_replaced_and_others_stay(tmp_path):
+    (tmp_path / "mine.txt").write_bytes(b"mine")
+    write(tmp_path, OLD)
+    write(tmp_path)
+    assert tree(tmp_path) == {**FILES, "mine.txt": b"mine"}
 
 
 def test_files_have_the_permissions_of_any_new_file(tmp_path):
-    write_together(tmp_path, FILES)
+    write(tmp_path / "new")
     (tmp_path / "plain").write_bytes(b"")
-    assert (tmp_path / "one.txt").stat().st_mode == (tmp_path / "plain").stat().st_mode
-
-
-@pytest.mark.parametrize("error", [OSError("gone"), KeyboardInterrupt()])
-@pytest.mark.parametrize("name", FILES)
-def test_a_failure_while_moving_leaves_neither_file_nor_folder(tmp_path, monkeypatch, name, error):
-    fail_at(monkeypatch, name, error)
-    with pytest.raises(type(error)):
-        write_together(tmp_path / "a" / "b", FILES)
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize("error", [OSError("full"), KeyboardInterrupt()])
-def test_a_failure_while_writing_keeps_the_older_files(tmp_path, monkeypatch, error):
-    (tmp_path / "one.txt").write_bytes(b"old")
-    monkeypatch.setattr(outputs.os, "fsync", lambda stream: (_ for _ in ()).throw(error))
-    with pytest.raises(type(error)):
-        write_together(tmp_path, FILES)
-    assert tree(tmp_path) == {"one.txt": b"old"}
+    (tmp_path / "folder").mkdir()
+    assert (tmp_path / "new" / "one.txt").stat().st_mode == (tmp_path / "plain").stat().st_mode
+    assert (tmp_path / "new").stat().st_mode == (tmp_path / "folder").stat().st_mode
 
 
 def test_a_relative_folder_is_made_where_the_command_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    write_together(Path("here"), FILES)
-    assert sorted(os.listdir(tmp_path / "here")) == sorted(FILES)
+    write(Path("here"))
+    write(Path())
+    assert tree(tmp_path) == {**FILES, **{f"here/{name}": content for name, content in FILES.items()}}
+
+
+def test_a_folder_that_another_process_makes_meanwhile_is_filled(tmp_path, monkeypatch):
+    rename = Path.rename
+
+    def later(self, target):
+        target.mkdir()
+        (target / "one.txt").write_bytes(b"theirs")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", later)
+    write(tmp_path / "out")
+    assert tree(tmp_path / "out") == FILES
+
+
+def fail(error):
+    raise error
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+@pytest.mark.parametrize("before", [{}, OLD], ids=["new", "older"])
+def test_a_failure_at_any_step_leaves_what_was_there(tmp_path, monkeypatch, before, error):
+    n_steps = 0
+    while True:
+        n_steps += 1
+        folder = tmp_path / str(n_steps) / "results"
+        folder.parent.mkdir()
+        if before:
+            write(folder, before)
+        with monkeypatch.context() as patch:
+            Killer(n_steps, lambda: fail(error)).watch(patch.setattr)
+            try:
+                write(folder)
+            except type(error):
+                pass
+            else:
+                break
+        assert tree(folder) == before
+        assert sorted(path.name for path in folder.parent.iterdir()) == (["results"] if before else [])
+    assert n_steps > 8
+    assert tree(folder) == FILES
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from blockselect.cli.outputs import write_together
+from file_steps import Killer
+
+Killer(int(sys.argv[2]), lambda: os._exit(9)).watch(setattr)
+write_together(Path(sys.argv[3]), eval(sys.argv[4]), mark="run.json")
+"""
+
+
+@pytest.mark.parametrize("before", [{}, OLD], ids=["new", "older"])
+def test_a_kill_at_any_step_leaves_no_folder_that_looks_whole_and_is_not(tmp_path, before):
+    folder, code, at = tmp_path / "results", 9, 0
+    while code == 9:
+        at += 1
+        shutil.rmtree(folder, ignore_errors=True)
+        if before:
+            write(folder, before)
+        command = [sys.executable, "-c", KILLED, Path(__file__).parents[1], str(at), folder, repr(FILES)]
+        code = subprocess.run(command, check=False).returncode
+        found = {name: content for name, content in tree(folder).items() if ".tmp" not in name}
+        assert "run.json" not in found or found in (before, FILES)
+        if not before:
+            assert found in ({}, FILES)  # one step
+        write(folder)
+        assert {name: content for name, content in tree(folder).items() if ".tmp" not in name} == FILES
+    assert code == 0
+    assert at > 8
+
+
+def test_a_name_without_a_letter_is_refused():
+    for text in ("", "  "):
+        with pytest.raises(Failure, match="--out is empty; name a folder"):
+            parse_folder(text)
+    assert parse_folder(".") == Path()
+
+
+@pytest.mark.parametrize("name", ["x" * 300, "ok/" + "x" * 300, "x/" * 3000])
+def test_a_name_that_no_folder_can_have_is_refused(tmp_path, name):
+    with pytest.raises(Failure, match=r"--out is '.{1,90}: File name too long; name another folder"):
+        check_folder(tmp_path / name, ["run.json"])
+
+
+def test_a_name_of_the_longest_length_can_be_written(tmp_path):
+    write(tmp_path / ("x" * 255))
+    assert tree(tmp_path / ("x" * 255)) == FILES

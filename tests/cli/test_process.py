@@ -7,6 +7,8 @@ import re
 import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -147,3 +149,42 @@ def test_progress_is_drawn_on_a_terminal_and_ctrl_c_stops_the_process(network, t
     assert (code, stdout) == (130, b"")
     assert b"Traceback" not in shown
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("name", "said"), [("SIGTERM", "terminated."), ("SIGHUP", "hung up.")])
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes cannot be listed here")
+def test_a_signal_that_ends_a_process_leaves_neither_workers_nor_files(network, tmp_path, name, said):
+    """While two workers cluster, which would take hours."""
+    classes = tmp_path / "classes.csv"
+    classes.write_text("id,class\n" + "".join(f"n{node},{node % 2}\n" for node in range(60)))
+    options = [*network.options, "--classes", classes, "--methods", "variance", "--runs", "1000000", "--workers", "2"]
+    process = subprocess.Popen(
+        [*COMMAND, "compare", *options, "--top", "5", "--out", tmp_path / "out"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    while sum(ticks > 100 for ticks in session_of(process.pid).values()) < 3 and process.poll() is None:
+        time.sleep(0.02)
+    process.send_signal(getattr(signal, name))
+    stdout, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stdout, stderr) == (128 + getattr(signal, name), "", f"{said}\n")
+    assert list(tmp_path.iterdir()) == [classes]
+    until = time.monotonic() + 20
+    while session_of(process.pid) and time.monotonic() < until:  # the tracker of semaphores ends a moment later
+        time.sleep(0.02)
+    assert session_of(process.pid) == {}
+
+
+def session_of(leader):
+    """Living processes that a session leader has started, itself included, and what each has worked, in ticks."""
+    found = {}
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = status.read_text().rpartition(")")[2].split()
+        except OSError:  # it ended meanwhile
+            continue
+        if int(fields[3]) == leader and fields[0] != "Z":
+            found[int(status.parent.name)] = int(fields[11]) + int(fields[12])
+    return found

@@ -130,12 +130,13 @@ def test_two_processes_share_a_folder(config, undisturbed, tmp_path):
     assert files(tmp_path) == undisturbed
 
 
-def test_ctrl_c_ends_cleanly_and_keeps_what_came(config, undisturbed, tmp_path):
+@pytest.mark.parametrize(("name", "said"), [("SIGINT", "interrupted."), ("SIGHUP", "hung up.")])
+def test_ctrl_c_and_the_end_of_a_terminal_end_cleanly_and_keep_what_came(config, undisturbed, tmp_path, name, said):
     process = start(config, tmp_path, "--workers", "2")
-    stdout, stderr = end_midway(process, tmp_path, signal.SIGINT)
-    assert process.returncode == 130
+    stdout, stderr = end_midway(process, tmp_path, getattr(signal, name))
+    assert process.returncode == 128 + getattr(signal, name)
     assert stdout == ""
-    assert stderr == "the trials that had ended are kept; the same command goes on from there.\ninterrupted.\n"
+    assert stderr == f"the trials that had ended are kept; the same command goes on from there.\n{said}\n"
     assert kept(tmp_path) >= 4
     assert resume(config, tmp_path) == undisturbed
 

@@ -173,6 +173,8 @@ def test_json_is_the_summary_and_the_only_thing_on_stdout(run, network):
     summary = json.loads(result.stdout)
     assert len(summary["selected"]) == 5
     assert summary["feature_names"] == network.names
+    assert summary["nodes"]["ids"] == [f"n{node}" for node in range(60)]
+    assert np.bincount(summary["nodes"]["blocks"]).tolist() == summary["blocks"]["sizes"]
     assert result.stderr == ""
 
 
@@ -191,9 +193,18 @@ def test_summary_names_the_best_features_and_the_files(run, network, selector, t
     result = run("select", *network.options, *QUICK, "--out", tmp_path / "out")
     best = network.names[int(selector.scores_.argmax())]
     assert f"1   {best} " in result.stdout
+    assert f"wrote {tmp_path / 'out' / 'report.html'}; beside it selected.csv" in " ".join(result.stdout.split())
+    assert "Found 3 blocks of nodes that link alike. Selected 5 features that follow them best;" in result.stdout
+    assert "guided by" not in result.stdout
+    assert result.stderr == ""
+
+
+def test_details_are_shown_where_they_are_asked_for(run, network, tmp_path):
+    result = run("select", *network.options, *QUICK, "-v", "--out", tmp_path / "out")
     for name in FILES:
         assert f"wrote {tmp_path / 'out' / name}" in result.stdout
-    assert result.stderr == ""
+    for detail in ("0 nodes have no link", "block sizes: ", "relative error of the block model: 0.", "guided by "):
+        assert detail in result.stdout
 
 
 def test_names_cannot_steer_the_terminal_or_pass_as_markup(run, network, tmp_path):
@@ -349,20 +360,21 @@ def test_features_that_match_the_graph_come_with_p_and_q_values(run, tmp_path):
 
 def test_the_summary_says_how_many_blocks_were_chosen_and_who_voted(run, network, tmp_path):
     options = ("--top", 5, "--max-iter", 5, "--candidates", 12, "--resamples", 0)
-    shown = run("select", *network.options, *options, "--out", tmp_path / "auto").stdout
+    shown = run("select", *network.options, *options, "-v", "--out", tmp_path / "auto").stdout
     record = record_of(tmp_path / "auto")
-    assert f", {record['n_blocks']} blocks (chosen), " in shown
-    assert f"guided by: {sum(row['voted'] for row in record['criteria'])} of 12 candidates (" in shown
+    assert f"Found {record['n_blocks']} blocks of nodes that link alike, as many as the links show." in shown
+    assert f"guided by {sum(row['voted'] for row in record['criteria'])} of 12 candidate block models (" in shown
 
 
 def test_what_the_budget_cut_is_shown_and_recorded(run, network, tmp_path):
     options = (*QUICK, "--candidates", 9, "--resamples", 8, "--budget", 1, "--out", tmp_path / "cut")
-    shown = run("select", *network.options, *options).stdout
-    assert "budget: 6 of 9 candidates and at most 5 of 50 rounds" in shown
+    shown = run("select", *network.options, *options, "-v").stdout
+    assert "the search was shortened to its budget; --budget raises it." in shown
+    assert "the budget left 6 of 9 candidates and at most 5 of 50 rounds" in shown
     record = record_of(tmp_path / "cut")
     assert record["effort"]["candidates"] == {"asked": 9, "made": 6}
     assert record["n_resamples"] == 5
-    assert "budget:" not in run("select", *network.options, *QUICK, "--out", tmp_path / "whole").stdout
+    assert "budget" not in run("select", *network.options, *QUICK, "--out", tmp_path / "whole").stdout
 
 
 def test_no_discovery_is_a_warning_and_an_empty_table(run, network, tmp_path):
@@ -393,7 +405,7 @@ def test_too_few_scores_are_one_line_of_warning_even_when_quiet(run, network, tm
 def test_cora_by_name_is_the_cora_of_the_package(run, tmp_path):
     quick = ("--blocks", 7, "--candidates", 6, "--resamples", 0)
     result = run("select", "--dataset", "cora", *quick, "--top", 64, "--out", tmp_path / "out")
-    assert "2,708 nodes (0 isolated), 5,278 links, 7 blocks, 1,433 features (1 empty)" in result.stdout
+    assert "cora: 2,708 nodes, 5,278 links, 1,433 features.\nFound 7 blocks of nodes that link alike." in result.stdout
     cora = load_cora()
     fitted = BlockModelSelector(64, n_blocks=7, n_candidates=6, random_state=0)
     fitted.fit(cora.features, adjacency=cora.adjacency)

@@ -46,7 +46,7 @@ def test_choices_are_those_the_selector_knows(options):
 
 
 def test_options_become_parameters_of_the_selector_and_of_its_solver():
-    selector = make_selector({"top": "0.25", "blocks": "3", "joint": False, "tol": "0", "dtype": None}, paper=False)
+    selector = make_selector({"top": "0.25", "blocks": "3", "joint": False, "tol": "0", "dtype": None}, "block-model")
     assert isinstance(selector, BlockModelSelector)
     assert (selector.n_features_to_select, selector.n_blocks, selector.joint) == (0.25, 3, False)
     assert selector.solver.get_params() == Descent(step_size=0.08, max_iter=25, tol=0.0).get_params()
@@ -54,10 +54,10 @@ def test_options_become_parameters_of_the_selector_and_of_its_solver():
 
 
 def test_the_solver_of_the_paper_keeps_its_other_settings():
-    selector = make_selector({"blocks": "3", "max-iter": "7"}, paper=True)
+    selector = make_selector({"blocks": "3", "max-iter": "7"}, "bmgufs")
     assert type(selector) is BMGUFS
     assert (selector.solver.max_iter, selector.solver.gradient, selector.solver.tol) == (7, "paper", 0.0)
-    assert make_selector({"blocks": "3"}, paper=True).get_params() == BMGUFS(n_blocks=3, random_state=0).get_params()
+    assert make_selector({"blocks": "3"}, "bmgufs").get_params() == BMGUFS(n_blocks=3, random_state=0).get_params()
 
 
 COUNT = Interval(Integral, 1, None, closed="left")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from io import StringIO
 
-from blockselect import BlockModelSelector, Descent, selection_stability
+from blockselect import BMGUFS, BlockModelSelector, Descent, selection_stability
 from blockselect.cli import terminal
 
 
@@ -15,7 +15,7 @@ class Terminal(StringIO):
 
 def test_every_stage_of_a_fit_has_a_name_here(network):
     seen = []
-    selector = BlockModelSelector(5, n_blocks=3, n_candidates=2, solver=Descent(max_iter=2), random_state=0)
+    selector = BlockModelSelector("auto", n_candidates=2, solver=Descent(max_iter=2), random_state=0)
     graph = network.graph
 
     def progress(stage, done, total):
@@ -23,7 +23,23 @@ def test_every_stage_of_a_fit_has_a_name_here(network):
 
     selector.fit(graph.features, adjacency=graph.adjacency, progress=progress)
     selection_stability(selector, graph.features, adjacency=graph.adjacency, n_resamples=3, progress=progress)
-    assert set(seen) == set(terminal.STAGES)
+    assert {*seen, "reading", "writing"} == set(terminal.STAGES)  # these two are the command's
+
+
+def test_stages_that_last_report_each_part(network):
+    """No bar stands still: every candidate that is found, refined or rescored moves it."""
+    seen = []
+    selector = BlockModelSelector(5, n_blocks=3, n_candidates=12, solver=Descent(max_iter=2), random_state=0)
+    selector.fit(network.graph.features, adjacency=network.graph.adjacency, progress=lambda *step: seen.append(step))
+    assert [done for stage, done, total in seen if (stage, total) == ("block models", 12)] == [2, 4, 6, 8, 10, 12]
+    assert [done for stage, done, _ in seen if stage == "screening"] == [*range(16), 15]
+    seen.clear()
+    BMGUFS(5, n_blocks=3, random_state=0).fit(
+        network.graph.features, adjacency=network.graph.adjacency, progress=lambda *step: seen.append(step)
+    )
+    assert [step for step in seen if step[0] == "block models" and step[2] == 100] == [
+        ("block models", done, 100) for done in (0, 20, 40, 60, 80)
+    ]
 
 
 def test_stages_are_shown_by_their_names_with_what_is_done(monkeypatch):
@@ -34,7 +50,7 @@ def test_stages_are_shown_by_their_names_with_what_is_done(monkeypatch):
         report("block models", 1, 1)
         report("resampling", 2, 8)
         report("cora.zip", 10, 20)
-    for text in ("finding block models", "1/1", "refitting resampled graphs", "2/8", "cora.zip", "10/20"):
+    for text in ("finding blocks in the network", "100%", "repeating it on resampled links", "25%", "cora.zip", "50%"):
         assert text in shown.getvalue()
 
 

@@ -81,3 +81,14 @@ def test_nodes_table_says_which_node_is_in_which_block():
     assert rows[0] == {"id": "a", "block": "1", "degree": "1", "selected_features": "1"}
     assert [row["selected_features"] for row in rows] == ["1", "0", "2"]
     assert [row["degree"] for row in rows] == ["1", "1", "1"]
+
+
+def test_a_name_that_looks_like_a_formula_is_written_as_text(summary):
+    dangerous = ["=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(A1)", " =1+1", "\t=1", "＝1"]
+    harmless = ["gene", "-1.5", "+2", "a=b", "", "'=quoted"]
+    names = [*dangerous, *harmless]
+    for name in names:
+        changed = copy.deepcopy(summary)
+        changed["selected"][0]["name"] = name
+        (written,) = [row["feature"] for row in read(selected_table(changed)) if row["rank"] == "1"]
+        assert written == (f"'{name}" if name in dangerous else name)

@@ -8,7 +8,8 @@ import sys
 
 import pytest
 
-from blockselect.reproduction.store import Store
+from blockselect.reproduction import store as store_module
+from blockselect.reproduction.store import Store, StoreError
 
 MARKS = {"seed": 0, "tops": (16, 64)}
 OPEN_AND_ADD = """
@@ -89,3 +90,115 @@ def test_processes_that_make_and_fill_the_same_store_at_once_lose_nothing(path):
     assert [process.returncode for process in processes] == [0, 0, 0], errors
     with Store(path, MARKS) as store:
         assert store.rows("numbers") == [{"number": number} for number in range(50)]
+
+
+def fill(path, n_trials=50, size=400):
+    with Store(path, MARKS) as store:
+        for number in range(n_trials):
+            store.add(f"{number:02d}", "numbers", [{"number": number, "text": "x" * size, "error": None}])
+
+
+def test_a_store_that_another_process_holds_is_called_locked(path, monkeypatch):
+    fill(path, 1)
+    monkeypatch.setattr(store_module, "_PATIENCE", 0.01)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(StoreError, match=r"trials.sqlite is locked by another process; wait until it ends"):
+        Store(path, MARKS)
+    other.close()
+    with Store(path, MARKS) as store:
+        assert store.has("00")
+
+
+def test_a_full_disk_is_called_so_and_what_came_before_is_kept(path):
+    with Store(path, MARKS) as store:
+        store.add("a", "numbers", [{"x": 1}])
+        (pages,) = store._database.execute("PRAGMA page_count").fetchone()
+        store._database.execute(f"PRAGMA max_page_count = {pages}")  # as a full disk
+        with pytest.raises(StoreError, match=r"cannot grow: the disk is full; free some space"):
+            store.add("b", "numbers", [{"x": "x" * 10**5}])
+        assert (store.has("a"), store.has("b")) == (True, False)
+    with Store(path, MARKS) as store:
+        store.add("b", "numbers", [{"x": 2}])
+        assert store.get("a") == [{"x": 1}]
+
+
+def test_a_store_that_cannot_be_written_is_called_read_only(path, monkeypatch):
+    fill(path, 1)
+    connect = sqlite3.connect
+    monkeypatch.setattr(
+        store_module.sqlite3, "connect", lambda path, **more: connect(f"file:{path}?mode=ro", uri=True, **more)
+    )
+    with pytest.raises(StoreError, match=r"cannot be written: it or its folder is read-only; make both writable"):
+        Store(path, MARKS)
+
+
+def test_a_folder_in_the_place_of_the_store_cannot_be_opened(path):
+    path.mkdir(parents=True)
+    with pytest.raises(StoreError, match=r"cannot be opened: it or its folder is read-only or no file"):
+        Store(path, MARKS)
+
+
+def test_a_damaged_store_is_called_so(path):
+    fill(path)
+    content = bytearray(path.read_bytes())
+    content[4096:] = b"\xff" * (len(content) - 4096)
+    path.write_bytes(content)
+    with (
+        pytest.raises(StoreError, match=r"is damaged; restore it from a copy"),
+        Store(path, MARKS) as store,
+    ):
+        store.rows("numbers")
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        "UPDATE trials SET rows = replace(rows, '\"number\": 7', '\"number\": 8') WHERE key = '07'",
+        "UPDATE trials SET rows = 'no JSON' WHERE key = '07'",
+        "UPDATE trials SET rows = x'00ff' WHERE key = '07'",
+        "UPDATE trials SET experiment = 'others' WHERE key = '07'",
+    ],
+)
+def test_rows_that_were_changed_by_hand_are_refused_and_can_be_run_again(path, edit):
+    fill(path, 9, size=1)
+    other = sqlite3.connect(path)
+    with other:
+        other.execute(edit)
+    other.close()
+    with Store(path, MARKS) as store:
+        with pytest.raises(StoreError, match=r"trial '07' of '\w+' were changed after they were stored; run again"):
+            store.get("07")
+        assert store.get("06") == [{"number": 6, "text": "x", "error": None}]
+        assert store.forget_failures() == 1
+        assert len(store.rows("numbers")) == 8
+        store.add("07", "numbers", [{"number": 7}])
+        assert store.get("07") == [{"number": 7}]
+
+
+def test_marks_that_were_changed_by_hand_are_refused(path):
+    fill(path, 1)
+    other = sqlite3.connect(path)
+    with other:
+        other.execute("UPDATE meta SET value = '[]'")
+    other.close()
+    with pytest.raises(StoreError, match=r"marks that were changed by hand; move it away"):
+        Store(path, MARKS)
+
+
+def test_rows_of_other_code_under_the_same_version_are_refused(path):
+    with Store(path, {**MARKS, "code": "before"}) as store:
+        store.add("a", "numbers", [{"x": 1}])
+    with pytest.raises(StoreError, match=r"holds rows that other code of the same version made; choose another folder"):
+        Store(path, {**MARKS, "code": "after"})
+
+
+def test_rows_of_a_store_without_digests_are_read(path):
+    """Version 0.1.0 kept none."""
+    fill(path, 3, size=1)
+    other = sqlite3.connect(path)
+    with other:
+        other.execute("DROP TABLE digests")
+    other.close()
+    with Store(path, MARKS) as store:
+        assert [row["number"] for row in store.rows("numbers")] == [0, 1, 2]

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from blockselect.arrays import Features, IntArray
 from blockselect.base import as_generator
 from blockselect.blockmodels.families.factorization import normalized_labels, onmtf_labels, two_hop_labels
-from blockselect.blockmodels.families.search import MAX_ITER, Family, Search
+from blockselect.blockmodels.families.search import MAX_ITER, Family, Search, StepProgress, no_step_progress
 from blockselect.blockmodels.families.smoothed import smoothed_labels
 from blockselect.blockmodels.families.spectral import adjacency_labels, spectral_labels
 from blockselect.blockmodels.model import BlockModel
@@ -44,12 +44,21 @@ def mixed_labels(search: Search) -> list[IntArray]:
     slowest_first = sorted(places, key=lambda name: SLOWEST_FIRST.index(name) if name in SLOWEST_FIRST else -1)
     # The families side by side: their products and K-means release the interpreter.
     with threadpool_limits(limits=1):
-        labels = Parallel(n_jobs=search.n_jobs, prefer="threads")(
-            delayed(MEMBERS[name])(replace(search, rngs=[search.rngs[i] for i in places[name]], n_jobs=1))
+        found = Parallel(n_jobs=search.n_jobs, prefer="threads", return_as="generator_unordered")(
+            delayed(_labels_of_member)(name, replace(search, rngs=[search.rngs[i] for i in places[name]]))
             for name in slowest_first
         )
-    in_turn = {name: iter(of_name) for name, of_name in zip(slowest_first, labels, strict=True)}
+        in_turn = {}
+        done = 0
+        for name, labels in found:
+            in_turn[name] = iter(labels)
+            done += len(labels)
+            search.progress(done, len(turns))
     return [next(in_turn[name]) for name in turns]
+
+
+def _labels_of_member(name: str, search: Search) -> tuple[str, list[IntArray]]:
+    return name, MEMBERS[name](replace(search, n_jobs=1, progress=no_step_progress))
 
 
 def members_in_turn(n_candidates: int, *, with_features: bool) -> list[str]:
@@ -71,6 +80,7 @@ def find_block_models(
     rng: np.random.Generator | int,
     n_jobs: int | None = None,
     max_iter: int = MAX_ITER,
+    progress: StepProgress | None = None,
 ) -> list[BlockModel]:
     """Candidate block models, ordered by relative error, lowest first (equals: in the order found).
 
@@ -99,6 +109,8 @@ def find_block_models(
     max_iter : int, default=500
         Iterations of the factorisations "normalized" and "two_hop", which stop before where they settle. Fewer are
         enough where blocks are refined afterwards.
+    progress : callable, optional
+        Called as ``progress(done, total)`` where the search has parts.
 
     Returns
     -------
@@ -109,8 +121,8 @@ def find_block_models(
     adjacency = check_adjacency(adjacency)
     check_n_blocks(n_blocks, adjacency.shape[0])
     read = _check_rows(features, adjacency.shape[0]) if family in (FEATURE_READING, "mixed") else None
-    rngs = as_generator(rng).spawn(n_candidates)
-    labels = FAMILIES[family](Search(adjacency, n_blocks, rngs, read, n_jobs, max_iter))
+    rngs, report = as_generator(rng).spawn(n_candidates), progress or no_step_progress
+    labels = FAMILIES[family](Search(adjacency, n_blocks, rngs, read, n_jobs, max_iter, report))
     found_by = [family] * n_candidates
     if family == "mixed":
         found_by = members_in_turn(n_candidates, with_features=read is not None)

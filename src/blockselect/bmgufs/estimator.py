@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 from blockselect._sklearn import Interval, StrOptions, fit_context
 from blockselect.base import Progress, generator_from, no_progress
 from blockselect.blockmodels.candidates import find_block_models
+from blockselect.blockmodels.families.search import StepProgress
 from blockselect.blockmodels.model import BlockModel
 from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.descent import Descent
@@ -159,7 +160,7 @@ class BMGUFS(DescentSelector):
         n_wanted = self._n_to_select(graph.n_features)
         gram = self._gram(graph)
         report("block models", 0, 1)
-        self.candidates_ = self._find_block_models(graph)
+        self.candidates_ = self._find_block_models(graph, partial(report, "block models"))
         self.block_model_ = self.candidates_[0]  # lowest ‖A − F M Fᵀ‖ / ‖A‖
         self.labels_ = self.block_model_.labels
         report("block models", 1, 1)
@@ -176,7 +177,7 @@ class BMGUFS(DescentSelector):
     def _default_solver() -> Descent:
         return Descent(gradient="paper", tol=0.0)
 
-    def _find_block_models(self, graph: AttributedGraph) -> list[BlockModel]:
+    def _find_block_models(self, graph: AttributedGraph, progress: StepProgress) -> list[BlockModel]:
         """Candidates, the lowest relative error first; blocks that were given are the only one."""
         if self.block_model is not None or self.n_blocks is None:
             return [self._given_block_model(graph)]
@@ -187,6 +188,7 @@ class BMGUFS(DescentSelector):
             n_candidates=self.n_candidates,
             rng=generator_from(self.random_state),
             n_jobs=self.n_jobs,
+            progress=progress,
         )
 
     def _check_combinations(self) -> None:

@@ -13,11 +13,13 @@ from blockselect import __version__
 from blockselect.cli import interrupts
 from blockselect.cli.extra import advice
 from blockselect.cli.failure import BAD_INPUT, Failure, one_line
+from blockselect.cli.streams import drop_stdout, say, stdout_problem
 
 COMMANDS: dict[str, str] = {
     "select": "Select the features that explain the structure of a network.",
     "datasets": "The real networks that the package knows: list, info NAME, fetch NAME.",
     "compare": "Compare methods by how well K-means on their best features finds known classes.",
+    "doctor": "Show versions, extras, GPU and threads of this installation.",
     "reproduce": "Run the paper's experiments and judge its claims. Stop it any time: the same command goes on.",
 }
 """Subcommand, in a module of the same name → the first line of its help."""
@@ -40,17 +42,24 @@ class LazyGroup(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt:
-            typer.echo(interrupts.MESSAGE, err=True)
-            raise typer.Exit(interrupts.INTERRUPTED) from None
+        except KeyboardInterrupt as stop:
+            say(interrupts.message(stop))
+            raise typer.Exit(interrupts.exit_code(stop)) from None
 
     def main(self, *args: Any, **extra: Any) -> Any:
         if not extra.get("standalone_mode", True):
             return super().main(*args, **extra)
         try:
             code = super().main(*args, **{**extra, "standalone_mode": False})
+            sys.stdout.flush()
         except typer.Abort:  # Ctrl-C again, while the first was answered
-            sys.exit(interrupts.INTERRUPTED)
+            sys.exit(interrupts.exit_code(KeyboardInterrupt()))
+        except OSError as error:
+            problem = stdout_problem(error)
+            if problem is None:
+                raise
+            drop_stdout()
+            _complain(problem)
         except Exception as error:
             # Typer's class of usage errors has moved between its versions; what it can do has not.
             message = getattr(error, "format_message", None)
@@ -74,7 +83,7 @@ def load_command(name: str) -> Any:
     return command
 
 
-app = typer.Typer(name="blockselect", cls=LazyGroup, add_completion=False, pretty_exceptions_enable=False)
+app = typer.Typer(name="blockselect", cls=LazyGroup, pretty_exceptions_enable=False)
 
 
 def _show_version(wanted: bool) -> None:
@@ -90,11 +99,18 @@ def blockselect(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """The few features that explain a network's structure, without labels."""
+    """The few features that explain a network's structure, without labels.
+
+    \b
+    Begin with:
+      blockselect select --dataset cora --top 64 --out results
+      blockselect select --features genes.csv --graph links.csv --out results
+      blockselect select --help
+    """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 
 
 def _complain(message: str) -> NoReturn:
-    typer.echo(f"error: {one_line(message)}", err=True)
+    say(f"error: {one_line(message)}")
     sys.exit(BAD_INPUT)

@@ -14,15 +14,16 @@ from blockselect.cli.classes import read_classes
 from blockselect.cli.compare_output import Task, file_contents, n_classes, show_table, summary
 from blockselect.cli.failure import Failure, expecting_bad_input, one_line
 from blockselect.cli.inputs import NetworkInput, Reading, load_network
-from blockselect.cli.outputs import check_destination, write_together
+from blockselect.cli.outputs import check_destination, parse_folder, write_together
 from blockselect.cli.record import file_record
+from blockselect.cli.streams import say
 from blockselect.cli.terminal import progress_bar
 from blockselect.evaluation.comparison import PROTOCOLS, compare_methods
 from blockselect.graphs.neighbours import N_NEIGHBORS
 from blockselect.names import check_known, look_up
 from blockselect.registry import SELECTORS
 
-OUTPUT_FILES = ("comparison.csv", "comparison.md", "json")
+OUTPUT_FILES = ("comparison.csv", "comparison.md", "run.json")
 ALL_FAILED = 1
 
 Classes = Annotated[
@@ -32,7 +33,7 @@ Classes = Annotated[
         exists=True,
         dir_okay=False,
         help="Known classes, with --features: .csv with a header, one row a node: its id, its class. Links need none.",
-        rich_help_panel="Input",
+        rich_help_panel="Data",
     ),
 ]
 ProtocolName = Annotated[
@@ -75,7 +76,8 @@ Out = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        help="Folder for comparison.csv, comparison.md and json. Needed unless --json is given.",
+        parser=parse_folder,
+        help="Folder for comparison.csv, comparison.md and run.json. Needed unless --json is given.",
         rich_help_panel="Output",
     ),
 ]
@@ -85,7 +87,7 @@ Seed = Annotated[
         min=0,
         max=2**32 - 1,
         help="Of the methods, and of hidden links: the same seed, the same scores.",
-        rich_help_panel="Computation",
+        rich_help_panel="For experts",
     ),
 ]
 Workers = Annotated[
@@ -93,7 +95,7 @@ Workers = Annotated[
     typer.Option(
         min=1,
         help="Processes that share the runs of the protocol. Methods rank one after another: their times compare.",
-        rich_help_panel="Computation",
+        rich_help_panel="For experts",
     ),
 ]
 
@@ -122,7 +124,11 @@ def compare(
     seed: Seed = 0,
     workers: Workers = 1,
 ) -> None:
-    """blockselect compare --dataset cora --methods block-model,variance --top 16,64 --out comparison"""
+    """\b
+    Examples:
+      blockselect compare --dataset cora --methods block-model,variance --top 16,64 --out comparison
+      blockselect compare --features genes.csv --graph links.csv --classes types.csv --out comparison
+    """
     check_destination(out, OUTPUT_FILES, as_json=as_json)
     if protocol is None:
         protocol = "structure" if features is not None and classes is None else "clustering"
@@ -130,7 +136,7 @@ def compare(
     reading = Reading(node_ids, feature_names, transpose, unknown_nodes, weight)
     network = load_labelled_network(dataset, features, graph, classes, reading, needs_classes=needs_classes)
     for message in network.warnings:
-        typer.echo(f"warning: {message}", err=True)
+        say(f"warning: {message}")
     task = check_task(network, names, numbers, protocol=protocol, blocks=blocks, runs=runs, seed=seed)
     with progress_bar(quiet) as progress:
         comparison = compare_methods(
@@ -146,12 +152,12 @@ def compare(
         )
     for name, messages in comparison.warnings.items():
         for message in messages:
-            typer.echo(f"warning: {name}: {message}", err=True)
+            say(f"warning: {name}: {message}")
     for name, error in comparison.errors.items():
-        typer.echo(f"failed: {name}: {one_line(error)}", err=True)
+        say(f"failed: {name}: {one_line(error)}")
     if out is not None:
         with expecting_bad_input():
-            write_together(out, file_contents(task, comparison))
+            write_together(out, file_contents(task, comparison), mark="run.json")
     if as_json:
         typer.echo(json.dumps(summary(task, comparison), allow_nan=False, default=str))
     elif out is not None and not quiet:

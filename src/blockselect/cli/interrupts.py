@@ -1,27 +1,59 @@
-"""Ctrl-C: ends the process at once while nothing is half-done, and unwinds it while a command works."""
+"""Ctrl-C, SIGTERM, SIGHUP: end the process at once while nothing is half-done, and unwind it while a command works."""
 
 from __future__ import annotations
 
 import os
 import signal
+from contextlib import suppress
 from types import FrameType
 
-INTERRUPTED = 130  # exit code: 128 + SIGINT
-MESSAGE = "interrupted."
+MESSAGES: dict[int, str] = {signal.SIGINT: "interrupted.", signal.SIGTERM: "terminated."}
+"""Signal → what is said of it."""
+if hasattr(signal, "SIGHUP"):  # not on Windows
+    MESSAGES[signal.SIGHUP] = "hung up."
+
+
+class Stopped(KeyboardInterrupt):
+    """A signal that ends the command; what catches Ctrl-C to clear up catches this."""
+
+    def __init__(self, number: int = signal.SIGINT) -> None:
+        super().__init__(MESSAGES[number])
+        self.number = number
+
+
+def exit_code(stop: KeyboardInterrupt) -> int:
+    """As shells count: 128 and the number of the signal."""
+    return 128 + getattr(stop, "number", signal.SIGINT)
+
+
+def message(stop: KeyboardInterrupt) -> str:
+    return MESSAGES[getattr(stop, "number", signal.SIGINT)]
 
 
 def end_at_once() -> None:
-    """For imports and the end of a process, where a KeyboardInterrupt would show up as a traceback or be swallowed."""
-    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # a background job may ignore Ctrl-C
-        signal.signal(signal.SIGINT, _end)
+    """For imports and the end of a process, where an exception would show up as a traceback or be swallowed."""
+    for number in MESSAGES:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # a background job may ignore Ctrl-C, nohup ignores SIGHUP
+            signal.signal(number, _end)
 
 
 def unwind() -> None:
-    """For work: raise KeyboardInterrupt, so that files and processes are cleared away. Undoes `end_at_once` alone."""
-    if signal.getsignal(signal.SIGINT) is _end:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    """For work: raise `Stopped`, so that files and processes are cleared away. Undoes `end_at_once` alone."""
+    for number in MESSAGES:
+        if signal.getsignal(number) is _end:
+            signal.signal(number, _raise)
 
 
 def _end(number: int, frame: FrameType | None) -> None:
-    os.write(2, f"{MESSAGE}\n".encode())
-    os._exit(INTERRUPTED)
+    with suppress(OSError):  # stderr may be closed
+        os.write(2, f"{MESSAGES[number]}\n".encode())
+    os._exit(128 + number)
+
+
+def _raise(number: int, frame: FrameType | None) -> None:
+    # What stops a process often comes twice, to it and to its group: the second must not break the clearing up.
+    # Ctrl-C is pressed by a person, who may press it again.
+    for other in MESSAGES:
+        if other != signal.SIGINT and signal.getsignal(other) is _raise:
+            signal.signal(other, signal.SIG_IGN)
+    raise Stopped(number)

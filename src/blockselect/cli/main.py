@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
-from blockselect.cli.extra import advice
 from blockselect.cli.interrupts import end_at_once
 
 
 def main() -> None:
     """Run the command with the arguments of this process."""
     end_at_once()
+    from blockselect.cli.extra import advice
+    from blockselect.cli.streams import open_closed_streams, say
+
+    open_closed_streams()
+    os.environ["MPLBACKEND"] = "agg"  # pictures go to files; Matplotlib refuses to load under a name it does not know
     try:
         from blockselect.cli.commands import app
     except ModuleNotFoundError as error:
         message = advice(error)
         if message is None:
             raise
-        sys.exit(_complain(message))
+        say(f"error: {message}")
+        sys.exit(2)
     try:
         app()
     finally:
         end_at_once()
-
-
-def _complain(message: str) -> int:
-    print(f"error: {message}", file=sys.stderr)
-    return 2
 
 
 if __name__ == "__main__":

@@ -7,13 +7,18 @@ from typing import Annotated
 
 import typer
 
+from blockselect.cli.complete import complete_datasets
+from blockselect.cli.settings import DATA, OUTPUT
 from blockselect.graphs.io.read import UnknownNodes
-
-_INPUT, _OUTPUT = "Input", "Output"
 
 Dataset = Annotated[
     str | None,
-    typer.Option(metavar="NAME", help="A network by its name: see blockselect datasets list.", rich_help_panel=_INPUT),
+    typer.Option(
+        metavar="NAME",
+        help="A network by its name: see blockselect datasets list.",
+        autocompletion=complete_datasets,
+        rich_help_panel=DATA,
+    ),
 ]
 Features = Annotated[
     Path | None,
@@ -23,7 +28,7 @@ Features = Annotated[
         dir_okay=False,
         help="Features, one row a node: .csv, .tsv or .txt with a header and an id column (also .gz, .zst), .parquet, "
         ".feather, .npz, .npy, .mtx (with the names that 10x writes beside it), .mat or .h5ad.",
-        rich_help_panel=_INPUT,
+        rich_help_panel=DATA,
     ),
 ]
 Graph = Annotated[
@@ -35,7 +40,7 @@ Graph = Annotated[
         help="Links: a table with source, target and perhaps weight (.csv, .tsv, .txt, .parquet, .feather), .edgelist, "
         ".graphml, .gml, an adjacency matrix (.npz, .npy, .mtx, .mat) or .h5ad. Without it each node is "
         "linked with its nearest neighbours by the features.",
-        rich_help_panel=_INPUT,
+        rich_help_panel=DATA,
     ),
 ]
 NodeIds = Annotated[
@@ -45,7 +50,7 @@ NodeIds = Annotated[
         exists=True,
         dir_okay=False,
         help="Ids of the nodes, one a line, for a matrix of features that brings none.",
-        rich_help_panel=_INPUT,
+        rich_help_panel=DATA,
     ),
 ]
 FeatureNames = Annotated[
@@ -55,16 +60,16 @@ FeatureNames = Annotated[
         exists=True,
         dir_okay=False,
         help="Names of the features, one a line, for a matrix that brings none.",
-        rich_help_panel=_INPUT,
+        rich_help_panel=DATA,
     ),
 ]
 Transpose = Annotated[
     bool,
-    typer.Option("--transpose", help="The features are in rows and the nodes in columns.", rich_help_panel=_INPUT),
+    typer.Option("--transpose", help="The features are in rows and the nodes in columns.", rich_help_panel=DATA),
 ]
 OnUnknownNodes = Annotated[
     UnknownNodes,
-    typer.Option(help="What to do with links of nodes that have no features.", rich_help_panel=_INPUT),
+    typer.Option(help="What to do with links of nodes that have no features.", rich_help_panel=DATA),
 ]
 Weight = Annotated[
     str | None,
@@ -72,13 +77,16 @@ Weight = Annotated[
         metavar="COLUMN",
         help="The column, or attribute, that is the weight of the links; none: links count alike.",
         show_default="weight, if there is one",
-        rich_help_panel=_INPUT,
+        rich_help_panel=DATA,
     ),
 ]
 Json = Annotated[
     bool,
-    typer.Option("--json", help="Print the summary as JSON on stdout, and nothing else.", rich_help_panel=_OUTPUT),
+    typer.Option("--json", help="Print the summary as JSON on stdout, and nothing else.", rich_help_panel=OUTPUT),
 ]
 Quiet = Annotated[
-    bool, typer.Option("--quiet", help="No progress bar, and no summary at the end.", rich_help_panel=_OUTPUT)
+    bool, typer.Option("--quiet", help="No progress bar, and no summary at the end.", rich_help_panel=OUTPUT)
+]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="More about how the result came about.", rich_help_panel=OUTPUT)
 ]

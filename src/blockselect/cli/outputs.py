@@ -1,18 +1,38 @@
-"""Files that appear whole or not at all."""
+"""A folder of results, written as one unit: all of its files, whole, or none."""
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
+import shutil
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from blockselect.cli.failure import Failure
+
+LONGEST_NAME = 255  # bytes, on all usual file systems
+
+
+def parse_folder(text: str) -> Path:
+    """The folder that an option names."""
+    if not text.strip():
+        raise Failure("--out is empty; name a folder (. is the one you are in).")
+    return Path(text)
 
 
 def check_folder(folder: Path, names: Iterable[str]) -> None:
     """Refuse a folder that cannot take these files, before any work."""
+    try:
+        _check_folder(folder, names)
+    except OSError as error:  # a name too long, a loop of links
+        raise Failure(f"--out is {_shortened(str(folder))!r}: {error.strerror}; name another folder.") from error
+
+
+def _check_folder(folder: Path, names: Iterable[str]) -> None:
+    if any(len(os.fsencode(part)) > LONGEST_NAME for part in folder.parts):
+        raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
     existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if not existing.is_dir():
         raise Failure(f"--out is {str(folder)!r} but {str(existing)!r} is a file; name a folder.")
@@ -31,37 +51,94 @@ def check_destination(folder: Path | None, names: Iterable[str], *, as_json: boo
         raise Failure("nowhere to put the result; name a folder with --out, or give --json.")
 
 
-def write_together(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write the files into the folder, replacing older ones, each whole.
+def write_together(folder: Path, files: Mapping[str, bytes], *, mark: str) -> None:
+    """Write the files as one unit, replacing older ones of the same names.
 
-    All are written beside their places first and then moved, which the file system does at once. After a failure no new
-    file is left; one that replaced an older file in the same instant stays.
+    A new folder is filled under a hidden name and then renamed, in one step. In a folder that is there already the
+    files are filled in a hidden folder within it and then moved one by one; the mark is gone from before the first
+    move until after the last, so that a folder that has it is whole even if the power fails. Whatever else fails, the
+    older files are put back and no new one stays.
+
+    Parameters
+    ----------
+    folder : path
+    files : mapping
+        Path within the folder → content.
+    mark : str
+        The one of them that says that the folder is whole.
     """
-    token = secrets.token_hex(4)
-    staged = {name: folder / f".{name}.{token}.tmp" for name in files}
-    new_files = [folder / name for name in files if not (folder / name).exists()]
-    new_folders = [path for path in (folder, *folder.parents) if not path.exists()]
+    if folder.exists():
+        _replace_files(folder, files, mark)
+    else:
+        _make_folder(folder, files, mark)
+
+
+def _make_folder(folder: Path, files: Mapping[str, bytes], mark: str) -> None:
+    new_folders = [path for path in folder.parents if not path.exists()]
+    staged = next(path for path in folder.parents if path.exists()) / _temporary_name()
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, content in files.items():
-            _write(staged[name], content)
-        for name, path in staged.items():
-            path.replace(folder / name)
+        _fill(staged, files)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            staged.rename(folder)
+        except OSError:
+            if not folder.is_dir():  # else another process has made it meanwhile
+                raise
+            _replace_files(folder, files, mark)
     except BaseException:  # Ctrl-C too
-        for path in (*staged.values(), *new_files):
-            with suppress(OSError):
-                path.unlink()
-        for path in new_folders:
-            with suppress(OSError):
-                path.rmdir()
+        shutil.rmtree(staged, ignore_errors=True)
+        _remove_empty(new_folders)
         raise
+    shutil.rmtree(staged, ignore_errors=True)
 
 
-def write_tree(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write files by their paths within the folder, those of each folder together."""
-    paths = {PurePosixPath(path): content for path, content in files.items()}
-    for parent in sorted({path.parent for path in paths}):
-        write_together(folder / parent, {path.name: paths[path] for path in paths if path.parent == parent})
+def _replace_files(folder: Path, files: Mapping[str, bytes], mark: str) -> None:
+    staged = folder / _temporary_name()
+    older, newer = staged / "older", staged / "newer"
+    order = [*(name for name in files if name != mark), mark]
+    new_folders = [path for path in _folders(folder, order) if not path.exists()]
+    moved: list[str] = []
+    try:
+        _fill(newer, files)
+        for name in order:
+            _keep(folder / name, older / name)
+        for path in new_folders:
+            path.mkdir(parents=True, exist_ok=True)
+        (folder / mark).unlink(missing_ok=True)
+        for name in order:
+            moved.append(name)
+            (newer / name).replace(folder / name)
+    except BaseException:  # Ctrl-C too
+        for name in {*moved, mark}:
+            with suppress(OSError):
+                _put_back(older / name, folder / name, moved=name in moved)
+        _remove_empty(reversed(new_folders))
+        raise
+    finally:
+        shutil.rmtree(staged, ignore_errors=True)
+
+
+def _keep(path: Path, copy: Path) -> None:
+    """Have a file under a second name too, if it is there."""
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    with suppress(FileNotFoundError):
+        try:
+            os.link(path, copy)
+        except OSError:  # not on every file system
+            shutil.copy2(path, copy)
+
+
+def _put_back(kept: Path, path: Path, *, moved: bool) -> None:
+    if kept.exists():
+        kept.replace(path)
+    elif moved:
+        path.unlink()
+
+
+def _fill(folder: Path, files: Mapping[str, bytes]) -> None:
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        _write(folder / name, content)
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -69,3 +146,23 @@ def _write(path: Path, content: bytes) -> None:
         stream.write(content)
         stream.flush()
         os.fsync(stream.fileno())
+
+
+def _folders(folder: Path, names: Iterable[str]) -> list[Path]:
+    """The folders within the folder that files of these names lie in, outer ones first."""
+    return sorted({folder / parent for name in names for parent in Path(name).parents if parent != Path()})
+
+
+def _remove_empty(folders: Iterable[Path]) -> None:
+    for path in folders:
+        with suppress(OSError):
+            path.rmdir()
+
+
+def _temporary_name() -> str:
+    """Short, whatever the folder is called: names may be 255 bytes long."""
+    return f".blockselect-{secrets.token_hex(4)}.tmp"
+
+
+def _shortened(text: str, most: int = 80) -> str:
+    return text if len(text) <= most else f"{text[: most - 1]}…"

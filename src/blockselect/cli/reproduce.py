@@ -15,7 +15,8 @@ from rich.table import Table
 from rich.text import Text
 
 from blockselect.cli.failure import Failure, expecting_bad_input, one_line
-from blockselect.cli.outputs import check_folder, write_tree
+from blockselect.cli.outputs import check_folder, parse_folder, write_together
+from blockselect.cli.streams import say
 from blockselect.cli.terminal import printable
 from blockselect.cli.trials import trials_running
 from blockselect.names import check_known
@@ -43,6 +44,7 @@ Out = Annotated[
     Path,
     typer.Option(
         metavar="DIR",
+        parser=parse_folder,
         help="Folder for rows, figures and claims. It also keeps each row as it comes: the same command goes on there.",
         rich_help_panel="Output",
     ),
@@ -91,7 +93,11 @@ def reproduce(
     no_parquet: NoParquet = False,
     quiet: Quiet = False,
 ) -> None:
-    """blockselect reproduce all --config quick --workers 2 --out results"""
+    """\b
+    Examples:
+      blockselect reproduce all --config quick --workers 2 --out results
+      blockselect reproduce effectiveness,parameters --out results
+    """
     check_folder(out, (STORE, "claims.md", "claims.html", "config.json"))
     with expecting_bad_input():
         task = check_task(experiments, config, parquet=not no_parquet, dask=dask)
@@ -104,7 +110,7 @@ def reproduce(
             rows = complete_rows(EXPERIMENTS, task.config, store)
         result = write_files(out, task, rows)
     for line in result.failures:
-        typer.echo(f"failed: {line}", err=True)
+        say(f"failed: {line}")
     if not quiet:
         show_verdicts(out, result)
     if result.all_failed:
@@ -153,7 +159,7 @@ def parse_experiments(text: str) -> list[str]:
 def write_files(out: Path, task: Task, rows: Mapping[str, list[Row]]) -> Result:
     """Write all files of the experiments that are complete in this folder."""
     files, judgements = make_files(rows, task.config, title=task.title, parquet=task.parquet)
-    write_tree(out, files)
+    write_together(out, files, mark="config.json")
     lines = [f"{name}: {one_line(line)}" for name in task.names for line in failures(rows[name])]
     all_failed = all(row["error"] for name in task.names for row in rows[name])
     return Result(judgements, lines, all_failed, len(files))

@@ -10,15 +10,19 @@ from typing import Annotated, Any
 
 import typer
 
-from blockselect.base import Progress
+from blockselect.base import Progress, no_progress
 from blockselect.bmgufs.selector import DescentSelector
 from blockselect.cli import options as opt
+from blockselect.cli import other_methods
+from blockselect.cli.complete import complete_methods
 from blockselect.cli.failure import Failure, expecting_bad_input
 from blockselect.cli.inputs import NetworkInput, Reading, load_network
-from blockselect.cli.outputs import check_destination, write_together
+from blockselect.cli.outputs import check_destination, parse_folder, write_together
 from blockselect.cli.record import json_bytes, settings_record, versions
 from blockselect.cli.repeat import repeat_command
-from blockselect.cli.selector_options import make_selector, takes_settings
+from blockselect.cli.selector_options import DEFAULT, chosen_method, make_selector, neighbors_to_link, takes_settings
+from blockselect.cli.settings import METHOD, OUTPUT
+from blockselect.cli.streams import say
 from blockselect.cli.terminal import progress_bar, show_selection
 from blockselect.graphs.io.write import matrix_file
 from blockselect.inspection.reselection import MIN_RESAMPLES
@@ -49,8 +53,9 @@ Out = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
+        parser=parse_folder,
         help="Folder for report.html, the page to look at, and the files beside it. Needed unless --json is given.",
-        rich_help_panel="Output",
+        rich_help_panel=OUTPUT,
     ),
 ]
 Resamples = Annotated[
@@ -59,8 +64,19 @@ Resamples = Annotated[
         min=0,
         metavar="INTEGER",
         help="Resampled graphs from which the stability of the selection is estimated; 0: none.",
-        show_default=f"{RESAMPLES}; with --paper 0",
-        rich_help_panel="Output",
+        show_default=f"{RESAMPLES}; with another --method 0",
+        rich_help_panel=OUTPUT,
+    ),
+]
+MethodName = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Method, by its name in docs/methods.md: mcfs, morans-i, hotspot, …. Others than block-model and bmgufs "
+        "give scores alone, no blocks and no report.",
+        show_default="block-model",
+        autocompletion=complete_methods,
+        rich_help_panel=METHOD,
     ),
 ]
 SaveMatrix = Annotated[
@@ -68,16 +84,15 @@ SaveMatrix = Annotated[
     typer.Option(
         "--save-matrix",
         help="Also write the selected features of all nodes, in the format of --features: matrix.csv or the like.",
-        rich_help_panel="Output",
+        rich_help_panel=OUTPUT,
     ),
 ]
 Paper = Annotated[
     bool,
     typer.Option(
         "--paper",
-        help="Run BMGUFS, exactly the method of Bai, Nguyen and Davidson (KDD 2020), instead of the default; needs "
-        "--blocks.",
-        rich_help_panel="Method",
+        help="Short for --method bmgufs: exactly the method of Bai, Nguyen and Davidson (KDD 2020); needs --blocks.",
+        rich_help_panel=METHOD,
     ),
 ]
 
@@ -96,39 +111,58 @@ def select(
     transpose: opt.Transpose = False,
     unknown_nodes: opt.OnUnknownNodes = "error",
     weight: opt.Weight = None,
+    method: MethodName = None,
+    paper: Paper = False,
     out: Out = None,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
+    verbose: opt.Verbose = False,
     resamples: Resamples = None,
     save_matrix: SaveMatrix = False,
-    paper: Paper = False,
     **settings: Any,
 ) -> None:
-    """blockselect select --dataset cora --top 64 --out results"""
-    check_destination(out, OUTPUT_FILES, as_json=as_json)
-    n_resamples = _check_resamples(resamples, paper=paper)
-    selector = make_selector({name.replace("_", "-"): value for name, value in settings.items()}, paper=paper)
+    """\b
+    Examples:
+      blockselect select --dataset cora --top 64 --out results
+      blockselect select --features genes.csv --graph links.csv --out results
+      blockselect select --features genes.csv --graph links.csv --top auto --json
+      blockselect select --dataset cora --method morans-i --top 64 --out moran
+    """
+    name = chosen_method(method, paper=paper)
+    selector = make_selector({option.replace("_", "-"): value for option, value in settings.items()}, name)
     if settings["neighbors"] is not None and (graph is not None or dataset is not None):
         raise Failure("--neighbors links nodes where no graph is given; leave it or the graph out.")
+    by_blocks = isinstance(selector, DescentSelector)
+    check_destination(out, OUTPUT_FILES if by_blocks else other_methods.OUTPUT_FILES, as_json=as_json)
+    if save_matrix and not by_blocks:
+        raise Failure(f"--save-matrix goes with the methods block-model and bmgufs, not {name}; leave it out.")
+    n_resamples = _check_resamples(resamples, name)
     reading = Reading(node_ids, feature_names, transpose, unknown_nodes, weight)
     with progress_bar(quiet) as progress:
-        n_neighbors = selector._neighbors_to_link()
+        report = progress or no_progress
+        report("reading", 0, 1)
+        n_neighbors = neighbors_to_link(selector)
         network = load_network(dataset, features, graph, n_neighbors=n_neighbors, reading=reading, progress=progress)
+        report("reading", 1, 1)
+        if not by_blocks:
+            other_methods.select(network, selector, name, n_resamples, progress, out, as_json=as_json, quiet=quiet)
+            return
         if network.built_from_features:
             selector.set_params(n_neighbors=n_neighbors)
         selection = run_selection(network, selector, n_resamples, progress)
-    made = (NO_GRAPH,) if network.built_from_features and settings["neighbors"] is None else ()
-    selection.warnings[:0] = [*network.warnings, *made]
+        made = (NO_GRAPH,) if network.built_from_features and settings["neighbors"] is None else ()
+        selection.warnings[:0] = [*network.warnings, *made]
+        if out is not None:
+            report("writing", 0, 1)
+            files = file_contents(selection, repeat_command(context), save_matrix=save_matrix)
+            with expecting_bad_input():
+                write_together(out, files, mark="run.json")
     for warning in selection.warnings:
-        typer.echo(f"warning: {warning}", err=True)
-    if out is not None:
-        files = file_contents(selection, repeat_command(context), save_matrix=save_matrix)
-        with expecting_bad_input():
-            write_together(out, files)
+        say(f"warning: {warning}")
     if as_json:
-        typer.echo(json.dumps(selection.summary, allow_nan=False))
+        typer.echo(json.dumps(selection.summary | {"nodes": node_blocks(selection)}, allow_nan=False))
     elif out is not None and not quiet:
-        show_selection(network.title, selection.summary, [out / name for name in files])
+        show_selection(network.title, selection.summary, out, list(files), verbose=verbose)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,6 +190,13 @@ def run_selection(
             )
     summary = summarize(selector, network.graph, stability=stability)
     return Selection(network, selector, selector._n_resamples(n_resamples), summary, messages)
+
+
+def node_blocks(selection: Selection) -> dict[str, list[Any]]:
+    """Each node, by its id or the number of its row, and its block."""
+    graph = selection.network.graph
+    ids = range(graph.n_nodes) if graph.node_ids is None else map(str, graph.node_ids)
+    return {"ids": list(ids), "blocks": selection.selector.labels_.tolist()}
 
 
 def file_contents(selection: Selection, command: str, *, save_matrix: bool = False) -> dict[str, bytes]:
@@ -213,10 +254,10 @@ def run_record(selection: Selection) -> dict[str, Any]:
     }
 
 
-def _check_resamples(given: int | None, *, paper: bool) -> int:
-    """As many as are given; the paper knows no stability, so there only if asked for."""
+def _check_resamples(given: int | None, method: str) -> int:
+    """As many as are given; other methods than the default know no stability, so there only if asked for."""
     if given is None:
-        return 0 if paper else RESAMPLES
+        return RESAMPLES if method == DEFAULT else 0
     if 0 < given < MIN_RESAMPLES:
         raise Failure(f"--resamples is {given}, too few to estimate stability; choose at least {MIN_RESAMPLES}, or 0.")
     return given

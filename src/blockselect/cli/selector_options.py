@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from blockselect._sklearn import check_parameters, parameter_names
+from blockselect.base import ScoreSelector
 from blockselect.bmgufs.estimator import BMGUFS
 from blockselect.bmgufs.selector import DescentSelector
 from blockselect.cli.docstrings import parameter_texts, plain
@@ -17,7 +18,11 @@ from blockselect.cli.failure import Failure, expecting_bad_input
 from blockselect.cli.option_types import can_be_written, is_switch, metavar, parse
 from blockselect.cli.settings import OPTION_OF, PARAMETER_OF, SETTINGS
 from blockselect.consensus.estimator import BlockModelSelector
+from blockselect.graphs.neighbours import N_NEIGHBORS
+from blockselect.names import check_known
+from blockselect.registry import SELECTORS
 
+DEFAULT, PAPER = "block-model", "bmgufs"  # methods whose settings are options
 SEED = 0  # where none is given: the same command gives the same files
 
 Command = TypeVar("Command", bound=Callable[..., None])
@@ -32,50 +37,78 @@ class Setting:
     help: str
 
 
-def find_setting(selector: type[DescentSelector], option: str) -> Setting | None:
+def find_setting(selector: type[ScoreSelector], option: str) -> Setting | None:
     """The setting that an option makes; None where the selector has no such parameter, or none that can be written."""
     solver, _, name = PARAMETER_OF[option].rpartition("__")
-    owner = selector._default_solver() if solver else selector()
+    owner: Any = selector()
+    if solver:
+        if not issubclass(selector, DescentSelector):
+            return None
+        owner = selector._default_solver()
     if name not in parameter_names(type(owner)):
         return None
     constraints = owner._parameter_constraints[name]
     if not can_be_written(constraints):
         return None
     default = SEED if name == "random_state" else getattr(owner, name)
-    return Setting(constraints, default, plain(parameter_texts(type(owner))[name], OPTION_OF))
+    return Setting(constraints, default, plain(parameter_texts(type(owner)).get(name, ""), OPTION_OF))
 
 
-def make_selector(given: Mapping[str, Any], *, paper: bool) -> DescentSelector:
+def chosen_method(method: str | None, *, paper: bool) -> str:
+    """The name of the method that --method and --paper ask for."""
+    if paper and method not in (None, PAPER):
+        raise Failure(f"--paper runs {PAPER} and --method {method!r} another; leave one of them out.")
+    name = PAPER if paper else method or DEFAULT
+    try:
+        check_known([name], SELECTORS, what="method")
+    except ValueError as error:
+        raise Failure(f"--method: {error}") from error
+    return name
+
+
+def make_selector(given: Mapping[str, Any], method: str) -> ScoreSelector:
     """The selector that the options describe.
 
     Parameters
     ----------
     given : mapping
         Options by their names, as written; None where not given.
-    paper : bool
-        That of the paper rather than the default.
+    method : str
+        Its name in the registry.
 
     Raises
     ------
     Failure
         An option that is not of this selector, has no such value, or changes nothing beside the others.
     """
-    kind = BMGUFS if paper else BlockModelSelector
+    kind = SELECTORS[method].selector
     written = {option: value for option, value in given.items() if value is not None}
-    settings = {PARAMETER_OF[option]: _value(kind, option, value) for option, value in written.items()}
-    selector: DescentSelector = kind().set_params(**{"random_state": SEED, **settings})
+    settings = {PARAMETER_OF[option]: _value(method, option, value) for option, value in written.items()}
+    seed = {"random_state": SEED} if "random_state" in parameter_names(kind) else {}
+    selector: ScoreSelector = kind().set_params(**{**SELECTORS[method].settings, **seed, **settings})
     with expecting_bad_input():
         check_parameters(selector)
-        selector._check_combinations()
+        if isinstance(selector, DescentSelector):
+            selector._check_combinations()
     return selector
 
 
-def _value(kind: type[DescentSelector], option: str, written: Any) -> Any:
-    setting = find_setting(kind, option)
+def neighbors_to_link(selector: ScoreSelector) -> int | None:
+    """Nearest neighbours that each node is linked with where no graph is given; None: that is refused."""
+    if isinstance(selector, DescentSelector):
+        return selector._neighbors_to_link()
+    number: int = getattr(selector, "n_neighbors", N_NEIGHBORS)
+    return number
+
+
+def _value(method: str, option: str, written: Any) -> Any:
+    setting = find_setting(SELECTORS[method].selector, option)
     if setting is None:
-        if kind is BMGUFS:
+        if method == PAPER:
             raise Failure(f"--{option} is no setting of BMGUFS, which --paper runs; leave one of them out.")
-        raise Failure(f"--{option} is a setting of BMGUFS alone; give --paper too, or leave it out.")
+        if method == DEFAULT:
+            raise Failure(f"--{option} is a setting of BMGUFS alone; give --paper too, or leave it out.")
+        raise Failure(f"--{option} is no setting of the method {method}; leave it out.")
     return written if is_switch(setting.constraints) else parse(f"--{option}", written, setting.constraints)
 
 

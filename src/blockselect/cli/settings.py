@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
+DATA, METHOD, OUTPUT, EXPERT = "Data", "Method", "Output", "For experts"
+"""Panels of the help, in this order."""
+
 SETTINGS: dict[str, dict[str, str]] = {
-    "Output": {"top": "n_features_to_select"},
-    "Blocks": {
-        "blocks": "n_blocks",
+    DATA: {"neighbors": "n_neighbors"},
+    METHOD: {"top": "n_features_to_select", "blocks": "n_blocks", "seed": "random_state", "jobs": "n_jobs"},
+    EXPERT: {
         "max-blocks": "max_blocks",
         "block-model": "block_model",
         "candidates": "n_candidates",
         "budget": "budget",
         "joint": "joint",
-    },
-    "Scores": {
         "profile-ratio": "profile_ratio",
         "sparsity": "sparsity",
         "binarize": "binarize",
         "gradient": "solver__gradient",
         "max-iter": "solver__max_iter",
         "tol": "solver__tol",
-    },
-    "Computation": {
-        "seed": "random_state",
-        "jobs": "n_jobs",
         "device": "device",
         "dtype": "solver__dtype",
         "memory-limit": "solver__memory_limit",
     },
-    "Input": {"neighbors": "n_neighbors"},
 }
 """Panel of the help → option → parameter of the selectors, or of their solver. All else is read from the selectors."""
 

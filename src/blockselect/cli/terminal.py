@@ -12,20 +12,24 @@ from typing import Any
 import typer
 from rich import box
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
 SHOWN = 10  # of the selected features
 
 STAGES: dict[str, str] = {
-    "block models": "finding block models",
-    "screening": "screening them by links and features",
+    "reading": "reading the network",
+    "number of blocks": "counting the blocks of the network",
+    "block models": "finding blocks in the network",
+    "screening": "comparing blocks by links and features",
+    "discoveries": "testing features against chance",
     "scores": "scoring features",
-    "resampling": "refitting resampled graphs",
+    "resampling": "repeating it on resampled links",
     "stability": "scoring features on these",
+    "writing": "drawing the report",
 }
-"""What the stages of a fit are called here."""
+"""What the stages of a run are called here; a download is called by its file."""
 
 
 @contextmanager
@@ -34,7 +38,7 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None
     if quiet or not sys.stderr.isatty():
         yield None
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         stages: dict[str, TaskID] = {}
 
@@ -47,38 +51,68 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None
         yield report
 
 
-def show_selection(title: str, summary: dict[str, Any], written: Iterable[Path]) -> None:
-    """The network, the best features, and where the files are."""
+def show_selection(title: str, summary: dict[str, Any], folder: Path, files: Iterable[str], *, verbose: bool) -> None:
+    """What was found, in plain words, the best features, and where to look; details where they are asked for."""
     counts = summary["counts"]
-    typer.echo(f"network: {printable(title)}")
     typer.echo(
-        f"         {counts['nodes']:,} nodes ({counts['isolated_nodes']:,} isolated), "
-        f"{counts['links']:,} links, {_blocks(summary)}, "
-        f"{counts['features']:,} features ({counts['empty_features']:,} empty)"
+        f"{printable(title)}: {counts['nodes']:,} nodes, {counts['links']:,} links, {counts['features']:,} features."
     )
-    if summary["criteria"] is not None:
-        typer.echo(f"guided by: {_voters(summary['criteria'])}")
+    typer.echo(f"{_blocks(summary)} {_selected(counts)}")
     if summary["effort"] is not None and summary["effort"]["was_cut"]:
-        typer.echo(f"budget: {_cuts(summary['effort'])}; --budget raises it")
-    n_selected = counts["selected_features"]
-    without = counts["nodes_without_selected_features"]
-    typer.echo(f"selected: {n_selected:,} features; {without:,} nodes have none of them")
-    if n_selected:
+        typer.echo("The network is large: the search was shortened to its budget; --budget raises it.")
+    if verbose:
+        for line in _details(summary):
+            typer.echo(f"  {line}")
+    if counts["selected_features"]:
         Console().print(_best_features(summary))
-    for path in written:
-        typer.echo(f"wrote {path}")
+    show_written(folder, files, verbose=verbose)
+
+
+def show_written(folder: Path, files: Iterable[str], *, verbose: bool) -> None:
+    """Where the files are, and with which to begin."""
+    first, *others = files
+    if verbose:
+        for name in (first, *others):
+            typer.echo(f"wrote {folder / name}")
+    else:
+        typer.echo(f"wrote {folder / first}; beside it {', '.join(others)}")
 
 
 def _blocks(summary: dict[str, Any]) -> str:
     count = summary["blocks"]["count"]
-    return f"{count} block{'' if count == 1 else 's'}{' (chosen)' if summary['blocks']['automatic'] else ''}"
+    if summary["blocks"]["given"]:
+        return f"The nodes are in the {count} blocks that you gave."
+    blocks = f"{count} block{'' if count == 1 else 's'} of nodes that link alike"
+    return f"Found {blocks}{', as many as the links show' if summary['blocks']['automatic'] else ''}."
+
+
+def _selected(counts: dict[str, int]) -> str:
+    n_selected, without = counts["selected_features"], counts["nodes_without_selected_features"]
+    if not n_selected:
+        return "No feature follows them more than by chance, so none is selected."
+    which = "1 feature that follows" if n_selected == 1 else f"{n_selected:,} features that follow"
+    return f"Selected {which} them best; {without:,} nodes have none of these."
+
+
+def _details(summary: dict[str, Any]) -> Iterator[str]:
+    counts = summary["counts"]
+    yield f"{counts['isolated_nodes']:,} nodes have no link; {counts['empty_features']:,} features are empty"
+    yield f"block sizes: {', '.join(map(str, summary['blocks']['sizes']))}"
+    yield f"relative error of the block model: {summary['relative_error']:.4f}"
+    if summary["criteria"] is not None:
+        yield f"guided by {_voters(summary['criteria'])}"
+    if summary["sparsity"] is not None:
+        yield f"sparsity: {summary['sparsity']:g}"
+    if summary["effort"] is not None and summary["effort"]["was_cut"]:
+        yield f"the budget left {_cuts(summary['effort'])}"
+    yield f"iterations: {summary['n_iter']}"
 
 
 def _voters(criteria: list[dict[str, Any]]) -> str:
     """How many candidates voted, and of which families."""
     families = Counter(row["family"] for row in criteria if row["voted"])
     named = ", ".join(f"{count} {family}" for family, count in families.most_common())
-    return f"{families.total()} of {len(criteria)} candidates ({named})"
+    return f"{families.total()} of {len(criteria)} candidate block models ({named})"
 
 
 def _cuts(effort: dict[str, Any]) -> str:
@@ -92,24 +126,27 @@ def _cuts(effort: dict[str, Any]) -> str:
 
 def _best_features(summary: dict[str, Any]) -> Table:
     best = summary["selected"][:SHOWN]
-    title = f"The best {len(best)} of the selected"  # not of all: discoveries are selected whatever their scores
+    with_stability = "stability" in summary["measures"]
+    table = feature_table(
+        len(best), ["score", *(["stability"] if with_stability else []), "marks block", "more common there"]
+    )
+    for row in best:
+        block = row["marked_block"]
+        cells = [f"{row['score']:.4f}", *([f"{row['stability']:.2f}"] if with_stability else [])]
+        cells += ["", ""] if block is None else [str(block), f"{row['lift']:.1f} times"]
+        table.add_row(*(Text(cell) for cell in (str(row["rank"]), printable(row["name"]), *cells)))
+    return table
+
+
+def feature_table(n_shown: int, columns: Iterable[str]) -> Table:
+    """An empty table of features by rank, with these columns after their names."""
+    title = f"The best {n_shown} of the selected"  # not of all: discoveries are selected whatever their scores
     table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
     table.add_column("rank", justify="right")
     table.add_column("feature", overflow="ellipsis", no_wrap=True)
-    table.add_column("score", justify="right")
-    with_stability = "stability" in summary["measures"]
-    if with_stability:
-        table.add_column("stability", justify="right")
-    table.add_column("highest mean", justify="right")
-    table.add_column("in block", justify="right")
-    for row in best:
-        highest = max(row["block_means"])
-        block = row["block_means"].index(highest)
-        cells = [str(row["rank"]), printable(row["name"]), f"{row['score']:.4f}", f"{highest:.3g}", str(block)]
-        if with_stability:
-            cells.insert(3, f"{row['stability']:.2f}")
-        table.add_row(*(Text(cell) for cell in cells))  # Text: names may look like markup
-    return table
+    for column in columns:
+        table.add_column(column, justify="right")
+    return table  # its cells are to be Text: names may look like markup
 
 
 def printable(text: str) -> str:

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 
-import typer
 from joblib.externals.loky.process_executor import BrokenProcessPool
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from blockselect.cli.failure import Failure
+from blockselect.cli.streams import say
 from blockselect.reproduction.agenda import Standing
 
 LINE_EVERY = 30.0  # seconds between lines of progress where there is no terminal
@@ -31,7 +31,7 @@ def trials_running(*, quiet: bool) -> Iterator[Callable[[Standing], None] | None
             "kept: run the same command again, with fewer --workers."
         ) from error
     except KeyboardInterrupt:
-        typer.echo("the trials that had ended are kept; the same command goes on from there.", err=True)
+        say("the trials that had ended are kept; the same command goes on from there.")
         raise
 
 
@@ -73,7 +73,7 @@ def _lines() -> Callable[[Standing], None]:
         if time.monotonic() - last >= LINE_EVERY:
             last = time.monotonic()
             left = time_left(standing)
-            typer.echo(f"{standing.done} of {standing.known} trials{', ' if left else ''}{left}", err=True)
+            say(f"{standing.done} of {standing.known} trials{', ' if left else ''}{left}")
 
     return report
 

@@ -219,10 +219,8 @@ class BlockModelSelector(DescentSelector):
         graph = self._read_network(X, y, adjacency)
         gram = self._gram(graph)
         rng = generator_from(self.random_state)
-        report("block models", 0, 1)
-        self.candidates_ = self._find_candidates(graph, rng)
-        report("block models", 1, 1)
-        discoveries = self._discoveries(graph, rng)
+        self.candidates_ = self._find_candidates(graph, rng, report)
+        discoveries = self._discoveries(graph, rng, report)
         likelihood = JointLikelihood(graph)
         screening = screen(
             likelihood,
@@ -270,15 +268,18 @@ class BlockModelSelector(DescentSelector):
         """Whether blocks are searched for, rather than given."""
         return isinstance(self.block_model, str)
 
-    def _find_candidates(self, graph: AttributedGraph, rng: np.random.Generator) -> list[BlockModel]:
+    def _find_candidates(self, graph: AttributedGraph, rng: np.random.Generator, report: Progress) -> list[BlockModel]:
         if not self._searches():
             self.effort_ = Effort(0.0, self.budget, 1)
             return [self._given_block_model(graph)]
         n_blocks = self.n_blocks
         if n_blocks == "auto":
+            report("number of blocks", 0, 1)
             n_blocks = choose_n_blocks(graph.adjacency, max_blocks=self.max_blocks, rng=rng.spawn(1)[0])
+            report("number of blocks", 1, 1)
         self.effort_ = plan_effort(graph, n_blocks, n_candidates=self.n_candidates, budget=self.budget)
-        return find_block_models(
+        report("block models", 0, 1)
+        found = find_block_models(
             graph.adjacency,
             n_blocks,
             family=self.block_model,
@@ -287,14 +288,19 @@ class BlockModelSelector(DescentSelector):
             rng=rng,
             n_jobs=self.n_jobs,
             max_iter=self._factorization_steps(),
+            progress=partial(report, "block models"),
         )
+        report("block models", 1, 1)
+        return found
 
-    def _discoveries(self, graph: AttributedGraph, rng: np.random.Generator) -> Discoveries | None:
+    def _discoveries(self, graph: AttributedGraph, rng: np.random.Generator, report: Progress) -> Discoveries | None:
         """Features that match the graph better than chance, where that is asked for."""
         if self.n_features_to_select != "auto":
             self.p_values_ = self.q_values_ = None
             return None
+        report("discoveries", 0, 1)
         found = match_blocks(graph.features, self.candidates_, level=DEFAULT_LEVEL, rng=rng.spawn(1)[0])
+        report("discoveries", 1, 1)
         self.p_values_, self.q_values_ = found.p_values, found.q_values
         return found
 

@@ -150,12 +150,20 @@ def screen(
     gain = at_start = np.array([likelihood.gain(model.labels) for model in candidates])
     found = list(candidates)
     if joint:
-        found, gain = _refined(likelihood, found, rng.spawn(len(found)), n_jobs, max_rounds=_FIRST_ROUNDS)
-        report(len(candidates), total)
+        found, gain = _refined(
+            likelihood, found, rng.spawn(len(found)), n_jobs, lambda done: report(done, total), max_rounds=_FIRST_ROUNDS
+        )
     places = np.argsort(-gain, kind="stable")[:n_kept]
     voters = [found[i] for i in places]
     if joint:
-        voters, final = _refined(likelihood, voters, rng.spawn(n_kept), n_jobs, max_rounds=max_rounds)
+        voters, final = _refined(
+            likelihood,
+            voters,
+            rng.spawn(n_kept),
+            n_jobs,
+            lambda done: report(len(candidates) + done, total),
+            max_rounds=max_rounds,
+        )
         gain[places] = final
         order = np.argsort(-final, kind="stable")
         places, voters = places[order], [voters[i] for i in order]
@@ -168,11 +176,18 @@ def _refined(
     models: Sequence[BlockModel],
     rngs: Sequence[np.random.Generator],
     n_jobs: int | None,
+    report: Callable[[int], None],
     *,
     max_rounds: int,
 ) -> tuple[list[BlockModel], FloatArray]:
-    results = Parallel(n_jobs=n_jobs, prefer="threads")(  # compiled moves release the interpreter: no copies
+    # Threads: compiled moves release the interpreter, and nothing is copied.
+    parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+    jobs = (
         delayed(likelihood.improve)(model, rng=rng, max_rounds=max_rounds)
         for model, rng in zip(models, rngs, strict=True)
     )
+    results = []
+    for done, result in enumerate(parallel(jobs), start=1):
+        results.append(result)
+        report(done)
     return [result.model for result in results], np.array([-result.objective[-1] for result in results])

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from blockselect.arrays import FloatArray, IntArray
+from blockselect.base import ScoreSelector
 from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.losses import profiles
 from blockselect.bmgufs.selector import DescentSelector
@@ -51,7 +52,7 @@ def summarize(
     _check_same_network(selector, graph)
     measures = _measures(selector, stability)
     by_rank = np.argsort(selector.ranking_)
-    chosen = by_rank[selector.support_[by_rank]]  # discoveries need not be those of highest score
+    chosen = _chosen(selector)
     statistics = BlockStatistics.of(graph.features, [selector.block_model_])
     markers = block_markers(graph.features, selector.block_model_.labels)
     names = _feature_names(graph)
@@ -77,6 +78,41 @@ def summarize(
         },
         "sparsity": getattr(selector, "sparsity_", None),
         "n_iter": selector.n_iter_,
+    }
+
+
+def summarize_scores(
+    selector: ScoreSelector, graph: AttributedGraph, *, stability: FloatArray | None = None
+) -> dict[str, Any]:
+    """Of any fitted selector, what does not need blocks: `counts`, `selected`, `feature_names`, `scores`, `ranking` and
+    `measures`, as :func:`summarize` has them.
+    """
+    check_is_fitted(selector)
+    measures = _measures(selector, stability)
+    chosen, names = _chosen(selector), _feature_names(graph)
+    return {
+        "counts": _counts(graph, chosen),
+        "selected": [_scored(selector, names, index, measures) for index in chosen.tolist()],
+        "feature_names": names,
+        "scores": selector.scores_.tolist(),
+        "ranking": selector.ranking_.tolist(),
+        "measures": {measure: values.tolist() for measure, values in measures.items()},
+    }
+
+
+def _chosen(selector: ScoreSelector) -> IntArray:
+    """The columns of the selected features, the best first; discoveries need not be those of highest score."""
+    by_rank: IntArray = np.argsort(selector.ranking_)
+    return by_rank[selector.support_[by_rank]]
+
+
+def _scored(selector: ScoreSelector, names: list[str], index: int, measures: dict[str, FloatArray]) -> dict[str, Any]:
+    return {
+        "rank": int(selector.ranking_[index]),
+        "index": index,
+        "name": names[index],
+        "score": float(selector.scores_[index]),
+        **{measure: float(values[index]) for measure, values in measures.items()},
     }
 
 
@@ -113,7 +149,7 @@ def _n_empty(matrix: Any, axis: int) -> int:
     return int(np.count_nonzero((matrix != 0).sum(axis=axis) == 0))
 
 
-def _measures(selector: DescentSelector, stability: FloatArray | None) -> dict[str, FloatArray]:
+def _measures(selector: ScoreSelector, stability: FloatArray | None) -> dict[str, FloatArray]:
     """What else is known of each feature."""
     known = {
         "stability": stability,
@@ -159,11 +195,7 @@ def _selected(
 ) -> list[dict[str, Any]]:
     return [
         {
-            "rank": int(selector.ranking_[index]),
-            "index": index,
-            "name": names[index],
-            "score": float(selector.scores_[index]),
-            **{measure: float(values[index]) for measure, values in measures.items()},
+            **_scored(selector, names, index, measures),
             "prevalence": float(markers.prevalence[index]),
             "marked_block": _block_or_none(markers.marked_block[index]),
             "lift": float(markers.marked_lift[index]),

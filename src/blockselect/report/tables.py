@@ -1,4 +1,8 @@
-"""The tables of a summary, as CSV text: numbers in full, so that they read back as they were."""
+"""The tables of a summary, as CSV text: numbers in full, so that they read back as they were.
+
+Names come from files of others, and a spreadsheet takes a cell such as ``=HYPERLINK(…)`` for a formula. Such a name is
+written with an apostrophe before it, which spreadsheets show as text. Names that are numbers, such as -1.5, stay.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,9 @@ import numpy as np
 
 from blockselect.arrays import IntArray
 from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.cells import is_number
 
+FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # the wide ones too, as East Asian spreadsheets read them
 MEASURES = ("stability", "p_value", "q_value")  # of each feature, where they were computed
 
 
@@ -21,10 +27,11 @@ def selected_table(summary: dict[str, Any]) -> str:
     Rank, feature, score, measures there are, the share of nodes that have it, the block it marks, its lift there, and
     its mean in each block.
     """
-    measures = [*_measures(summary), "prevalence", "marked_block", "lift"]
-    blocks = [f"block_{block}" for block in range(len(summary["blocks"]["sizes"]))]
+    with_blocks = "blocks" in summary
+    measures = [*_measures(summary), *(("prevalence", "marked_block", "lift") if with_blocks else ())]
+    blocks = [f"block_{block}" for block in range(len(summary["blocks"]["sizes"]))] if with_blocks else []
     rows = (
-        [row["rank"], row["name"], row["score"], *(row[measure] for measure in measures), *row["block_means"]]
+        [row["rank"], row["name"], row["score"], *(row[measure] for measure in measures), *row.get("block_means", [])]
         for row in summary["selected"]
     )
     return _csv(["rank", "feature", "score", *measures, *blocks], rows)
@@ -70,5 +77,12 @@ def _csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)
-    writer.writerows(rows)
+    writer.writerows([as_text_cell(cell) for cell in row] for row in rows)
     return text.getvalue()
+
+
+def as_text_cell(cell: Any) -> Any:
+    """A cell that no spreadsheet takes for a formula."""
+    if not isinstance(cell, str) or not cell.lstrip().startswith(FORMULA_STARTS) or is_number(cell):
+        return cell
+    return f"'{cell}"

@@ -9,6 +9,7 @@ from blockselect import __version__
 from blockselect.bmgufs.losses import Gradient
 from blockselect.datasets.catalogue import find_dataset
 from blockselect.registry import find_method
+from blockselect.reproduction.code_hash import code_hash
 from blockselect.reproduction.network_data import published_block_models
 from blockselect.reproduction.settings_file import Check, check_settings, names, number, numbers, read_toml, whole
 
@@ -45,7 +46,12 @@ class ExperimentConfig:
     def marks(self) -> dict[str, Any]:
         """All that rows depend on besides their trials: a store is for these alone."""
         published = [name for name in self.networks if published_block_models(name) is not None]
-        return {**asdict(self), "published block models": published, "version": __version__}
+        return {
+            **asdict(self),
+            "published block models": published,
+            "version": __version__,
+            "code": code_hash(),
+        }
 
 
 def _gradient(value: Any) -> str:

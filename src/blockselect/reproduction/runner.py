@@ -15,6 +15,7 @@ from blockselect.reproduction.store import Store
 from blockselect.reproduction.trial import Row, perform
 
 CONNECT_SECONDS = 20
+_OF_A_TERMINAL = [getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name)]
 
 Progress: TypeAlias = Callable[[Standing], None]
 
@@ -70,18 +71,19 @@ def _run_agenda(agenda: Agenda[ConfigT], progress: Progress | None) -> None:
 
 @contextmanager
 def _interrupts_ignored() -> Iterator[None]:
-    """Workers that start meanwhile ignore Ctrl-C, which reaches every process of a terminal: this one ends them.
+    """Workers that start meanwhile ignore what reaches all processes of a terminal: Ctrl-C and the terminal's end.
 
-    They inherit what the process ignores. (Blocking the signal would not do: to start workers unblocks it.)
+    This process ends them. They inherit what it ignores. (To block signals would not do: a start unblocks them.)
     """
     if threading.current_thread() is not threading.main_thread():  # elsewhere Python allows no change
         yield
         return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in _OF_A_TERMINAL}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager

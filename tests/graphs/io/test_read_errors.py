@@ -54,6 +54,8 @@ BAD_FILES = {
     "no header, counts": ("f.csv", "x,0,0\ny,5,6\n", r"first line .* looks like data", r"expected a header"),
     "column without name": ("f.csv", "id,a,\nx,1,\n", r"column 3 has no name", r"name it in the header"),
     "row without id": ("f.csv", "id,a\nx,1\n,2\n", r"row 2 has no id", r"give it one"),
+    "310 digits": ("f.csv", f"id,a\nx,1\ny,{'9' * 310}\n",
+        r"row 2 \('y'\), column 'a' holds '9{40}… \(310 characters\)', which is not a number", r"fill in a number"),
     "short row": ("f.csv", "id,a,b\nx,1,2\ny,1\n",
         r"line 3: 2 cell\(s\).*header has 3", r"one cell a column"),
     "short first row": ("f.csv", "id,a,b\nx,1\ny,1,2\n", r"line 2: 2 cell\(s\)", r"one cell a column"),

@@ -36,7 +36,9 @@ def onmtf_labels(search: Search, *, n_iter: int = 100) -> list[IntArray]:
     nothing to add. A block that no node prefers at the end is left out of the numbering.
     """
     factors = Factorization(chain(search.adjacency), search.adjacency.shape[0], search.n_blocks, search.rngs)
-    factors.advance(n_iter)
+    for done in range(0, n_iter, _STRIDE):
+        search.progress(done, n_iter)
+        factors.advance(min(_STRIDE, n_iter - done))
     return list(factors.labels())
 
 

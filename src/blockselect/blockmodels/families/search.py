@@ -12,6 +12,12 @@ from blockselect.arrays import Features, IntArray, Sparse
 
 MAX_ITER = 500
 
+StepProgress: TypeAlias = Callable[[int, int], None]  # done, of how many
+
+
+def no_step_progress(done: int, total: int) -> None:
+    """For searches that nobody watches."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Search:
@@ -23,6 +29,7 @@ class Search:
     features: Features | None = None  # (n, m), for families that read them
     n_jobs: int | None = None  # threads or processes; the result is the same for any number
     max_iter: int = MAX_ITER  # of a factorisation that settles; a start that still gains by then moves few nodes
+    progress: StepProgress = no_step_progress  # called by families whose work has parts
 
 
 Family: TypeAlias = Callable[[Search], list[IntArray]]  # labels (n,) of each start

@@ -14,6 +14,7 @@ from blockselect.arrays import FloatArray
 from blockselect.graphs.cells import is_number
 from blockselect.graphs.io.packed import open_text
 
+LONG = 40  # characters of a cell that an error shows
 # The separator is the first of these after the first cell of the header, quoted or not.
 FIRST_SEPARATOR = re.compile(r'^(?:"(?:[^"]|"")*"|[^",;\t]*)([,;\t])')
 
@@ -63,15 +64,21 @@ def numeric_cells(cells: pd.DataFrame, node_ids: list[str], path: Path) -> Float
     for position, kind in enumerate(cells.dtypes):
         if kind.kind not in "biuf":
             column = cells.iloc[:, position]
-            numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64)
-            if np.isnan(numbers).any():
-                row = int(np.flatnonzero(np.isnan(numbers))[0])
+            # As text: whole numbers of hundreds of digits would be integers of Python, which float64 cannot hold.
+            numbers = pd.to_numeric(column.astype(str), errors="coerce").to_numpy(dtype=np.float64)
+            wrong = np.flatnonzero(~np.isfinite(numbers))
+            if wrong.size:
+                row = int(wrong[0])
                 raise ValueError(
                     f"{path}: row {row + 1} ({node_ids[row]!r}), column {column.name!r} holds "
-                    f"{column.iloc[row]!r}, which is not a number; fill in a number (with a decimal point), "
-                    "or encode the column as numbers or drop it."
+                    f"{_shortened(str(column.iloc[row]))!r}, which is not a number (float64); fill in a number (with a "
+                    "decimal point), or encode the column as numbers or drop it."
                 )
     return cells.to_numpy(dtype=np.float64)
+
+
+def _shortened(cell: str) -> str:
+    return cell if len(cell) <= LONG else f"{cell[:LONG]}… ({len(cell)} characters)"
 
 
 def has_no_names(cells: list[str]) -> bool:

@@ -10,7 +10,8 @@ import numpy as np
 from scipy import io, sparse
 
 from blockselect.graphs.convert import as_float_matrix
-from blockselect.graphs.io.packed import format_of
+from blockselect.graphs.io.declared_sizes import check_numpy_file, check_sparse_shape, most_unpacked
+from blockselect.graphs.io.packed import format_of, is_packed
 
 
 def read_matrix(path: Path) -> Any:
@@ -20,6 +21,8 @@ def read_matrix(path: Path) -> Any:
         matrix = MATRIX_READERS[suffix](path)
         if matrix.ndim != 2:
             raise ValueError(f"its array has shape {matrix.shape}, which is no matrix")
+        if sparse.issparse(matrix):
+            check_sparse_shape(matrix.shape, matrix.nnz)
         # Not before its indices are checked is a sparse matrix converted: stray ones would corrupt memory.
         return as_float_matrix(matrix, "its content") if sparse.issparse(matrix) else matrix
     except Exception as error:  # a damaged file can fail anywhere in a parser
@@ -29,6 +32,7 @@ def read_matrix(path: Path) -> Any:
 
 def _read_numpy(path: Path) -> Any:
     with path.open("rb") as file:
+        check_numpy_file(file, path.stat().st_size)
         try:
             loaded = np.load(file, allow_pickle=False)
             return loaded if isinstance(loaded, np.ndarray) else _only_matrix(loaded, file)
@@ -47,10 +51,22 @@ def _only_matrix(archive: Any, file: BinaryIO) -> Any:
     return archive[archive.files[0]]
 
 
+def _read_matrix_market(path: Path) -> Any:
+    rows, columns, n_entries, layout, *_ = io.mminfo(path)
+    # The shortest entries are "1 1" with its line end, and of a full matrix "0", half of them where it is symmetric.
+    n_bytes = 4 * n_entries if layout == "coordinate" else max(0, n_entries - rows)
+    size = path.stat().st_size
+    if n_bytes > (most_unpacked(size) if is_packed(path) else size):
+        raise ValueError(f"it declares {n_entries:,} entries, for which the file is too short")
+    if layout == "coordinate":
+        check_sparse_shape((rows, columns), n_entries)
+    return io.mmread(path)
+
+
 MATRIX_READERS: dict[str, Callable[[Path], Any]] = {
     ".npz": _read_numpy,
     ".npy": _read_numpy,
-    ".mtx": io.mmread,
+    ".mtx": _read_matrix_market,
 }
 
 HOW_TO_SAVE = {

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from blockselect.extras import needed
+from blockselect.graphs.io.declared_sizes import UNPACKED_RATIO, most_unpacked
 
 PACKED = (".gz", ".zst")
 _CHUNK = 2**20
-_UNPACKED_BYTES, _UNPACKED_RATIO = 2**30, 200  # what may be unpacked: so much, or so many bytes for each of the file
 
 
 def format_of(path: Path) -> str:
@@ -42,7 +42,7 @@ def read_text(path: Path) -> str:
 
 def _unpacked(path: Path) -> bytes:
     """All bytes, refused where they become far more than data do."""
-    limit = max(_UNPACKED_BYTES, _UNPACKED_RATIO * path.stat().st_size)
+    limit = most_unpacked(path.stat().st_size)
     parts, total = [], 0
     try:
         with _stream(path) as stream:
@@ -50,7 +50,7 @@ def _unpacked(path: Path) -> bytes:
                 parts.append(part)
                 total += len(part)
                 if total > limit:
-                    raise ValueError(f"it unpacks to more than {limit:,} bytes, {_UNPACKED_RATIO} for each of its own")
+                    raise ValueError(f"it unpacks to more than {limit:,} bytes, {UNPACKED_RATIO} for each of its own")
     except ImportError:
         raise
     except Exception as error:  # a damaged file can fail anywhere in a decoder

@@ -1,0 +1,68 @@
+"""Fuzz every reader of files for some seconds each, guided by coverage: `python scripts/fuzz_readers.py --seconds 60`.
+
+Needs atheris (`pip install 'blockselect[fuzz]'`, on Linux). Each format runs in a process of its own, as atheris ends
+the process it runs in. A finding is kept as a file `crash-…` in the folder that is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import tempfile
+import warnings
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests"))
+MEMORY_MB = 4096  # more than that for a file of some kilobytes is a finding
+SLOW_SECONDS = 20  # longer than that too
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    options.add_argument("--seconds", type=int, default=60, help="for each format")
+    options.add_argument("--only", help="one format alone: internal, and to look into a finding")
+    given = options.parse_args()
+    if given.only:
+        return _fuzz(given.only, given.seconds)
+    from mutated_files import SOUND
+
+    failed = []
+    for name in SOUND:
+        print(f"{name}: {given.seconds} s", flush=True)
+        command = [sys.executable, __file__, "--only", name, "--seconds", str(given.seconds)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        last = [line for line in done.stdout.splitlines() if line.startswith(("Done", "#", "stat::"))]
+        print(f"  {last[-1] if last else done.stdout[-300:]}", flush=True)
+        if done.returncode:
+            failed.append(name)
+            print(done.stdout[-4000:])
+    print(f"findings in: {', '.join(failed)}" if failed else "no findings.")
+    return int(bool(failed))
+
+
+def _fuzz(name: str, seconds: int) -> int:
+    import atheris
+
+    with atheris.instrument_imports(include=["blockselect.graphs"]):
+        from mutated_files import SOUND, read_either_way
+    warnings.simplefilter("ignore")
+    folder = Path(tempfile.mkdtemp(prefix="blockselect-fuzz-"))
+    corpus = folder / "corpus"
+    corpus.mkdir()
+    (corpus / "sound").write_bytes(SOUND[name])
+
+    def one_input(data: bytes) -> None:
+        (folder / name).write_bytes(data)
+        read_either_way(folder / name)
+
+    print(f"findings go to {folder}", flush=True)
+    limits = [f"-max_total_time={seconds}", f"-rss_limit_mb={MEMORY_MB}", f"-timeout={SLOW_SECONDS}", "-max_len=4096"]
+    atheris.Setup([sys.argv[0], *limits, f"-artifact_prefix={folder}/", str(corpus)], one_input)
+    atheris.Fuzz()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,67 @@
+"""`blockselect select --method NAME`: every method of the registry, by its own scores."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+from numpy.testing import assert_allclose
+
+from blockselect import SELECTORS, make_selector
+from blockselect.cli.complete import complete_datasets, complete_methods
+
+
+@pytest.mark.parametrize("method", ["morans-i", "variance", "mcfs", "mmpop"])
+def test_the_scores_are_those_of_the_library(run, network, tmp_path, method):
+    result = run("select", *network.options, "--method", method, "--top", 5, "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.stderr
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["run.json", "scores.csv", "selected.csv"]
+    assert f"Selected 5 features by {SELECTORS[method].title}." in result.stdout
+    seeded = "random_state" in SELECTORS[method].selector().get_params()
+    selector = make_selector(method, 5, random_state=0 if seeded else None)
+    graph = {} if SELECTORS[method].guidance in ("features", "none") else {"adjacency": network.graph.adjacency}
+    selector.fit(network.graph.features.toarray(), **graph)
+    with (tmp_path / "out" / "scores.csv").open() as file:
+        scores = [float(row["score"]) for row in csv.DictReader(file)]
+    assert_allclose(scores, selector.scores_, rtol=1e-9, atol=1e-12)
+    record = json.loads((tmp_path / "out" / "run.json").read_text())
+    assert (record["method"], record["selector"]["class"]) == (method, type(selector).__name__)
+
+
+def test_stability_is_estimated_if_asked_for(run, network):
+    options = ("--method", "morans-i", "--top", 5, "--resamples", 3, "--json")
+    summary = json.loads(run("select", *network.options, *options).stdout)
+    assert len(summary["measures"]["stability"]) == 30
+    assert summary["method"] == "morans-i"
+
+
+def test_the_default_and_the_paper_have_names_too(run, network, tmp_path):
+    quick = ("--blocks", 3, "--top", 5, "--candidates", 2, "--resamples", 0, "--max-iter", 5)
+    for one, other in ((("--method", "block-model"), ()), (("--method", "bmgufs"), ("--paper",))):
+        results = [run("select", *network.options, *quick, *way, "--json") for way in (one, other)]
+        assert json.loads(results[0].stdout) == json.loads(results[1].stdout)
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (("--method", "mcf"), "no method is called 'mcf'"),
+        (("--method", "mcfs", "--paper"), "--paper runs bmgufs and --method 'mcfs' another; leave one of them out."),
+        (("--method", "variance", "--seed", 1), "--seed is no setting of the method variance; leave it out."),
+        (("--method", "mcfs", "--tol", 1), "--tol is no setting of the method mcfs; leave it out."),
+        (("--method", "mcfs", "--top", "auto"), "--top is 'auto'; expected a whole number from 1"),
+        (("--method", "mcfs", "--top", 31), "--top is 31 but there are 30 features"),
+    ],
+)
+def test_what_a_method_does_not_have_is_refused(run, network, tmp_path, options, complaint):
+    result = run("select", *network.options, *options, "--out", tmp_path / "out")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert complaint in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_names_are_completed():
+    assert complete_datasets("cor") == ["cora", "cora-planetoid"]
+    assert ("morans-i", "Moran's I") in complete_methods("mo")
+    assert complete_methods("nothing") == []

@@ -1,0 +1,62 @@
+"""Case: one bad input and what it must lead to; and the small network that cases spoil."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from blockselect import AttributedGraph, make_attributed_blocks
+
+N_NODES, N_FEATURES = 24, 12
+
+
+@dataclass(frozen=True)
+class Case:
+    """Run in an empty folder, it must fail so, and leave the folder as it was."""
+
+    area: str  # a section of docs/errors.md
+    title: str  # what was done
+    words: tuple[str, ...]  # all of them in the message
+    call: Callable[[Path], Any] | None = None  # of the library, given the folder
+    error: type[Exception] = ValueError
+    arguments: tuple[str, ...] = ()  # of the command; {features}, {edges}, {classes} and {folder} stand for paths
+    exit_code: int = 2
+    files: tuple[tuple[str, bytes], ...] = ()  # in the folder beforehand
+
+
+@cache
+def network() -> AttributedGraph:
+    """24 nodes in three blocks and 12 features; copies are spoiled, never this."""
+    return make_attributed_blocks(
+        N_NODES, 3, n_informative=4, n_redundant=2, n_noise=6, mean_degree=6, random_state=1
+    ).graph
+
+
+def features() -> Any:
+    return network().features.toarray()
+
+
+def adjacency() -> Any:
+    return network().adjacency.toarray()
+
+
+def feature_table() -> pd.DataFrame:
+    ids = [f"n{node}" for node in range(N_NODES)]
+    return pd.DataFrame(features(), index=ids, columns=[f"f{column}" for column in range(N_FEATURES)])
+
+
+def edge_table() -> pd.DataFrame:
+    rows, columns = np.nonzero(np.triu(adjacency()))
+    return pd.DataFrame({"source": rows, "target": columns}).map(lambda node: f"n{node}")
+
+
+def with_entry(matrix: Any, value: Any, row: int = 2, column: int = 3) -> Any:
+    spoiled = matrix.astype(np.result_type(matrix, np.asarray(value)) if not isinstance(value, str) else object)
+    spoiled[row, column] = value
+    return spoiled

@@ -1,0 +1,30 @@
+"""Writing that is stopped at a chosen step."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from blockselect.cli import outputs
+
+
+class Killer:
+    """Raises, or ends the process, at the n-th change that the writing makes to the file system."""
+
+    def __init__(self, at, stop):
+        self.at, self.stop, self.done = at, stop, 0
+
+    def step(self, change):
+        def counted(*arguments, **options):
+            self.done += 1
+            if self.done == self.at:
+                self.stop()
+            return change(*arguments, **options)
+
+        return counted
+
+    def watch(self, patch):
+        patch(outputs, "_write", self.step(outputs._write))
+        patch(outputs.os, "link", self.step(os.link))
+        for name in ("mkdir", "unlink", "replace", "rename"):
+            patch(Path, name, self.step(getattr(Path, name)))

@@ -1,0 +1,43 @@
+"""Files for fuzzing: a sound one of each format, and what a reader may do with a changed one."""
+
+from __future__ import annotations
+
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import io, sparse
+
+from blockselect.graphs import read_features, read_graph
+
+MATRIX = np.array([[0.0, 1.5, 0.0], [2.0, 0.0, 0.25], [0.0, 0.25, 0.0]])
+
+
+def _written(save: Any) -> bytes:
+    file = BytesIO()
+    save(file)
+    return file.getvalue()
+
+
+SOUND: dict[str, bytes] = {
+    "features.csv": b"id,red,blue\n007,1,0\nx,0.5,2\nNA,0,3\n",
+    "edges.csv": b"source,target,weight\n007,x,1\nx,NA,2.5\n",
+    "dense.npy": _written(lambda file: np.save(file, MATRIX)),
+    "dense.npz": _written(lambda file: np.savez_compressed(file, matrix=MATRIX)),
+    "csr.npz": _written(lambda file: sparse.save_npz(file, sparse.csr_array(MATRIX))),
+    "coo.npz": _written(lambda file: sparse.save_npz(file, sparse.coo_array(MATRIX), compressed=False)),
+    "sparse.mtx": _written(lambda file: io.mmwrite(file, sparse.coo_array(MATRIX))),
+    "full.mtx": _written(lambda file: io.mmwrite(file, MATRIX, symmetry="general")),
+}
+"""Name → content that is read without complaint."""
+
+
+def read_either_way(path: Path) -> None:
+    """Read as features and as links: a result, or an error that names the file."""
+    for read in (read_features, read_graph):
+        try:
+            read(path)
+        except (ValueError, OSError) as error:
+            if path.name not in str(error):
+                raise AssertionError(f"{read.__name__} does not name the file: {error}") from error

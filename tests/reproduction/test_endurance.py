@@ -1,0 +1,94 @@
+"""Kills at random moments lose nothing that was reported as kept, and memory stays flat over hundreds of trials."""
+
+from __future__ import annotations
+
+import gc
+import json
+import random
+import subprocess
+import sys
+import time
+import tracemalloc
+from types import SimpleNamespace
+
+from blockselect import BMGUFS, make_attributed_blocks
+from blockselect.reproduction.runner import run_experiments
+from blockselect.reproduction.store import Store
+from blockselect.reproduction.trial import Trial
+
+N_KILLS = 25
+WRITE_FOR_EVER = """
+import sys
+from pathlib import Path
+from blockselect.cli.outputs import write_together
+from blockselect.reproduction.store import Store
+
+folder, first = Path(sys.argv[1]), int(sys.argv[2])
+with Store(folder / "trials.sqlite", {}) as store:
+    for number in range(first, first + 10**6):
+        store.add(str(number), "numbers", [{"number": number, "text": "x" * 2000}])
+        print(number, flush=True)
+        text = str(number).encode()
+        write_together(folder / "results", {"a.txt": text, "sub/b.txt": text, "run.json": text}, mark="run.json")
+"""
+
+
+def test_kills_at_random_moments_lose_no_row_and_leave_no_folder_that_only_looks_whole(tmp_path):
+    dice = random.Random(0)
+    kept: list[int] = []
+    n_whole = 0
+    for _ in range(N_KILLS):
+        first = max(kept, default=-1) + 1000
+        process = subprocess.Popen(
+            [sys.executable, "-c", WRITE_FOR_EVER, tmp_path, str(first)], stdout=subprocess.PIPE, text=True
+        )
+        kept.append(int(process.stdout.readline()))
+        time.sleep(dice.random() * 0.05)
+        process.kill()
+        kept += [int(line) for line in process.stdout.read().split("\n")[:-1]]
+        process.wait()
+        process.stdout.close()
+        results = tmp_path / "results"
+        if (results / "run.json").exists():
+            n_whole += 1
+            texts = {(results / name).read_text() for name in ("run.json", "a.txt", "sub/b.txt")}
+            assert len(texts) == 1
+    with Store(tmp_path / "trials.sqlite", {}) as store:
+        stored = {row["number"] for row in store.rows("numbers")}
+    assert set(kept) <= stored
+    assert len(stored - set(kept)) <= N_KILLS  # stored, and killed before it was said
+    assert n_whole
+
+
+def fit_and_score(network, seed):
+    selector = BMGUFS(3, n_blocks=3, n_candidates=1, random_state=seed).set_params(solver=None)
+    return [{"ranking": json.dumps(selector.fit(network.features, adjacency=network.adjacency).ranking_.tolist())}]
+
+
+def test_memory_is_flat_over_500_trials(tmp_path):
+    network = make_attributed_blocks(
+        24, 3, n_informative=4, n_redundant=2, n_noise=6, mean_degree=6, random_state=0
+    ).graph
+    held: list[int] = []
+
+    def measure(standing):
+        if standing.done in (50, 500):
+            gc.collect()
+            if not tracemalloc.is_tracing():
+                tracemalloc.start()
+            held.append(tracemalloc.get_traced_memory()[0])
+
+    def trials(config, rows):
+        return [
+            Trial("fits", {"seed": seed}, fit_and_score, {"network": network, "seed": seed % 7}) for seed in range(500)
+        ]
+
+    try:
+        with Store(tmp_path / "trials.sqlite", {}) as store:
+            run_experiments([SimpleNamespace(NAME="fits", trials=trials)], None, store, progress=measure)
+            rows = store.rows("fits")
+    finally:
+        tracemalloc.stop()
+    assert len(rows) == 500
+    assert [row["error"] for row in rows if row["error"]] == []
+    assert held[1] - held[0] < 450 * 1000  # bytes: what is known of a trial, and nothing of its arrays
