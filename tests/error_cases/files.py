@@ -103,6 +103,8 @@ BAD_FEATURES: tuple[tuple[str, str, str | bytes, tuple[str, ...]], ...] = (
     ("no mtx", "f.mtx", "hello", ("f.mtx could not be read", "mmwrite")),
     ("a cut mtx", "f.mtx", f"{MTX}2 2 3\n1 1 1.0\n1 2 1.0\n", ("could not be read",)),
     ("an mtx with stray indices", "f.mtx", f"{MTX}2 2 1\n9 9 1.0\n", ("could not be read",)),
+    ("an mtx with a zero byte", "f.mtx", f"{MTX}2 2 1\n1 1 1.\0", ("b'\\x00'", "numbers are expected")),
+    ("an mtx with a word", "f.mtx", f"{MTX}2 2 1\n1 1 two\n", ("b't'",)),
     ("an mtx of 10⁹ × 10⁹", "f.mtx", f"{MTX}1000000000 1000000000 1\n1 1 1\n", ("1,000,000,000", "1 entries")),
     ("an mtx of a million million entries", "f.mtx", f"{MTX}9 9 1000000000000\n1 1 1\n", ("too short",)),
     (

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -10,8 +12,8 @@ import numpy as np
 from scipy import io, sparse
 
 from blockselect.graphs.convert import as_float_matrix
-from blockselect.graphs.io.declared_sizes import check_numpy_file, check_sparse_shape, most_unpacked
-from blockselect.graphs.io.packed import format_of, is_packed
+from blockselect.graphs.io.declared_sizes import check_numpy_file, check_sparse_shape
+from blockselect.graphs.io.packed import file_bytes, format_of
 
 
 def read_matrix(path: Path) -> Any:
@@ -52,16 +54,27 @@ def _only_matrix(archive: Any, file: BinaryIO) -> Any:
 
 
 def _read_matrix_market(path: Path) -> Any:
-    rows, columns, n_entries, layout, *_ = io.mminfo(path)
+    content = file_bytes(path)
+    rows, columns, n_entries, layout, *_ = io.mminfo(BytesIO(content))
     # The shortest entries are "1 1" with its line end, and of a full matrix "0", half of them where it is symmetric.
     n_bytes = 4 * n_entries if layout == "coordinate" else max(0, n_entries - rows)
-    size = path.stat().st_size
-    if n_bytes > (most_unpacked(size) if is_packed(path) else size):
+    if n_bytes > len(content) + 1:
         raise ValueError(f"it declares {n_entries:,} entries, for which the file is too short")
     if layout == "coordinate":
         check_sparse_shape((rows, columns), n_entries)
-    return io.mmread(path)
+    _check_characters(content)
+    return io.mmread(BytesIO(content if content.endswith(b"\n") else content + b"\n"))
 
+
+def _check_characters(content: bytes) -> None:
+    """Refuse what no number is written with: SciPy's parser reads beyond its memory there, and the process dies."""
+    stray = COMMENTS.sub(b"", content, count=1).translate(None, OF_NUMBERS)
+    if stray:
+        raise ValueError(f"it holds {stray[:1]!r} where numbers are expected")
+
+
+COMMENTS = re.compile(rb"\A(?:%[^\n]*\n)+")
+OF_NUMBERS = b"0123456789+-.eEiInNfFaA \t\r\n"
 
 MATRIX_READERS: dict[str, Callable[[Path], Any]] = {
     ".npz": _read_numpy,

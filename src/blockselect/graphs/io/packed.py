@@ -40,6 +40,11 @@ def read_text(path: Path) -> str:
         raise ValueError(f"{path} is not UTF-8 text ({error}); save it as UTF-8.") from error
 
 
+def file_bytes(path: Path) -> bytes:
+    """All bytes of a file, unpacked where it is packed."""
+    return _unpacked(path) if is_packed(path) else path.read_bytes()
+
+
 def _unpacked(path: Path) -> bytes:
     """All bytes, refused where they become far more than data do."""
     limit = most_unpacked(path.stat().st_size)
