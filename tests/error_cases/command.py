@@ -75,7 +75,6 @@ LINES: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     ),
     ("a setting of the paper alone", ("select", *INPUT, "--sparsity", "1", *OUT), ("--sparsity", "--paper")),
     ("--top auto without a graph", ("select", "--features", "{features}", "--top", "auto", *OUT), ("--graph",)),
-    ("features without classes", ("compare", *INPUT, *OUT), ("--classes FILE",)),
     ("classes beside a data set", ("compare", "--dataset", "cora", "--classes", "{classes}", *OUT), ("--classes",)),
     ("edges as classes", ("compare", *INPUT, "--classes", "{edges}", *OUT), ("edges.csv",)),
     ("features as classes", ("compare", *INPUT, "--classes", "{features}", *OUT), ("columns", "expected two")),
