@@ -374,7 +374,7 @@ def test_what_the_budget_cut_is_shown_and_recorded(run, network, tmp_path):
     record = record_of(tmp_path / "cut")
     assert record["effort"]["candidates"] == {"asked": 9, "made": 6}
     assert record["n_resamples"] == 5
-    assert "budget" not in run("select", *network.options, *QUICK, "--out", tmp_path / "whole").stdout
+    assert "--budget" not in run("select", *network.options, *QUICK, "--out", tmp_path / "whole").stdout
 
 
 def test_no_discovery_is_a_warning_and_an_empty_table(run, network, tmp_path):
