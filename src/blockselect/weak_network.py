@@ -40,6 +40,8 @@ class WeakNetwork:
 
 
 def _reference(thing: Any) -> Any:
+    if isinstance(thing, str):  # the key of a graph within the features
+        return lambda: thing
     try:
         return weakref.ref(thing)
     except TypeError:  # lists, tuples, None
