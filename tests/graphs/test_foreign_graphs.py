@@ -26,6 +26,10 @@ FEATURES = pd.DataFrame(np.eye(4), index=SHUFFLED, columns=list("wxyz"))
 TABLE = pd.DataFrame(LINKS, columns=["source", "target", "weight"])
 
 
+class Cells(SimpleNamespace):
+    """Can be referred to weakly, as an AnnData can."""
+
+
 def weighted(graph):
     graph.add_nodes_from(NAMES)
     graph.add_weighted_edges_from(LINKS)
@@ -162,7 +166,7 @@ def test_what_could_be_misread_is_refused_with_the_way_out(features, make, messa
 def test_a_selector_takes_a_graph_of_networkx_and_a_string_key_of_anndata():
     graph = networkx.karate_club_graph()
     features = pd.DataFrame(np.random.default_rng(0).poisson(1, (34, 6)), index=list(graph)[::-1]).add_prefix("f")
-    cells = SimpleNamespace(
+    cells = Cells(
         X=sparse.csr_matrix(features.to_numpy()),
         obs_names=features.index,
         var_names=features.columns,
