@@ -259,7 +259,8 @@ def test_paper_has_all_selected_rows_and_no_controls(browser, written):
     page.run("dispatchEvent(new Event('beforeprint'))")
     assert len(page.column("rank")) == 7
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
-    assert page.run("return getComputedStyle(document.querySelector('.tools')).display") == "none"
+    for hidden in (".tools", ".controls", ".status"):
+        assert page.run("return getComputedStyle(document.querySelector(arguments[0])).display", hidden) == "none"
     assert page.run("return getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert len(base64.b64decode(browser.execute_cdp_cmd("Page.printToPDF", {})["data"])) > 10_000
 
