@@ -84,8 +84,8 @@ torch: $(VENV)/.dev
 single-cell:
 	$(PYTHON) -m venv $(VENV)-single-cell
 	$(VENV)-single-cell/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[single-cell]'
-	$(VENV)-single-cell/bin/python -m pytest tests/test_anndata.py tests/graphs/test_row_chunks.py tests/graphs/io \
-	  tests/baselines/by_network/test_moran.py
+	$(VENV)-single-cell/bin/python -m pytest tests/test_anndata.py tests/graphs/test_row_chunks.py tests/graphs/io/test_formats.py \
+	  tests/graphs/io/test_write.py tests/baselines/by_network/test_moran.py
 	$(VENV)-single-cell/bin/python examples/single_cell.py
 
 # One table of ratios, beside the stored one; ARGS=--save stores the new one. More networks: BLOCKSELECT_DATA=folder.

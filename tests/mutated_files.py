@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import gzip
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import networkx
 import numpy as np
+import pandas as pd
 from scipy import io, sparse
 
 from blockselect.graphs import read_features, read_graph
 
 MATRIX = np.array([[0.0, 1.5, 0.0], [2.0, 0.0, 0.25], [0.0, 0.25, 0.0]])
+
+EDGES = pd.DataFrame({"source": ["ann", "bob"], "target": ["bob", "cleo"], "weight": [1.0, 2.5]})
+GRAPH = networkx.from_pandas_edgelist(EDGES, edge_attr="weight")
 
 
 def _written(save: Any) -> bytes:
@@ -29,6 +35,14 @@ SOUND: dict[str, bytes] = {
     "coo.npz": _written(lambda file: sparse.save_npz(file, sparse.coo_array(MATRIX), compressed=False)),
     "sparse.mtx": _written(lambda file: io.mmwrite(file, sparse.coo_array(MATRIX))),
     "full.mtx": _written(lambda file: io.mmwrite(file, MATRIX, symmetry="general")),
+    "dense.mat": _written(lambda file: io.savemat(file, {"A": MATRIX})),
+    "sparse.mat": _written(lambda file: io.savemat(file, {"A": sparse.csc_array(MATRIX)}, do_compression=True)),
+    "table.parquet": _written(lambda file: EDGES.to_parquet(file)),
+    "table.feather": _written(lambda file: EDGES.to_feather(file)),
+    "edges.csv.gz": gzip.compress(b"source,target,weight\n007,x,1\nx,NA,2.5\n"),
+    "graph.edgelist": b"# people\nann bob 1\nbob cleo 2.5\n",
+    "graph.gml": "\n".join(networkx.generate_gml(GRAPH)).encode(),
+    "graph.graphml": "\n".join(networkx.generate_graphml(GRAPH)).encode(),
 }
 """Name → content that is read without complaint."""
 

@@ -8,9 +8,10 @@ from typing import Any
 
 from scipy import io
 
+from blockselect.graphs.io.declared_sizes import check_sparse_shape, check_unpacked_size
+
 FEATURE_VARIABLES = ("features", "Attributes", "X", "fea")
 GRAPH_VARIABLES = ("adjacency", "Network", "A", "graph")
-_MOST_BYTES = 2**33
 
 
 def read_mat(path: Path, usual: tuple[str, ...]) -> Any:
@@ -26,11 +27,13 @@ def read_mat(path: Path, usual: tuple[str, ...]) -> Any:
     try:
         held = io.whosmat(path)
         name = _choose([name for name, shape, kind in held if len(shape) == 2 and min(shape) > 1], usual)
-        shape = next(shape for found, shape, kind in held if found == name)
-        kind = next(kind for found, shape, kind in held if found == name)
-        if kind != "sparse" and 8 * math.prod(shape) > _MOST_BYTES:
-            raise ValueError(f"{name} declares the shape {shape}; store it sparse")
-        return io.loadmat(path, variable_names=[name], spmatrix=False)[name]
+        shape, kind = next((shape, kind) for found, shape, kind in held if found == name)
+        if kind != "sparse":
+            check_unpacked_size(8 * math.prod(shape), path.stat().st_size)
+        matrix = io.loadmat(path, variable_names=[name], spmatrix=False)[name]
+        if kind == "sparse":
+            check_sparse_shape(matrix.shape, matrix.nnz)
+        return matrix
     except NotImplementedError as error:
         raise ValueError(f"{path} is of MATLAB 7.3 (HDF5); save it with: save('file.mat', 'X', '-v7').") from error
     except Exception as error:  # a damaged file can fail anywhere in a parser
