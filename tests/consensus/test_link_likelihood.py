@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from blockselect.consensus.feature_likelihood import in_units
 from blockselect.consensus.link_likelihood import link_unit
+from blockselect.graphs.binarize import in_units
 
 
 def test_units_leave_zeros_and_ones_alone_and_the_caller_s_array():

@@ -17,7 +17,10 @@ FORMS = pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["de
     [
         (COUNTS, True),
         (COUNTS > 0, False),  # present or absent already
-        (COUNTS / 2, False),
+        (COUNTS / 2, True),  # counts in another unit
+        (COUNTS * 1e-3, True),
+        (COUNTS * 1e-3 + np.where(COUNTS == 3, 1e-7, 0), False),
+        (COUNTS * np.sqrt(COUNTS), False),
         (COUNTS + 1, False),
         (np.array([[0.0, 2.0], [2.0, 0.0]]), False),  # no more zeros than not
         (np.zeros((3, 2)), False),

@@ -1,6 +1,7 @@
 """Pulls of features towards the graph, and their null: features rematched at random, calibrated on planted truth."""
 
 import functools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,9 @@ from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.descent import Descent, normalise
 from blockselect.bmgufs.gram_squared import gram_squared
 from blockselect.datasets import make_attributed_blocks
+from blockselect.graphs.binarize import in_units
 from blockselect.inspection.discoveries import null_p_values
+from blockselect.inspection.given_totals import given_totals
 from blockselect.inspection.matching_null import match_pulls, rematched
 from references.problems import make_problem
 
@@ -40,35 +43,44 @@ def test_rematched_blocks_are_blocks_of_features_in_another_order(mixed_problem)
 
 @pytest.mark.parametrize("profile_ratio", [0.0, 0.6, 1.0])
 def test_pulls_are_those_of_the_formula(mixed_problem, profile_ratio):
-    Y, models = mixed_problem.Y, mixed_problem.models
+    Y, models = in_units(mixed_problem.Y), mixed_problem.models
     rng = np.random.default_rng(3)
-    dealt = [Y, *(Y[np.argsort(rng.permutation(len(Y)))] for _ in range(4))]
-    slow = sum(slow_pulls(dealt, model, profile_ratio) for model in models) / len(models)
-    found = pulls_of(Y, models, n_rounds=4, seed=3, profile_ratio=profile_ratio)
+    orders = [np.arange(len(Y)), *(shuffled(Y, rng) for _ in range(4))]
+    slow = sum(slow_pulls(Y, orders, model, profile_ratio) for model in models) / len(models)
+    found = pulls_of(mixed_problem.Y, models, n_rounds=4, seed=3, profile_ratio=profile_ratio)
     assert_allclose(found.real, slow[0], atol=1e-10)
     assert_allclose(found.null, slow[1:], atol=1e-10)
 
 
-def slow_pulls(dealt, model, profile_ratio):
+def shuffled(Y, rng):
+    """So few nodes are one stratum, in the order of their totals."""
+    nodes, order = np.argsort(Y.sum(axis=1), kind="stable"), np.zeros(len(Y), dtype=int)
+    order[nodes] = nodes[rng.permutation(len(nodes))]
+    return order
+
+
+def slow_pulls(Y, orders, model, profile_ratio):
     """Written out for one model: pulls at the mean induced density over many random matchings, found by summing."""
-    Y, k = dealt[0], model.n_blocks
-    s, n, m = model.block_sizes, *dealt[0].shape
+    k = model.n_blocks
+    s, n = model.block_sizes, len(Y)
     M_hat = np.zeros((k, k))
     for column in Y.T:
         mean_of_pairs = (column.sum() ** 2 - column @ column) / (n * (n - 1))  # of two different nodes
         for a in range(k):
             for b in range(k):
                 same = s[a] * (column @ column / n) + s[a] * (s[a] - 1) * mean_of_pairs
-                M_hat[a, b] += (same / s[a] ** 2 if a == b else mean_of_pairs) / np.sqrt(m)
-    P, Q = model.density + 1e-6, M_hat + 1e-6
+                M_hat[a, b] += same / s[a] ** 2 if a == b else mean_of_pairs
+    M_hat /= M_hat.mean()
+    P, Q = model.density / model.density.mean() + 1e-6, M_hat + 1e-6
     P, Q, sums = P / P.sum(axis=1, keepdims=True), Q / Q.sum(axis=1, keepdims=True), Q.sum(axis=1, keepdims=True)
     C = np.log(Q / P)
+    left = given_totals(Y, np.ones(Y.shape[1], dtype=bool)).block_means(np.arange(n), n)
     total = 0.0
     for weight, K in (
         (1 - profile_ratio, M_hat * np.outer(s, s)),
         (profile_ratio, -(C - (C * Q).sum(axis=1, keepdims=True)) / sums),
     ):
-        D = [np.array([X[model.labels == a].mean(axis=0) for a in range(k)]) for X in dealt]
+        D = [np.array([left[model.labels[order] == a].mean(axis=0) for a in range(k)]) for order in orders]
         pulls = np.array([[d @ K @ d for d in means.T] for means in D])
         pulls -= pulls.mean(axis=0)
         total = total + weight * pulls / np.linalg.norm(pulls)
@@ -78,17 +90,29 @@ def slow_pulls(dealt, model, profile_ratio):
 def test_features_dealt_out_anew_exchange_places_with_their_null(mixed_problem):
     """The real matching is one among the rounds: nothing but its place tells it from them."""
     Y, models = mixed_problem.Y, mixed_problem.models
-    order = np.random.default_rng(5).permutation(len(Y))
-    back = np.argsort(order)
+    order = shuffled(in_units(Y), np.random.default_rng(5))
+    dealt = Y[np.argsort(order)]
+    by_total, among = (np.argsort(in_units(X).sum(axis=1), kind="stable") for X in (Y, dealt))
+    assert_array_equal(order[by_total], among)  # totals all differ, so the order of nodes moved along
 
-    class Swap:
+    class Back:
         def permutation(self, n):
-            return back
+            return np.argsort(among)[np.argsort(order)[among]]
 
     there = match_pulls(Y, models, n_rounds=1, rng=np.random.default_rng(5))
-    here = match_pulls(Y[back], models, n_rounds=1, rng=Swap())
+    here = match_pulls(dealt, models, n_rounds=1, rng=Back())
     assert_allclose(here.real, there.null[0], atol=1e-12)
     assert_allclose(here.null[0], there.real, atol=1e-12)
+
+
+@pytest.mark.parametrize("factor", [1e-6, 1e6])
+def test_neither_the_scale_of_features_nor_that_of_links_matters(mixed_problem, factor):
+    Y, models = mixed_problem.Y, mixed_problem.models
+    plain = pulls_of(Y, models)
+    heavier = [replace(model, density=model.density * factor) for model in models]
+    for found in (pulls_of(Y * factor, models), pulls_of(Y, heavier)):
+        assert_allclose(found.real, plain.real, atol=1e-9)
+        assert_allclose(found.null, plain.null, atol=1e-9)
 
 
 def test_one_round_deals_all_features_out_alike(mixed_problem):

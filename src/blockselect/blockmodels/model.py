@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from blockselect.arrays import FloatArray, IntArray, ObjectArray, Sparse
+from blockselect.arrays import BoolArray, FloatArray, IntArray, ObjectArray, Sparse
 from blockselect.base import as_generator
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import check_adjacency
@@ -76,6 +76,23 @@ class BlockModel:
         values, vectors = np.linalg.eigh(root * self.density * root.T)
         half = vectors * np.sqrt(np.abs(values)) / root  # times its own transpose: symmetric to the bit
         return replace(self, density=np.maximum(half @ half.T, 0.0))
+
+    def among(self, nodes: BoolArray) -> BlockModel:
+        """The blocks of some of the nodes, the others being without links: a block keeps the weight of its links."""
+        kept, labels = np.unique(self.labels[nodes], return_inverse=True)
+        shrunken = self.block_sizes[kept] / np.bincount(labels)
+        density = self.density[np.ix_(kept, kept)] * np.outer(shrunken, shrunken)
+        return replace(self, labels=labels.astype(np.intp, copy=False), density=density)
+
+    def with_others(self, nodes: BoolArray) -> BlockModel:
+        """The same blocks where these `nodes` of a larger graph are ours and the others are without links.
+
+        Those join the block whose nodes have the fewest links, by which its densities fall.
+        """
+        labels = np.full(len(nodes), np.argmin(self.density @ self.block_sizes), dtype=np.intp)
+        labels[nodes] = self.labels
+        grown = self.block_sizes / np.bincount(labels)
+        return replace(self, labels=labels, density=self.density * np.outer(grown, grown))
 
     def perturb(
         self, adjacency: Any, fraction: float, *, keep_density: bool, rng: np.random.Generator | int

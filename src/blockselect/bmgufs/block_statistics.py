@@ -53,6 +53,18 @@ class BlockStatistics:
             density[i, blocks, blocks] = model.density
         return cls(means, sizes, density)
 
+    @property
+    def mean_similarity(self) -> float:
+        """Mean similarity of two nodes under scores that are all the same, of unit length: the scale of M̂."""
+        overall = self.block_sizes[0] @ self.block_means[0] / self.block_sizes[0].sum()
+        return float(overall @ overall) / max(self.n_features, 1) ** 0.5
+
+    @property
+    def mean_density(self) -> Array:
+        """Mean link weight of two nodes under each model: (c,)."""
+        pairs = self.block_sizes[:, :, None] * self.block_sizes[:, None, :]
+        return (self.density * pairs).sum(axis=(1, 2)) / pairs.sum(axis=(1, 2))
+
     def models(self, chosen: slice) -> BlockStatistics:
         """The statistics of some of the models, as views."""
         return BlockStatistics(self.block_means[chosen], self.block_sizes[chosen], self.density[chosen])

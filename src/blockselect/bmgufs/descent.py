@@ -13,7 +13,7 @@ from array_api_compat import device
 from sklearn.base import BaseEstimator
 
 from blockselect._sklearn import Interval, Options, StrOptions
-from blockselect.arrays import Array, FloatArray, IntArray
+from blockselect.arrays import Array, BoolArray, FloatArray, IntArray
 from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.cuda import compiled, replayed
 from blockselect.bmgufs.device import in_tfloat32, problem_to_device, to_numpy
@@ -39,6 +39,20 @@ class Solution:
     profile_loss: FloatArray  # (c, s, t + 1) (paper: L_m)
     n_iter: IntArray  # (c, s) iterations each solve made
 
+    def settled(self, solver: Descent) -> BoolArray:
+        """Whether both losses stood still, by the solver's `tol`, when a solve ended: (c, s).
+
+        A path of fixed length (`tol` 0) is never asked to.
+        """
+        if solver.tol == 0:
+            return np.ones(self.n_iter.shape, dtype=bool)
+        tol, last = solver.tol, self.n_iter[..., None]
+        found = last[..., 0] >= _WINDOW
+        for loss in (self.reconstruction_loss, self.profile_loss):
+            now, before = (np.take_along_axis(loss, np.maximum(at, 0), -1)[..., 0] for at in (last, last - _WINDOW))
+            found &= np.abs(now - before) <= tol * np.abs(before)
+        return found | (self.n_iter < solver.max_iter)
+
 
 class Descent(BaseEstimator):
     """Minimise L_b + β L_m + γ‖r‖₁ over non-negative scores r of unit length.
@@ -56,11 +70,13 @@ class Descent(BaseEstimator):
     max_iter : int, default=200
         Iterations.
     tol : float, default=1e-5
-        A solve stops once both losses changed by no more than this, relatively, over ten iterations. 0 never stops
-        early.
+        A solve stops once both losses changed by no more than this, relatively, over ten iterations. Where that is not
+        reached within `max_iter` iterations, a selector warns. 0 is a path of fixed length: it never stops early, and
+        there is nothing to warn of.
     smoothing : float, default=1e-6
-        Added to densities before their rows are compared. It is absolute: where features or link weights are so small
-        that block means come near it, scale them up, or lower it. (paper: δ)
+        Added to densities before their rows are compared. In :class:`blockselect.BMGUFS` it is absolute, as in the
+        paper, and a warning says where densities come near it. In :class:`blockselect.BlockModelSelector` densities
+        are scaled to a mean of 0.001 before, so that the scale of features and link weights does not matter. (paper: δ)
     initial_scores : array of shape (m,) or None, default=None
         Start of the descent, used as it is; None is uniform with unit length. The paper's code starts from ones.
     dtype : {"float64", "float32", "tfloat32"}, default="float64"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, Literal, Self
@@ -17,6 +18,8 @@ from blockselect.bmgufs.selector import DescentSelector
 from blockselect.bmgufs.sparsity import SPARSITY_GRID, strongest_that_leaves
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph
+
+_NEAR = 10  # times the smoothing: densities below that are changed by it
 
 
 class BMGUFS(DescentSelector):
@@ -165,6 +168,7 @@ class BMGUFS(DescentSelector):
         self.labels_ = self.block_model_.labels
         report("block models", 1, 1)
         statistics = BlockStatistics.of(graph.features, [self.block_model_], dtype=self._solver().float_type)
+        self._warn_of_smoothing(statistics)
         grid = SPARSITY_GRID if self.sparsity == "paper" else (float(self.sparsity),)
         solution = self._solve(gram, statistics, partial(report, "scores"), sparsity=grid)
         chosen = strongest_that_leaves(solution.scores[0], n_wanted)
@@ -190,6 +194,21 @@ class BMGUFS(DescentSelector):
             n_jobs=self.n_jobs,
             progress=progress,
         )
+
+    def _warn_of_smoothing(self, statistics: BlockStatistics) -> None:
+        """δ is absolute: beside densities that are as small, it decides how blocks connect."""
+        smoothing = self._solver().smoothing
+        for what, mean, scaled in (
+            ("mean link weight of two nodes", float(statistics.mean_density[0]), "link weights"),
+            ("mean similarity of two nodes", statistics.mean_similarity, "features"),
+        ):
+            if mean < _NEAR * smoothing:
+                warnings.warn(
+                    f"the {what} is {mean:.2g}, near the smoothing of {smoothing:g} (δ), which changes the result; "
+                    f"multiply the {scaled} by a constant, or lower it with set_params(solver__smoothing=…).",
+                    UserWarning,
+                    stacklevel=3,
+                )
 
     def _check_combinations(self) -> None:
         if self.block_model is None and self.n_blocks is None:

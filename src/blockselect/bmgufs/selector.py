@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import pandas as pd
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -202,7 +204,9 @@ class DescentSelector(ScoreSelector):
         sparsity: tuple[float, ...] = (0.0,),
     ) -> Solution:
         """Scores of every block model for every sparsity."""
-        return self._solver().solve(
+        solver = copy(self._solver())
+        solver.smoothing = self._smoothing(statistics)
+        return solver.solve(
             gram,
             statistics,
             profile_ratio=self.profile_ratio,
@@ -210,6 +214,11 @@ class DescentSelector(ScoreSelector):
             device=self.device,
             progress=progress,
         )
+
+    def _smoothing(self, statistics: BlockStatistics) -> float:
+        """What is added to densities before their rows are compared: that of the solver, as it is."""
+        del statistics
+        return self._solver().smoothing
 
     def _given_block_model(self, graph: AttributedGraph) -> BlockModel:
         """The blocks that the user brought, as a block model of this graph."""
@@ -222,6 +231,15 @@ class DescentSelector(ScoreSelector):
         self.n_iter_ = int(solution.n_iter[0, sparsity])
         losses = (solution.reconstruction_loss, solution.profile_loss)
         self.history_ = LossHistory(*(loss[0, sparsity, : self.n_iter_ + 1] for loss in losses))
+        solver = self._solver()
+        if not solution.settled(solver)[:, sparsity].all():
+            warnings.warn(
+                f"the scores had not settled after {solver.max_iter} iterations: within the last ten a loss changed by "
+                f"more than tol={solver.tol:g} of itself; raise max_iter or tol of the solver, or set tol=0 for a path "
+                "of fixed length.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
 
     def _select_scores(self, statistics: BlockStatistics, scores: FloatArray) -> None:
         """Select the largest non-zero scores, and set the density that all scores induce."""

@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from blockselect._sklearn import Interval, StrOptions, fit_context
-from blockselect.arrays import FloatArray, Sparse
+from blockselect.arrays import BoolArray, FloatArray, Sparse
 from blockselect.base import Progress, generator_from, no_progress
 from blockselect.blockmodels.candidates import FAMILIES, check_family, find_block_models
 from blockselect.blockmodels.families.search import MAX_ITER
@@ -33,10 +33,13 @@ from blockselect.consensus.screening import BUDGET, FACTORIZATION_STEPS, Effort,
 from blockselect.consensus.weights import feature_weights, weighted_vote
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.binarize import are_sparse_counts, presence
+from blockselect.graphs.cap_weights import cap_weights
 from blockselect.graphs.neighbours import N_NEIGHBORS
+from blockselect.inspection.circularity import warn_if_made_from_features
 from blockselect.inspection.discoveries import DEFAULT_LEVEL, Discoveries, check_testable, match_blocks
 
 _ROUNDS_AGAIN = 3  # of refinement on a resampled graph: its optimum is near
+_MEAN_DENSITY = 1e-3  # to which densities are scaled before they are smoothed: that of a sparse graph
 _SEARCH_EVERY, _NEW_STARTS = 4, 2  # resampled graphs of which one has new blocks, and of how many starts
 
 
@@ -216,7 +219,8 @@ class BlockModelSelector(DescentSelector):
         self
         """
         report = progress or no_progress
-        graph = self._read_network(X, y, adjacency)
+        whole = self._read_network(X, y, adjacency)
+        graph = whole.only(self._scored_nodes(whole))
         gram = self._gram(graph)
         rng = generator_from(self.random_state)
         self.candidates_ = self._find_candidates(graph, rng, report)
@@ -238,6 +242,7 @@ class BlockModelSelector(DescentSelector):
         self._keep_losses(solution)
         scores = weighted_vote(solution.scores[:, 0], feature_weights(likelihood, graph, self.voters_))
         self._select_found(statistics, scores, discoveries)
+        self._place_other_nodes(whole)
         return self._remember(X, adjacency)
 
     @staticmethod
@@ -255,7 +260,9 @@ class BlockModelSelector(DescentSelector):
                 "no link joins two different nodes, so there is nothing to find blocks by; pass a graph with links, "
                 "or use BMGUFS with block_model=labels."
             )
-        if self.n_features_to_select != "auto":
+        if self.n_features_to_select == "auto":
+            warn_if_made_from_features(graph)
+        else:
             self._n_to_select(graph.n_features)
         binary = are_sparse_counts(graph.features) if self.binarize == "auto" else self.binarize
         return replace(graph, features=presence(graph.features)) if binary else graph
@@ -267,6 +274,20 @@ class BlockModelSelector(DescentSelector):
     def _searches(self) -> bool:
         """Whether blocks are searched for, rather than given."""
         return isinstance(self.block_model, str)
+
+    def _scored_nodes(self, graph: AttributedGraph) -> BoolArray:
+        """All but those with neither links nor features; where blocks are given, all."""
+        return graph.is_linked | graph.has_features if self._searches() else np.ones(graph.n_nodes, dtype=bool)
+
+    def _place_other_nodes(self, graph: AttributedGraph) -> None:
+        """Put the nodes that were left out into the block with the fewest links, in every block model."""
+        nodes = self._scored_nodes(graph)
+        if nodes.all():
+            return
+        self.candidates_, self.voters_ = (
+            [model.with_others(nodes) for model in models] for models in (self.candidates_, self.voters_)
+        )
+        self.block_model_, self.labels_ = self.voters_[0], self.voters_[0].labels
 
     def _find_candidates(self, graph: AttributedGraph, rng: np.random.Generator, report: Progress) -> list[BlockModel]:
         if not self._searches():
@@ -299,14 +320,28 @@ class BlockModelSelector(DescentSelector):
             self.p_values_ = self.q_values_ = None
             return None
         report("discoveries", 0, 1)
-        found = match_blocks(graph.features, self.candidates_, level=DEFAULT_LEVEL, rng=rng.spawn(1)[0])
+        candidates, capped = self.candidates_, cap_weights(graph.adjacency)
+        if self._searches() and capped is not graph.adjacency:
+            candidates = self._find_candidates(replace(graph, adjacency=capped), rng.spawn(1)[0], no_progress)
+        found = match_blocks(graph, candidates, level=DEFAULT_LEVEL, rng=rng.spawn(1)[0])
         report("discoveries", 1, 1)
         self.p_values_, self.q_values_ = found.p_values, found.q_values
         return found
 
     def _statistics(self, graph: AttributedGraph, models: Sequence[BlockModel]) -> BlockStatistics:
-        """The target is how alike blocks link, |F M Fᵀ|: a similarity cannot follow blocks that link to others."""
-        return BlockStatistics.of(graph.features, [one.reflected() for one in models], dtype=self._solver().float_type)
+        """The target is how alike blocks link, |F M Fᵀ|: a similarity cannot follow blocks that link to others.
+
+        It is scaled to the similarities, so that the smoothing is in the same proportion to both.
+        """
+        reflected = [one.reflected() for one in models]
+        statistics = BlockStatistics.of(graph.features, reflected, dtype=self._solver().float_type)
+        mean = statistics.mean_density
+        scale = (statistics.mean_similarity / np.where(mean > 0, mean, 1.0))[:, None, None]
+        return replace(statistics, density=(statistics.density * scale).astype(statistics.density.dtype))
+
+    def _smoothing(self, statistics: BlockStatistics) -> float:
+        """As if the mean similarity, which is that of the densities too, were a thousandth."""
+        return super()._smoothing(statistics) * (statistics.mean_similarity or 1.0) / _MEAN_DENSITY
 
     def _select_found(self, statistics: BlockStatistics, scores: FloatArray, found: Discoveries | None) -> None:
         """Select the best scores, or the discoveries whatever their scores: a cut would lose the guarantee."""
@@ -341,6 +376,10 @@ class BlockModelSelector(DescentSelector):
         features would seem less stable than they are, and with the voters' alone more. Blocks that were given stay;
         only their densities change.
         """
+        nodes = self._scored_nodes(graph)
+        graph = graph.only(nodes)
+        adjacencies = [adjacency if nodes.all() else adjacency[nodes][:, nodes] for adjacency in adjacencies]
+        voters = [voter.among(nodes).labels for voter in self.voters_]
         unit, counts, scaled = link_unit(graph.adjacency), as_counts(graph.features), scaled_for_links(graph.features)
 
         def rescore(place: int) -> tuple[BlockModel, FloatArray]:
@@ -349,7 +388,7 @@ class BlockModelSelector(DescentSelector):
             if self._searches() and place % _SEARCH_EVERY == _SEARCH_EVERY - 1:
                 model = self._found_anew(likelihood, resampled, rngs[place])
             else:
-                model = BlockModel.from_labels(resampled.adjacency, self.voters_[place % len(self.voters_)].labels)
+                model = BlockModel.from_labels(resampled.adjacency, voters[place % len(voters)])
                 if self.joint and self._searches():
                     model = likelihood.improve(model, max_rounds=_ROUNDS_AGAIN, rng=rngs[place]).model
             return model, feature_weights(likelihood, resampled, [model], scaled)
@@ -385,6 +424,9 @@ class BlockModelSelector(DescentSelector):
             for voter in (self.voters_ * _NEW_STARTS)[:_NEW_STARTS]
         ]
         return screen(likelihood, found, joint=self.joint, rng=rng).voters[0]
+
+    def _advice_for_more(self) -> str:
+        return "; a feature that is the same for all nodes does so too"
 
     def _without_effect(self) -> dict[str, str]:
         if not self._searches():

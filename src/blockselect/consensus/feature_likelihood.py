@@ -15,35 +15,15 @@ import numpy as np
 from scipy import sparse
 from scipy.special import xlogy
 
-from blockselect.arrays import Features, FloatArray, IntArray, Sparse
+from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.consensus.link_likelihood import xlogx
 from blockselect.consensus.moves import Counts
+from blockselect.graphs.binarize import in_units
 
 _ROUNDING = 64 * np.finfo(np.float64).eps  # of the terms: a gain below that is none
 _TINY = np.finfo(np.float64).tiny
 _EQUAL = 1e-9  # values that differ by less, relatively, are the same but for rounding
 _LEAST_DISPERSION = 1e-6  # a standard deviation of a thousandth of the mean: less is as good as constant
-
-
-def in_units(features: Features) -> Features:
-    """Each non-negative feature divided by the mean of its non-zero values, in double precision, dense or CSR as given.
-
-    Zeros and ones stay as they are, and a feature's sum is the number of nodes that have it.
-    """
-    if not sparse.issparse(features):
-        values: FloatArray = np.asarray(features, dtype=np.float64)
-        return values / _means(values.sum(axis=0), np.count_nonzero(values, axis=0))
-    scaled = sparse.csr_array(features, dtype=np.float64, copy=True)
-    scaled.eliminate_zeros()
-    n_holders = np.bincount(scaled.indices, minlength=scaled.shape[1])
-    scaled.data /= _means(scaled.sum(axis=0), n_holders)[scaled.indices]
-    return scaled
-
-
-def _means(sums: FloatArray, n_holders: IntArray) -> FloatArray:
-    """1 where nobody has the feature."""
-    means: FloatArray = np.where(n_holders > 0, sums / np.maximum(n_holders, 1), 1.0)
-    return means
 
 
 def as_counts(features: Features) -> Counts:

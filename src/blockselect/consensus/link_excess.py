@@ -14,7 +14,7 @@ from numba import njit
 from scipy import sparse
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
-from blockselect.consensus.feature_likelihood import in_units
+from blockselect.graphs.binarize import in_units
 
 _ROUNDING = 64 * np.finfo(np.float64).eps  # of the link weight: an excess below that is none
 _SMALLEST_RATIO = 1e-6  # of variance to mean

@@ -18,6 +18,7 @@ from blockselect.bmgufs.descent import normalise
 from blockselect.consensus.joint import JointLikelihood
 from blockselect.consensus.link_excess import link_gains_of_scaled, scaled_for_links
 from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.column_statistics import constant_columns
 
 _LEAST = 1e-3  # weight of a feature whose gain does not exceed the penalty: after all others, in the order of votes
 
@@ -30,6 +31,8 @@ def feature_weights(
 ) -> FloatArray:
     """√(2E) of each feature, at least 0.001; E the gain from blocks (the mean over models) and from links: (m,).
 
+    0 for a feature that is the same for all nodes: it explains nothing.
+
     `scaled` are the features as `scaled_for_links` gives them, where they are weighted on many graphs.
     """
     scaled = scaled_for_links(graph.features) if scaled is None else scaled
@@ -38,7 +41,7 @@ def feature_weights(
     )
     from_links = link_gains_of_scaled(scaled, graph.adjacency, likelihood.link_unit) - likelihood.penalty(2)
     weights: FloatArray = np.maximum(np.sqrt(2 * np.maximum(from_blocks + from_links, 0.0)), _LEAST)
-    return weights
+    return np.where(constant_columns(graph.features), 0.0, weights)
 
 
 def weighted_vote(votes: FloatArray, weights: FloatArray) -> FloatArray:

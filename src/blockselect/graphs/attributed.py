@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from blockselect.arrays import Features, IntArray, ObjectArray, Sparse
+from blockselect.arrays import BoolArray, Features, IntArray, ObjectArray, Sparse
 from blockselect.graphs.checks import check_classes, check_features, check_names, check_weights
 from blockselect.graphs.convert import as_float_matrix, as_square_csr, without_direction
 from blockselect.graphs.feature_table import as_feature_table
@@ -53,6 +53,28 @@ class AttributedGraph:
     def n_isolated(self) -> int:
         """Nodes without any link; a self-loop is one."""
         return int(np.count_nonzero(np.diff(self.adjacency.indptr) == 0))
+
+    @property
+    def is_linked(self) -> BoolArray:
+        """Which nodes have a link to another one; a self-loop is none: (n,)."""
+        return np.asarray(np.diff(self.adjacency.indptr) > (self.adjacency.diagonal() != 0))
+
+    @property
+    def has_features(self) -> BoolArray:
+        """Which nodes have any feature, in memory: (n,)."""
+        return np.asarray(np.asarray((self.features != 0).sum(axis=1)).ravel() > 0)
+
+    def only(self, nodes: BoolArray) -> AttributedGraph:
+        """The graph of some of its nodes; itself where these are all."""
+        if nodes.all():
+            return self
+        return replace(
+            self,
+            adjacency=self.adjacency[nodes][:, nodes],
+            features=self.features[nodes],
+            node_ids=None if self.node_ids is None else self.node_ids[nodes],
+            classes=None if self.classes is None else self.classes[nodes],
+        )
 
 
 def check_attributed_graph(

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import false_discovery_control
 
-from blockselect.arrays import Features, FloatArray
+from blockselect.arrays import FloatArray
 from blockselect.base import generator_from
 from blockselect.blockmodels.candidates import FEATURE_READING, find_block_models
 from blockselect.blockmodels.model import BlockModel
 from blockselect.blockmodels.n_blocks import choose_n_blocks
 from blockselect.errors import ParameterError
-from blockselect.graphs.attributed import check_attributed_graph
+from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
 from blockselect.graphs.binarize import are_sparse_counts, presence
+from blockselect.graphs.cap_weights import cap_weights
 from blockselect.graphs.row_chunks import RowChunks
+from blockselect.inspection.circularity import warn_if_made_from_features
+from blockselect.inspection.given_totals import MIN_REFERENCE
 from blockselect.inspection.matching_null import match_pulls
 
 DEFAULT_LEVEL = 0.1
 MIN_ROUNDS = 3  # a null round is compared with the spread of the others, and a spread takes two
 _DEFAULT_ROUNDS = 50
+_FIRST_ROUNDS = 20
+_MARKS_BLOCKS = 0.1  # q-value up to which a feature's total is not that of everything
 _ROUNDING = 1e-6  # values of a feature that differ by less than this share of the largest are equal
 
 
@@ -50,7 +55,8 @@ def discover_features(
 
     Final scores cannot be tested: unit length makes features compete. We test the gradient of both losses at a random
     matching of features and nodes, which is exchangeable under the null: features that have nothing to do with the
-    graph, however much they have to do with one another, look the same after the nodes are permuted.
+    graph, however much they have to do with one another, look the same after the nodes are permuted. How many features
+    a node has is taken as given: a feature that only follows that is no discovery, even where hubs have more of all.
 
     Parameters
     ----------
@@ -58,7 +64,8 @@ def discover_features(
         Non-negative features of the nodes. Counts that are mostly zero are used as present or absent. (paper: Y)
     adjacency : array or sparse matrix of shape (n, n), or edge table
         The graph, as :func:`blockselect.check_attributed_graph` takes it. It must not be built from the features: such
-        a graph matches them by itself. (paper: A)
+        a graph matches them by itself, and where it looks like one there is a warning. Weights with a heavy tail are
+        capped. (paper: A)
     level : float, default=0.1
         Of the features found, on average at most this share have nothing to do with the graph (Benjamini–Hochberg).
     n_blocks : int or None, default=None
@@ -91,24 +98,50 @@ def discover_features(
             "features as a matrix in memory."
         )
     graph = check_attributed_graph(X, adjacency)
-    features = presence(graph.features) if are_sparse_counts(graph.features) else graph.features
+    warn_if_made_from_features(graph)
+    graph = _linked(graph)
+    if are_sparse_counts(graph.features):
+        graph = replace(graph, features=presence(graph.features))
     rng = generator_from(random_state)
-    k = choose_n_blocks(graph.adjacency, rng=rng.spawn(1)[0]) if n_blocks is None else n_blocks
-    models = find_block_models(graph.adjacency, k, family="mixed", n_candidates=n_candidates, rng=rng)
-    return match_blocks(features, models, level=level, n_rounds=n_permutations, rng=rng.spawn(1)[0])
+    adjacency = cap_weights(graph.adjacency)
+    k = choose_n_blocks(adjacency, rng=rng.spawn(1)[0]) if n_blocks is None else n_blocks
+    models = find_block_models(adjacency, k, family="mixed", n_candidates=n_candidates, rng=rng)
+    return match_blocks(graph, models, level=level, n_rounds=n_permutations, rng=rng.spawn(1)[0])
+
+
+def _linked(graph: AttributedGraph) -> AttributedGraph:
+    """The nodes that have a link to another."""
+    if not graph.is_linked.any():
+        raise ValueError("no link joins two different nodes, so there is nothing to match; pass a graph with links.")
+    return graph.only(graph.is_linked)
 
 
 def match_blocks(
-    features: Features,
+    graph: AttributedGraph,
     candidates: Sequence[BlockModel],
     *,
     level: float,
     n_rounds: int = _DEFAULT_ROUNDS,
     rng: np.random.Generator,
 ) -> Discoveries:
-    """Test every feature by those candidates that were found from the graph alone."""
-    from_graph = [model.reflected() for model in candidates if model.family != FEATURE_READING]
-    pulls = match_pulls(features, from_graph, n_rounds=n_rounds, rng=rng)
+    """Test every feature by those candidates that were found from the graph alone.
+
+    Nodes without links, which have no place in the graph, and nodes without features, which have none to exchange, are
+    left out. A first test, of fewer rounds, finds features that mark blocks: their totals are not those of everything.
+    """
+    n_features = graph.n_features
+    tested = graph.is_linked
+    if n_features >= MIN_REFERENCE:  # totals are given, so that nodes with none are without a say
+        tested &= graph.has_features
+    if not tested.any():
+        return Discoveries(np.ones(n_features), np.ones(n_features), np.zeros(n_features, dtype=bool))
+    features = graph.features[tested]
+    models = [model.among(tested).reflected() for model in candidates if model.family != FEATURE_READING]
+    roughly = match_pulls(features, models, n_rounds=min(n_rounds, _FIRST_ROUNDS), rng=rng)
+    reference = false_discovery_control(null_p_values(roughly.real, roughly.null)) > _MARKS_BLOCKS
+    if np.count_nonzero(reference) < MIN_REFERENCE:
+        reference[:] = True
+    pulls = match_pulls(features, models, n_rounds=n_rounds, rng=rng, reference=reference)
     p_values = null_p_values(pulls.real, pulls.null)
     q_values = false_discovery_control(p_values)
     return Discoveries(p_values, q_values, q_values <= level)

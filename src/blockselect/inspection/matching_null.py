@@ -3,8 +3,9 @@
 Final scores cannot be tested: unit length makes features compete, so where some match the graph, all others end lower
 than they would on a graph that nothing matches. We test a pull instead: how both losses would change a feature's score
 if features and graph were matched at random, D̄ₗᵀ K D̄ₗ. K comes from the graph, its blocks, and sums over all nodes, so
-it is the same for every permutation of the nodes. Under the null the real pull is therefore exchangeable with those of
-the random matchings, whatever the other features do, and no solve is needed to compare them.
+it is the same for every permutation of the nodes. D̄ are block means of what is left of a feature once the total of
+each node is given, and nodes of like totals are permuted. Under the null the real pull is therefore exchangeable with
+those of the random matchings, whatever the other features do, and no solve is needed to compare them.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from blockselect.arrays import Features, FloatArray, IntArray
@@ -20,6 +22,8 @@ from blockselect.blockmodels.model import BlockModel
 from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.descent import norm
 from blockselect.bmgufs.losses import Gradient, pair_sizes, profile_terms
+from blockselect.graphs.binarize import in_units
+from blockselect.inspection.given_totals import given_totals
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,6 +40,7 @@ def match_pulls(
     *,
     n_rounds: int,
     rng: np.random.Generator,
+    reference: NDArray[np.bool_] | None = None,
     profile_ratio: float = 0.6,
     smoothing: float = 1e-6,
     gradient: Gradient = "exact",
@@ -43,7 +48,8 @@ def match_pulls(
     """Pull of each feature towards the graph, beside that of `n_rounds` random rematchings; mean over models.
 
     The block models must be found, and chosen, from the graph alone: blocks made with the features match these better
-    than their rematched copies even if there is no relation.
+    than their rematched copies even if there is no relation. Neither the scale of a feature nor that of the densities
+    matters.
 
     Parameters
     ----------
@@ -54,20 +60,24 @@ def match_pulls(
     n_rounds : int
         Rematchings; 20 are enough, 50 find a little more.
     rng : numpy.random.Generator
+    reference : boolean array of shape (m,), optional
+        Features whose total in a node says how much of everything it has; default: all.
     profile_ratio : float
         Weight of how blocks connect against how well they fit, 0 to 1. (paper: β̄)
     smoothing : float
-        Added to densities before their rows are compared. (paper: δ)
+        Added to densities, in units of their mean, before their rows are compared. (paper: δ)
     gradient : {"exact", "paper"}
         Of the profile loss.
     """
-    n, m = features.shape
-    orders = [np.arange(n), *(rng.permutation(n) for _ in range(n_rounds))]
+    features = in_units(features)
+    m = features.shape[1]
+    given = given_totals(features, np.ones(m, dtype=bool) if reference is None else reference)
+    orders = [np.arange(features.shape[0]), *(given.permutation(rng) for _ in range(n_rounds))]
     moments = _moments(features)
     total = np.zeros((n_rounds + 1, m))
     for model in models:
-        reconstruction, profile = _directions(features, model, moments, smoothing, gradient)
-        means = (BlockStatistics.of(features, [rematched(model, order)]).block_means[0] for order in orders)
+        reconstruction, profile = _directions(model, moments, smoothing, gradient)
+        means = (given.block_means(rematched(model, order).labels, model.n_blocks) for order in orders)
         pulls = np.stack([[_along(reconstruction, D), _along(profile, D)] for D in means], axis=1)  # (2, B + 1, m)
         total += (1 - profile_ratio) * _spread_to_one(pulls[0]) + profile_ratio * _spread_to_one(pulls[1])
     total /= len(models)
@@ -92,16 +102,24 @@ def _moments(features: Features) -> tuple[float, float]:
 
 
 def _directions(
-    features: Features, model: BlockModel, moments: tuple[float, float], smoothing: float, gradient: Gradient
+    model: BlockModel, moments: tuple[float, float], smoothing: float, gradient: Gradient
 ) -> tuple[FloatArray, FloatArray]:
     """The K of each loss where the induced density is what random matching makes it on average: (k, k) each."""
-    n, (squared_mean, variance) = features.shape[0], moments
-    statistics = BlockStatistics.of(features[:, :0], [model])
-    sizes = statistics.block_sizes[0]
-    M_hat = squared_mean - variance / n + np.diag(variance / sizes)  # means of blocks, drawn without replacement
-    M_hat = np.maximum(M_hat, 0)[None, None] * features.shape[1] ** 0.5  # scores are uniform, of unit length
+    squared_mean, variance = moments
+    n, sizes = len(model.labels), model.block_sizes
+    M_hat: FloatArray = (
+        squared_mean - variance / n + np.diag(variance / sizes)
+    )  # means of blocks, drawn without replacement
+    M_hat = _of_mean_one(np.maximum(M_hat, 0))[None, None]
+    nothing = np.zeros((n, 0))
+    statistics = BlockStatistics.of(nothing, [replace(model, density=_of_mean_one(model.density))])
     _, B = profile_terms(statistics, M_hat, smoothing=smoothing, gradient=gradient)
     return (M_hat * pair_sizes(statistics))[0, 0], -B[0, 0]
+
+
+def _of_mean_one(density: FloatArray) -> FloatArray:
+    mean = density.mean()
+    return density / mean if mean > 0 else density
 
 
 def _along(direction: FloatArray, block_means: FloatArray) -> FloatArray:

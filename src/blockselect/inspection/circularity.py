@@ -1,0 +1,77 @@
+"""Circularity: does the graph look as if it was built from the features that are to be tested against it?
+
+Features match a graph of nearest neighbours, or of pairs above a similarity, by themselves. Where such a graph is
+given, nobody says so; but its links join nodes to those most similar to them, which those of other graphs seldom do.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from scipy import sparse
+from sklearn.preprocessing import normalize
+
+from blockselect.arrays import Features, FloatArray, IntArray
+from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.convert import as_dense
+
+_N_LINKS = 200  # looked at
+_SUSPECT = 0.65  # share of them, beyond chance, that join most similar nodes
+_CELLS = 2**24  # similarities held at once
+
+
+def warn_if_made_from_features(graph: AttributedGraph) -> None:
+    """Warn where nearly all links join nodes that are most similar by the features."""
+    measure, share = most_similar_share(graph)
+    if share > _SUSPECT:
+        warnings.warn(
+            f"adjacency looks as if it was built from the features: {share:.0%} of its links join nodes that are most "
+            f"similar by the {measure} of X. Features match such a graph by themselves, so p-values and q-values mean "
+            "nothing; give a graph that was observed, or ask for a number of features.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def most_similar_share(graph: AttributedGraph) -> tuple[str, float]:
+    """Share of links that join a node to one of its most similar, beyond chance, at most 1; by which similarity.
+
+    As many nodes count as most similar to a node as it has links; of equal ones half are taken to come first. The
+    cosine and the Euclidean distance are tried, the larger share is returned. Of many links, 200 are looked at.
+    """
+    links = sparse.triu(graph.adjacency, k=1, format="coo")
+    some = np.unique(np.linspace(0, max(links.nnz - 1, 0), min(_N_LINKS, links.nnz)).astype(np.intp))
+    ends = links.row[some], links.col[some]
+    if not len(some):
+        return "cosine", 0.0
+    degrees = np.diff(graph.adjacency.indptr) - (graph.adjacency.diagonal() != 0)
+    chance = float(np.mean([degrees[side] for side in ends])) / max(graph.n_nodes - 1, 1)
+    chance = 1 - (1 - chance) ** 2  # either end may have the other among its most similar
+    if chance > 0.5:  # next to all nodes are linked, so that most similar nodes are too
+        return "cosine", 0.0
+    features = graph.features.astype(np.float64)
+    shares = {}
+    for measure, rows in (("cosine", normalize(features)), ("Euclidean distance", features)):
+        near = _is_near(rows, *ends, degrees, measure) | _is_near(rows, *ends[::-1], degrees, measure)
+        shares[measure] = (float(near.mean()) - chance) / (1 - chance)
+    best = max(shares, key=lambda measure: shares[measure])
+    return best, shares[best]
+
+
+def _is_near(rows: Features, nodes: IntArray, others: IntArray, degrees: IntArray, measure: str) -> np.ndarray:
+    """Which of the others are among the most similar of their node."""
+    squares = np.zeros(rows.shape[0]) if measure == "cosine" else np.asarray((rows * rows).sum(axis=1)).ravel() / 2
+    near = np.zeros(len(nodes), dtype=bool)
+    step = max(1, _CELLS // rows.shape[0])
+    for start in range(0, len(nodes), step):
+        here = slice(start, start + step)
+        similar: FloatArray = as_dense(rows[nodes[here]] @ rows.T) - squares  # up to what is the node's own
+        place = np.arange(len(similar))
+        similar[place, nodes[here]] = -np.inf
+        at = similar[place, others[here]][:, None]
+        rounding = 1e-9 * np.maximum(np.abs(at), 1e-300)
+        above = np.count_nonzero(similar > at + rounding, axis=1)
+        equal = np.count_nonzero(np.abs(similar - at) <= rounding, axis=1)
+        near[here] = above + (equal - 1) / 2 < degrees[nodes[here]]
+    return near

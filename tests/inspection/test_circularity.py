@@ -1,0 +1,71 @@
+"""A graph that was built from the features is noticed, others are not."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from blockselect import BlockModelSelector, check_attributed_graph, discover_features, load_cora
+from blockselect.graphs.neighbours import nearest_neighbour_graph
+from blockselect.inspection.circularity import most_similar_share, warn_if_made_from_features
+from made_fits import QUICK, easy_network
+
+LOOKS_MADE = "looks as if it was built from the features: .* p-values and q-values mean nothing"
+
+
+def values(n=200, m=30):
+    return np.random.default_rng(0).gamma(2.0, size=(n, m))
+
+
+@pytest.mark.parametrize("metric", ["cosine", "euclidean"])
+@pytest.mark.parametrize("k", [3, 10])
+def test_neighbours_by_the_features_are_noticed(metric, k):
+    features = values()
+    graph = check_attributed_graph(features, nearest_neighbour_graph(features, k, metric))
+    with pytest.warns(UserWarning, match=LOOKS_MADE):
+        warn_if_made_from_features(graph)
+
+
+def test_pairs_above_a_correlation_are_noticed():
+    features = values()
+    graph = check_attributed_graph(features, (np.corrcoef(features) > 0.4).astype(float))
+    with pytest.warns(UserWarning, match=LOOKS_MADE):
+        warn_if_made_from_features(graph)
+
+
+def test_sparse_presence_is_read_too():
+    cora = load_cora()
+    graph = check_attributed_graph(cora.features, nearest_neighbour_graph(cora.features, 5))
+    assert most_similar_share(graph)[1] > 0.9
+    assert most_similar_share(check_attributed_graph(cora.features, cora.adjacency))[1] < 0.4
+
+
+@pytest.mark.parametrize("adjacency", [np.ones((200, 200)), np.eye(200, k=1)], ids=["complete", "path"])
+def test_graphs_that_have_nothing_to_do_with_the_features_are_left_alone(adjacency):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warn_if_made_from_features(check_attributed_graph(values(), adjacency))
+
+
+def test_rows_that_are_all_alike_are_near_nobody():
+    graph = check_attributed_graph(np.ones((100, 5)), sparse.csr_array(np.eye(100, k=1)))
+    assert most_similar_share(graph)[1] < 0.1
+
+
+def test_a_graph_of_loops_alone_says_nothing():
+    assert most_similar_share(check_attributed_graph(values(20), np.eye(20)))[1] == 0
+
+
+def test_the_test_of_features_and_auto_warn_once_and_a_number_of_features_does_not():
+    features = easy_network().features
+    made = nearest_neighbour_graph(features, 8)
+    with pytest.warns(UserWarning, match=LOOKS_MADE) as raised:
+        discover_features(features, adjacency=made, n_blocks=3, n_candidates=2, n_permutations=3, random_state=0)
+    assert len(raised) == 1
+    with pytest.warns(UserWarning, match=LOOKS_MADE) as raised:
+        BlockModelSelector("auto", **QUICK).fit(features, adjacency=made)
+    assert sum("looks as if" in str(one.message) for one in raised) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        BlockModelSelector(5, **QUICK).fit(features, adjacency=made)
