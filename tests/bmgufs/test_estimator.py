@@ -207,7 +207,7 @@ def test_a_fitted_selector_survives_pickle_and_a_clone_is_unfitted(fitted):
 
 
 def test_fitting_changes_no_parameter(network):
-    selector = BMGUFS(12, n_blocks=3, n_candidates=2, solver=Descent(max_iter=3), random_state=0)
+    selector = BMGUFS(12, n_blocks=3, n_candidates=2, solver=Descent(max_iter=3, tol=0), random_state=0)
     before = selector.get_params()
     selector.fit(network.features, adjacency=network.adjacency)
     assert selector.get_params() == before

@@ -15,7 +15,7 @@ class Terminal(StringIO):
 
 def test_every_stage_of_a_fit_has_a_name_here(network):
     seen = []
-    selector = BlockModelSelector("auto", n_candidates=2, solver=Descent(max_iter=2), random_state=0)
+    selector = BlockModelSelector("auto", n_candidates=2, solver=Descent(max_iter=2, tol=0), random_state=0)
     graph = network.graph
 
     def progress(stage, done, total):

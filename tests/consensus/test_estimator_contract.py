@@ -75,7 +75,7 @@ def test_a_fitted_selector_survives_pickle_and_a_clone_is_unfitted(fitted):
 
 
 def test_fitting_changes_no_parameter(network):
-    selector = BlockModelSelector(12, **{**QUICK, "n_candidates": 1}, solver=Descent(max_iter=3))
+    selector = BlockModelSelector(12, **{**QUICK, "n_candidates": 1}, solver=Descent(max_iter=3, tol=0))
     before = selector.get_params()
     selector.fit(network.features, adjacency=network.adjacency)
     assert selector.get_params() == before
@@ -188,7 +188,7 @@ def test_an_error_of_the_solver_names_its_parameter(network):
 def test_the_selector_reads_no_classes():
     cora = load_cora()
     assert cora.classes is not None
-    selector = BlockModelSelector(16, n_blocks=7, n_candidates=3, solver=Descent(max_iter=20), random_state=0)
+    selector = BlockModelSelector(16, n_blocks=7, n_candidates=3, solver=Descent(max_iter=20, tol=0), random_state=0)
     with_y = selector.fit(cora.features, cora.classes, adjacency=cora.adjacency).scores_
     without = clone(selector).fit(cora.features, adjacency=cora.adjacency).scores_
     assert_array_equal(with_y, without)

@@ -26,7 +26,7 @@ def graph() -> AttributedGraph:
 
 @pytest.fixture(scope="session")
 def selector(graph: AttributedGraph) -> BlockModelSelector:
-    solver = Descent(max_iter=60)
+    solver = Descent(max_iter=60, tol=0)
     selector = BlockModelSelector(7, n_blocks=3, n_candidates=6, solver=solver, random_state=0)
     return selector.fit(graph.features, adjacency=graph.adjacency)
 

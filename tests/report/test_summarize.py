@@ -14,7 +14,13 @@ from blockselect.report import summarize
 
 
 def fit(graph, top=3, max_iter=20, **settings):
-    settings = {"n_blocks": 2, "n_candidates": 6, "solver": Descent(max_iter=max_iter), "random_state": 0, **settings}
+    settings = {
+        "n_blocks": 2,
+        "n_candidates": 6,
+        "solver": Descent(max_iter=max_iter, tol=0),
+        "random_state": 0,
+        **settings,
+    }
     return BlockModelSelector(top, **settings).fit(graph.features, adjacency=graph.adjacency)
 
 
@@ -80,7 +86,7 @@ def test_profiles_are_smoothed_densities_whose_rows_sum_to_one(summary, selector
 
 
 def test_the_paper_compares_with_the_density_as_it_is_smoothed_as_its_solver_does(graph):
-    selector = fit_paper(graph, solver=Descent(gradient="paper", smoothing=0.01))
+    selector = fit_paper(graph, solver=Descent(gradient="paper", smoothing=0.01, tol=0))
     blocks = summarize(selector, graph)["blocks"]
     assert blocks["reflected"] is False
     assert_allclose(blocks["target_profile"], slow_profile(selector.block_model_.density, 0.01), rtol=1e-12)

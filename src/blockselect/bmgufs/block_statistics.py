@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -57,7 +58,7 @@ class BlockStatistics:
     def mean_similarity(self) -> float:
         """Mean similarity of two nodes under scores that are all the same, of unit length: the scale of M̂."""
         overall = self.block_sizes[0] @ self.block_means[0] / self.block_sizes[0].sum()
-        return float(overall @ overall) / max(self.n_features, 1) ** 0.5
+        return float(overall @ overall) / sqrt(max(self.n_features, 1))
 
     @property
     def mean_density(self) -> Array:
