@@ -1,5 +1,7 @@
 """BlockModelSelector: which candidates vote, what may move their blocks, and what it finds."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -108,14 +110,19 @@ def test_a_parameter_that_changes_nothing_beside_the_others_is_refused(network, 
 
 
 def test_scores_are_the_weighted_votes_of_the_voters(network, fitted):
-    """A vote is what one block model alone would score, following how alike its blocks link."""
-    gram = gram_squared(network.features)
-    votes = [
-        fitted._solver()
-        .solve(gram, BlockStatistics.of(network.features, [one.reflected()]), profile_ratio=0.6, sparsity=0.0)
-        .scores[0, 0]
-        for one in fitted.voters_
-    ]
+    """A vote is what one block model alone would score, following how alike its blocks link.
+
+    Before smoothing, links and similarities of two nodes are a thousandth on average.
+    """
+    means = network.features.mean(axis=0)
+    features = network.features * np.sqrt(1e-3 * np.sqrt(52) / (means @ means))
+    gram, votes = gram_squared(features), []
+    for one in fitted.voters_:
+        target = one.reflected()
+        sizes = target.block_sizes / 200
+        target = replace(target, density=target.density * 1e-3 / (sizes @ target.density @ sizes))
+        statistics = BlockStatistics.of(features, [target])
+        votes.append(fitted._solver().solve(gram, statistics, profile_ratio=0.6, sparsity=0.0).scores[0, 0])
     weights = feature_weights(JointLikelihood(network.graph), network.graph, fitted.voters_)
     assert_allclose(fitted.scores_, weighted_vote(np.array(votes), weights), atol=1e-10)
 
