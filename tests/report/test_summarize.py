@@ -86,10 +86,10 @@ def test_profiles_are_smoothed_densities_whose_rows_sum_to_one(summary, selector
 
 
 def test_the_paper_compares_with_the_density_as_it_is_smoothed_as_its_solver_does(graph):
-    selector = fit_paper(graph, solver=Descent(gradient="paper", smoothing=0.01, tol=0))
+    selector = fit_paper(graph, solver=Descent(gradient="paper", smoothing=0.001, tol=0))
     blocks = summarize(selector, graph)["blocks"]
     assert blocks["reflected"] is False
-    assert_allclose(blocks["target_profile"], slow_profile(selector.block_model_.density, 0.01), rtol=1e-12)
+    assert_allclose(blocks["target_profile"], slow_profile(selector.block_model_.density, 0.001), rtol=1e-12)
 
 
 def test_divergence_of_the_profiles_is_the_last_profile_loss_of_the_paper(graph):
