@@ -1,23 +1,29 @@
 """Is the stated stability the share of resampled graphs on which a feature is selected again?
 
-    python -m benchmarks.calibration
+    python -m benchmarks.calibration [--new] [--only WORDS] [--again 20] [--save]
 
-Planted networks of several kinds, and Cora: `selection_stability` of a fit, beside fits from scratch to further graphs.
-One Markdown table by network for the selected features, and one by stated stability.
+`selection_stability` of a fit, beside fits from scratch to further resampled graphs. Networks: those on which the
+estimate was built (planted ones of several kinds, and Cora), or with `--new` others, of the panel of discoveries, that
+it has not seen. One Markdown table by network for the selected features, and one by stated stability. `--save` stores
+the first as docs/benchmarks/stability.csv.
 """
 
 from __future__ import annotations
 
+import argparse
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
+from benchmarks.discovery_networks import SCENARIOS, draw
 from blockselect import BlockModelSelector, load_cora, make_attributed_blocks, selection_stability
 from blockselect.graphs.resample import resample_links
 
-N_AGAIN = 20  # further graphs
+PATH = Path(__file__).parent.parent / "docs" / "benchmarks" / "stability.csv"
 BINS = ((0.0, 0.1), (0.1, 0.4), (0.4, 0.6), (0.6, 0.8), (0.8, 1.0))
 KINDS: dict[str, dict[str, Any]] = {
     "few links, weak features": {"n_blocks": 3, "mean_degree": 6, "signal": 2.5},
@@ -28,6 +34,22 @@ KINDS: dict[str, dict[str, Any]] = {
     "five blocks": {"n_blocks": 5, "mean_degree": 15, "signal": 2.0},
     "six blocks, few links": {"n_blocks": 6, "mean_degree": 5, "signal": 2.0},
 }
+NEW = (
+    "plain",
+    "plain, few links",
+    "nothing to find",
+    "heavy-tailed degrees",
+    "features by degree + 1",
+    "correlated noise",
+    "counts",
+    "continuous values",
+    "continuous values, heavy tails",
+    "weights with heavy tails",
+    "60 nodes",
+    "core and periphery",
+    "disassortative",
+    "all features mark one block",
+)
 
 
 class Case(NamedTuple):
@@ -44,6 +66,7 @@ class Calibration(NamedTuple):
 
 
 def cases() -> Iterator[Case]:
+    """Those on which the estimate was built."""
     for seed, (name, kind) in enumerate(KINDS.items(), start=100):
         n_blocks, rest = kind["n_blocks"], {key: value for key, value in kind.items() if key != "n_blocks"}
         planted = make_attributed_blocks(
@@ -54,11 +77,18 @@ def cases() -> Iterator[Case]:
     yield Case("Cora", cora.features, cora.adjacency, 64)
 
 
-def calibrate(case: Case) -> Calibration:
+def new_cases() -> Iterator[Case]:
+    """Others, drawn with seeds of their own."""
+    for name in NEW:
+        truth = draw(SCENARIOS[name], np.random.default_rng([9001, NEW.index(name)]))
+        yield Case(name, truth.features, truth.adjacency, 20)
+
+
+def calibrate(case: Case, n_again: int) -> Calibration:
     selector = BlockModelSelector(case.n_selected, random_state=0).fit(case.features, adjacency=case.adjacency)
     stated = selection_stability(selector, case.features, adjacency=case.adjacency)
     rng = np.random.default_rng(1)
-    graphs = [resample_links(case.adjacency, rng) for _ in range(N_AGAIN)]
+    graphs = [resample_links(case.adjacency, rng) for _ in range(n_again)]
     fits = [
         BlockModelSelector(case.n_selected, random_state=seed).fit(case.features, adjacency=graph)
         for seed, graph in enumerate(graphs)
@@ -67,22 +97,44 @@ def calibrate(case: Case) -> Calibration:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--new", action="store_true", help="networks that the estimate has not seen")
+    parser.add_argument("--only", default="", help="networks whose name has these words")
+    parser.add_argument("--again", type=int, default=20, help="further graphs of each network")
+    parser.add_argument("--save", action="store_true", help="store the table by network")
+    options = parser.parse_args()
     warnings.simplefilter("ignore")
-    found = []
+    found, rows = [], []
     print("| network | selected: stated | seen |\n|---|---|---|")
-    for case in cases():
-        one = calibrate(case)
+    for case in new_cases() if options.new else cases():
+        if options.only not in case.name:
+            continue
+        one = calibrate(case, options.again)
         found.append(one)
-        print(
-            f"| {case.name} | {one.stated[one.selected].mean():.2f} | {one.seen[one.selected].mean():.2f} |", flush=True
-        )
-    stated, seen, selected = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        stated, seen = (float(part[one.selected].mean()) for part in (one.stated, one.seen))
+        rows.append((case.name, options.new, options.again, round(stated, 3), round(seen, 3)))
+        print(f"| {case.name} | {stated:.2f} | {seen:.2f} |", flush=True)
+    _print_all(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+    if options.save:
+        _save(pd.DataFrame(rows, columns=["network", "new", "further_graphs", "stated", "seen"]))
+
+
+def _print_all(stated: Any, seen: Any, selected: Any) -> None:
     print(f"| all | {stated[selected].mean():.2f} | {seen[selected].mean():.2f} |")
     print("\n| stated stability | features | stated, mean | seen |\n|---|---|---|---|")
     for low, high in BINS:
         within = (stated >= low) & ((stated < high) | (high == 1.0))
         if within.any():
             print(f"| {low:g} to {high:g} | {within.sum()} | {stated[within].mean():.2f} | {seen[within].mean():.2f} |")
+
+
+def _save(rows: pd.DataFrame) -> None:
+    """Replace the rows that were measured; the others stay."""
+    PATH.parent.mkdir(exist_ok=True)
+    if PATH.is_file():
+        old = pd.read_csv(PATH)
+        rows = pd.concat([old[~old["network"].isin(rows["network"])], rows])
+    rows.to_csv(PATH, index=False)
 
 
 if __name__ == "__main__":

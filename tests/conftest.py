@@ -53,6 +53,7 @@ SLOW = (  # left out of the fast lane, `make check`: files and folders that take
     "tests/test_invariance.py",
     "tests/test_readme.py",
     "tests/test_registry.py",
+    "tests/test_scale.py",
     "tests/test_shapes.py",
 )
 
