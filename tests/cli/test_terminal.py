@@ -29,7 +29,7 @@ def test_every_stage_of_a_fit_has_a_name_here(network):
 def test_stages_that_last_report_each_part(network):
     """No bar stands still: every candidate that is found, refined or rescored moves it."""
     seen = []
-    selector = BlockModelSelector(5, n_blocks=3, n_candidates=12, solver=Descent(max_iter=2), random_state=0)
+    selector = BlockModelSelector(5, n_blocks=3, n_candidates=12, solver=Descent(max_iter=2, tol=0), random_state=0)
     selector.fit(network.graph.features, adjacency=network.graph.adjacency, progress=lambda *step: seen.append(step))
     assert [done for stage, done, total in seen if (stage, total) == ("block models", 12)] == [2, 4, 6, 8, 10, 12]
     assert [done for stage, done, _ in seen if stage == "screening"] == [*range(16), 15]
