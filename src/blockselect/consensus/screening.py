@@ -167,7 +167,8 @@ def screen(
         gain[places] = final
         order = np.argsort(-final, kind="stable")
         places, voters = places[order], [voters[i] for i in order]
-    report(total, total)
+    else:
+        report(total, total)
     return Screening(candidates, voters, places, at_start, gain)
 
 

@@ -41,7 +41,7 @@ def mutated(draw, content):
 
 
 @pytest.mark.parametrize("name", SOUND)
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(data=st.data())
 def test_a_changed_file_is_read_or_refused_by_name(name, tmp_path, data):
     path = Path(tmp_path / name)

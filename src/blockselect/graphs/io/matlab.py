@@ -9,6 +9,7 @@ from typing import Any
 from scipy import io
 
 from blockselect.graphs.io.declared_sizes import check_sparse_shape, check_unpacked_size
+from blockselect.graphs.io.mat_elements import check_mat_file
 
 FEATURE_VARIABLES = ("features", "Attributes", "X", "fea")
 GRAPH_VARIABLES = ("adjacency", "Network", "A", "graph")
@@ -25,6 +26,7 @@ def read_mat(path: Path, usual: tuple[str, ...]) -> Any:
         The names to choose by where there are several.
     """
     try:
+        check_mat_file(path.read_bytes())
         held = io.whosmat(path)
         name = _choose([name for name, shape, kind in held if len(shape) == 2 and min(shape) > 1], usual)
         shape, kind = next((shape, kind) for found, shape, kind in held if found == name)
