@@ -65,3 +65,10 @@ def test_sizes_beyond_the_file_or_the_limit_are_refused(monkeypatch):
     monkeypatch.setattr(mat_elements, "most_unpacked", lambda size: 1000)
     with pytest.raises(ValueError, match="unpacks to more than 1,000 bytes"):
         check_mat_file(packed.getvalue())
+
+
+def test_a_file_of_version_7_3_is_refused_with_the_way_to_save_it(tmp_path):
+    content = mat(X=MATRIX)
+    (tmp_path / "f.mat").write_bytes(content[:124] + b"\x00\x02IM" + bytes(384) + b"\x89HDF\r\n\x1a\n")
+    with pytest.raises(ValueError, match=r"f.mat is of MATLAB 7.3 \(HDF5\); save it with: save"):
+        read_features(tmp_path / "f.mat")

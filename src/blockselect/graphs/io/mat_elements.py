@@ -7,6 +7,7 @@ import zlib
 
 from blockselect.graphs.io.declared_sizes import most_unpacked
 
+HDF5 = (b"\x00\x02", b"\x02\x00")  # version 7.3, in either byte order
 HEADER = 128  # bytes; the last two give the byte order
 MATRIX, COMPRESSED = 14, 15
 TYPES = {*range(1, 8), 9, 12, 13, MATRIX, COMPRESSED, 16, 17, 18}
@@ -15,7 +16,7 @@ DEEPEST = 20  # matrices within matrices: cells and structures
 
 def check_mat_file(content: bytes) -> None:
     """Refuse a file of version 5 whose elements have unknown types, or reach beyond what holds them."""
-    if len(content) < HEADER or 0 in content[:4]:  # version 4 has no elements
+    if len(content) < HEADER or 0 in content[:4] or content[124:126] in HDF5:  # versions 4 and 7.3 have no elements
         return
     order = {b"IM": "<", b"MI": ">"}.get(content[126:HEADER])
     if order is None:
