@@ -34,6 +34,7 @@ TESTS = {
     "estimator.py": ["tests/test_invariance.py"],
     "gram_squared.py": ["tests/bmgufs/test_exact_gram.py"],
     "joint.py": ["tests/consensus/test_moves.py"],
+    "link_likelihood.py": ["tests/consensus/test_joint.py"],
     "losses.py": ["tests/bmgufs/test_descent.py"],
     "moves.py": ["tests/consensus/test_joint.py"],
     "row_sums.py": ["tests/bmgufs/test_exact_gram.py", "tests/bmgufs/test_gram_squared.py"],

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from blockselect.consensus.link_likelihood import link_unit
+from blockselect.consensus.link_likelihood import as_links, link_gain, link_unit
 from blockselect.graphs.binarize import in_units
 
 
@@ -29,3 +29,27 @@ def test_the_unit_of_links_is_that_of_the_heavy_ones(scale):
 def test_self_loops_have_no_say_in_the_unit_of_links():
     assert link_unit(sparse.csr_array(np.eye(3))) == 1.0
     assert link_unit(sparse.csr_array(1 - np.eye(3) + 50 * np.eye(3))) == 1.0
+
+
+def test_the_gain_is_the_log_likelihood_above_that_of_one_block():
+    """Degree-corrected: a pair of blocks a, b with weight w has w/2 log(w · total / (d_a d_b)) over both orders."""
+    rng = np.random.default_rng(0)
+    weights = rng.poisson(5, (4, 4)).astype(float)
+    weights = weights + weights.T
+    weights[0, 1] = weights[1, 0] = 0
+    degrees, total = weights.sum(axis=1), weights.sum()
+    expected = sum(
+        weights[a, b] / 2 * np.log(weights[a, b] * total / (degrees[a] * degrees[b]))
+        for a in range(4)
+        for b in range(4)
+        if weights[a, b] > 0
+    )
+    assert link_gain(weights) == pytest.approx(expected)
+    assert link_gain(np.array([[7.0]])) == pytest.approx(0)
+
+
+def test_links_are_counted_in_units():
+    links = as_links(sparse.csr_array(np.array([[4.0, 2, 0], [2, 0, 6], [0, 6, 0]])), 2.0)
+    assert_allclose(links.weights, [2, 1, 1, 3, 3])
+    assert_allclose(links.loops, [2, 0, 0])
+    assert_allclose(links.degrees, [3, 4, 3])
