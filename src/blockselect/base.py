@@ -33,10 +33,15 @@ from blockselect.graphs.row_chunks import RowChunks
 from blockselect.graphs.targets import refuse_graph_as_target
 
 Progress: TypeAlias = Callable[[str, int, int], None]  # stage, done, of how many
+StepProgress: TypeAlias = Callable[[int, int], None]  # done, of how many
 
 
 def no_progress(stage: str, done: int, total: int) -> None:
     """For callers that do not want to know."""
+
+
+def no_step_progress(done: int, total: int) -> None:
+    """For searches that nobody watches."""
 
 
 class ScoreSelector(SelectorMixin, BaseEstimator):

@@ -11,9 +11,9 @@ from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from blockselect.arrays import Features, IntArray
-from blockselect.base import as_generator
+from blockselect.base import StepProgress, as_generator, no_step_progress
 from blockselect.blockmodels.families.factorization import normalized_labels, onmtf_labels, two_hop_labels
-from blockselect.blockmodels.families.search import MAX_ITER, Family, Search, StepProgress, no_step_progress
+from blockselect.blockmodels.families.search import MAX_ITER, Family, Search
 from blockselect.blockmodels.families.smoothed import smoothed_labels
 from blockselect.blockmodels.families.spectral import adjacency_labels, spectral_labels
 from blockselect.blockmodels.model import BlockModel

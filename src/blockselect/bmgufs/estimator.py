@@ -8,9 +8,8 @@ from numbers import Integral, Real
 from typing import Any, Literal, Self
 
 from blockselect._sklearn import Interval, StrOptions, fit_context
-from blockselect.base import Progress, generator_from, no_progress
+from blockselect.base import Progress, StepProgress, generator_from, no_progress
 from blockselect.blockmodels.candidates import find_block_models
-from blockselect.blockmodels.families.search import StepProgress
 from blockselect.blockmodels.model import BlockModel
 from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.descent import Descent

@@ -9,14 +9,9 @@ from typing import TypeAlias
 import numpy as np
 
 from blockselect.arrays import Features, IntArray, Sparse
+from blockselect.base import StepProgress, no_step_progress
 
 MAX_ITER = 500
-
-StepProgress: TypeAlias = Callable[[int, int], None]  # done, of how many
-
-
-def no_step_progress(done: int, total: int) -> None:
-    """For searches that nobody watches."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
