@@ -205,16 +205,18 @@ def test_the_docstring_says_the_same_of_the_formula(name):
     assert re.search(said[method.certainty], inspect.getdoc(method.selector))
 
 
+PRODUCTS = ("blockselect.baselines.", "blockselect.bmgufs.", "blockselect.consensus.")  # wrappers are no methods
+
+
 def leaves(base):
-    """Classes of the package under this one that no other extends."""
-    below = [kind for kind in base.__subclasses__() if kind.__module__.startswith("blockselect.")]
+    """Classes of the products under this one that no other extends."""
+    below = [kind for kind in base.__subclasses__() if kind.__module__.startswith(PRODUCTS)]
     return [leaf for kind in below for leaf in leaves(kind)] or [base]
 
 
 def test_every_selector_of_the_package_is_registered():
-    products = ("blockselect.baselines.", "blockselect.bmgufs.", "blockselect.consensus.")
     for module in pkgutil.walk_packages(blockselect.__path__, "blockselect."):
-        if module.name.startswith(products):
+        if module.name.startswith(PRODUCTS):
             import_module(module.name)
     assert {method.selector for method in SELECTORS.values()} == set(leaves(ScoreSelector))
 

@@ -12,9 +12,10 @@ Three products: the paper (`bmgufs`), the default that goes beyond it (`consensu
 - `inspection`: what a selection is worth: would a feature be selected again, is it more than chance.
 - `consensus`: BlockModelSelector, the default.
 - `baselines`: the other methods, guided by the features or by the network.
+- `signed`: SignedSelector, a way in for features with negative values.
 - `registry`: SELECTORS, every method by its name.
 - `datasets`: the paper's networks, and networks with planted truth.
-- `evaluation`: how well selected features find known classes.
+- `evaluation`: what selected features are worth: clusters, classes from a few labels, hidden links.
 - `reproduction`: the paper's figures and claims, in sweeps that survive a kill.
 - `plot`: one plot a function, from a fitted selector or arrays to matplotlib axes.
 - `report`: what a fitted selector found, as a dict, tables, pictures and a page.
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from blockselect.inspection.discoveries import discover_features
     from blockselect.inspection.stability import selection_stability
     from blockselect.registry import SELECTORS, make_selector
+    from blockselect.signed import SignedSelector
 
 _HOME = {  # public name → the module that defines it
     "BMGUFS": "bmgufs.estimator",
@@ -58,6 +60,7 @@ _HOME = {  # public name → the module that defines it
     "Descent": "bmgufs.descent",
     "RowChunks": "graphs.row_chunks",
     "as_adjacency": "graphs.convert",
+    "SignedSelector": "signed",
     "check_attributed_graph": "graphs.attributed",
     "discover_features": "inspection.discoveries",
     "evaluate_selection": "evaluation",
@@ -79,6 +82,7 @@ __all__ = [
     "BlockModelSelector",
     "Descent",
     "RowChunks",
+    "SignedSelector",
     "as_adjacency",
     "check_attributed_graph",
     "discover_features",

@@ -85,8 +85,8 @@ def check_values(
     if non_negative and values.size and values.min() < 0:
         raise ValueError(
             f"Negative values in data: features are negative, first at {place(lambda v: v < 0)}. The method "
-            "needs features ≥ 0: shift them (X - X.min(axis=0)) or split each into its positive and "
-            "negative parts (np.hstack([X.clip(0), (-X).clip(0)]))."
+            "needs features ≥ 0: shift them (X - X.min(axis=0)), or wrap the selector, which then takes signed "
+            "features: SignedSelector(BlockModelSelector(64))."
         )
 
 

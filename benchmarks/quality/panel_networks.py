@@ -1,0 +1,91 @@
+"""Planted networks of every kind of feature: signed, counts and binary, sparse and dense, with few and many blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.special import expit, logit
+from sklearn.preprocessing import StandardScaler
+
+from blockselect.datasets.synthetic import make_attributed_blocks
+from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
+
+MARKERS_A_BLOCK = 4
+NOISE_A_MARKER = 4  # columns with the values of a marker, at random nodes
+STRENGTHS = (2.0, 6.0)  # of the markers of the weakest and the strongest block: standard errors of a block's mean
+_DENSE = 0.5  # share of non-zeros from which features are a NumPy array
+
+Draw = Callable[[float, np.ndarray, np.random.Generator], np.ndarray]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One kind of network."""
+
+    kind: str  # a key of KINDS
+    density: float  # share of non-zero values, about
+    n_blocks: int
+    n_nodes: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PanelNetwork:
+    """A network, and the block that each feature marks."""
+
+    graph: AttributedGraph
+    n_blocks: int
+    marks: np.ndarray  # (m,) block, -1 for noise
+
+    def precision(self, selected: np.ndarray) -> float:
+        """Share of the selected features that mark a block."""
+        return float(np.mean(self.marks[selected] >= 0)) if len(selected) else 0.0
+
+    def coverage(self, selected: np.ndarray) -> float:
+        """Share of the blocks that at least one selected feature marks."""
+        found = self.marks[selected]
+        return len(np.unique(found[found >= 0])) / self.n_blocks
+
+
+def _signed(density: float, shift: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Standardised normal values, their mean up or down by `shift` standard deviations; some are left out at random."""
+    shift = shift * rng.choice([-1, 1], size=shift.shape[1]) / density**0.5
+    standard = StandardScaler().fit_transform(rng.normal(size=shift.shape) + shift)
+    return standard if density >= 1 else standard * (rng.random(shift.shape) < density)
+
+
+def _counts(density: float, shift: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Poisson counts, their rate up by `shift` standard deviations."""
+    rate = -np.log1p(-min(density, 0.995))
+    return rng.poisson(rate + shift * rate**0.5).astype(np.float64)
+
+
+def _binary(density: float, shift: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Zeros and ones, their log odds up so that the share of ones rises by about `shift` standard deviations."""
+    odds = logit(density) + shift / (density * (1 - density)) ** 0.5
+    return (rng.random(shift.shape) < expit(odds)).astype(np.float64)
+
+
+KINDS: dict[str, Draw] = {"signed": _signed, "counts": _counts, "binary": _binary}
+
+
+def plant_cell(cell: Cell, seed: int) -> PanelNetwork:
+    """A network of a cell. Blocks differ in how strongly they are marked, so that the best scores repeat some."""
+    rng = np.random.default_rng(seed)
+    frame = make_attributed_blocks(
+        cell.n_nodes, cell.n_blocks, mean_degree=20, n_informative=0, n_redundant=0, n_noise=1, random_state=seed
+    )
+    marks = np.repeat(np.arange(cell.n_blocks), MARKERS_A_BLOCK)
+    strengths = rng.permutation(np.linspace(*STRENGTHS, cell.n_blocks))[marks] / (cell.n_nodes / cell.n_blocks) ** 0.5
+    markers = KINDS[cell.kind](cell.density, (frame.blocks[:, None] == marks) * strengths, rng)
+    noise = rng.permuted(np.tile(markers, NOISE_A_MARKER), axis=0)
+    order = rng.permutation(markers.shape[1] + noise.shape[1])
+    features: Any = np.hstack([markers, noise])[:, order]
+    if cell.density < _DENSE:
+        features = sparse.csr_array(features)
+    every = np.append(marks, np.full(noise.shape[1], -1))[order]
+    graph = check_attributed_graph(features, frame.adjacency, non_negative=False)
+    return PanelNetwork(graph, cell.n_blocks, every)
