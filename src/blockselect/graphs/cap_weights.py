@@ -26,7 +26,7 @@ def cap_weights(adjacency: Sparse) -> Sparse:
     >>> import numpy as np
     >>> from scipy import sparse
     >>> path = sparse.diags_array([1.0, 1.0, 900.0, 1.0], offsets=1, shape=(5, 5))
-    >>> cap_weights(sparse.csr_array(path + path.T)).max()
+    >>> float(cap_weights(sparse.csr_array(path + path.T)).max())
     1.0
     """
     weights = np.sort(adjacency.data[adjacency.data > 0].astype(np.float64))
