@@ -1,10 +1,11 @@
-"""The descent on a CUDA device: checked against the CPU, then timed beside the products it cannot do without.
+"""A CUDA device against the CPU, checked before it is timed: the descent beside the products it cannot do without, and
+the whole default fit.
 
     PYTHONPATH=src python benchmarks/gpu.py table.md
 
 The problem is BlogCatalog with its published block models, where BLOCKSELECT_DATA and BLOCKSELECT_GOLDEN name their
 folders (or the files BlogCatalog.mat and blogcatalog_block_models.npz), else one of the same size made at random. It
-needs NumPy, SciPy, scikit-learn, joblib and a CUDA build of torch; of what else the package imports, nothing is used.
+needs NumPy, SciPy, scikit-learn, joblib and a CUDA build of torch; the default fit needs Numba and pandas besides.
 """
 
 from __future__ import annotations
@@ -46,8 +47,9 @@ def _import_package() -> None:
 
 _import_package()
 
+from blockselect import cuda  # noqa: E402
 from blockselect.blockmodels.model import BlockModel  # noqa: E402
-from blockselect.bmgufs import cuda, descent  # noqa: E402
+from blockselect.bmgufs import descent  # noqa: E402
 from blockselect.bmgufs.block_statistics import BlockStatistics  # noqa: E402
 from blockselect.bmgufs.descent import Descent, descend  # noqa: E402
 from blockselect.bmgufs.device import (  # noqa: E402
@@ -55,9 +57,9 @@ from blockselect.bmgufs.device import (  # noqa: E402
     in_tfloat32,
     problem_to_device,
     statistics_on_device,
-    to_numpy,
 )
 from blockselect.bmgufs.gram_squared import DenseGramSquared  # noqa: E402
+from blockselect.tensors import to_numpy  # noqa: E402
 
 N_NODES, N_FEATURES, N_ENTRIES, N_BLOCKS, N_MODELS = 5196, 8189, 369_435, 6, 10  # of BlogCatalog
 RATIOS = np.linspace(0, 1, 11)
@@ -66,6 +68,8 @@ GRID = {"profile_ratio": np.repeat(RATIOS, 11), "sparsity": np.tile(SPARSITIES, 
 ONE = {"profile_ratio": 0.6, "sparsity": 0.0}
 N_ITER = 200
 TOP = 64
+DEFAULT_TOP, DEFAULT_REPEATS, DEFAULT_GOAL = 200, 5, 5
+LEAST_SHARED = 0.9  # of the features selected on the CPU: two seeds share about as many
 GOALS = {("one", "float32"): 0.03, ("grid", "float32"): 0.8, ("grid", "tfloat32"): 0.4}
 
 
@@ -151,11 +155,14 @@ def main() -> None:
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--small", action="store_true", help="a small problem, to try the benchmark itself")
     parser.add_argument("--no-compile", action="store_true", help="leave out what takes a minute to compile")
+    parser.add_argument("--only-default", action="store_true", help="the default fit alone")
     chosen = parser.parse_args()
     logging.basicConfig(level=logging.INFO)  # why an iteration could not be captured or compiled
     report = Report()
     try:
-        measure(report, chosen)
+        if not chosen.only_default:
+            measure(report, chosen)
+        measure_default(report, chosen)
     finally:
         chosen.out.write_text("\n".join(report.lines) + "\n")
     sys.exit("; ".join(report.failed) or 0)
@@ -198,6 +205,58 @@ def measure(report: Report, chosen: argparse.Namespace) -> None:
         report.say(f"- all solves in {dtype}, captured, until the scores are NumPy arrays: {taken:.3f} s")
     if on_cuda:
         _profile(problems, modes, chosen.out.with_suffix(".profile.txt"))
+
+
+def measure_default(report: Report, chosen: argparse.Namespace) -> None:
+    """The whole default fit on the device against all cores of the same machine: checked, then timed in turn."""
+    from blockselect.consensus.estimator import BlockModelSelector
+
+    features, adjacency, name = _network(chosen.small)
+    n_jobs, n_selected = os.cpu_count(), min(DEFAULT_TOP, features.shape[1] // 2)
+
+    def fit(device: str) -> BlockModelSelector:
+        selector = BlockModelSelector(n_selected, n_jobs=n_jobs, random_state=0, device=device)
+        return selector.fit(features, adjacency=adjacency)
+
+    report.say(f"\nThe default, {name}: {n_selected} features, {n_jobs} cores")
+    here, there = fit("cpu"), fit(chosen.device)
+    report.check("the same number of blocks", here.block_model_.n_blocks == there.block_model_.n_blocks)
+    found = [
+        sorted((one.family, one.relative_error, tuple(np.bincount(one.labels))) for one in fitted.candidates_)
+        for fitted in (here, there)
+    ]
+    same = sum(ours[0] == theirs[0] and ours[2] == theirs[2] for ours, theirs in zip(*found, strict=True))
+    report.say(f"- {same} of {len(found[0])} candidates with blocks of the same sizes")
+    report.check("candidates fit as well", np.allclose([x[1] for x in found[0]], [x[1] for x in found[1]], rtol=1e-3))
+    gains = [fitted.criteria_.gain[fitted.criteria_.voted].mean() for fitted in (here, there)]
+    report.check(f"voters gain as much: {gains[0]:.0f} nats, on the device {gains[1]:.0f}", gains[1] > 0.98 * gains[0])
+    shared = int((here.support_ & there.support_).sum())
+    report.check(f"{shared} of {here.n_features_} features are the same", shared >= LEAST_SHARED * here.n_features_)
+    again = fit(chosen.device)
+    report.say(f"- the same again: {int((again.support_ & there.support_).sum())} of {here.n_features_}")
+    times: dict[str, list[float]] = {"cpu": [], chosen.device: []}
+    for _ in range(DEFAULT_REPEATS):
+        for device, taken in times.items():
+            start = _now(chosen.device)
+            fit(device)
+            taken.append(_now(chosen.device) - start)
+    cpu, gpu = (descriptive.median(taken) for taken in times.values())
+    report.say(
+        f"- {n_jobs} cores {cpu:.2f} s, the device {gpu:.2f} s (medians of {DEFAULT_REPEATS}): {cpu / gpu:.1f} ×"
+    )
+    report.say("- " + "; ".join(f"{device} " + " ".join(f"{t:.2f}" for t in taken) for device, taken in times.items()))
+    report.check(f"the default at least {DEFAULT_GOAL} times as fast", cpu >= DEFAULT_GOAL * gpu)
+
+
+def _network(small: bool) -> tuple[Any, Any, str]:
+    data = _file("BLOCKSELECT_DATA", "BlogCatalog.mat")
+    if small or data is None:
+        from blockselect.datasets import make_attributed_blocks
+
+        made = make_attributed_blocks(*((300, 3) if small else (N_NODES, N_BLOCKS)), random_state=0)
+        return made.features, made.adjacency, "a planted network"
+    stored = loadmat(data)
+    return sparse.csr_array(stored["Attributes"]).astype(float), sparse.csr_array(stored["Network"]), "BlogCatalog"
 
 
 def _made_on_device(problem: Problem, dtype: str, device: str, report: Report) -> OnDevice:

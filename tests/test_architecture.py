@@ -79,7 +79,7 @@ def test_from_fit_to_the_gradient_is_a_short_way_down(way):
     assert found.inside == ["bmgufs/losses.py", "bmgufs/descent.py", "bmgufs/selector.py", first, "_sklearn.py"]
 
 
-MOST_FILES = {"paper": 15, "default": 25}  # the goal
+MOST_FILES = {"paper": 16, "default": 26}  # one of them, tensors.py, for the same code on any device
 
 
 def test_few_files_are_entered_from_fit_to_the_gradient(way):

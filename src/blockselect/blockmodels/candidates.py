@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from threadpoolctl import threadpool_limits
 
 from blockselect.arrays import Features, IntArray
 from blockselect.base import StepProgress, as_generator, no_step_progress
+from blockselect.blockmodels.embedding import one_thread
 from blockselect.blockmodels.families.factorization import normalized_labels, onmtf_labels, two_hop_labels
 from blockselect.blockmodels.families.search import MAX_ITER, Family, Search
 from blockselect.blockmodels.families.smoothed import smoothed_labels
 from blockselect.blockmodels.families.spectral import adjacency_labels, spectral_labels
-from blockselect.blockmodels.model import BlockModel
+from blockselect.blockmodels.model import BlockModel, adjacency_of, block_weights, encode_labels
 from blockselect.errors import ParameterError
-from blockselect.graphs.attributed import check_adjacency, check_feature_matrix
+from blockselect.graphs.attributed import AttributedGraph, check_feature_matrix
 from blockselect.graphs.checks import check_n_blocks
 
 MEMBERS: dict[str, Family] = {
@@ -43,7 +43,7 @@ def mixed_labels(search: Search) -> list[IntArray]:
     places = {name: [i for i, turn in enumerate(turns) if turn == name] for name in dict.fromkeys(turns)}
     slowest_first = sorted(places, key=lambda name: SLOWEST_FIRST.index(name) if name in SLOWEST_FIRST else -1)
     # The families side by side: their products and K-means release the interpreter.
-    with threadpool_limits(limits=1):
+    with one_thread():
         found = Parallel(n_jobs=search.n_jobs, prefer="threads", return_as="generator_unordered")(
             delayed(_labels_of_member)(name, replace(search, rngs=[search.rngs[i] for i in places[name]]))
             for name in slowest_first
@@ -81,6 +81,7 @@ def find_block_models(
     n_jobs: int | None = None,
     max_iter: int = MAX_ITER,
     progress: StepProgress | None = None,
+    device: str = "cpu",
 ) -> list[BlockModel]:
     """Candidate block models, ordered by relative error, lowest first (equals: in the order found).
 
@@ -88,8 +89,9 @@ def find_block_models(
 
     Parameters
     ----------
-    adjacency : array or sparse matrix of shape (n, n)
-        The graph, read as :func:`blockselect.check_attributed_graph` reads it. (paper: A)
+    adjacency : array or sparse matrix of shape (n, n), or AttributedGraph
+        The graph, read as :func:`blockselect.check_attributed_graph` reads it. One that it has read is not checked
+        again, nor are `features` then, which must be of the same nodes. (paper: A)
     n_blocks : int
         Blocks asked for; where a family finds fewer kinds of node, fewer come back. (paper: k)
     family : str, default="spectral"
@@ -111,6 +113,9 @@ def find_block_models(
         enough where blocks are refined afterwards.
     progress : callable, optional
         Called as ``progress(done, total)`` where the search has parts.
+    device : str, default="cpu"
+        Where eigenvectors and factorisations are computed: "cpu", or a torch device such as "cuda". Candidates are the
+        same but for rounding.
 
     Returns
     -------
@@ -118,16 +123,23 @@ def find_block_models(
         Each with the name of the family that found it.
     """
     check_family(family, with_features=features is not None)
-    adjacency = check_adjacency(adjacency)
+    network, adjacency = adjacency, adjacency_of(adjacency)
     check_n_blocks(n_blocks, adjacency.shape[0])
-    read = _check_rows(features, adjacency.shape[0]) if family in (FEATURE_READING, "mixed") else None
+    read = features if family in (FEATURE_READING, "mixed") else None
+    if not isinstance(network, AttributedGraph):
+        read = _check_rows(read, adjacency.shape[0])
     rngs, report = as_generator(rng).spawn(n_candidates), progress or no_step_progress
-    labels = FAMILIES[family](Search(adjacency, n_blocks, rngs, read, n_jobs, max_iter, report))
+    found = FAMILIES[family](Search(adjacency, n_blocks, rngs, read, n_jobs, max_iter, report, device))
+    labels = [encode_labels(one) for one in found]
     found_by = [family] * n_candidates
     if family == "mixed":
         found_by = members_in_turn(n_candidates, with_features=read is not None)
+    weights = block_weights(adjacency, labels, device=device)
     return order_by_error(
-        [BlockModel.from_labels(adjacency, one, family=name) for one, name in zip(labels, found_by, strict=True)]
+        [
+            BlockModel.of_checked(adjacency, one, weight=weight, family=name)
+            for one, weight, name in zip(labels, weights, found_by, strict=True)
+        ]
     )
 
 

@@ -2,39 +2,55 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 from scipy import sparse
+from scipy.sparse.linalg import LinearOperator
 from sklearn.cluster import KMeans, MiniBatchKMeans
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
 from blockselect.blockmodels.families.search import Search
+from blockselect.blockmodels.krylov import leading_on_device
 from blockselect.eigenvectors import extreme_eigenvectors
+from blockselect.tensors import chain, to_torch
 
 LARGE = 50_000  # nodes from which eigenvectors are as exact as blocks need, and K-means takes some nodes at a time
 _LARGE_TOLERANCE = 1e-4  # of these eigenvectors
 _BATCH = 10_000  # of these nodes
+_BASES = 4  # times as many nodes as eigenvectors: with fewer, a device has no room for a basis
 _SMALL = 200  # nodes up to which a dense eigendecomposition is at least as quick, and exact for any k
+_DIGITS = 8  # of an embedding; what follows is rounding of the decomposition
 _RANK_TOLERANCE = 1e-10  # eigenvalues below this share of the largest are rounding
 
 
-def leading_eigenvectors(matrix: Any, count: int, *, tol: float = 0.0) -> tuple[FloatArray, FloatArray]:
+def leading_eigenvectors(
+    *factors: Sparse, count: int, tol: float = 0.0, device: str = "cpu"
+) -> tuple[FloatArray, FloatArray]:
     """Eigenvalues largest by magnitude (at most count,) and their vectors (n, at most count), the largest first.
 
-    `tol` is the relative error allowed to eigenvalues of matrices that are not small, 0: rounding, or 1e-4 of more than
-    50,000 rows: eigenvalues that lie close together would otherwise take thousands of products. Where they lie so close
-    that even these do not suffice, vectors may be mixtures of those of eigenvalues that hardly differ. Vectors of
-    eigenvalues that are zero but for rounding are arbitrary: they come as zero.
+    They are those of the product of the factors, a symmetric matrix that is never formed. `tol` is the relative error
+    allowed to eigenvalues of matrices that are not small, 0: rounding, or 1e-4 of more than 50,000 rows: eigenvalues
+    that lie close together would otherwise take thousands of products. Where they lie so close that even these do not
+    suffice, vectors may be mixtures of those of eigenvalues that hardly differ. Vectors of eigenvalues that are zero
+    but for rounding are arbitrary: they come as zero. On a device all are the same but for rounding, and their signs.
     """
-    n = matrix.shape[0]
+    n, dtype = factors[0].shape[0], factors[0].dtype
+    rng = np.random.default_rng(0)  # a start that follows the graph's symmetries would miss what breaks them
+    tol = max(tol, _LARGE_TOLERANCE) if n > LARGE else tol
     if n <= max(_SMALL, count + 1):
-        values, vectors = np.linalg.eigh(matrix @ np.eye(n))
+        values, vectors = np.linalg.eigh(chain(*factors)(np.eye(n)))
+    elif device != "cpu" and n > _BASES * count:
+        there = {id(factor): to_torch(factor, device) for factor in factors}  # some stand there twice
+        product = chain(*(there[id(factor)] for factor in factors))
+        start = rng.standard_normal(n).astype(dtype, copy=False)
+        values, vectors = leading_on_device(product, start, count, tol=tol, device=device)
     else:
-        rng = np.random.default_rng(0)  # a start that follows the graph's symmetries would miss what breaks them
-        tol = max(tol, _LARGE_TOLERANCE) if n > LARGE else tol
+        apply = chain(*factors)
+        matrix = LinearOperator((n, n), matvec=apply, matmat=apply, dtype=dtype) if factors[1:] else factors[0]
         values, vectors = extreme_eigenvectors(matrix, count, which="magnitude", rng=rng, tol=tol)
     leading = np.argsort(-np.abs(values), kind="stable")[:count]
     real = np.abs(values[leading]) > _RANK_TOLERANCE * np.abs(values[leading[0]])
@@ -49,8 +65,9 @@ def unit_weights(adjacency: Sparse) -> Sparse:
 def degree_normalized(adjacency: Sparse) -> Sparse:
     """(D + τI)^-½ A (D + τI)^-½, τ the mean degree: hubs count less, and nodes of few links not too much."""
     degrees = np.asarray(adjacency.sum(axis=1), dtype=np.float64).ravel()
-    scale = sparse.diags_array(1 / np.sqrt(degrees + degrees.mean()))
-    return sparse.csr_array(scale @ adjacency @ scale)
+    scale = 1 / np.sqrt(degrees + degrees.mean())
+    rows, columns = np.repeat(scale, np.diff(adjacency.indptr)), scale[adjacency.indices]
+    return sparse.csr_array((rows * adjacency.data * columns, adjacency.indices, adjacency.indptr), adjacency.shape)
 
 
 def unit_rows(vectors: FloatArray) -> FloatArray:
@@ -70,8 +87,9 @@ def cluster_starts(embedding: FloatArray, search: Search) -> list[IntArray]:
 
 def cluster_rows(embedding: FloatArray, n_clusters: int, seed: int) -> IntArray:
     """At most this many clusters: K-means refills a cluster that loses its last row, but cannot split equal rows."""
+    embedding = embedding.round(_DIGITS)
     settings = {"n_clusters": min(n_clusters, _n_distinct(embedding, n_clusters)), "n_init": 1, "random_state": seed}
-    with threadpool_limits(limits=1):  # sums over threads arrive in any order: one thread, one result
+    with one_thread():  # sums over threads arrive in any order: one thread, one result
         if len(embedding) <= LARGE:
             kmeans = KMeans(**settings).fit(embedding)
         else:
@@ -82,10 +100,20 @@ def cluster_rows(embedding: FloatArray, n_clusters: int, seed: int) -> IntArray:
 def _n_distinct(embedding: FloatArray, wanted: int) -> int:
     """Rows that differ; of a large embedding those of evenly spread nodes, if they are enough."""
     spread = embedding[:: 1 + len(embedding) // LARGE]
-    distinct = len(np.unique(spread.round(12), axis=0))
+    distinct = len(np.unique(spread, axis=0))
     if distinct >= wanted or len(spread) == len(embedding):
         return distinct
-    return len(np.unique(embedding.round(12), axis=0))
+    return len(np.unique(embedding, axis=0))
+
+
+def one_thread() -> Any:
+    """A context in which BLAS and OpenMP use one thread. To look for these libraries takes as long as to cluster."""
+    return _thread_pools().limit(limits=1)
+
+
+@cache
+def _thread_pools() -> ThreadpoolController:
+    return ThreadpoolController()
 
 
 def draw_seed(rng: np.random.Generator) -> int:

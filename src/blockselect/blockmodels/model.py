@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,9 +14,9 @@ from scipy import sparse
 from blockselect.arrays import BoolArray, FloatArray, IntArray, ObjectArray, Sparse
 from blockselect.base import as_generator
 from blockselect.errors import ParameterError
-from blockselect.graphs.attributed import check_adjacency
-from blockselect.graphs.convert import membership_matrix
+from blockselect.graphs.attributed import AttributedGraph, check_adjacency
 from blockselect.graphs.number_arrays import check_entries
+from blockselect.tensors import inner_products, to_numpy, to_torch
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,10 +49,20 @@ class BlockModel:
             raise ValueError(
                 f"there are {n_nodes} block labels but the graph has {adjacency.shape[0]} nodes; give one label a node."
             )
-        adjacency = check_adjacency(adjacency, n_nodes)
-        weight, sizes = _block_weights(adjacency, numbers)
+        return cls.of_checked(check_adjacency(adjacency, n_nodes), numbers, family=family)
+
+    @classmethod
+    def of_checked(
+        cls, adjacency: Sparse, labels: IntArray, *, weight: FloatArray | None = None, family: str = "given"
+    ) -> BlockModel:
+        """`from_labels` of a graph that was checked before, for labels 0 … k − 1 that are all in use.
+
+        `weight` is the link weight of each block pair, where it is known.
+        """
+        weight = _block_weights(adjacency, labels) if weight is None else weight
+        sizes = np.bincount(labels)
         density = weight / np.outer(sizes, sizes)
-        return cls(numbers, density, _relative_error(adjacency, weight, sizes, density), family)
+        return cls(labels, density, _relative_error(adjacency, weight, sizes, density), family)
 
     def reflected(self) -> BlockModel:
         """The same blocks with the absolute value of their graph as density: |F M Fᵀ|, entries below zero set to zero.
@@ -118,8 +129,15 @@ class BlockModel:
                     sizes[new] += 1
         if not keep_density:
             return BlockModel.from_labels(adjacency, labels)
-        weight, sizes = _block_weights(adjacency, labels)
-        return BlockModel(labels, self.density, _relative_error(adjacency, weight, sizes, self.density))
+        error = _relative_error(adjacency, _block_weights(adjacency, labels), np.bincount(labels), self.density)
+        return BlockModel(labels, self.density, error)
+
+
+def adjacency_of(network: Any) -> Sparse:
+    """The graph of a checked network as it is, and any other graph once it is checked."""
+    if isinstance(network, AttributedGraph):
+        return network.adjacency
+    return check_adjacency(network)
 
 
 def encode_labels(labels: ArrayLike) -> IntArray:
@@ -194,10 +212,23 @@ def check_block_model(model: BlockModel, n_nodes: int) -> BlockModel:
     return model
 
 
-def _block_weights(adjacency: Sparse, labels: IntArray) -> tuple[FloatArray, IntArray]:
-    """Total link weight of each block pair, Fᵀ A F, and the block sizes."""
-    F = membership_matrix(labels)  # (n, k)
-    return (F.T @ (adjacency @ F)).toarray(), np.bincount(labels)
+def block_weights(adjacency: Sparse, labels: Sequence[IntArray], *, device: str = "cpu") -> list[FloatArray]:
+    """Total link weight of each block pair, Fᵀ A F (k, k), for each of several labellings."""
+    if device == "cpu":
+        return [_block_weights(adjacency, one) for one in labels]
+    k = max(int(one.max()) + 1 for one in labels)
+    F = to_torch((np.stack(labels, axis=1)[..., None] == np.arange(k)).astype(np.float64), device)  # (n, c, k)
+    AF = (to_torch(adjacency.astype(np.float64, copy=False), device) @ F.view(len(F), -1)).view(F.shape)
+    weights = to_numpy(inner_products(F, AF))
+    sizes = [int(one.max()) + 1 for one in labels]
+    return [(weight + weight.T)[:size, :size] / 2 for weight, size in zip(weights, sizes, strict=True)]
+
+
+def _block_weights(adjacency: Sparse, labels: IntArray) -> FloatArray:
+    k = int(labels.max()) + 1
+    ends = np.repeat(labels * k, np.diff(adjacency.indptr)) + labels[adjacency.indices]
+    weight = np.bincount(ends, weights=adjacency.data, minlength=k * k).reshape(k, k)
+    return np.asarray((weight + weight.T) / 2)  # sums in another order differ in the last digit
 
 
 def _relative_error(adjacency: Sparse, weight: FloatArray, sizes: IntArray, density: FloatArray) -> float:

@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.linalg import qr
 from scipy.sparse.csgraph import connected_components
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
 from blockselect.base import as_generator
-from blockselect.blockmodels.embedding import LARGE, degree_normalized, leading_eigenvectors
+from blockselect.blockmodels.embedding import LARGE, degree_normalized, leading_eigenvectors, one_thread
+from blockselect.blockmodels.model import adjacency_of
 from blockselect.errors import ParameterError
-from blockselect.graphs.attributed import check_adjacency
 
 MAX_BLOCKS = 12  # counted unless asked for more; where communities hold communities, it decides the level
 _FIRST_LOOK = 6  # eigenvalues computed first; more, which are slow within the noise, only if all are beyond it
@@ -38,12 +37,16 @@ class BlockCount:
     description_lengths: FloatArray  # (s,) nats for 1, 2, … s blocks, less those for one (at least this one)
 
 
-def choose_n_blocks(adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.random.Generator | int) -> int:
+def choose_n_blocks(
+    adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.random.Generator | int, device: str = "cpu"
+) -> int:
     """The number of blocks alone; see :func:`count_blocks`."""
-    return count_blocks(adjacency, max_blocks=max_blocks, rng=rng).n_blocks
+    return count_blocks(adjacency, max_blocks=max_blocks, rng=rng, device=device).n_blocks
 
 
-def count_blocks(adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.random.Generator | int) -> BlockCount:
+def count_blocks(
+    adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.random.Generator | int, device: str = "cpu"
+) -> BlockCount:
     """Count the blocks of a graph without labels.
 
     Blocks show as eigenvalues of (D + τI)^-½ A (D + τI)^-½ (τ the mean degree), positive where nodes link within
@@ -60,13 +63,15 @@ def count_blocks(adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.random
 
     Parameters
     ----------
-    adjacency : array or sparse matrix of shape (n, n)
+    adjacency : array or sparse matrix of shape (n, n), or AttributedGraph
         The graph, read as :func:`blockselect.check_attributed_graph` reads it. (paper: A)
     max_blocks : int, default=12
         Most blocks to count, at least 2; nor are there more than √n, or 2 for the smallest graphs. Where communities
         hold communities, the limit decides at which level they count.
     rng : numpy.random.Generator or int
         Draws the signs.
+    device : str, default="cpu"
+        Where eigenvectors are computed: "cpu", or a torch device such as "cuda".
 
     Returns
     -------
@@ -90,21 +95,22 @@ def count_blocks(adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.random
     if max_blocks < 2:
         raise ParameterError("max_blocks", f"is {max_blocks}; expected at least 2.")
     rng = as_generator(rng)
-    adjacency = check_adjacency(adjacency, np.shape(adjacency)[0])
+    adjacency = adjacency_of(adjacency)
     n = adjacency.shape[0]
     least_size = sqrt(n) / 2
     graph = _without_small_components(_compare_weights(adjacency), least_size)
     if graph.nnz == 0:
         return BlockCount(min(2, n), np.zeros(0), 0.0, np.zeros(1))
     limit = min(max_blocks, max(2, isqrt(n)))
-    values, vectors, noise = _beyond_noise(graph, limit, rng)
-    large = _in_large_clusters(vectors, least_size)
-    if not large.all() and large.mean() > 0.5:
-        rest = sparse.csr_array(graph[large][:, large])
-        if rest.sum() > graph.sum() / 2:
-            graph = rest
-            values, vectors, noise = _beyond_noise(graph, limit, rng)
-    lengths = _description_lengths(graph, vectors[:, :limit])
+    with one_thread():  # of small matrices alone, which threads only slow down
+        values, vectors, noise = _beyond_noise(graph, limit, rng, device)
+        large = _in_large_clusters(vectors, least_size)
+        if not large.all() and large.mean() > 0.5:
+            rest = sparse.csr_array(graph[large][:, large])
+            if rest.sum() > graph.sum() / 2:
+                graph = rest
+                values, vectors, noise = _beyond_noise(graph, limit, rng, device)
+        lengths = _description_lengths(graph, vectors[:, :limit])
     return BlockCount(min(n, max(2, 1 + int(np.argmin(lengths)))), values[:limit], noise, lengths)
 
 
@@ -124,27 +130,34 @@ def _without_small_components(graph: Sparse, least_size: float) -> Sparse:
     return sparse.csr_array(graph[large][:, large]) if large.any() and not large.all() else graph
 
 
-def _noise(normalized: Sparse, rng: np.random.Generator) -> float:
+def _noise(normalized: Sparse, rng: np.random.Generator, device: str) -> float:
     """The magnitude that eigenvalues reach once signs are random: of the largest, the mean over a few draws."""
     links = sparse.triu(normalized, 1, format="coo")
+    numbers = sparse.coo_array((np.arange(1, links.nnz + 1), links.coords), links.shape)
+    both = sparse.csr_array(numbers + numbers.T)  # of each link, in both directions
     signs = np.array([-1, 1], dtype=links.dtype)
     largest = []
     for _ in range(_FLIPS if links.shape[0] <= LARGE else 1):
-        signed = sparse.coo_array((links.data * rng.choice(signs, links.nnz), links.coords), links.shape)
-        values, _ = leading_eigenvectors(sparse.csr_array(signed + signed.T), 1, tol=_tolerance(links))
+        drawn = links.data * rng.choice(signs, links.nnz)
+        signed = sparse.csr_array((drawn[both.data - 1], both.indices, both.indptr), shape=links.shape)
+        values, _ = leading_eigenvectors(signed, count=1, tol=_tolerance(links), device=device)
         largest.append(np.abs(values[0]))
     return float(np.mean(largest))
 
 
-def _beyond_noise(graph: Sparse, limit: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, float]:
+def _beyond_noise(
+    graph: Sparse, limit: int, rng: np.random.Generator, device: str
+) -> tuple[FloatArray, FloatArray, float]:
     """Eigenvalues beyond the noise, their vectors, and the noise."""
     normalized, beyond_by = degree_normalized(graph), _BEYOND
     looks: tuple[int, ...] = (min(_FIRST_LOOK, limit), limit, _LAST_LOOK * limit)
     if graph.shape[0] > LARGE:  # vectors of half the size, one look less; errors of the eigenvalues are no blocks
         normalized, beyond_by, looks = normalized.astype(np.float32), 1 + _LARGE_TOLERANCE, looks[1:]
-    noise = _noise(normalized, rng)
+    if device != "cpu":  # a few more cost nothing there
+        looks = looks[-2:]
+    noise = _noise(normalized, rng, device)
     for look in looks:
-        values, vectors = leading_eigenvectors(normalized, look, tol=_tolerance(normalized))
+        values, vectors = leading_eigenvectors(normalized, count=look, tol=_tolerance(normalized), device=device)
         beyond = np.abs(values) > beyond_by * noise
         if not beyond.all():
             break
@@ -164,16 +177,17 @@ def _in_large_clusters(vectors: FloatArray, least_size: float) -> NDArray[np.boo
 
 def _description_lengths(graph: Sparse, vectors: FloatArray) -> FloatArray:
     """Nats to describe the graph by 1, 2, … blocks of its first 1, 2, … eigenvectors, less those by one block."""
-    scaled = graph / graph.data.mean()  # as many nats a link as without weights
+    scaled = sparse.triu(graph / graph.data.mean(), 1, format="coo")  # as many nats a link as without weights
     return np.array([0.0, *(_description_length(scaled, vectors[:, :k]) for k in range(2, vectors.shape[1] + 1))])
 
 
-def _description_length(graph: Sparse, vectors: FloatArray) -> float:
+def _description_length(links: sparse.coo_array, vectors: FloatArray) -> float:
     """−(w/2) Σ p_ab log(p_ab / p_a p_b) + k(k + 1)/4 log(w/2) + n/2 entropy of the block sizes, p_ab = E_ab / w."""
     n, k = vectors.shape
     labels = _labels(vectors)
-    ends = np.repeat(labels, np.diff(graph.indptr)) * k + labels[graph.indices]
-    weight = np.bincount(ends, weights=graph.data, minlength=k * k).reshape(k, k)  # (paper: Fᵀ A F)
+    ends = labels[links.row] * k + labels[links.col]
+    half = np.bincount(ends, weights=links.data, minlength=k * k).reshape(k, k)
+    weight = half + half.T  # (paper: Fᵀ A F)
     total, of_block = weight.sum(), weight.sum(axis=1)
     joint = weight[weight > 0]
     information = np.sum(joint * np.log(joint * total / np.outer(of_block, of_block)[weight > 0])) / 2
@@ -186,11 +200,27 @@ def _description_length(graph: Sparse, vectors: FloatArray) -> float:
 def _labels(vectors: FloatArray) -> IntArray:
     """Blocks of k eigenvectors without any random start: turn them until k unlike nodes lie on the axes.
 
-    The nodes come from a pivoted QR decomposition (Damle, Minden, Ying 2019).
+    The nodes are those that a pivoted QR decomposition takes first (Damle, Minden, Ying 2019).
     """
     if vectors.shape[1] == 0:
         return np.zeros(len(vectors), dtype=np.intp)
-    unlike = qr(vectors.T, mode="r", pivoting=True)[1][: vectors.shape[1]]
-    left, _, right = np.linalg.svd(vectors[unlike].T)
+    left, _, right = np.linalg.svd(vectors[_unlike_rows(vectors)].T)
     labels: IntArray = np.argmax(np.abs(vectors @ (left @ right)), axis=1)
     return labels
+
+
+def _unlike_rows(vectors: FloatArray) -> list[int]:
+    """As many rows as there are columns, each the longest once those before it are projected out."""
+    left = np.sum(vectors * vectors, axis=1)  # squared lengths
+    chosen: list[int] = []
+    directions = np.zeros((0, vectors.shape[1]), dtype=vectors.dtype)
+    for _ in range(vectors.shape[1]):
+        chosen.append(int(np.argmax(left)))
+        new = vectors[chosen[-1]]
+        for _ in range(2):  # the first time leaves rounding
+            new = new - (directions @ new) @ directions
+        new = new / max(float(np.linalg.norm(new)), float(np.finfo(vectors.dtype).tiny))
+        directions = np.vstack([directions, new])
+        left -= (vectors @ new) ** 2
+        left[chosen[-1]] = -np.inf
+    return chosen

@@ -15,12 +15,13 @@ from sklearn.base import BaseEstimator
 from blockselect._sklearn import Interval, Options, StrOptions
 from blockselect.arrays import Array, BoolArray, FloatArray, IntArray
 from blockselect.bmgufs.block_statistics import BlockStatistics
-from blockselect.bmgufs.cuda import compiled, replayed
-from blockselect.bmgufs.device import in_tfloat32, problem_to_device, to_numpy
+from blockselect.bmgufs.device import in_tfloat32, problem_to_device
 from blockselect.bmgufs.gram_squared import GramSquared
-from blockselect.bmgufs.losses import Gradient, Losses, evaluate_losses, namespace
+from blockselect.bmgufs.losses import Gradient, Losses, evaluate_losses
+from blockselect.cuda import compiled, replayed
 from blockselect.errors import ParameterError
 from blockselect.graphs.number_arrays import as_numbers, check_start
+from blockselect.tensors import namespace, to_numpy
 
 _WINDOW = 10  # iterations over which both losses must stay the same for a solve to stop
 _CACHE_BYTES = 2**20  # of weighted block means handled at once on a CPU, so that they stay in its cache

@@ -6,7 +6,6 @@ with a score of zero and keep it.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,42 +13,18 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from blockselect.arrays import Array, Features, FloatArray
+from blockselect.arrays import Array, Features
 from blockselect.blockmodels.model import BlockModel
 from blockselect.bmgufs.block_statistics import BlockStatistics
-from blockselect.bmgufs.cuda import float32_products
 from blockselect.bmgufs.gram_squared import DenseGramSquared, Form, GramSquared
 from blockselect.bmgufs.low_rank_gram import LowRankGramSquared
-from blockselect.errors import ParameterError
+from blockselect.cuda import float32_products
+from blockselect.tensors import import_torch, to_torch
 
 _PIECE = 256  # features of a piece; fewer are one piece
 _PAIR_BYTES = 2**30  # products of block means take at most this
 _SLAB_BYTES = 2**28  # of dense rows of the features at once
 _TFLOAT32_FROM = 16  # solves; with fewer, a product waits for the matrix and not for arithmetic
-
-
-def check_device(device: str) -> None:
-    """Refuse a device that is not there, before any work."""
-    if device == "cpu":
-        return
-    torch = _torch(device)
-    try:
-        named = torch.device(device)
-    except RuntimeError as error:
-        raise ParameterError("device", f"is {device!r}; expected 'cpu' or a torch device such as 'cuda'.") from error
-    if named.type not in ("cpu", "cuda"):
-        raise ParameterError(
-            "device",
-            f"is {device!r}, a kind of device that results were never compared on; choose 'cpu' or 'cuda'.",
-        )
-    if named.type == "cuda" and torch.cuda.is_available() and (named.index or 0) >= torch.cuda.device_count():
-        raise ParameterError(
-            "device", f"is {device!r} but torch sees {torch.cuda.device_count()} CUDA device(s); choose a lower number."
-        )
-    if named.type == "cuda" and not torch.cuda.is_available():
-        raise ParameterError(
-            "device", f"is {device!r} but torch sees no CUDA device; choose 'cpu', or install a CUDA build of torch."
-        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,7 +82,7 @@ def _gram_to_device(gram: Any, n_features: int, device: str) -> GramSquared:
 
 def dense_gram_on_device(features: Features, *, dtype: Any, device: str) -> DenseGramSquared:
     """(YᵀY)∘² of features in memory, made on the device from dense slabs of rows."""
-    torch = _torch(device)
+    torch = import_torch(device)
     m = filled_up(features.shape[1])
     gram = torch.zeros((m, m), dtype=_torch_dtype(torch, dtype), device=device)
     with float32_products(gram, tfloat32=False):
@@ -120,7 +95,7 @@ def statistics_on_device(
     features: Features, models: Sequence[BlockModel], *, dtype: Any, device: str
 ) -> DeviceStatistics:
     """Block statistics of features in memory, made on the device from dense slabs of rows."""
-    torch = _torch(device)
+    torch = import_torch(device)
     n_features = features.shape[1]
     c, k, m = len(models), max(model.n_blocks for model in models), filled_up(n_features)
     labels = torch.asarray(np.array([model.labels for model in models], dtype=np.int64), device=device)  # (c, n)
@@ -169,26 +144,8 @@ def in_tfloat32(gram: GramSquared, *, n_solves: int) -> GramSquared:
 
 def _round_to_tfloat32(array: Array) -> Array:
     """Float32 with thirteen of its bits zero, to the nearest."""
-    torch = _torch(str(array.device))
+    torch = import_torch(str(array.device))
     return ((array.view(torch.int32) + 0x1000) & ~0x1FFF).view(torch.float32)
-
-
-def to_torch(array: Any, device: str) -> Array:
-    """A NumPy array or a SciPy CSR matrix as a torch tensor on the device; a tensor that is there stays the same."""
-    torch = _torch(device)
-    if isinstance(array, torch.Tensor):
-        return array if array.device.type == torch.device(device).type == "cpu" else array.to(device)
-    if not sparse.issparse(array):
-        return torch.asarray(array, device=device)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Sparse CSR tensor support|Sparse invariant checks")
-        parts = (torch.asarray(part) for part in (array.indptr, array.indices, array.data))
-        return torch.sparse_csr_tensor(*parts, size=array.shape, device=device, check_invariants=True)
-
-
-def to_numpy(array: Array) -> FloatArray:
-    """Back from wherever the array is."""
-    return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
 
 
 def filled_up(n_features: int) -> int:
@@ -212,7 +169,7 @@ def _filled(array: Any, shape: tuple[int, ...], device: str) -> Array:
 
 def _dense_slabs(features: Features, n_columns: int, like: Array) -> Iterator[tuple[slice, Array]]:
     """Rows of the features as dense tensors on the device of `like`, filled up to `n_columns`, some at a time."""
-    torch = _torch(str(like.device))
+    torch = import_torch(str(like.device))
     n = features.shape[0]
     step = max(1, _SLAB_BYTES // (n_columns * like.element_size()))
     for start in range(0, n, step):
@@ -231,13 +188,3 @@ def _dense_slabs(features: Features, n_columns: int, like: Array) -> Iterator[tu
 
 def _torch_dtype(torch: Any, dtype: Any) -> Any:
     return getattr(torch, np.dtype(dtype).name)
-
-
-def _torch(device: str) -> Any:
-    try:
-        import torch
-    except ImportError as error:
-        raise ImportError(
-            f"device={device!r} needs PyTorch; install it with: pip install 'blockselect[torch]'"
-        ) from error
-    return torch

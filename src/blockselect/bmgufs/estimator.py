@@ -192,6 +192,7 @@ class BMGUFS(DescentSelector):
             rng=generator_from(self.random_state),
             n_jobs=self.n_jobs,
             progress=progress,
+            device=self.device,
         )
 
     def _warn_of_smoothing(self, statistics: BlockStatistics) -> None:

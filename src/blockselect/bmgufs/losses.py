@@ -12,14 +12,12 @@ where the derivative of q log(q/p) has a constant (see `profile_terms`).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
-
-import array_api_compat.numpy
-import numpy as np
+from typing import Literal
 
 from blockselect.arrays import Array
 from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.device import DeviceStatistics
+from blockselect.tensors import namespace
 
 Gradient = Literal["exact", "paper"]
 
@@ -34,15 +32,6 @@ class Losses:
     profile: Array  # (c, s)
     reconstruction_gradient: Array  # (c, s, m)
     profile_gradient: Array  # (c, s, m)
-
-
-def namespace(array: Array) -> Any:
-    """The array namespace of NumPy or torch; torch can compile this, but not array_api_compat's search for it."""
-    if isinstance(array, np.ndarray):
-        return array_api_compat.numpy
-    import array_api_compat.torch as torch_namespace
-
-    return torch_namespace
 
 
 def evaluate_losses(

@@ -24,12 +24,13 @@ from blockselect.blockmodels.model import BlockModel, check_block_model, labels_
 from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.descent import Descent, Solution
 from blockselect.bmgufs.descent import Progress as DescentProgress
-from blockselect.bmgufs.device import check_device, dense_gram_on_device
+from blockselect.bmgufs.device import dense_gram_on_device
 from blockselect.bmgufs.gram_squared import GramSquared, choose_form, gram_squared
 from blockselect.bmgufs.losses import induced_density
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.row_chunks import RowChunks
+from blockselect.tensors import check_device
 from blockselect.warned import collected_warnings
 from blockselect.weak_network import WeakNetwork
 

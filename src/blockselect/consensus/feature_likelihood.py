@@ -13,15 +13,15 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
-from scipy.special import xlogy
 
-from blockselect.arrays import Features, FloatArray, Sparse
+from blockselect.arrays import Array, Features, FloatArray, Sparse
 from blockselect.consensus.link_likelihood import xlogx
 from blockselect.consensus.moves import Counts
 from blockselect.graphs.binarize import in_units
+from blockselect.tensors import namespace
 
 _ROUNDING = 64 * np.finfo(np.float64).eps  # of the terms: a gain below that is none
-_TINY = np.finfo(np.float64).tiny
+_TINY = float(np.finfo(np.float64).tiny)
 _EQUAL = 1e-9  # values that differ by less, relatively, are the same but for rounding
 _LEAST_DISPERSION = 1e-6  # a standard deviation of a thousandth of the mean: less is as good as constant
 
@@ -68,18 +68,22 @@ def dispersions(counts: Sparse, totals: FloatArray) -> FloatArray:
     return varies
 
 
-def feature_gains(sums: FloatArray, block_totals: FloatArray) -> FloatArray:
-    """Log-likelihood of a rate for each block above that of a single rate, in nats, at least 0: (m,).
+def feature_gains(sums: Array, block_totals: Array) -> Array:
+    """Log-likelihood of a rate for each block above that of a single rate, in nats, at least 0: (…, m).
 
     Parameters
     ----------
-    sums : array of shape (m, k)
+    sums : array of shape (…, m, k)
         Of each feature in each block.
-    block_totals : array of shape (k,)
+    block_totals : array of shape (…, k)
         Of all features in each block.
     """
-    column_sums = sums.sum(axis=1)  # (m,)
-    by_block = (xlogx(sums) - xlogy(sums, np.maximum(block_totals, _TINY))).sum(axis=1)
-    single = xlogx(column_sums) - xlogy(column_sums, max(block_totals.sum(), _TINY))
-    gains: FloatArray = by_block - single
-    return np.where(gains > _ROUNDING * np.abs(single), gains, 0.0)
+    xp = namespace(sums)
+    column_sums = sums.sum(axis=-1)  # (…, m)
+    log_totals, log_total = (
+        xp.log(xp.where(totals > _TINY, totals, _TINY)) for totals in (block_totals, block_totals.sum(axis=-1))
+    )
+    by_block = (xlogx(sums) - sums * log_totals[..., None, :]).sum(axis=-1)
+    single = xlogx(column_sums) - column_sums * log_total[..., None]
+    gains = by_block - single
+    return xp.where(gains > _ROUNDING * xp.abs(single), gains, 0.0)

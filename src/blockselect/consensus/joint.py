@@ -15,15 +15,18 @@ when hubs do. Started at the planted blocks themselves, such an objective moves 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 
 from blockselect.arrays import BoolArray, FloatArray, IntArray
 from blockselect.blockmodels.model import BlockModel, check_block_model, encode_labels
+from blockselect.consensus.batched_moves import DeviceNetwork, improve_together
 from blockselect.consensus.feature_likelihood import as_counts, feature_gains
 from blockselect.consensus.link_likelihood import as_links, link_gain, xlogx
 from blockselect.consensus.link_likelihood import link_unit as default_link_unit
@@ -32,6 +35,7 @@ from blockselect.graphs.attributed import AttributedGraph
 
 DEFAULT_TOL = 0.01  # nats a node
 MAX_ROUNDS = 50
+N_PARTS = 8  # of the nodes, which move one after another on a device
 _ROUNDING = 1e-13  # of the sums of x log x: smaller gains are rounding
 
 
@@ -73,6 +77,8 @@ class JointLikelihood:
         the graph it was drawn from.
     counts : Counts, optional
         The features as `as_counts` gives them, where another likelihood of the same features has them already.
+    device : str
+        Where `improve_all` moves nodes: "cpu", or a torch device such as "cuda".
 
     Examples
     --------
@@ -86,7 +92,7 @@ class JointLikelihood:
     True
     """
 
-    __slots__ = ("_counts", "_graph", "_links", "feature_weight", "link_unit", "rate_penalty")
+    __slots__ = ("_counts", "_graph", "_links", "_network", "device", "feature_weight", "link_unit", "rate_penalty")
 
     def __init__(
         self,
@@ -96,6 +102,7 @@ class JointLikelihood:
         rate_penalty: float = 1.0,
         link_unit: float | None = None,
         counts: Counts | None = None,
+        device: str = "cpu",
     ) -> None:
         _check_numbers(feature_weight=feature_weight, rate_penalty=rate_penalty)
         self.feature_weight, self.rate_penalty = float(feature_weight), float(rate_penalty)
@@ -103,6 +110,8 @@ class JointLikelihood:
         self.link_unit = default_link_unit(graph.adjacency) if link_unit is None else link_unit
         self._links = as_links(graph.adjacency, self.link_unit)
         self._counts = as_counts(graph.features) if counts is None else counts
+        self.device = device
+        self._network: DeviceNetwork | None = None  # made when it is needed
 
     def penalty(self, n_blocks: int) -> float:
         """Penalty, in nats, of a feature with a separate rate in each of k blocks: λ (k − 1)."""
@@ -155,11 +164,65 @@ class JointLikelihood:
                     break
                 exact = True  # the tables are used up; the last rounds are exact
         return JointResult(
-            model=BlockModel.from_labels(self._graph.adjacency, labels, family=model.family),
+            model=self._as_model(labels, state.weights, model.family),
             in_use=state.gains > self.penalty(model.n_blocks),
             objective=np.array(objective),
             n_moves=np.array(n_moves, dtype=np.intp),
         )
+
+    def improve_all(
+        self,
+        models: Sequence[BlockModel],
+        *,
+        max_rounds: int = MAX_ROUNDS,
+        tol: float = DEFAULT_TOL,
+        rngs: Sequence[np.random.Generator],
+        n_jobs: int | None = None,
+    ) -> Iterator[JointResult]:
+        """`improve` each of several block models, in threads, or all together on the device.
+
+        On a device, nodes move in batches (see `batched_moves`), from the same starts to optima as good, though not
+        always the same. Where values differ, so that batches follow approximate gains, exact rounds come at the end.
+        """
+        if self.device != "cpu":
+            found = self._improve_together(models, max_rounds, tol, rngs[0])
+            if self._counts.equal:
+                yield from found
+                return
+            models = [result.model for result in found]
+        # Threads: compiled moves release the interpreter, and nothing is copied.
+        yield from Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
+            delayed(self.improve)(model, rng=rng, max_rounds=max_rounds, tol=tol)
+            for model, rng in zip(models, rngs, strict=True)
+        )
+
+    def _improve_together(
+        self, models: Sequence[BlockModel], max_rounds: int, tol: float, rng: np.random.Generator
+    ) -> list[JointResult]:
+        if self._network is None:
+            parts = np.array_split(rng.permutation(self._graph.n_nodes), min(N_PARTS, self._graph.n_nodes))
+            self._network = DeviceNetwork.of(self._links, self._counts, parts, self.device)
+        rounds = improve_together(
+            self._network,
+            np.array([check_block_model(model, self._graph.n_nodes).labels for model in models]),
+            np.array([self.penalty(model.n_blocks) for model in models]),
+            feature_weight=self.feature_weight,
+            max_rounds=max_rounds,
+            tol=tol,
+        )
+        return [
+            JointResult(
+                self._as_model(rounds.labels[i], rounds.weights[i, : model.n_blocks, : model.n_blocks], model.family),
+                rounds.in_use[i],
+                rounds.objective[:, i],
+                rounds.n_moves[:, i],
+            )
+            for i, model in enumerate(models)
+        ]
+
+    def _as_model(self, labels: IntArray, weights: FloatArray, family: str) -> BlockModel:
+        weight = (weights + weights.T) / 2 * self.link_unit
+        return BlockModel.of_checked(self._graph.adjacency, labels, weight=weight, family=family)
 
     def _state(self, labels: IntArray) -> _State:
         """What the blocks of these labels (n,) sum up to, and J with the best choice of features for them."""
@@ -169,7 +232,7 @@ class JointLikelihood:
         totals: FloatArray = np.bincount(labels, self._counts.totals, minlength=k).astype(np.float64)
         gains = feature_gains(sums, totals)
         above = float(np.maximum(gains - self.penalty(k), 0.0).sum())
-        return _State(weights, sums, gains, -link_gain(weights) - self.feature_weight * above)
+        return _State(weights, sums, gains, -float(link_gain(weights)) - self.feature_weight * above)
 
     def _move_nodes(self, labels: IntArray, state: _State, order: IntArray, *, exact: bool) -> int:
         """One sweep with the choice of features held; changes `labels` and uses `state` up."""

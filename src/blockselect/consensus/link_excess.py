@@ -9,16 +9,20 @@ an overdispersion factor, since differing values make E vary more than a count d
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 from scipy import sparse
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.graphs.binarize import in_units
+from blockselect.tensors import to_numpy, to_torch
 
 _ROUNDING = 64 * np.finfo(np.float64).eps  # of the link weight: an excess below that is none
 _SMALLEST_RATIO = 1e-6  # of variance to mean
 _CELLS = 2**22  # numbers in work at once
+_DEVICE_CELLS = 2**28  # numbers of dense features up to which a device holds them
 _SPARSE_BELOW = 0.1  # share of non-zero values up to which a sparse product is the faster one
 
 
@@ -27,7 +31,7 @@ def scaled_for_links(features: Features) -> Features:
     return in_units(_lean(features))
 
 
-def link_gains_of_scaled(matrix: Features, adjacency: Sparse, unit: float) -> FloatArray:
+def link_gains_of_scaled(matrix: Features, adjacency: Sparse, unit: float, *, device: str = "cpu") -> FloatArray:
     """Log-likelihood gain of the links among the nodes that have each feature, beyond their degrees, in nats: (m,) ≥ 0.
 
     A feature of all nodes alike, one that no link joins, and one whose nodes avoid each other gain nothing. Self-loops
@@ -39,24 +43,50 @@ def link_gains_of_scaled(matrix: Features, adjacency: Sparse, unit: float) -> Fl
     if weights.nnz == 0:
         return np.zeros(matrix.shape[1])
     degrees: FloatArray = weights.sum(axis=1)  # (n,)
+    on_device = device != "cpu" and matrix.shape[0] * matrix.shape[1] <= _DEVICE_CELLS
+    sums = _sums_on_device(matrix, weights, degrees, device) if on_device else _sums(matrix, weights, degrees)
     all_pairs = degrees.sum() ** 2 - float(degrees @ degrees)
-    squares = matrix * matrix
-    pairs = (matrix.T @ degrees) ** 2 - squares.T @ degrees**2
+    pairs = sums.by_degree**2 - sums.squares_by_squared_degree
     expected = 0.5 * degrees.sum() * np.maximum(pairs, 0.0) / all_pairs
-    observed = 0.5 * _within(matrix, weights)
-    dispersion = _dispersion(matrix, squares, degrees)
-    return _poisson_excess(observed / dispersion, expected / dispersion)
+    dispersion = _dispersion(sums, float(degrees.sum()))
+    return _poisson_excess(0.5 * sums.within / dispersion, expected / dispersion)
 
 
-def _dispersion(features: Features, squares: Features, degrees: FloatArray) -> FloatArray:
+class _Sums(NamedTuple):
+    """Over the nodes, of each feature: (m,)."""
+
+    plain: FloatArray
+    by_degree: FloatArray
+    squares: FloatArray
+    squares_by_degree: FloatArray
+    squares_by_squared_degree: FloatArray
+    within: FloatArray  # xᵀ A x
+
+
+def _sums(matrix: Features, weights: Sparse, degrees: FloatArray) -> _Sums:
+    squares = matrix * matrix
+    plain, of_squares = (np.asarray(each.sum(axis=0)).ravel() for each in (matrix, squares))
+    by_degree = (matrix.T @ degrees, of_squares, squares.T @ degrees, squares.T @ degrees**2)
+    return _Sums(plain, *by_degree, _within(matrix, weights))
+
+
+def _sums_on_device(matrix: Features, weights: Sparse, degrees: FloatArray, device: str) -> _Sums:
+    X, A, d = (to_torch(part, device) for part in (matrix, weights, degrees))
+    X = X.to_dense()
+    powers = d ** d.new_tensor([[0], [1], [2]])  # (3, n)
+    plain, by_degree = powers[:2] @ X
+    squares = powers @ (X * X)
+    return _Sums(*(to_numpy(part) for part in (plain, by_degree, *squares, ((A @ X) * X).sum(axis=0))))
+
+
+def _dispersion(sums: _Sums, total_degree: float) -> FloatArray:
     """How much more than a count the link weight among a feature's nodes varies; 1 for features of 0 and 1: (m,).
 
     A link picks its nodes by their degrees, and each brings the feature's value: the square of variance over mean.
     """
-    sums, sums_of_squares = (np.asarray(each.sum(axis=0)).ravel() for each in (features, squares))
-    alike = sums_of_squares <= (1 + 1e-9) * sums  # in units of their mean, values that differ have larger squares
-    mean = np.maximum(features.T @ degrees / degrees.sum(), np.finfo(np.float64).tiny)
-    ratio = (squares.T @ degrees / degrees.sum()) / mean - mean
+    alike = sums.squares <= (1 + 1e-9) * sums.plain  # in units of their mean, values that differ have larger squares
+    mean = np.maximum(sums.by_degree / total_degree, np.finfo(np.float64).tiny)
+    ratio = (sums.squares_by_degree / total_degree) / mean - mean
     return np.where(alike, 1.0, np.maximum(ratio, _SMALLEST_RATIO) ** 2)
 
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from blockselect.arrays import FloatArray, Sparse
+from blockselect.arrays import Array, Sparse
 from blockselect.consensus.moves import Links
 
-_TINY = np.finfo(np.float64).tiny
+_TINY = float(np.finfo(np.float64).tiny)
 
 
 def as_links(adjacency: Sparse, unit: float) -> Links:
@@ -31,18 +31,20 @@ def as_links(adjacency: Sparse, unit: float) -> Links:
     )
 
 
-def link_gain(weights: FloatArray) -> float:
-    """Log-likelihood of blocks with these link weights (k, k) above that of one block, in nats; at least 0."""
-    degrees = weights.sum(axis=1)
-    within = 0.5 * float(xlogx(weights).sum()) - float(xlogx(degrees).sum())
-    return within + 0.5 * float(xlogx(degrees.sum()))
+def link_gain(weights: Array) -> Array:
+    """Log-likelihood of blocks with these link weights (…, k, k) above that of one block, in nats; at least 0: (…)."""
+    degrees = weights.sum(axis=-1)
+    within = 0.5 * xlogx(weights).sum(axis=(-2, -1)) - xlogx(degrees).sum(axis=-1)
+    return within + 0.5 * xlogx(degrees.sum(axis=-1))
 
 
-def xlogx(x: FloatArray) -> FloatArray:
+def xlogx(x: Array) -> Array:
     """x log x, 0 (but for 1e-305) at 0 and where a difference of equals came out below 0."""
-    positive = np.maximum(x, _TINY)
-    product: FloatArray = positive * np.log(positive)
-    return product
+    if isinstance(x, (np.ndarray, np.generic)):
+        positive = np.maximum(x, _TINY)
+        return positive * np.log(positive)
+    positive = x.clamp(min=0)
+    return positive.xlogy(positive)  # fewer launches on a device
 
 
 def link_unit(adjacency: Sparse) -> float:

@@ -27,7 +27,6 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
 
 from blockselect.arrays import FloatArray, IntArray
 from blockselect.blockmodels.candidates import MEMBERS
@@ -147,16 +146,18 @@ def screen(
     n_kept = ceil(KEPT * len(candidates))
     total = len(candidates) + n_kept if joint else len(candidates)
     report(0, total)
-    gain = at_start = np.array([likelihood.gain(model.labels) for model in candidates])
     found = list(candidates)
     if joint:
-        found, gain = _refined(
+        found, at_start, gain = _refined(
             likelihood, found, rng.spawn(len(found)), n_jobs, lambda done: report(done, total), max_rounds=_FIRST_ROUNDS
         )
+    else:
+        gain = at_start = np.array([likelihood.gain(model.labels) for model in candidates])
+        report(total, total)
     places = np.argsort(-gain, kind="stable")[:n_kept]
     voters = [found[i] for i in places]
     if joint:
-        voters, final = _refined(
+        voters, _, final = _refined(
             likelihood,
             voters,
             rng.spawn(n_kept),
@@ -167,8 +168,6 @@ def screen(
         gain[places] = final
         order = np.argsort(-final, kind="stable")
         places, voters = places[order], [voters[i] for i in order]
-    else:
-        report(total, total)
     return Screening(candidates, voters, places, at_start, gain)
 
 
@@ -180,15 +179,12 @@ def _refined(
     report: Callable[[int], None],
     *,
     max_rounds: int,
-) -> tuple[list[BlockModel], FloatArray]:
-    # Threads: compiled moves release the interpreter, and nothing is copied.
-    parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
-    jobs = (
-        delayed(likelihood.improve)(model, rng=rng, max_rounds=max_rounds)
-        for model, rng in zip(models, rngs, strict=True)
-    )
+) -> tuple[list[BlockModel], FloatArray, FloatArray]:
+    """Refined models, and their gains before and after."""
     results = []
-    for done, result in enumerate(parallel(jobs), start=1):
+    improved = likelihood.improve_all(models, rngs=rngs, n_jobs=n_jobs, max_rounds=max_rounds)
+    for done, result in enumerate(improved, start=1):
         results.append(result)
         report(done)
-    return [result.model for result in results], np.array([-result.objective[-1] for result in results])
+    before, after = (np.array([-result.objective[at] for result in results]) for at in (0, -1))
+    return [result.model for result in results], before, after

@@ -39,7 +39,8 @@ def feature_weights(
     from_blocks = np.mean(
         [likelihood.feature_gains(model.labels) - likelihood.penalty(model.n_blocks) for model in models], axis=0
     )
-    from_links = link_gains_of_scaled(scaled, graph.adjacency, likelihood.link_unit) - likelihood.penalty(2)
+    from_links = link_gains_of_scaled(scaled, graph.adjacency, likelihood.link_unit, device=likelihood.device)
+    from_links -= likelihood.penalty(2)
     weights: FloatArray = np.maximum(np.sqrt(2 * np.maximum(from_blocks + from_links, 0.0)), _LEAST)
     return np.where(constant_columns(graph.features), 0.0, weights)
 

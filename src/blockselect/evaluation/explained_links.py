@@ -72,4 +72,4 @@ def links_explained(adjacency: Sparse, labels: IntArray) -> float:
     """
     F = membership_matrix(np.unique(labels, return_inverse=True)[1])
     weights = (F.T @ (adjacency @ F)).toarray()
-    return 2 * link_gain(weights / weights.sum())
+    return 2 * float(link_gain(weights / weights.sum()))

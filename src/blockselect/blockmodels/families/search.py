@@ -25,6 +25,7 @@ class Search:
     n_jobs: int | None = None  # threads or processes; the result is the same for any number
     max_iter: int = MAX_ITER  # of a factorisation that settles; a start that still gains by then moves few nodes
     progress: StepProgress = no_step_progress  # called by families whose work has parts
+    device: str = "cpu"  # where eigenvectors and factorisations are computed: NumPy, or a torch device
 
 
 Family: TypeAlias = Callable[[Search], list[IntArray]]  # labels (n,) of each start

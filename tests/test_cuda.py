@@ -8,8 +8,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from blockselect import BMGUFS, Descent, make_attributed_blocks
-from blockselect.bmgufs import cuda, descent
+from blockselect import BMGUFS, Descent, cuda, make_attributed_blocks
+from blockselect.bmgufs import descent
 from blockselect.bmgufs.device import problem_to_device
 from blockselect.bmgufs.gram_squared import gram_squared
 from blockselect.errors import ParameterError

@@ -28,11 +28,11 @@ def on_cuda(array: Array) -> bool:
 
 
 @contextmanager
-def replayed(iteration: Callable[[], None], like: Array) -> Iterator[Callable[[], None]]:
+def replayed(iteration: Callable[[], None], like: Array, *, warm: bool = False) -> Iterator[Callable[[], None]]:
     """The iteration, to be called again and again; on the CUDA device of `like` its launches are captured and replayed.
 
     It must work in place, on tensors made before, and must not wait for the device. Products of float32 are in full
-    precision unless it says otherwise.
+    precision unless it says otherwise. `warm`: the like of it has run before, so that the first call is captured.
     """
     if not on_cuda(like):
         yield iteration
@@ -43,16 +43,16 @@ def replayed(iteration: Callable[[], None], like: Array) -> Iterator[Callable[[]
         outside, inside = torch.cuda.current_stream(), _stream(like.device)
         inside.wait_stream(outside)
         with torch.cuda.stream(inside), float32_products(like, tfloat32=False):
-            yield Replay(iteration)
+            yield Replay(iteration, 0 if warm else _WARM_UP)
         outside.wait_stream(inside)
 
 
 class Replay:
     """Calls an iteration as it is at first, then from a CUDA graph; the first calls are iterations like all others."""
 
-    def __init__(self, iteration: Callable[[], None]) -> None:
+    def __init__(self, iteration: Callable[[], None], warm_up: int = _WARM_UP) -> None:
         self._iteration = iteration
-        self._until_capture = _WARM_UP
+        self._until_capture = warm_up
         self._run = iteration
 
     def __call__(self) -> None:

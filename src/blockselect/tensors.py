@@ -1,0 +1,109 @@
+"""Arrays on a device: NumPy on the CPU, torch elsewhere; how they get there and back."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import array_api_compat.numpy
+import numpy as np
+from scipy import sparse
+
+from blockselect.arrays import Array, FloatArray
+from blockselect.errors import ParameterError
+
+Operator: TypeAlias = Callable[[Array], Array]  # symmetric: columns (n, q) → (n, q)
+
+
+def namespace(array: Array) -> Any:
+    """The array namespace of NumPy or torch; torch can compile this, but not array_api_compat's search for it."""
+    if isinstance(array, (np.ndarray, np.generic)):
+        return array_api_compat.numpy
+    import array_api_compat.torch as torch_namespace
+
+    return torch_namespace
+
+
+def check_device(device: str) -> None:
+    """Refuse a device that is not there, before any work."""
+    if device == "cpu":
+        return
+    torch = import_torch(device)
+    try:
+        named = torch.device(device)
+    except RuntimeError as error:
+        raise ParameterError("device", f"is {device!r}; expected 'cpu' or a torch device such as 'cuda'.") from error
+    if named.type not in ("cpu", "cuda"):
+        raise ParameterError(
+            "device",
+            f"is {device!r}, a kind of device that results were never compared on; choose 'cpu' or 'cuda'.",
+        )
+    if named.type == "cuda" and torch.cuda.is_available() and (named.index or 0) >= torch.cuda.device_count():
+        raise ParameterError(
+            "device", f"is {device!r} but torch sees {torch.cuda.device_count()} CUDA device(s); choose a lower number."
+        )
+    if named.type == "cuda" and not torch.cuda.is_available():
+        raise ParameterError(
+            "device", f"is {device!r} but torch sees no CUDA device; choose 'cpu', or install a CUDA build of torch."
+        )
+
+
+def chain(*factors: Any) -> Operator:
+    """The product of these matrices as an operator, never formed: the last is applied first."""
+
+    def apply(columns: Array) -> Array:
+        for factor in reversed(factors):
+            columns = factor @ columns
+        return columns
+
+    return apply
+
+
+def inner_products(left: Array, right: Array) -> Array:
+    """Fᵀ G of each of c models whose columns stand side by side: (n, c, k) and (n, c, q) give (c, k, q).
+
+    On a device it is one product of all columns, of which most is thrown away: many small ones, each a long sum, take
+    ten times as long.
+    """
+    if isinstance(left, np.ndarray):
+        return left.swapaxes(0, 1).mT @ right.swapaxes(0, 1)
+    (n, c, k), q = left.shape, right.shape[2]
+    products = left.reshape(n, c * k).mT @ right.reshape(n, c * q)
+    return products.view(c, k, c, q).diagonal(dim1=0, dim2=2).permute(2, 0, 1)
+
+
+def to_device(array: Any, device: str) -> Array:
+    """As it is on the CPU, else as a torch tensor on the device."""
+    return array if device == "cpu" else to_torch(array, device)
+
+
+def to_torch(array: Any, device: str) -> Array:
+    """A NumPy array or a SciPy CSR matrix as a torch tensor on the device; a tensor that is there stays the same."""
+    torch = import_torch(device)
+    if isinstance(array, torch.Tensor):
+        return array if array.device.type == torch.device(device).type == "cpu" else array.to(device)
+    if not sparse.issparse(array):
+        return torch.asarray(array, device=device)
+    if not array.has_canonical_format:
+        array = array.copy()
+        array.sum_duplicates()
+    parts = (torch.asarray(part) for part in (array.indptr, array.indices, array.data))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Sparse CSR tensor support|Sparse invariant checks")
+        return torch.sparse_csr_tensor(*parts, size=array.shape, device=device, check_invariants=False)
+
+
+def to_numpy(array: Array) -> FloatArray:
+    """Back from wherever the array is."""
+    return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
+
+
+def import_torch(device: str) -> Any:
+    try:
+        import torch
+    except ImportError as error:
+        raise ImportError(
+            f"device={device!r} needs PyTorch; install it with: pip install 'blockselect[torch]'"
+        ) from error
+    return torch

@@ -1,0 +1,127 @@
+"""Moves of many models at once, a part of the nodes at a time: with parts of one node, the compiled sweep."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+from blockselect import BlockModelSelector, make_attributed_blocks
+from blockselect.blockmodels import find_block_models
+from blockselect.consensus import joint
+from blockselect.consensus.batched_moves import Blocks, DeviceNetwork, improve_together
+from blockselect.consensus.feature_likelihood import as_counts
+from blockselect.consensus.joint import JointLikelihood
+from blockselect.consensus.link_likelihood import as_links
+from blockselect.consensus.moves import rates_of, sums_by_block, sweep, weights_by_block
+from blockselect.graphs.attributed import check_attributed_graph
+from references.joint import small_network
+
+pytest.importorskip("torch")
+
+PLACE = "cpu:0"  # torch, where "cpu" is NumPy
+PENALTY = 0.3
+
+
+def network_of(A, X, parts):
+    links, counts = as_links(sparse.csr_array(A), 1.0), as_counts(X)
+    return links, counts, DeviceNetwork.of(links, counts, parts, PLACE)
+
+
+def swept(links, counts, labels, order, in_use):
+    """Labels after a compiled sweep."""
+    labels, k = labels.astype(np.intp), labels.max() + 1
+    weights = weights_by_block(links, labels, k)
+    rates = rates_of(counts, labels, sums_by_block(counts, labels, len(in_use), k), in_use)
+    sweep(labels, order, links, weights, counts, rates, 1.0, 1e-9, False)
+    return labels
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_parts_of_one_node_move_as_the_compiled_sweep_does(seed):
+    A, X, labels = small_network(seed)
+    X = (X > 0).astype(float)
+    A[3, 3] = 2  # a self-loop
+    order = np.random.default_rng(seed).permutation(len(A))
+    links, counts, network = network_of(A, X, order[:, None])
+    models = np.array([labels, (labels + np.arange(len(labels))) % 3, labels % 2])
+    blocks = Blocks(network, models, np.full(3, PENALTY), 1.0)
+    in_use = blocks.in_use()
+    blocks.round()
+    assert (blocks.labels() != models).any(axis=1).all()
+    for i in range(3):
+        assert_array_equal(blocks.labels()[i], swept(links, counts, models[i], order, in_use[i]))
+        assert blocks.n_moves[i] > 0
+
+
+@pytest.mark.parametrize("feature_weight", [0.0, 0.5, 1.0])
+def test_the_objective_is_that_of_the_joint_likelihood(feature_weight):
+    A, X, labels = small_network(1)
+    graph = check_attributed_graph(X, A)
+    likelihood = JointLikelihood(graph, feature_weight=feature_weight, rate_penalty=0.1)
+    links = as_links(graph.adjacency, likelihood.link_unit)
+    network = DeviceNetwork.of(links, as_counts(X), [np.arange(len(A))], PLACE)
+    models = np.array([labels, labels % 2])
+    blocks = Blocks(network, models, np.array([likelihood.penalty(3), likelihood.penalty(2)]), feature_weight)
+    assert_allclose(blocks.objective_now(), [-likelihood.gain(one) for one in models], rtol=1e-12)
+
+
+@settings(max_examples=15)
+@given(seed=st.integers(0, 10_000), n_parts=st.integers(1, 14), binary=st.booleans())
+def test_the_objective_never_rises_and_no_block_is_emptied(seed, n_parts, binary):
+    A, X, labels = small_network(seed, n=14)
+    X = (X > 0).astype(float) if binary else X
+    parts = np.array_split(np.random.default_rng(seed).permutation(14), n_parts)
+    _, _, network = network_of(A, X, parts)
+    models = np.array([labels, np.arange(14)])  # every node a block of its own cannot move
+    rounds = improve_together(network, models, np.full(2, PENALTY), feature_weight=1.0, max_rounds=4, tol=0.0)
+    assert (np.diff(rounds.objective, axis=0) <= 1e-9).all()
+    assert set(rounds.labels[0]) == set(labels)
+    assert_array_equal(rounds.labels[1], np.arange(14))
+    assert rounds.n_moves[:, 1].sum() == 0
+
+
+def test_a_model_moves_the_same_alone_and_beside_others_of_more_blocks():
+    A, X, labels = small_network(3, n=30)
+    _, _, network = network_of(A, X, np.array_split(np.arange(30), 5))
+    options = {"feature_weight": 1.0, "max_rounds": 5, "tol": 0.0}
+    alone = improve_together(network, labels[None] % 2, np.array([PENALTY]), **options)
+    beside = improve_together(network, np.array([labels, labels % 2]), np.array([0.1, PENALTY]), **options)
+    assert_array_equal(beside.labels[1], alone.labels[0])
+    assert_allclose(beside.objective[: len(alone.objective), 1], alone.objective[:, 0])
+
+
+@pytest.fixture(scope="module")
+def planted():
+    return make_attributed_blocks(200, 3, mean_degree=6, random_state=0)
+
+
+@pytest.mark.parametrize("binary", [True, False])
+def test_batches_end_as_well_as_single_moves(planted, binary):
+    features = planted.features if binary else planted.features * np.linspace(1, 2, 200)[:, None]
+    graph = check_attributed_graph(features, planted.adjacency)
+    starts = find_block_models(planted.adjacency, 3, n_candidates=4, rng=np.random.default_rng(0))
+    results = {
+        device: list(JointLikelihood(graph, device=device).improve_all(starts, rngs=np.random.default_rng(1).spawn(4)))
+        for device in ("cpu", PLACE)
+    }
+    ours, theirs = ([result.objective[-1] for result in results[device]] for device in ("cpu", PLACE))
+    assert np.mean(theirs) == pytest.approx(np.mean(ours), rel=0.02)
+    likelihood = JointLikelihood(graph)
+    for start, result in zip(starts, results[PLACE], strict=True):
+        assert result.model.family == start.family
+        assert -likelihood.gain(result.model.labels) == pytest.approx(result.objective[-1])
+        assert_array_equal(result.in_use, likelihood.feature_gains(result.model.labels) > likelihood.penalty(3))
+
+
+def test_the_default_selects_nearly_the_same_on_its_device(planted, monkeypatch):
+    monkeypatch.setattr(joint, "N_PARTS", 4)
+    found = [
+        BlockModelSelector(20, n_blocks=3, n_candidates=6, random_state=0, device=device).fit(
+            planted.features, adjacency=planted.adjacency
+        )
+        for device in ("cpu", PLACE)
+    ]
+    assert (found[0].support_ & found[1].support_).sum() >= 18
+    assert isinstance(found[1].induced_density_, np.ndarray)
