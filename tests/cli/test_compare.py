@@ -181,26 +181,30 @@ def test_all_is_every_method_of_the_registry_and_numbers_are_sorted(run, options
 
 @pytest.fixture
 def constant(tmp_path, network):
-    """Every feature is 1 at every node: blocks are found all the same, but nothing varies."""
+    """Every feature is 1 at every node: nothing varies."""
     features = pd.read_csv(network.features)
     features.iloc[:, 1:] = 1
     features.to_csv(tmp_path / "constant.csv", index=False)
     return ["--features", tmp_path / "constant.csv", "--graph", network.edges]
 
 
-def test_a_method_that_fails_is_a_row_and_a_line_and_the_others_go_on(run, constant, classes, tmp_path):
-    result = run("compare", *constant, "--classes", classes, *QUICK, "--out", tmp_path / "out")
+def test_a_method_that_fails_is_a_row_and_a_line_and_the_others_go_on(run, network, classes, tmp_path):
+    features = pd.read_csv(network.features)
+    features.iloc[:, 1:] += 1  # never zero: nothing is left where only that is looked at
+    features.to_csv(tmp_path / "features.csv", index=False)
+    files = ["--features", tmp_path / "features.csv", "--graph", network.edges, "--classes", classes]
+    methods = ["--methods", "variance,mmpop", "--top", "4,8", "--runs", "2"]
+    result = run("compare", *files, *methods, "--out", tmp_path / "out")
     assert result.exit_code == 0
-    assert result.stderr == (
-        "failed: variance: all 30 features are constant: none differs between nodes; check how they were loaded.\n"
-    )
+    assert result.stderr.startswith("failed: mmpop: binarize is True, which leaves every feature constant")
+    assert result.stderr.count("\n") == 1
     assert "failed" in result.stdout
     rows = table(tmp_path / "out")
     assert [row["error"] == "" for row in rows] == [True, True, True, False, False]
     page = (tmp_path / "out" / "comparison.md").read_text(encoding="utf-8")
-    assert "## Failed\n\n- variance: all 30 features are constant" in page
+    assert "## Failed\n\n- mmpop: binarize is True" in page
     record = json.loads((tmp_path / "out" / "run.json").read_text(encoding="utf-8"))
-    assert list(record["errors"]) == ["variance"]
+    assert list(record["errors"]) == ["mmpop"]
 
 
 def test_only_if_all_methods_fail_the_command_does(run, constant, classes, tmp_path, in_this_process):
