@@ -20,7 +20,7 @@ from benchmarks.networks import blogcatalog, blogcatalog_name
 from blockselect import AttributedGraph, BlockModelSelector
 from blockselect.bmgufs.gram_squared import GramSquared, gram_squared, low_rank_error, low_rank_gram_squared
 from blockselect.consensus.joint import JointLikelihood
-from blockselect.consensus.weights import feature_weights, weighted_vote
+from blockselect.consensus.weights import feature_gains, mean_vote, weighted
 
 SAVED = Path(__file__).parent.parent / "docs" / "benchmarks" / "low_rank.csv"
 RANKS = (16, 32, 64, 128, 256, 512)
@@ -89,8 +89,8 @@ def _scores(graph: AttributedGraph, seed: int, grams: Sequence[GramSquared]) -> 
     """Scores by each matrix, with the block models and weights of one exact fit."""
     selector = BlockModelSelector(64, random_state=seed).fit(graph.features, adjacency=graph.adjacency)
     statistics = selector._statistics(graph, selector.voters_)
-    weights = feature_weights(JointLikelihood(graph), graph, selector.voters_)
-    return [weighted_vote(selector._solve(gram, statistics).scores[:, 0], weights) for gram in grams]
+    gains = feature_gains(JointLikelihood(graph), graph, selector.voters_)
+    return [weighted(mean_vote(selector._solve(gram, statistics).scores[:, 0]), gains) for gram in grams]
 
 
 def markdown(rows: pd.DataFrame) -> str:

@@ -181,13 +181,13 @@ class Stages:
         steps: tuple[tuple[Any, str, str], ...] = (
             (default.BlockModelSelector, "_read_network", "gate"),
             (default.BlockModelSelector, "_gram", "Gram"),
-            (default, "choose_n_blocks", "number of blocks"),
+            (default, "count_blocks", "number of blocks"),
             (default, "find_block_models", "families"),
             (default, "JointLikelihood", "screening"),
             (default, "screen", "screening"),
             (default.BlockModelSelector, "_statistics", "solve"),
             (default.BlockModelSelector, "_solve", "solve"),
-            (default, "feature_weights", "weights"),
+            (default, "feature_gains", "weights"),
         )
         for owner, name, stage in steps:
             stack.enter_context(mock.patch.object(owner, name, self._timed(getattr(owner, name), stage)))

@@ -193,10 +193,15 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
             return int(wanted)
         return max(1, int(wanted * n_features))
 
-    def _select(self, scores: FloatArray, *, eligible: NDArray[np.bool_], why_fewer: str) -> None:
-        """Set `scores_`, `ranking_` and `support_`: the largest eligible scores, among equals the lower index."""
+    def _select(
+        self, scores: FloatArray, *, eligible: NDArray[np.bool_], why_fewer: str, order: IntArray | None = None
+    ) -> None:
+        """Set `scores_`, `ranking_` and `support_`: the first eligible features of an order.
+
+        Without one these are the largest scores, among equals the lower index.
+        """
         wanted = self._n_to_select(len(scores))
-        order = best_first(scores)
+        order = best_first(scores) if order is None else order
         order = np.concatenate([order[eligible[order]], order[~eligible[order]]])
         chosen = order[: min(wanted, np.count_nonzero(eligible))]
         if len(chosen) < wanted:

@@ -12,7 +12,7 @@ from blockselect import BlockModel, BlockModelSelector, make_attributed_blocks
 from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.gram_squared import gram_squared
 from blockselect.consensus.joint import JointLikelihood
-from blockselect.consensus.weights import feature_weights, weighted_vote
+from blockselect.consensus.weights import feature_gains, mean_vote, weighted
 from blockselect.errors import ParameterError
 from made_fits import QUICK, easy_network, fit, precision
 from references import bmgufs
@@ -123,8 +123,8 @@ def test_scores_are_the_weighted_votes_of_the_voters(network, fitted):
         target = replace(target, density=target.density * 1e-3 / (sizes @ target.density @ sizes))
         statistics = BlockStatistics.of(features, [target])
         votes.append(fitted._solver().solve(gram, statistics, profile_ratio=0.6, sparsity=0.0).scores[0, 0])
-    weights = feature_weights(JointLikelihood(network.graph), network.graph, fitted.voters_)
-    assert_allclose(fitted.scores_, weighted_vote(np.array(votes), weights), atol=1e-10)
+    gains = feature_gains(JointLikelihood(network.graph), network.graph, fitted.voters_)
+    assert_allclose(fitted.scores_, weighted(mean_vote(np.array(votes)), gains), atol=1e-10)
 
 
 def test_the_number_of_blocks_is_found_and_never_above_its_limit():

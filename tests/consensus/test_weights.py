@@ -6,10 +6,21 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from blockselect.blockmodels import BlockModel
 from blockselect.consensus.joint import JointLikelihood
-from blockselect.consensus.weights import feature_weights, weighted_vote
+from blockselect.consensus.weights import FeatureGains, feature_gains, mean_vote, weighted
 from blockselect.graphs.attributed import check_attributed_graph
 from references import joint as reference
 from references.joint import small_network
+
+
+def weighted_vote(votes, weights):
+    """Scores of votes under gains by blocks alone that make these weights."""
+    return weighted(
+        mean_vote(votes), FeatureGains(np.asarray(weights) ** 2 / 2, 0.0, np.zeros(len(weights), dtype=bool))
+    )
+
+
+def feature_weights(likelihood, graph, models):
+    return feature_gains(likelihood, graph, models).weights
 
 
 @pytest.fixture

@@ -35,6 +35,26 @@ class BlockCount:
     eigenvalues: FloatArray  # (s,) those of the normalised graph that stand out, largest magnitude first
     noise: float  # magnitude that eigenvalues of such a graph reach by chance
     description_lengths: FloatArray  # (s,) nats for 1, 2, … s blocks, less those for one (at least this one)
+    max_blocks: int  # the most that were allowed
+
+    @property
+    def n_shown(self) -> int:
+        """Blocks that the graph shows: 1 where it shows none apart, and two are counted all the same."""
+        return 1 + int(np.argmin(self.description_lengths))
+
+    @property
+    def at_limit(self) -> bool:
+        """Whether the limit decided: more blocks may exist."""
+        return self.n_blocks == self.max_blocks
+
+    @property
+    def reason(self) -> str:
+        """Why it is this number, in words."""
+        if self.n_shown < 2:
+            return "the links alone show no blocks apart"
+        if self.at_limit:
+            return f"as many as max_blocks={self.max_blocks} allows; the graph may have more"
+        return "as many as the links show beyond chance"
 
 
 def choose_n_blocks(
@@ -100,7 +120,7 @@ def count_blocks(
     least_size = sqrt(n) / 2
     graph = _without_small_components(_compare_weights(adjacency), least_size)
     if graph.nnz == 0:
-        return BlockCount(min(2, n), np.zeros(0), 0.0, np.zeros(1))
+        return BlockCount(min(2, n), np.zeros(0), 0.0, np.zeros(1), max_blocks)
     limit = min(max_blocks, max(2, isqrt(n)))
     with one_thread():  # of small matrices alone, which threads only slow down
         values, vectors, noise = _beyond_noise(graph, limit, rng, device)
@@ -111,7 +131,7 @@ def count_blocks(
                 graph = rest
                 values, vectors, noise = _beyond_noise(graph, limit, rng, device)
         lengths = _description_lengths(graph, vectors[:, :limit])
-    return BlockCount(min(n, max(2, 1 + int(np.argmin(lengths)))), values[:limit], noise, lengths)
+    return BlockCount(min(n, max(2, 1 + int(np.argmin(lengths)))), values[:limit], noise, lengths, max_blocks)
 
 
 def _compare_weights(adjacency: Sparse) -> Sparse:

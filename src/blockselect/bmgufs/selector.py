@@ -18,7 +18,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from blockselect._sklearn import Interval, check_parameters
-from blockselect.arrays import FloatArray, Sparse
+from blockselect.arrays import FloatArray, IntArray, Sparse
 from blockselect.base import Progress, ScoreSelector, no_progress
 from blockselect.blockmodels.model import BlockModel, check_block_model, labels_by_id
 from blockselect.bmgufs.block_statistics import BlockStatistics
@@ -242,11 +242,11 @@ class DescentSelector(ScoreSelector):
                 stacklevel=4,
             )
 
-    def _select_scores(self, statistics: BlockStatistics, scores: FloatArray) -> None:
-        """Select the largest non-zero scores, and set the density that all scores induce."""
+    def _select_scores(self, statistics: BlockStatistics, scores: FloatArray, order: IntArray | None = None) -> None:
+        """Select the largest non-zero scores, or the first of an order, and set the density that all scores induce."""
         n_empty = int(np.count_nonzero(statistics.empty_features))
         why = f"the others score zero, {n_empty} of them since no node has the feature{self._advice_for_more()}."
-        self._select(scores, eligible=scores > 0, why_fewer=why)
+        self._select(scores, eligible=scores > 0, why_fewer=why, order=order)
         self._keep_induced_density(statistics, scores)
 
     def _keep_induced_density(self, statistics: BlockStatistics, scores: FloatArray) -> None:

@@ -6,6 +6,8 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
+from math import isqrt
 from numbers import Integral, Real
 from typing import Any, Literal, Self
 
@@ -15,22 +17,24 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from blockselect._sklearn import Interval, StrOptions, fit_context
-from blockselect.arrays import BoolArray, FloatArray, Sparse
+from blockselect.arrays import BoolArray, FloatArray, IntArray, Sparse
 from blockselect.base import Progress, generator_from, no_progress
 from blockselect.blockmodels.candidates import FAMILIES, check_family, find_block_models
 from blockselect.blockmodels.families.search import MAX_ITER
 from blockselect.blockmodels.model import BlockModel
-from blockselect.blockmodels.n_blocks import MAX_BLOCKS, choose_n_blocks
+from blockselect.blockmodels.n_blocks import MAX_BLOCKS, count_blocks
 from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.descent import Descent
 from blockselect.bmgufs.gram_squared import rough_gram_squared
 from blockselect.bmgufs.selector import DescentSelector
 from blockselect.consensus.feature_likelihood import as_counts
 from blockselect.consensus.joint import JointLikelihood
+from blockselect.consensus.judge import Judge
 from blockselect.consensus.link_excess import scaled_for_links
 from blockselect.consensus.link_likelihood import link_unit
+from blockselect.consensus.portfolio import PLAIN, Evidence, choose_way
 from blockselect.consensus.screening import BUDGET, FACTORIZATION_STEPS, Effort, plan_effort, screen
-from blockselect.consensus.weights import feature_weights, weighted_vote
+from blockselect.consensus.weights import feature_gains, mean_vote, weighted
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.binarize import are_sparse_counts, presence
 from blockselect.graphs.cap_weights import cap_weights
@@ -40,6 +44,7 @@ from blockselect.inspection.discoveries import DEFAULT_LEVEL, Discoveries, check
 
 _ROUNDS_AGAIN = 3  # of refinement on a resampled graph: its optimum is near
 _MEAN_DENSITY = 1e-3  # to which densities are scaled before they are smoothed: that of a sparse graph
+_LOOKED_AT_TIMES, _LOOKED_AT_BESIDES = 3, 200  # features that come near being selected, as `reselection` has them
 _SEARCH_EVERY, _NEW_STARTS = 4, 2  # resampled graphs of which one has new blocks, and of how many starts
 
 
@@ -82,6 +87,13 @@ class BlockModelSelector(DescentSelector):
     binarize : bool or "auto", default="auto"
         Use only which features a node has, not their values. "auto": where they are counts, more than half of them
         zero; a few large counts would otherwise dominate every similarity.
+    as_set : bool, default=True
+        Select the features that explain the graph best together. The largest scores often repeat each other; so
+        several rankings are tried, sets with diminishing returns among them, and judged by how much of the links
+        clusters of the nodes by exactly these features explain. False selects the largest scores. (paper: False)
+    n_clusters : int or None, default=None
+        Clusters that will be looked for with the selected features, if that is known: sets are judged by as many.
+        None tries several numbers, 6 to 16.
     n_neighbors : int or None, default=None
         Neighbours of each node in the graph built from the features where `fit` is given no adjacency. None: 10, with a
         warning, as an adjacency may have been forgotten.
@@ -101,7 +113,8 @@ class BlockModelSelector(DescentSelector):
     scores_ : array of shape (m,)
         Score of each feature, larger is better. An empty column scores 0. (paper: r)
     ranking_ : array of shape (m,)
-        Rank of each feature, 1 is the best; among equal scores the lower index comes first.
+        Rank of each feature, 1 is the best: the order in which features enter the set, or with ``as_set=False`` that
+        of the scores, among equal ones the lower index first.
     support_ : boolean array of shape (m,)
         Which features are selected. (paper: S)
     n_features_ : int
@@ -122,6 +135,12 @@ class BlockModelSelector(DescentSelector):
     criteria_ : DataFrame
         A row for each candidate: its family, blocks, relative error, penalised log-likelihood gain in nats as found
         and as refined, and whether it voted.
+    portfolio_ : DataFrame or None
+        A row for each ranking that was tried: what guides it, how a set is made of it, the nats a link that clusters
+        by its first features explain for each number of clusters, the mean share of the best one's, and whether it
+        was chosen. None where nothing was to choose.
+    n_blocks_reason_ : str
+        Why there are as many blocks as there are, such as that `max_blocks` allowed no more.
     induced_density_ : array of shape (k, k)
         Mean similarity of each block pair under the scores. (paper: M̂)
     history_ : LossHistory
@@ -161,6 +180,8 @@ class BlockModelSelector(DescentSelector):
         "n_candidates": [StrOptions({"auto"}), *DescentSelector._parameter_constraints["n_candidates"]],
         "budget": [None, Interval(Real, 0, None, closed="neither")],
         "joint": ["boolean"],
+        "as_set": ["boolean"],
+        "n_clusters": [None, Interval(Integral, 1, None, closed="left")],
         "binarize": [StrOptions({"auto"}), "boolean"],
         "n_neighbors": [None, Interval(Integral, 1, None, closed="left")],
     }
@@ -179,6 +200,8 @@ class BlockModelSelector(DescentSelector):
         joint: bool = True,
         profile_ratio: float = 0.6,
         binarize: bool | Literal["auto"] = "auto",
+        as_set: bool = True,
+        n_clusters: int | None = None,
         n_neighbors: int | None = None,
         solver: Descent | None = None,
         device: str = "cpu",
@@ -194,6 +217,8 @@ class BlockModelSelector(DescentSelector):
         self.joint = joint
         self.profile_ratio = profile_ratio
         self.binarize = binarize
+        self.as_set = as_set
+        self.n_clusters = n_clusters
         self.n_neighbors = n_neighbors
         self.solver = solver
         self.device = device
@@ -241,8 +266,10 @@ class BlockModelSelector(DescentSelector):
         statistics = self._statistics(graph, self.voters_)
         solution = self._solve(gram, statistics, partial(report, "scores"))
         self._keep_losses(solution)
-        scores = weighted_vote(solution.scores[:, 0], feature_weights(likelihood, graph, self.voters_))
-        self._select_found(statistics, scores, discoveries)
+        vote, gains = mean_vote(solution.scores[:, 0]), feature_gains(likelihood, graph, self.voters_)
+        scores = weighted(vote, gains)
+        order = self._order(graph, scores, Evidence.of(vote, gains, likelihood, self.voters_, graph.features), rng)
+        self._select_found(statistics, scores, order, discoveries)
         self._place_other_nodes(whole)
         return self._remember(X, adjacency)
 
@@ -292,29 +319,44 @@ class BlockModelSelector(DescentSelector):
 
     def _find_candidates(self, graph: AttributedGraph, rng: np.random.Generator, report: Progress) -> list[BlockModel]:
         if not self._searches():
-            self.effort_ = Effort(0.0, self.budget, 1)
+            self.effort_, self.n_blocks_reason_ = Effort(0.0, self.budget, 1), "as given"
             return [self._given_block_model(graph)]
-        n_blocks = self.n_blocks
-        if n_blocks == "auto":
-            report("number of blocks", 0, 1)
-            n_blocks = choose_n_blocks(graph, max_blocks=self.max_blocks, rng=rng.spawn(1)[0], device=self.device)
-            report("number of blocks", 1, 1)
-        self.effort_ = plan_effort(graph, n_blocks, n_candidates=self.n_candidates, budget=self.budget)
+        numbers = self._numbers_of_blocks(graph, rng, report)
+        self.effort_ = plan_effort(graph, numbers[0], n_candidates=self.n_candidates, budget=self.budget)
+        n_candidates = self.effort_.n_candidates
         report("block models", 0, 1)
-        found = find_block_models(
-            graph,
-            n_blocks,
-            family=self.block_model,
-            features=graph.features,
-            n_candidates=self.effort_.n_candidates,
-            rng=rng,
-            n_jobs=self.n_jobs,
-            max_iter=self._factorization_steps(),
-            progress=partial(report, "block models"),
-            device=self.device,
-        )
+        found = [
+            find_block_models(
+                graph,
+                number,
+                family=self.block_model,
+                features=graph.features,
+                n_candidates=n_candidates if place == 0 else max(1, n_candidates // 4),
+                rng=rng,
+                n_jobs=self.n_jobs,
+                max_iter=self._factorization_steps(),
+                progress=partial(report, "block models"),
+                device=self.device,
+            )
+            for place, number in enumerate(numbers)
+        ]
         report("block models", 1, 1)
-        return found
+        return sorted(chain(*found), key=lambda model: model.relative_error)
+
+    def _numbers_of_blocks(self, graph: AttributedGraph, rng: np.random.Generator, report: Progress) -> list[int]:
+        """As many as asked for; or as the links show, and besides, where those are fewer, as are allowed.
+
+        Links alone miss blocks near the limit of detection, which links and features together show.
+        """
+        if self.n_blocks != "auto":
+            self.n_blocks_reason_ = "as asked for"
+            return [self.n_blocks]
+        report("number of blocks", 0, 1)
+        count = count_blocks(graph, max_blocks=self.max_blocks, rng=rng.spawn(1)[0], device=self.device)
+        report("number of blocks", 1, 1)
+        self.n_blocks_reason_ = count.reason
+        most = min(self.max_blocks, max(2, isqrt(graph.n_nodes)))
+        return [count.n_blocks] if count.n_blocks == most else [count.n_blocks, most]
 
     def _discoveries(self, graph: AttributedGraph, rng: np.random.Generator, report: Progress) -> Discoveries | None:
         """Features that match the graph better than chance, where that is asked for."""
@@ -345,10 +387,28 @@ class BlockModelSelector(DescentSelector):
         """As if the mean similarity, which is that of the densities too, were a thousandth."""
         return super()._smoothing(statistics) * (statistics.mean_similarity or 1.0) / _MEAN_DENSITY
 
-    def _select_found(self, statistics: BlockStatistics, scores: FloatArray, found: Discoveries | None) -> None:
-        """Select the best scores, or the discoveries whatever their scores: a cut would lose the guarantee."""
+    def _order(
+        self, graph: AttributedGraph, scores: FloatArray, evidence: Evidence, rng: np.random.Generator
+    ) -> IntArray | None:
+        """Features in the order in which they enter the set that the judge prefers; None: by falling score."""
+        self.portfolio_, self._way = None, PLAIN
+        if self.n_features_to_select == "auto" or not self.as_set:
+            return None
+        n_selected = self._n_to_select(graph.n_features)
+        if n_selected >= np.count_nonzero(scores > 0):
+            return None  # all of them
+        draws = rng.spawn(1)[0]
+        judge = Judge.of(graph.features, graph.adjacency, self.n_clusters, draws)
+        choice = choose_way(evidence, scores, n_selected, judge, draws, n_jobs=self.n_jobs)
+        self.portfolio_, self._way = choice.table, choice.way
+        return choice.order
+
+    def _select_found(
+        self, statistics: BlockStatistics, scores: FloatArray, order: IntArray | None, found: Discoveries | None
+    ) -> None:
+        """Select the first of the order, or the discoveries whatever their scores: a cut would lose the guarantee."""
         if found is None:
-            self._select_scores(statistics, scores)
+            self._select_scores(statistics, scores, order)
             return
         self._keep_induced_density(statistics, scores)
         self._rank(scores)
@@ -384,7 +444,7 @@ class BlockModelSelector(DescentSelector):
         voters = [voter.among(nodes).labels for voter in self.voters_]
         unit, counts, scaled = link_unit(graph.adjacency), as_counts(graph.features), scaled_for_links(graph.features)
 
-        def rescore(place: int) -> tuple[BlockModel, FloatArray]:
+        def rescore(place: int) -> tuple[BlockModel, Evidence]:
             resampled = replace(graph, adjacency=adjacencies[place])
             likelihood = JointLikelihood(resampled, link_unit=unit, counts=counts)
             if self._searches() and place % _SEARCH_EVERY == _SEARCH_EVERY - 1:
@@ -393,14 +453,15 @@ class BlockModelSelector(DescentSelector):
                 model = BlockModel.from_labels(resampled.adjacency, voters[place % len(voters)])
                 if self.joint and self._searches():
                     model = likelihood.improve(model, max_rounds=_ROUNDS_AGAIN, rng=rngs[place]).model
-            return model, feature_weights(likelihood, resampled, [model], scaled)
+            gains = feature_gains(likelihood, resampled, [model], scaled)
+            return model, Evidence.of(gains.weights, gains, likelihood, [model], graph.features)
 
-        models, weights = [], []
+        models, evidence = [], []
         with threadpool_limits(limits=1):  # those within would overlap: a limit is one for the whole process
             parallel = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")
             for done, found in enumerate(parallel(delayed(rescore)(i) for i in range(len(adjacencies))), start=1):
                 models.append(found[0])
-                weights.append(found[1])
+                evidence.append(found[1])
                 report("resampling", done, len(adjacencies))
         gram = rough_gram_squared(
             graph.features,
@@ -409,7 +470,18 @@ class BlockModelSelector(DescentSelector):
             n_jobs=self.n_jobs,
         )
         solution = self._solve(gram, self._statistics(graph, models), partial(report, "stability"))
-        return np.array([weighted_vote(*each) for each in zip(solution.scores, weights, strict=True)])
+        votes = [mean_vote(each) for each in solution.scores]
+        return np.array([self._priorities(replace(e, vote=v)) for e, v in zip(evidence, votes, strict=True)])
+
+    def _priorities(self, evidence: Evidence) -> FloatArray:
+        """What decides which features are selected, larger first: the scores, or how early each enters the set."""
+        scores = weighted(evidence.vote, evidence.gains)
+        if self._way == PLAIN:
+            return scores
+        priorities = np.zeros(len(scores))
+        n_looked_at = self.n_features_ * _LOOKED_AT_TIMES + _LOOKED_AT_BESIDES
+        priorities[evidence.order(self._way, scores, n_looked_at)] = 1 / np.arange(1, len(scores) + 1)
+        return np.where(scores > 0, priorities, 0.0)
 
     def _found_anew(self, likelihood: JointLikelihood, graph: AttributedGraph, rng: np.random.Generator) -> BlockModel:
         """The best of a few new block models of a resampled graph, of the families that voted, in turn."""
@@ -433,5 +505,12 @@ class BlockModelSelector(DescentSelector):
     def _without_effect(self) -> dict[str, str]:
         if not self._searches():
             names = ("n_blocks", "max_blocks", "n_candidates", "budget", "joint")
-            return dict.fromkeys(names, "block_model brings the blocks")
-        return {} if self.n_blocks == "auto" else {"max_blocks": 'it limits n_blocks="auto" alone'}
+            idle = dict.fromkeys(names, "block_model brings the blocks")
+        else:
+            idle = {} if self.n_blocks == "auto" else {"max_blocks": 'it limits n_blocks="auto" alone'}
+        if not self.as_set:
+            idle["n_clusters"] = "as_set=False selects the largest scores"
+        if self.n_features_to_select == "auto":
+            why = 'n_features_to_select="auto" selects all that match the graph better than chance'
+            idle |= dict.fromkeys(("as_set", "n_clusters"), why)
+        return idle

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import sparse
+from scipy.special import xlogy
 
 from blockselect.arrays import Array, Features, FloatArray, Sparse
 from blockselect.consensus.link_likelihood import xlogx
@@ -87,3 +88,13 @@ def feature_gains(sums: Array, block_totals: Array) -> Array:
     single = xlogx(column_sums) - column_sums * log_total[..., None]
     gains = by_block - single
     return xp.where(gains > _ROUNDING * xp.abs(single), gains, 0.0)
+
+
+def gains_by_block(sums: FloatArray, block_totals: FloatArray) -> FloatArray:
+    """What each block adds to the gain of each feature that is more frequent there than elsewhere: (m, k), ≥ 0.
+
+    s_a log(s_a T / t_a c) where that is above 0: the terms of `feature_gains`, of blocks that the feature marks.
+    """
+    expected = np.outer(sums.sum(axis=1), block_totals) / max(block_totals.sum(), _TINY)
+    terms: FloatArray = xlogy(sums, np.maximum(sums, _TINY) / np.maximum(expected, _TINY))
+    return np.where(terms > _ROUNDING * sums, terms, 0.0)

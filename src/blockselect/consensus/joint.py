@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 from blockselect.arrays import BoolArray, FloatArray, IntArray
 from blockselect.blockmodels.model import BlockModel, check_block_model, encode_labels
 from blockselect.consensus.batched_moves import DeviceNetwork, improve_together
-from blockselect.consensus.feature_likelihood import as_counts, feature_gains
+from blockselect.consensus.feature_likelihood import as_counts, feature_gains, gains_by_block
 from blockselect.consensus.link_likelihood import as_links, link_gain, xlogx
 from blockselect.consensus.link_likelihood import link_unit as default_link_unit
 from blockselect.consensus.moves import Counts, rates_of, sums_by_block, sweep, weights_by_block
@@ -55,6 +55,7 @@ class _State:
 
     weights: FloatArray  # (k, k) of the links
     sums: FloatArray  # (m, k) of the features
+    totals: FloatArray  # (k,) of all features together
     gains: FloatArray  # (m,) log-likelihood gain of each feature
     objective: float  # J
 
@@ -121,9 +122,29 @@ class JointLikelihood:
         """Log-likelihood gain of each feature by the blocks, before the penalty: (m,), at least 0."""
         return self._state(self._checked(labels)).gains
 
+    def shares_of_blocks(self, labels: ArrayLike) -> FloatArray:
+        """How the gain of each feature is split over the blocks it marks, (m, k): rows add up to 1, or to 0."""
+        state = self._state(self._checked(labels))
+        gains = gains_by_block(state.sums, state.totals)
+        shares: FloatArray = gains / np.maximum(gains.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
+        return shares
+
     def gain(self, labels: ArrayLike) -> float:
         """−J: penalised log-likelihood gain of the links and of the features above their penalty. Larger is better."""
         return -self._state(self._checked(labels)).objective
+
+    def comparable_gain(self, labels: ArrayLike) -> float:
+        """A gain that compares different numbers of blocks, as a description length does. Larger is better.
+
+        More blocks gain more by chance. So what describes them is subtracted: log k nats for each label, half a
+        logarithm of the weight of all links for each density, and half a logarithm of n, where J has its penalty, for
+        each rate of a feature (BIC).
+        """
+        state = self._state(self._checked(labels))
+        n, k = self._graph.n_nodes, len(state.weights)
+        features = float(np.maximum(state.gains - 0.5 * np.log(n) * (k - 1), 0.0).sum())
+        densities = k * (k + 1) / 4 * np.log(max(float(state.weights.sum()) / 2, 1.0))
+        return float(link_gain(state.weights) + features - densities - n * np.log(k))
 
     def improve(
         self, model: BlockModel, *, max_rounds: int = MAX_ROUNDS, tol: float = DEFAULT_TOL, rng: np.random.Generator
@@ -232,7 +253,7 @@ class JointLikelihood:
         totals: FloatArray = np.bincount(labels, self._counts.totals, minlength=k).astype(np.float64)
         gains = feature_gains(sums, totals)
         above = float(np.maximum(gains - self.penalty(k), 0.0).sum())
-        return _State(weights, sums, gains, -float(link_gain(weights)) - self.feature_weight * above)
+        return _State(weights, sums, totals, gains, -float(link_gain(weights)) - self.feature_weight * above)
 
     def _move_nodes(self, labels: IntArray, state: _State, order: IntArray, *, exact: bool) -> int:
         """One sweep with the choice of features held; changes `labels` and uses `state` up."""

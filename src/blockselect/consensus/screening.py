@@ -154,7 +154,7 @@ def screen(
     else:
         gain = at_start = np.array([likelihood.gain(model.labels) for model in candidates])
         report(total, total)
-    places = np.argsort(-gain, kind="stable")[:n_kept]
+    places = np.argsort(-_comparable(likelihood, found, gain), kind="stable")[:n_kept]
     voters = [found[i] for i in places]
     if joint:
         voters, _, final = _refined(
@@ -166,9 +166,16 @@ def screen(
             max_rounds=max_rounds,
         )
         gain[places] = final
-        order = np.argsort(-final, kind="stable")
+        order = np.argsort(-_comparable(likelihood, voters, final), kind="stable")
         places, voters = places[order], [voters[i] for i in order]
     return Screening(candidates, voters, places, at_start, gain)
+
+
+def _comparable(likelihood: JointLikelihood, models: Sequence[BlockModel], gain: FloatArray) -> FloatArray:
+    """The gains, or where numbers of blocks differ, gains that allow for that."""
+    if len({model.n_blocks for model in models}) == 1:
+        return gain
+    return np.array([likelihood.comparable_gain(model.labels) for model in models])
 
 
 def _refined(

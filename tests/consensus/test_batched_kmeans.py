@@ -1,0 +1,73 @@
+"""Many short runs of K-means at once."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.cluster import KMeans
+
+from blockselect.consensus.batched_kmeans import _first_centres, _join_nearest, _move_centres, _parts, clusterings
+
+
+@pytest.fixture
+def rows():
+    """Four groups apart from each other."""
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(4), 30)
+    return sparse.csr_array(np.eye(4, 6)[groups] + 0.05 * rng.random((120, 6))), groups
+
+
+def inertia(rows, labels):
+    dense = rows.toarray()
+    return sum(((dense[labels == one] - dense[labels == one].mean(axis=0)) ** 2).sum() for one in np.unique(labels))
+
+
+def test_groups_apart_are_found_in_most_runs(rows):
+    features, groups = rows
+    runs = clusterings(features, (4,), n_starts=10, rng=np.random.default_rng(0), n_sample=1000)
+    right = [len(np.unique(labels * 4 + groups)) == 4 for labels in runs]
+    assert np.mean(right) > 0.5
+
+
+def test_runs_come_by_number_of_clusters(rows):
+    runs = clusterings(rows[0], (2, 5), n_starts=3, rng=np.random.default_rng(0), n_sample=1000)
+    assert runs.shape == (6, 120)
+    assert (runs[:3].max(axis=1) == 1).all()
+    assert (runs[3:].max(axis=1) <= 4).all()
+
+
+def test_as_tight_as_the_library_on_average():
+    rng = np.random.default_rng(1)
+    rows = sparse.random_array((400, 30), density=0.2, rng=rng, format="csr")
+    ours = [inertia(rows, labels) for labels in clusterings(rows, (6,), n_starts=20, rng=rng, n_sample=1000)]
+    theirs = [KMeans(6, n_init=1, random_state=seed).fit(rows).inertia_ for seed in range(20)]
+    assert_allclose(np.mean(ours), np.mean(theirs), rtol=0.02)
+
+
+def test_one_iteration_is_lloyds():
+    rng = np.random.default_rng(2)
+    rows = sparse.random_array((50, 8), density=0.4, rng=rng, format="csr")
+    ends = np.array([3, 7])
+    centres = _first_centres(*_parts(rows), 8, ends, rng.random((4, 2)))
+    labels = np.full((2, 50), -1)
+    before = centres.T.copy()
+    _join_nearest(*_parts(rows), centres, ends, labels)
+    _move_centres(*_parts(rows), centres, ends, labels)
+    dense = rows.toarray()
+    for run, own in enumerate((slice(0, 3), slice(3, 7))):
+        nearest = ((dense[:, None] - before[own]) ** 2).sum(axis=2).argmin(axis=1)
+        assert_array_equal(labels[run], nearest)
+        for cluster in np.unique(nearest):
+            assert_allclose(centres.T[own][cluster], dense[nearest == cluster].mean(axis=0), atol=1e-5)
+
+
+def test_rows_beyond_the_sample_join_the_nearest_centre(rows):
+    features, groups = rows
+    runs = clusterings(features, (4,), n_starts=10, rng=np.random.default_rng(0), n_sample=60)
+    assert runs.shape == (10, 120)
+    assert np.mean([len(np.unique(labels * 4 + groups)) == 4 for labels in runs]) > 0.5
+
+
+def test_rows_without_any_value_are_clustered_too():
+    runs = clusterings(sparse.csr_array((10, 3)), (3,), n_starts=2, rng=np.random.default_rng(0), n_sample=100)
+    assert_array_equal(runs, 0)

@@ -1,0 +1,66 @@
+"""Several ways to rank features, and the one that the judge prefers."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+
+from blockselect import make_attributed_blocks
+from blockselect.blockmodels import BlockModel
+from blockselect.consensus.joint import JointLikelihood
+from blockselect.consensus.judge import Judge
+from blockselect.consensus.portfolio import PLAIN, WAYS, Evidence, choose_way
+from blockselect.consensus.weights import feature_gains, weighted
+
+
+@pytest.fixture(scope="module")
+def network():
+    return make_attributed_blocks(400, 8, n_informative=40, n_redundant=0, n_noise=100, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def evidence(network):
+    likelihood = JointLikelihood(network.graph)
+    models = [BlockModel.from_labels(network.adjacency, network.blocks)]
+    vote = np.random.default_rng(0).random(140) + 0.1
+    vote[:3] = 0
+    return Evidence.of(vote, feature_gains(likelihood, network.graph, models), likelihood, models, network.features)
+
+
+@pytest.fixture(scope="module")
+def scores(evidence):
+    return weighted(evidence.vote, evidence.gains)
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.name)
+def test_every_way_orders_all_features_and_those_that_score_nothing_last(evidence, scores, way):
+    order = evidence.order(way, scores, 30)
+    assert_array_equal(np.sort(order), np.arange(140))
+    assert set(order[-3:]) == {0, 1, 2}
+
+
+def test_the_plain_way_is_by_falling_score(evidence, scores):
+    order = evidence.order(PLAIN, scores, 10)
+    assert (np.diff(scores[order]) <= 1e-12).all()
+
+
+def test_sets_mark_more_blocks_than_the_list(evidence, scores):
+    marked = evidence.shares[0].argmax(axis=1)
+    n_marked = {way: len(np.unique(marked[evidence.order(way, scores, 8)[:8]])) for way in WAYS}
+    by_block = next(way for way in WAYS if way.guide == PLAIN.guide and way.construction == "by block")
+    assert n_marked[by_block] > n_marked[PLAIN]
+
+
+def test_the_table_says_how_each_way_was_judged(network, evidence, scores):
+    judge = Judge.of(network.features, network.adjacency, None, np.random.default_rng(0))
+    choice = choose_way(evidence, scores, 16, judge, np.random.default_rng(0))
+    assert list(choice.table["chosen"]).index(True) == WAYS.index(choice.way)
+    assert choice.table["share_of_best"].max() <= 1
+    assert {"guide", "construction", "explained_8", "standard_error"} <= set(choice.table.columns)
+    assert_array_equal(choice.order, evidence.order(choice.way, scores, 16))
+
+
+def test_ways_that_select_the_same_features_are_judged_alike(network, evidence, scores):
+    judge = Judge.of(network.features, network.adjacency, 4, np.random.default_rng(0))
+    choice = choose_way(evidence, scores, 137, judge, np.random.default_rng(0))
+    assert choice.way == WAYS[0]
+    assert choice.table["explained_4"].nunique() == 1
