@@ -1,13 +1,16 @@
 """Why a graph is said to have so many blocks: eigenvalues, noise and description lengths."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from blockselect.blockmodels import embedding, n_blocks
+from blockselect.blockmodels.embedding import degree_normalized
 from blockselect.blockmodels.n_blocks import choose_n_blocks, count_blocks
+from blockselect.datasets import make_attributed_blocks
 from made_graphs import planted, reweighted
 
 
@@ -95,3 +98,25 @@ def test_the_description_length_is_that_of_the_formula(seed, k):
             length -= w / 2 * p * np.log(p / (p_a * p_b)) if p else 0
     links = sparse.triu(sparse.csr_array(A), 1, format="coo")  # each once
     assert_allclose(n_blocks._description_length(links, vectors), length, atol=1e-10)
+
+
+def test_eigenvectors_of_a_graph_that_was_decomposed_as_it_is_come_with_the_count():
+    planted = make_attributed_blocks(400, 4, mean_degree=20, random_state=0)
+    count = count_blocks(planted.adjacency, rng=np.random.default_rng(0))
+    assert count.vectors.shape == (400, len(count.eigenvalues))
+    matrix = degree_normalized(planted.adjacency)
+    off = matrix @ count.vectors - count.vectors * count.eigenvalues
+    assert np.linalg.norm(off, axis=0).max() < 0.01
+
+
+@pytest.mark.parametrize("change", ["weights", "a loop", "a node apart"])
+def test_another_graph_was_decomposed_where_weights_loops_or_nodes_were_changed(change):
+    A = make_attributed_blocks(400, 4, mean_degree=20, random_state=0).adjacency.tolil()
+    if change == "weights":
+        A = 3 * A
+        A[0, 1] = A[1, 0] = 5
+    elif change == "a loop":
+        A[7, 7] = 1
+    else:
+        A[7, :] = A[:, 7] = 0
+    assert count_blocks(A.tocsr(), rng=np.random.default_rng(0)).vectors is None

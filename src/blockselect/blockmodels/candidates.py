@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from blockselect.arrays import Features, IntArray
+from blockselect.arrays import Features, FloatArray, IntArray
 from blockselect.base import StepProgress, as_generator, no_step_progress
 from blockselect.blockmodels.embedding import one_thread
 from blockselect.blockmodels.families.factorization import normalized_labels, onmtf_labels, two_hop_labels
@@ -82,6 +82,7 @@ def find_block_models(
     max_iter: int = MAX_ITER,
     progress: StepProgress | None = None,
     device: str = "cpu",
+    eigenvectors: FloatArray | None = None,
 ) -> list[BlockModel]:
     """Candidate block models, ordered by relative error, lowest first (equals: in the order found).
 
@@ -116,6 +117,9 @@ def find_block_models(
     device : str, default="cpu"
         Where eigenvectors and factorisations are computed: "cpu", or a torch device such as "cuda". Candidates are the
         same but for rounding.
+    eigenvectors : array of shape (n, s), optional
+        Leading eigenvectors of the degree-normalised graph, where counting its blocks found them already: "spectral"
+        needs no others.
 
     Returns
     -------
@@ -129,7 +133,8 @@ def find_block_models(
     if not isinstance(network, AttributedGraph):
         read = _check_rows(read, adjacency.shape[0])
     rngs, report = as_generator(rng).spawn(n_candidates), progress or no_step_progress
-    found = FAMILIES[family](Search(adjacency, n_blocks, rngs, read, n_jobs, max_iter, report, device))
+    search = Search(adjacency, n_blocks, rngs, read, n_jobs, max_iter, report, device, eigenvectors)
+    found = FAMILIES[family](search)
     labels = [encode_labels(one) for one in found]
     found_by = [family] * n_candidates
     if family == "mixed":

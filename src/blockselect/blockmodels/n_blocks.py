@@ -36,6 +36,7 @@ class BlockCount:
     noise: float  # magnitude that eigenvalues of such a graph reach by chance
     description_lengths: FloatArray  # (s,) nats for 1, 2, … s blocks, less those for one (at least this one)
     max_blocks: int  # the most that were allowed
+    vectors: FloatArray | None = None  # (n, s) of these eigenvalues; None where not the graph as given was decomposed
 
     @property
     def n_shown(self) -> int:
@@ -124,6 +125,7 @@ def count_blocks(
     limit = min(max_blocks, max(2, isqrt(n)))
     with one_thread():  # of small matrices alone, which threads only slow down
         values, vectors, noise = _beyond_noise(graph, limit, rng, device)
+        of_graph = vectors[:, :limit] if _is_as_given(graph, adjacency) else None
         large = _in_large_clusters(vectors, least_size)
         if not large.all() and large.mean() > 0.5:
             rest = sparse.csr_array(graph[large][:, large])
@@ -131,7 +133,13 @@ def count_blocks(
                 graph = rest
                 values, vectors, noise = _beyond_noise(graph, limit, rng, device)
         lengths = _description_lengths(graph, vectors[:, :limit])
-    return BlockCount(min(n, max(2, 1 + int(np.argmin(lengths)))), values[:limit], noise, lengths, max_blocks)
+    return BlockCount(min(n, max(2, 1 + int(np.argmin(lengths)))), values[:limit], noise, lengths, max_blocks, of_graph)
+
+
+def _is_as_given(graph: Sparse, adjacency: Sparse) -> bool:
+    """Whether both have the same normalised matrix: equal weights, and no loop or component was left out."""
+    same_links = graph.shape == adjacency.shape and graph.nnz == adjacency.nnz
+    return bool(same_links and adjacency.data.min() == adjacency.data.max())
 
 
 def _compare_weights(adjacency: Sparse) -> Sparse:

@@ -321,7 +321,7 @@ class BlockModelSelector(DescentSelector):
         if not self._searches():
             self.effort_, self.n_blocks_reason_ = Effort(0.0, self.budget, 1), "as given"
             return [self._given_block_model(graph)]
-        numbers = self._numbers_of_blocks(graph, rng, report)
+        numbers, eigenvectors = self._numbers_of_blocks(graph, rng, report)
         self.effort_ = plan_effort(graph, numbers[0], n_candidates=self.n_candidates, budget=self.budget)
         n_candidates = self.effort_.n_candidates
         report("block models", 0, 1)
@@ -335,6 +335,7 @@ class BlockModelSelector(DescentSelector):
                 rng=rng,
                 n_jobs=self.n_jobs,
                 max_iter=self._factorization_steps(),
+                eigenvectors=eigenvectors,
                 progress=partial(report, "block models"),
                 device=self.device,
             )
@@ -343,20 +344,24 @@ class BlockModelSelector(DescentSelector):
         report("block models", 1, 1)
         return sorted(chain(*found), key=lambda model: model.relative_error)
 
-    def _numbers_of_blocks(self, graph: AttributedGraph, rng: np.random.Generator, report: Progress) -> list[int]:
+    def _numbers_of_blocks(
+        self, graph: AttributedGraph, rng: np.random.Generator, report: Progress
+    ) -> tuple[list[int], FloatArray | None]:
         """As many as asked for; or as the links show, and besides, where those are fewer, as are allowed.
 
-        Links alone miss blocks near the limit of detection, which links and features together show.
+        Links alone miss blocks near the limit of detection, which links and features together show. With the
+        eigenvectors that were computed on the way, if any.
         """
         if self.n_blocks != "auto":
             self.n_blocks_reason_ = "as asked for"
-            return [self.n_blocks]
+            return [self.n_blocks], None
         report("number of blocks", 0, 1)
         count = count_blocks(graph, max_blocks=self.max_blocks, rng=rng.spawn(1)[0], device=self.device)
         report("number of blocks", 1, 1)
         self.n_blocks_reason_ = count.reason
         most = min(self.max_blocks, max(2, isqrt(graph.n_nodes)))
-        return [count.n_blocks] if count.n_blocks == most else [count.n_blocks, most]
+        numbers = [count.n_blocks] if count.n_blocks == most else [count.n_blocks, most]
+        return numbers, count.vectors
 
     def _discoveries(self, graph: AttributedGraph, rng: np.random.Generator, report: Progress) -> Discoveries | None:
         """Features that match the graph better than chance, where that is asked for."""

@@ -1,11 +1,16 @@
 """Spectral blocks: the embedding they are clusters of."""
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from sklearn.metrics import adjusted_rand_score
 
+from blockselect import BlockModelSelector
 from blockselect.blockmodels import find_block_models
+from blockselect.blockmodels.families import spectral
 from blockselect.blockmodels.families.spectral import spectral_embedding
+from blockselect.blockmodels.n_blocks import count_blocks
 from blockselect.datasets import make_attributed_blocks
 
 
@@ -34,3 +39,17 @@ def test_two_copies_of_a_graph_are_told_apart():
     copies = sparse.csr_array(sparse.block_diag([half, half]))
     best = find_block_models(copies, 2, rng=np.random.default_rng(0))[0]
     assert_array_equal(best.block_sizes, [400, 400])
+
+
+def test_known_eigenvectors_are_not_computed_again(monkeypatch):
+    A = make_attributed_blocks(400, 4, mean_degree=20, random_state=0).adjacency
+    count = count_blocks(A, rng=np.random.default_rng(0))
+    new = find_block_models(A, 4, rng=np.random.default_rng(0), n_candidates=2)
+    monkeypatch.setattr(spectral, "leading_eigenvectors", None)
+    known = find_block_models(A, 4, rng=np.random.default_rng(0), n_candidates=2, eigenvectors=count.vectors)
+    for one, other in zip(known, new, strict=True):
+        assert adjusted_rand_score(one.labels, other.labels) > 0.95
+    fitted = BlockModelSelector(5, block_model="spectral", max_blocks=4, random_state=0)
+    fitted.fit(np.eye(400), adjacency=A)  # the fit counts blocks, and finds them in the same eigenvectors
+    with pytest.raises(TypeError):
+        find_block_models(A, 4, rng=np.random.default_rng(0), eigenvectors=count.vectors[:, :2])

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from blockselect.arrays import Features, IntArray, Sparse
+from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.base import StepProgress, no_step_progress
 
 MAX_ITER = 500
@@ -26,6 +26,7 @@ class Search:
     max_iter: int = MAX_ITER  # of a factorisation that settles; a start that still gains by then moves few nodes
     progress: StepProgress = no_step_progress  # called by families whose work has parts
     device: str = "cpu"  # where eigenvectors and factorisations are computed: NumPy, or a torch device
+    eigenvectors: FloatArray | None = None  # (n, s) leading ones of the normalised graph, where they are known
 
 
 Family: TypeAlias = Callable[[Search], list[IntArray]]  # labels (n,) of each start

@@ -16,11 +16,14 @@ from blockselect.blockmodels.families.search import Search
 
 
 def spectral_labels(search: Search) -> list[IntArray]:
-    """Blocks of each K-means start; the eigenvectors are computed once.
+    """Blocks of each K-means start; the eigenvectors are computed once, or not at all where enough are known.
 
     K-means refills a cluster that loses its last node. Where the graph has fewer than k different kinds of node,
     fewer blocks are returned.
     """
+    known = search.eigenvectors
+    if known is not None and known.shape[1] >= search.n_blocks:
+        return cluster_starts(unit_rows(known[:, : search.n_blocks].astype(np.float64)), search)
     return cluster_starts(spectral_embedding(search.adjacency, search.n_blocks, search.device), search)
 
 
