@@ -362,8 +362,9 @@ def test_the_summary_says_how_many_blocks_were_chosen_and_who_voted(run, network
     options = ("--top", 5, "--max-iter", 5, "--candidates", 12, "--resamples", 0)
     shown = run("select", *network.options, *options, "-v", "--out", tmp_path / "auto").stdout
     record = record_of(tmp_path / "auto")
-    assert f"Found {record['n_blocks']} blocks of nodes that link alike, as many as the links show." in shown
-    assert f"guided by {sum(row['voted'] for row in record['criteria'])} of 12 candidate block models (" in shown
+    assert f"Found {record['n_blocks']} blocks of nodes that link alike, as many as links and features show." in shown
+    voted = [row["voted"] for row in record["criteria"]]
+    assert f"guided by {sum(voted)} of {len(voted)} candidate block models (" in shown
 
 
 def test_what_the_budget_cut_is_shown_and_recorded(run, network, tmp_path):

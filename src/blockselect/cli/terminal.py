@@ -83,7 +83,7 @@ def _blocks(summary: dict[str, Any]) -> str:
     if summary["blocks"]["given"]:
         return f"The nodes are in the {count} blocks that you gave."
     blocks = f"{count} block{'' if count == 1 else 's'} of nodes that link alike"
-    return f"Found {blocks}{', as many as the links show' if summary['blocks']['automatic'] else ''}."
+    return f"Found {blocks}{', as many as links and features show' if summary['blocks']['automatic'] else ''}."
 
 
 def _selected(counts: dict[str, int]) -> str:
