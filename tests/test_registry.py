@@ -64,7 +64,8 @@ def test_every_method_scores_ranks_and_selects(fitted, name, form):
     assert not np.isnan(selector.scores_).any()
     assert_array_equal(np.sort(selector.ranking_), np.arange(1, 31))
     in_order = selector.scores_[np.argsort(selector.ranking_)]
-    assert (np.diff(in_order) <= 1e-11 * np.abs(in_order).max()).all()  # what differs by rounding alone is equal
+    if name != "block-model":  # selects a set, in the order of entry
+        assert (np.diff(in_order) <= 1e-11 * np.abs(in_order).max()).all()  # what differs by rounding alone is equal
     assert selector.support_.sum() == selector.n_features_ == 6
     assert_array_equal(np.flatnonzero(selector.support_), np.sort(np.argsort(selector.ranking_)[:6]))
 

@@ -54,7 +54,8 @@ def test_counts_are_those_of_the_paper(name, data_path):
 
 
 def test_the_registry_knows_the_counts_of_the_paper():
-    counts = {name: dataset.counts for name, dataset in DATASETS.items()}
+    made = "planted"  # by other tests of the same process
+    counts = {name: dataset.counts for name, dataset in DATASETS.items() if name != made}
     assert counts == {name: NetworkCounts(*numbers) for name, numbers in PAPER.items()}
     assert NetworkCounts.of(DATASETS["cora"].load()) == counts["cora"]
 

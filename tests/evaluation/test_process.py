@@ -52,7 +52,7 @@ def test_a_failure_over_there_is_an_error_here(function, arguments, message):
     before = ours()
     with pytest.raises(CallError, match=message):
         measure_in_fresh_process(function, *arguments)
-    assert ours() == before
+    assert ours() <= before  # those of other tests may end meanwhile
 
 
 def test_ctrl_c_stops_the_other_process():
@@ -60,4 +60,4 @@ def test_ctrl_c_stops_the_other_process():
     interrupt = f"__import__('os').kill({os.getpid()}, {signal.SIGINT:d})"
     with pytest.raises(KeyboardInterrupt):
         in_python(f"{interrupt} or __import__('time').sleep(600)")
-    assert ours() == before
+    assert ours() <= before  # those of other tests may end meanwhile

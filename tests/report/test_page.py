@@ -252,8 +252,9 @@ def test_a_table_and_a_networkx_graph_are_known_again():
 
 def test_a_portfolio_is_shown_where_a_selector_has_one(fitted):
     selector, _ = fitted
+    own, selector.portfolio_ = selector.portfolio_, None
     assert "Portfolio" not in selector.show_report().html
     selector.portfolio_ = pd.DataFrame({"way": ["plain", "<b>"], "share": [0.25, np.nan], "chosen": [True, False]})
     shown = re.sub(r"\s+", " ", "".join(Outline(selector.show_report().html).text))
     assert "plain0.25yes<b>–no" in shown.replace(" ", "")
-    del selector.portfolio_
+    selector.portfolio_ = own

@@ -7,7 +7,13 @@ DATA, METHOD, OUTPUT, EXPERT = "Data", "Method", "Output", "For experts"
 
 SETTINGS: dict[str, dict[str, str]] = {
     DATA: {"neighbors": "n_neighbors"},
-    METHOD: {"top": "n_features_to_select", "blocks": "n_blocks", "seed": "random_state", "jobs": "n_jobs"},
+    METHOD: {
+        "top": "n_features_to_select",
+        "blocks": "n_blocks",
+        "clusters": "n_clusters",
+        "seed": "random_state",
+        "jobs": "n_jobs",
+    },
     EXPERT: {
         "max-blocks": "max_blocks",
         "block-model": "block_model",
@@ -17,6 +23,7 @@ SETTINGS: dict[str, dict[str, str]] = {
         "profile-ratio": "profile_ratio",
         "sparsity": "sparsity",
         "binarize": "binarize",
+        "as-set": "as_set",
         "gradient": "solver__gradient",
         "max-iter": "solver__max_iter",
         "tol": "solver__tol",

@@ -67,7 +67,7 @@ def links_explained(adjacency: Sparse, labels: IntArray) -> float:
     >>> import numpy as np
     >>> from scipy import sparse
     >>> two_pairs = sparse.csr_array(np.kron(np.eye(2), [[0, 1], [1, 0]]))
-    >>> round(links_explained(two_pairs, np.array([0, 0, 1, 1])) / np.log(2), 6)
+    >>> round(float(links_explained(two_pairs, np.array([0, 0, 1, 1])) / np.log(2)), 6)
     1.0
     """
     F = membership_matrix(np.unique(labels, return_inverse=True)[1])

@@ -29,6 +29,7 @@ def scores(
     *,
     support: NDArray[np.bool_] | None = None,
     feature_names: Sequence[Any] | None = None,
+    ranking: ArrayLike | None = None,
     n_shown: int = SHOWN,
 ) -> Axes:
     """Scores of the best features as bars, with their names; those that are not selected in grey.
@@ -43,6 +44,8 @@ def scores(
         Which are selected; a selector's own otherwise, and all for an array.
     feature_names : sequence of str, optional
         A selector's own otherwise, or ``x0``, ``x1``, …
+    ranking : array of shape (m,), optional
+        Rank of each feature, 1 is on top; a selector's own otherwise, and by falling score for an array.
     n_shown : int, default=20
         Features to show.
 
@@ -52,7 +55,8 @@ def scores(
     """
     ax = axes_or_new(ax)
     values, selected, names = _read(source, support, feature_names)
-    shown = best_first(values)[:n_shown]
+    ranks = getattr(source, "ranking_", None) if ranking is None else np.asarray(ranking)
+    shown = (best_first(values) if ranks is None else np.argsort(ranks))[:n_shown]
     places = np.arange(len(shown))
     ax.barh(places, values[shown], color=[BLUE if selected[i] else GREY for i in shown], height=0.7)
     for place, index in zip(places, shown, strict=True):

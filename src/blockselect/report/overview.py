@@ -107,7 +107,7 @@ def _draw_features(figure: Any, summary: dict[str, Any]) -> None:
     bars, lifts = figure.subplots(1, 2, sharey=True)
     names = [row["name"] for row in rows]
     plot.features_by_block([row["block_lifts"] for row in rows], lifts, feature_names=names)
-    plot.scores([row["score"] for row in rows], bars, feature_names=names)
+    plot.scores([row["score"] for row in rows], bars, feature_names=names, ranking=range(1, len(rows) + 1))
     shown = "Scores of the selected" if len(summary["selected"]) <= SHOWN else f"Scores of the first {SHOWN}"
     bars.set_title(shown, loc="left")
     lifts.tick_params(labelleft=False)

@@ -162,8 +162,8 @@ def test_more_clusters_than_nodes_is_an_error(network):
     [
         (np.ones((7, 3)), r"initial_clusters has shape \(7, 3\) but there are 200 nodes"),
         (np.ones(200), r"initial_clusters has shape \(200,\)"),
-        (np.zeros((200, 3)), "not all zero"),
-        (np.full((200, 3), -1.0), "not negative"),
+        (np.zeros((200, 3)), "zero everywhere"),
+        (np.full((200, 3), -1.0), "negative or not finite"),
         (np.full((200, 3), np.nan), "finite"),
     ],
 )

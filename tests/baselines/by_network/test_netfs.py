@@ -172,7 +172,7 @@ def test_the_start_is_as_large_as_the_network():
         ({"n_blocks": 151}, "n_blocks is 151 but the graph has 150 nodes"),
         ({"n_features_to_select": 31}, "n_features_to_select is 31 but there are 30 features"),
         ({"initial_clusters": np.ones((3, 2))}, r"initial_clusters has shape \(3, 2\) but there are 150 nodes"),
-        ({"initial_clusters": -np.ones((150, 2))}, "not negative"),
+        ({"initial_clusters": -np.ones((150, 2))}, "negative or not finite"),
         ({"sparsity": 0}, "sparsity"),
         ({"network_weight": -1}, "network_weight"),
     ],
