@@ -23,7 +23,7 @@ from sklearn.preprocessing import normalize
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.consensus.batched_kmeans import clusterings
-from blockselect.consensus.link_likelihood import xlogx
+from blockselect.consensus.link_likelihood import link_information
 
 N_CLUSTERS = (6, 8, 12, 16)  # tried where none is known; what fewer clusters explain varies most from start to start
 _RUNS = 8, 24  # of K-means: for each selection, and then for the better half of them
@@ -131,10 +131,8 @@ class Judge:
         cells: FloatArray = np.bincount(first * n_clusters + second, self.weights, n_clusters**2).astype(np.float64)
         weight = cells.reshape(n_clusters, n_clusters)
         weight = weight + weight.T
-        degrees, total = weight.sum(axis=1), float(weight.sum())
-        information = float(xlogx(weight).sum() - 2 * xlogx(degrees).sum() + xlogx(np.array(total))) / total
-        n_used = np.count_nonzero(degrees)
-        return information - n_used * (n_used - 1) / (4 * self._n_links())
+        n_used = np.count_nonzero(weight.sum(axis=1))
+        return link_information(weight) - n_used * (n_used - 1) / (4 * self._n_links())
 
     def _n_links(self) -> float:
         """As many links of equal weight vary as much as these."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from blockselect.arrays import Array, Sparse
+from blockselect.arrays import Array, FloatArray, Sparse
 from blockselect.consensus.moves import Links
 
 _TINY = float(np.finfo(np.float64).tiny)
@@ -36,6 +36,20 @@ def link_gain(weights: Array) -> Array:
     degrees = weights.sum(axis=-1)
     within = 0.5 * xlogx(weights).sum(axis=(-2, -1)) - xlogx(degrees).sum(axis=-1)
     return within + 0.5 * xlogx(degrees.sum(axis=-1))
+
+
+def link_information(weights: FloatArray) -> float:
+    """What blocks with these link weights (k, k) explain of each link, I = Σ_ab (w_ab / w) log(w_ab w / (e_a e_b)).
+
+    It is the mutual information, in nats, of the blocks at both ends of a link.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(link_information(np.diag([3.0, 3.0])), 3)
+    0.693
+    """
+    return 2 * float(link_gain(weights / weights.sum()))
 
 
 def xlogx(x: Array) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
 from blockselect.blockmodels.n_blocks import choose_n_blocks
-from blockselect.consensus.link_likelihood import link_gain
+from blockselect.consensus.link_likelihood import link_information
 from blockselect.evaluation.clustering import kmeans_runs
 from blockselect.evaluation.protocol import SelectionProtocol
 from blockselect.evaluation.selected_rows import check_selected, count_zero_rows, unit_rows
@@ -57,10 +57,7 @@ class ExplainedLinks(SelectionProtocol):
 
 
 def links_explained(adjacency: Sparse, labels: IntArray) -> float:
-    """I = Σ_ab (E_ab / w) log(E_ab w / (e_a e_b)) of the links between clusters: nats for each link.
-
-    E_ab is the link weight between two clusters, each link counted from both ends, e_a the degrees in one, w all
-    degrees.
+    """What clusters of the nodes explain of the links between them: nats for each link.
 
     Examples
     --------
@@ -71,5 +68,4 @@ def links_explained(adjacency: Sparse, labels: IntArray) -> float:
     1.0
     """
     F = membership_matrix(np.unique(labels, return_inverse=True)[1])
-    weights = (F.T @ (adjacency @ F)).toarray()
-    return 2 * float(link_gain(weights / weights.sum()))
+    return link_information((F.T @ (adjacency @ F)).toarray())

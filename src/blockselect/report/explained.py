@@ -6,21 +6,18 @@ import warnings
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.cluster import KMeans, MiniBatchKMeans
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.preprocessing import normalize
 
 from blockselect.arrays import Features, IntArray
 from blockselect.evaluation.explained_links import links_explained
+from blockselect.evaluation.selected_rows import unit_rows
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.convert import as_dense
 
 _BEYOND = 4  # times the selected features: would more of them explain more?
 _MOST = 2048  # features of one clustering
 _STARTS = 3  # of each clustering
 _LARGE = 20_000  # nodes from which clusters are found from batches of them
-_DENSE_CELLS = 2**25  # numbers of a dense copy
 
 
 def explained_by_size(
@@ -28,9 +25,8 @@ def explained_by_size(
 ) -> list[dict[str, Any]]:
     """What K-means clusters on the first 1, 2, 4, … features explain of the links, relative to the fitted blocks.
 
-    Clusters, as many as there are blocks, explain I = Σ_ab (E_ab / w) log(E_ab w / (e_a e_b)) of the links: E_ab is the
-    link weight between two clusters, e_a the degrees in one, w all degrees. That is the gain in log-likelihood of the
-    degree-corrected block model for each link end. Rows are scaled to unit length before they are clustered.
+    There are as many clusters as blocks, of rows of unit length. Both are measured by the mutual information of the
+    blocks at the two ends of a link.
 
     Parameters
     ----------
@@ -54,7 +50,7 @@ def explained_by_size(
     return [
         {
             "n_features": size,
-            "share": links_explained(graph.adjacency, _clusters(graph.features[:, order[:size]], n_clusters))
+            "share": links_explained(graph.adjacency, _clusters(unit_rows(graph.features, order[:size]), n_clusters))
             / of_blocks,
         }
         for size in sizes_to_try(n_selected, len(order))
@@ -76,10 +72,7 @@ def enough(curve: list[dict[str, Any]], n_selected: int, share: float = 0.95) ->
     return next((int(point["n_features"]) for point in curve if point["share"] >= share * full), None)
 
 
-def _clusters(features: Features, n_clusters: int) -> IntArray:
-    rows = normalize(features)
-    if sparse.issparse(rows) and rows.shape[0] * rows.shape[1] <= _DENSE_CELLS:
-        rows = as_dense(rows)
+def _clusters(rows: Features, n_clusters: int) -> IntArray:
     kind = KMeans if rows.shape[0] <= _LARGE else MiniBatchKMeans
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different rows than clusters: fewer clusters
