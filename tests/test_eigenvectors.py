@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator
 
@@ -66,3 +66,25 @@ def test_an_operator_is_never_asked_for_more_than_products(monkeypatch):
     matrix = ring(1200)
     operator = LinearOperator(matrix.shape, matvec=matrix.dot, matmat=matrix.dot, dtype=np.float64)
     assert_allclose(found(operator, 3)[0], found(matrix, 3)[0])
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e-9])
+@pytest.mark.parametrize("n_each", [100, 500])
+def test_where_eigsh_would_draw_numbers_that_cannot_be_seeded_it_is_not_asked(monkeypatch, n_each, unit):
+    """As SciPy before 1.17 does where a start and its products span few dimensions: three cliques have rank 3."""
+    monkeypatch.setattr(eigenvectors, "_SEEDED", False)
+    monkeypatch.setattr(eigenvectors, "eigsh", None)
+    cliques = unit * sparse.csr_array(sparse.block_diag([np.ones((n_each, n_each))] * 3))
+    values, vectors = found(cliques, 8)
+    assert_allclose(np.sort(values)[-3:], 3 * [unit * n_each])
+    assert_allclose(np.sort(values)[:-3], 0, atol=1e-8 * unit)
+    again = found(cliques, 8)[1]
+    assert_array_equal(again, vectors)
+
+
+def test_where_eigsh_draws_nothing_it_is_asked_whether_or_not_it_can_be_seeded(monkeypatch):
+    matrix = planted(300, 4, mean_degree=12)
+    seeded = found(matrix, 5)[0]
+    monkeypatch.setattr(eigenvectors, "_SEEDED", False)
+    monkeypatch.setattr(eigenvectors, "_within", None)
+    assert_allclose(np.sort(found(matrix, 5)[0]), np.sort(seeded))

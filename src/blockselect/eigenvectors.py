@@ -24,8 +24,9 @@ from blockselect.arrays import FloatArray
 
 _RESTARTS = 500  # of Lanczos: graphs with weak blocks among 40,000 nodes take 250
 _SMALL = 1000  # rows of a matrix that is decomposed as a whole within a second
+_ROUNDING = 1e3  # times the float's precision: what is smaller, relatively, is none
 _KRYLOV_SIZE = 200  # least dimension of the space that a random block and its products span
-_SEEDED = "rng" in inspect.signature(eigsh).parameters  # SciPy ≥ 1.17: restarts within eigsh draw fresh vectors
+_SEEDED = "rng" in inspect.signature(eigsh).parameters  # SciPy ≥ 1.17: vectors that eigsh draws come from a generator
 
 
 def extreme_eigenvectors(
@@ -54,12 +55,35 @@ def extreme_eigenvectors(
     start = rng.standard_normal(n).astype(matrix.dtype, copy=False)
     seeded = {"rng": rng} if _SEEDED else {}
     code = {"magnitude": "LM", "largest": "LA"}[which]
-    try:
-        values, vectors = eigsh(matrix, k=count, which=code, v0=start, tol=tol, maxiter=_RESTARTS, **seeded)
-    except ArpackError:
-        basis = np.eye(n, dtype=matrix.dtype) if n <= _SMALL else _krylov_basis(matrix, count, rng)
-        values, vectors = _within(basis, matrix, count, which)
-    return values, vectors
+    if _SEEDED or not _is_exhausted(matrix, start, max(2 * count + 1, 20)):
+        try:
+            values, vectors = eigsh(matrix, k=count, which=code, v0=start, tol=tol, maxiter=_RESTARTS, **seeded)
+            return values, vectors
+        except ArpackError:
+            pass
+    basis = np.eye(n, dtype=matrix.dtype) if n <= _SMALL else _krylov_basis(matrix, count, rng)
+    return _within(basis, matrix, count, which)
+
+
+def _is_exhausted(matrix: Any, start: FloatArray, size: int) -> bool:
+    """Whether a start and its products span fewer dimensions than that, those of a basis of eigsh.
+
+    There eigsh goes on with a vector drawn at random. Before SciPy 1.17 the numbers come from where the last call of
+    the process left off, so that two calls with the same matrix would differ.
+    """
+    basis = np.zeros((len(start), size), dtype=start.dtype)
+    new, scale = start, 0.0  # the largest product so far
+    for column in range(size):
+        left = new
+        for _ in range(2):  # the first time leaves rounding
+            left = left - basis @ (basis.T @ left)
+        length = float(np.linalg.norm(left))
+        if length <= _ROUNDING * float(np.finfo(start.dtype).eps) * scale:
+            return True
+        basis[:, column] = left / length
+        new = np.asarray(matrix @ basis[:, column])
+        scale = max(scale, float(np.linalg.norm(new)))
+    return False
 
 
 def _krylov_basis(matrix: Any, count: int, rng: np.random.Generator) -> FloatArray:

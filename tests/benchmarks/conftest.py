@@ -10,7 +10,7 @@ from blockselect.reproduction.experiment_config import ExperimentConfig
 from references.planted_experiment import planted_experiment
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def planted() -> Iterator[ExperimentConfig]:
     with planted_experiment() as config:
         yield config

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -15,13 +16,12 @@ from blockselect.reproduction import network_data
 from blockselect.reproduction.experiment_config import ExperimentConfig, read_config
 
 
-@contextmanager
-def planted_experiment() -> Iterator[ExperimentConfig]:
-    """The network is called 'planted' within."""
+@cache
+def _dataset() -> Dataset:
     graph = make_attributed_blocks(
         90, 3, n_informative=12, n_redundant=4, n_noise=24, mean_degree=12, signal=5.0, random_state=0
     ).graph
-    dataset = Dataset(
+    return Dataset(
         name="planted",
         about="made",
         counts=NetworkCounts.of(graph),
@@ -31,8 +31,13 @@ def planted_experiment() -> Iterator[ExperimentConfig]:
         licence="none",
         citations=(),
     )
+
+
+@contextmanager
+def planted_experiment() -> Iterator[ExperimentConfig]:
+    """The network is called 'planted' within, and unknown after it: other tests must not meet it."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(DATASETS, "planted", dataset)
+        patch.setitem(DATASETS, "planted", _dataset())
         yield replace(
             read_config("quick"),
             datasets=("planted",),

@@ -22,16 +22,20 @@ class Run:
     rows: dict[str, list[Row]]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def planted() -> Iterator[ExperimentConfig]:
     with planted_experiment() as config:
         yield config
 
 
 @pytest.fixture(scope="session")
-def run(planted, tmp_path_factory) -> Run:
-    """All experiments on it."""
-    with Store(tmp_path_factory.mktemp("run") / "trials.sqlite", planted.marks) as store:
-        run_experiments(list(EXPERIMENTS.values()), planted, store)
-        rows = {name: collect(experiment, planted, store) for name, experiment in EXPERIMENTS.items()}
+def rows(tmp_path_factory) -> dict[str, list[Row]]:
+    """Of all experiments on it."""
+    with planted_experiment() as config, Store(tmp_path_factory.mktemp("run") / "trials.sqlite", config.marks) as store:
+        run_experiments(list(EXPERIMENTS.values()), config, store)
+        return {name: collect(experiment, config, store) for name, experiment in EXPERIMENTS.items()}
+
+
+@pytest.fixture
+def run(planted, rows) -> Run:
     return Run(planted, rows)

@@ -20,10 +20,10 @@ from benchmarks.quality.sweep import STORE, measure_quality, quality_files
 from benchmarks.quality.variants import DEFAULT, VARIANTS, Variant
 from blockselect.consensus.estimator import BlockModelSelector
 from blockselect.reproduction.store import Store
+from references.planted_experiment import planted_experiment
 
 
-@pytest.fixture(scope="module")
-def small(planted):
+def make_small(planted):
     """The network 'planted', three rivals and two variants, of seconds."""
     return replace(
         read_quality_config("quick"),
@@ -36,9 +36,15 @@ def small(planted):
     )
 
 
+@pytest.fixture
+def small(planted):
+    return make_small(planted)
+
+
 @pytest.fixture(scope="module")
-def measured(small, tmp_path_factory):
-    return measure_quality(tmp_path_factory.mktemp("quality"), small)
+def measured(tmp_path_factory):
+    with planted_experiment() as planted:
+        return measure_quality(tmp_path_factory.mktemp("quality"), make_small(planted))
 
 
 def selections(rows, **wanted):
