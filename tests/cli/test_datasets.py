@@ -185,4 +185,5 @@ def test_fetch_draws_a_progress_bar_on_a_terminal(data_path):
         os.close(ours)
     assert b"citeseer" in shown
     assert b"100%" in shown
+    assert b"1002087/1002087" in shown
     assert done.stdout.startswith(b"citeseer: 3,312 nodes")

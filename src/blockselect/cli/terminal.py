@@ -12,7 +12,16 @@ from typing import Any
 import typer
 from rich import box
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TaskID, TaskProgressColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    Task,
+    TaskID,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from rich.table import Table
 from rich.text import Text
 
@@ -32,13 +41,20 @@ STAGES: dict[str, str] = {
 """What the stages of a run are called here; a download is called by its file."""
 
 
+class Steps(MofNCompleteColumn):
+    """How many steps are done, of how many; nothing where there is one only, or their number is not known."""
+
+    def render(self, task: Task) -> Text:
+        return super().render(task) if (task.total or 1) > 1 else Text()
+
+
 @contextmanager
 def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
     """A bar for each stage on stderr, gone when all is done; none where stderr is no terminal."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), Steps(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         stages: dict[str, TaskID] = {}
 
