@@ -47,11 +47,14 @@ SOUND: dict[str, bytes] = {
 """Name → content that is read without complaint."""
 
 
-def read_either_way(path: Path) -> None:
-    """Read as features and as links: a result, or an error that names the file."""
+def read_either_way(path: Path) -> list[str]:
+    """Read as features and as links, each with a result or an error that names the file; which had a result."""
+    read_as = []
     for read in (read_features, read_graph):
         try:
             read(path)
+            read_as.append(read.__name__)
         except (ValueError, OSError) as error:
             if path.name not in str(error):
                 raise AssertionError(f"{read.__name__} does not name the file: {error}") from error
+    return read_as

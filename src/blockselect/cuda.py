@@ -64,7 +64,7 @@ class Replay:
     def _captured(self) -> Callable[[], None]:
         try:
             return _capture(self._iteration)
-        except Exception as error:
+        except RuntimeError as error:  # torch's errors of capture and of memory are such
             _log.info("iterations are launched one by one, since a CUDA graph of them could not be captured: %s", error)
             return self._iteration
 
@@ -78,7 +78,7 @@ def _capture(iteration: Callable[[], None]) -> Callable[[], None]:
     try:
         iteration()
     except BaseException:
-        with suppress(Exception):  # the capture is spoiled, and the first error says why
+        with suppress(RuntimeError):  # the capture is spoiled, and the first error says why
             graph.capture_end()
         raise
     graph.capture_end()
@@ -130,7 +130,7 @@ class Compiled:
                 self._compiled(*args, **settings)
                 self._has_worked = True
                 return
-            except Exception as error:
+            except Exception as error:  # compilers raise anything; what the function itself raises, it raises again
                 _log.info("the iteration is not compiled, since torch could not: %s", error)
                 if not self._has_worked:  # nor will it with other shapes
                     self._compiled = self._function

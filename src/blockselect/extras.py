@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
@@ -9,6 +10,8 @@ _EXTRAS = {  # package → the extra of blockselect that installs it
     "anndata": "anndata",
     "h5py": "anndata",
     "igraph": "graphs",
+    "jinja2": "cli",
+    "matplotlib": "cli",
     "networkx": "graphs",
     "narwhals": "polars",
     "polars": "polars",
@@ -34,6 +37,31 @@ def needed(module: str, what: str) -> Any:
         raise ImportError(
             f"{what} needs {package}; install it with: pip install 'blockselect[{_EXTRAS[package]}]'"
         ) from error
+
+
+def lazy_member(package: str, homes: Mapping[str, str], name: str, *, what: str) -> Any:
+    """A public name of a package, from a module that is imported when the name is first used (PEP 562).
+
+    Parameters
+    ----------
+    package : str
+        Such as "blockselect.plot".
+    homes : mapping
+        Public name → the module within the package that defines it.
+    name : str
+    what : str
+        What these names are, as it begins a sentence: "plots".
+    """
+    if name not in homes:
+        raise AttributeError(f"module {package!r} has no attribute {name!r}")
+    try:
+        return getattr(import_module(f"{package}.{homes[name]}"), name)
+    except ModuleNotFoundError as error:
+        missing = (error.name or "").partition(".")[0]
+        if missing not in _EXTRAS:
+            raise
+        message = f"{what} need {missing}; install it with: pip install 'blockselect[{_EXTRAS[missing]}]'."
+        raise ImportError(message, name=missing) from error
 
 
 def comes_from(thing: Any, *packages: str) -> bool:

@@ -9,22 +9,6 @@ from numpy.testing import assert_allclose
 
 from blockselect import plot
 from blockselect.plot.graph_image import ordered_links
-from made_fits import easy_network, fit
-
-
-@pytest.fixture(scope="module")
-def network():
-    return easy_network()
-
-
-@pytest.fixture(scope="module")
-def selector(network):
-    return fit(network)
-
-
-@pytest.fixture
-def ax():
-    return Figure().subplots()
 
 
 @pytest.mark.parametrize("induced", [False, True])

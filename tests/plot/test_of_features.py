@@ -11,22 +11,7 @@ from numpy.testing import assert_allclose
 from blockselect import make_selector, plot, selection_stability
 from blockselect.inspection.markers import block_markers
 from blockselect.plot.ink import BLUE, GREY
-from made_fits import easy_network, fit
-
-
-@pytest.fixture(scope="module")
-def network():
-    return easy_network()
-
-
-@pytest.fixture(scope="module")
-def selector(network):
-    return fit(network)
-
-
-@pytest.fixture
-def ax():
-    return Figure().subplots()
+from made_fits import fit
 
 
 def names(ax):

@@ -13,17 +13,6 @@ from numpy.testing import assert_allclose
 from blockselect import plot
 from blockselect.evaluation.comparison import ComparisonRow, Figure
 from blockselect.plot.ink import BLUE
-from made_fits import easy_network, fit
-
-
-@pytest.fixture(scope="module")
-def selector():
-    return fit(easy_network())
-
-
-@pytest.fixture
-def ax():
-    return figure.Figure().subplots()
 
 
 def test_losses_share_an_axis_relative_to_their_start(selector, ax):

@@ -14,8 +14,9 @@ from blockselect.cli.classes import read_classes
 from blockselect.cli.compare_output import Task, file_contents, n_classes, show_table, summary
 from blockselect.cli.failure import Failure, expecting_bad_input, one_line
 from blockselect.cli.inputs import NetworkInput, Reading, load_network
-from blockselect.cli.outputs import check_destination, parse_folder, write_together
+from blockselect.cli.outputs import check_destination, write_together
 from blockselect.cli.record import file_record
+from blockselect.cli.settings import EXPERT
 from blockselect.cli.streams import say
 from blockselect.cli.terminal import progress_bar
 from blockselect.evaluation.comparison import PROTOCOLS, compare_methods
@@ -28,12 +29,8 @@ ALL_FAILED = 1
 
 Classes = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE",
-        exists=True,
-        dir_okay=False,
-        help="Known classes, with --features: .csv with a header, one row a node: its id, its class. Links need none.",
-        rich_help_panel="Data",
+    opt.existing_file(
+        "Known classes, with --features: .csv with a header, one row a node: its id, its class. Links need none."
     ),
 ]
 ProtocolName = Annotated[
@@ -74,12 +71,7 @@ Runs = Annotated[
 ]
 Out = Annotated[
     Path | None,
-    typer.Option(
-        metavar="DIR",
-        parser=parse_folder,
-        help="Folder for comparison.csv, comparison.md and run.json. Needed unless --json is given.",
-        rich_help_panel="Output",
-    ),
+    opt.results_folder("Folder for comparison.csv, comparison.md and run.json. Needed unless --json is given."),
 ]
 Seed = Annotated[
     int,
@@ -87,7 +79,7 @@ Seed = Annotated[
         min=0,
         max=2**32 - 1,
         help="Of the methods, and of hidden links: the same seed, the same scores.",
-        rich_help_panel="For experts",
+        rich_help_panel=EXPERT,
     ),
 ]
 Workers = Annotated[
@@ -95,7 +87,7 @@ Workers = Annotated[
     typer.Option(
         min=1,
         help="Processes that share the runs of the protocol. Methods rank one after another: their times compare.",
-        rich_help_panel="For experts",
+        rich_help_panel=EXPERT,
     ),
 ]
 

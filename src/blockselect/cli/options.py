@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from blockselect.cli.complete import complete_datasets
+from blockselect.cli.outputs import parse_folder
 from blockselect.cli.settings import DATA, OUTPUT
 from blockselect.graphs.io.read import UnknownNodes
+
+
+def existing_file(what: str) -> Any:
+    """An option that names a file of data, refused where there is none."""
+    return typer.Option(metavar="FILE", exists=True, dir_okay=False, help=what, rich_help_panel=DATA)
+
+
+def results_folder(what: str) -> Any:
+    """An option that names the folder that results go to."""
+    return typer.Option(metavar="DIR", parser=parse_folder, help=what, rich_help_panel=OUTPUT)
+
 
 Dataset = Annotated[
     str | None,
@@ -22,46 +34,26 @@ Dataset = Annotated[
 ]
 Features = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE",
-        exists=True,
-        dir_okay=False,
-        help="Features, one row a node: .csv, .tsv or .txt with a header and an id column (also .gz, .zst), .parquet, "
-        ".feather, .npz, .npy, .mtx (with the names that 10x writes beside it), .mat or .h5ad.",
-        rich_help_panel=DATA,
+    existing_file(
+        "Features, one row a node: .csv, .tsv or .txt with a header and an id column (also .gz, .zst), .parquet, "
+        ".feather, .npz, .npy, .mtx (with the names that 10x writes beside it), .mat or .h5ad."
     ),
 ]
 Graph = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE",
-        exists=True,
-        dir_okay=False,
-        help="Links: a table with source, target and perhaps weight (.csv, .tsv, .txt, .parquet, .feather), .edgelist, "
+    existing_file(
+        "Links: a table with source, target and perhaps weight (.csv, .tsv, .txt, .parquet, .feather), .edgelist, "
         ".graphml, .gml, an adjacency matrix (.npz, .npy, .mtx, .mat) or .h5ad. Without it each node is "
-        "linked with its nearest neighbours by the features.",
-        rich_help_panel=DATA,
+        "linked with its nearest neighbours by the features."
     ),
 ]
 NodeIds = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE",
-        exists=True,
-        dir_okay=False,
-        help="Ids of the nodes, one a line, for a matrix of features that brings none.",
-        rich_help_panel=DATA,
-    ),
+    existing_file("Ids of the nodes, one a line, for a matrix of features that brings none."),
 ]
 FeatureNames = Annotated[
     Path | None,
-    typer.Option(
-        metavar="FILE",
-        exists=True,
-        dir_okay=False,
-        help="Names of the features, one a line, for a matrix that brings none.",
-        rich_help_panel=DATA,
-    ),
+    existing_file("Names of the features, one a line, for a matrix that brings none."),
 ]
 Transpose = Annotated[
     bool,

@@ -14,8 +14,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from blockselect.cli import options as opt
 from blockselect.cli.failure import Failure, expecting_bad_input, one_line
-from blockselect.cli.outputs import check_folder, parse_folder, write_together
+from blockselect.cli.outputs import check_folder, write_together
+from blockselect.cli.settings import OUTPUT
 from blockselect.cli.streams import say
 from blockselect.cli.terminal import printable
 from blockselect.cli.trials import trials_running
@@ -42,11 +44,8 @@ Names = Annotated[
 ]
 Out = Annotated[
     Path,
-    typer.Option(
-        metavar="DIR",
-        parser=parse_folder,
-        help="Folder for rows, figures and claims. It also keeps each row as it comes: the same command goes on there.",
-        rich_help_panel="Output",
+    opt.results_folder(
+        "Folder for rows, figures and claims. It also keeps each row as it comes: the same command goes on there."
     ),
 ]
 Config = Annotated[
@@ -73,11 +72,9 @@ RetryFailed = Annotated[
 ]
 NoParquet = Annotated[
     bool,
-    typer.Option("--no-parquet", help="Rows as CSV alone, even where pyarrow is installed.", rich_help_panel="Output"),
+    typer.Option("--no-parquet", help="Rows as CSV alone, even where pyarrow is installed.", rich_help_panel=OUTPUT),
 ]
-Quiet = Annotated[
-    bool, typer.Option("--quiet", help="No progress, and no summary at the end.", rich_help_panel="Output")
-]
+Quiet = Annotated[bool, typer.Option("--quiet", help="No progress, and no summary at the end.", rich_help_panel=OUTPUT)]
 
 app = typer.Typer(add_completion=False)
 

@@ -17,7 +17,7 @@ from blockselect.cli import other_methods
 from blockselect.cli.complete import complete_methods
 from blockselect.cli.failure import Failure, expecting_bad_input
 from blockselect.cli.inputs import NetworkInput, Reading, load_network
-from blockselect.cli.outputs import check_destination, parse_folder, write_together
+from blockselect.cli.outputs import check_destination, write_together
 from blockselect.cli.record import json_bytes, settings_record, versions
 from blockselect.cli.repeat import repeat_command
 from blockselect.cli.selector_options import DEFAULT, chosen_method, make_selector, neighbors_to_link, takes_settings
@@ -51,11 +51,8 @@ RESAMPLES: int = inspect.signature(selection_stability).parameters["n_resamples"
 
 Out = Annotated[
     Path | None,
-    typer.Option(
-        metavar="DIR",
-        parser=parse_folder,
-        help="Folder for report.html, the page to look at, and the files beside it. Needed unless --json is given.",
-        rich_help_panel=OUTPUT,
+    opt.results_folder(
+        "Folder for report.html, the page to look at, and the files beside it. Needed unless --json is given."
     ),
 ]
 Resamples = Annotated[

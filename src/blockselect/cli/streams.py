@@ -30,7 +30,8 @@ def open_closed_streams() -> None:
 def say(message: str) -> None:
     """A line on stderr; where none can be written there is nobody to tell."""
     with suppress(OSError):
-        print(message, file=sys.stderr, flush=True)
+        sys.stderr.write(f"{message}\n")
+        sys.stderr.flush()
 
 
 def stdout_problem(error: OSError) -> str | None:

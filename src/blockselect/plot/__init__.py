@@ -5,8 +5,9 @@
 'Scores, the best first'
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from blockselect.extras import lazy_member
 
 if TYPE_CHECKING:
     from blockselect.plot.of_blocks import block_densities, ordered_adjacency
@@ -39,12 +40,4 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'blockselect.plot' has no attribute {name!r}")
-    try:
-        return getattr(import_module(f"blockselect.plot.{_HOME[name]}"), name)
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "matplotlib":
-            raise
-        message = "plots need matplotlib; install it with: pip install 'blockselect[cli]'."
-        raise ImportError(message, name="matplotlib") from error
+    return lazy_member(__name__, _HOME, name, what="plots")

@@ -1,8 +1,8 @@
 """What a fitted selector found: as plain data, tables, pictures and a page. Pictures and pages need the extra `cli`."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from blockselect.extras import lazy_member
 from blockselect.report.summarize import summarize
 from blockselect.report.tables import blocks_table, nodes_table, scores_table, selected_table
 
@@ -33,13 +33,4 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module 'blockselect.report' has no attribute {name!r}")
-    try:
-        return getattr(import_module(f"blockselect.report.{_HOME[name]}"), name)
-    except ModuleNotFoundError as error:
-        package = (error.name or "").partition(".")[0]
-        if package not in ("jinja2", "matplotlib"):
-            raise
-        message = f"pictures and pages need {package}; install it with: pip install 'blockselect[cli]'."
-        raise ImportError(message, name=package) from error
+    return lazy_member(__name__, _HOME, name, what="pictures and pages")

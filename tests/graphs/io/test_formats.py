@@ -218,5 +218,5 @@ def test_a_list_of_names_has_one_a_line(tmp_path, text, message):
 def test_what_unpacks_to_far_more_than_data_do_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("blockselect.graphs.io.declared_sizes.UNPACKED_BYTES", 1000)
     (tmp_path / "f.csv.gz").write_bytes(gzip.compress(b"id,a\n" + b"x,1\n" * 10**6))
-    with pytest.raises(ValueError, match=r"could not be unpacked \(it unpacks to more than"):
+    with pytest.raises(ValueError, match=r"could not be unpacked: it unpacks to more than"):
         read_features(tmp_path / "f.csv.gz")

@@ -9,6 +9,7 @@ import pandas as pd
 
 from blockselect.extras import needed
 from blockselect.graphs.edge_tables import ENDS, WEIGHT
+from blockselect.graphs.io.damaged import naming_file
 from blockselect.graphs.io.packed import read_text
 
 _DECLARATIONS = ("<!DOCTYPE", "<!ENTITY")  # of no use in GraphML, and a way to make a small file a large one
@@ -20,11 +21,8 @@ def read_markup(path: Path, suffix: str) -> Any:
     text = read_text(path)
     if suffix == ".graphml" and any(word in text for word in _DECLARATIONS):
         raise ValueError(f"{path} declares entities, which GraphML does not need; export it again without them.")
-    try:
+    with naming_file(path, "export it again.", problem=f"is no readable {suffix[1:]} file"):
         graph = networkx.parse_graphml(text) if suffix == ".graphml" else networkx.parse_gml(text)
-    except Exception as error:  # a damaged file can fail anywhere in a parser
-        reason = " ".join(str(error).split()).rstrip(".")
-        raise ValueError(f"{path} is no readable {suffix[1:]} file ({reason}); export it again.") from error
     return networkx.relabel_nodes(graph, str)
 
 

@@ -6,13 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from blockselect.extras import needed
+from blockselect.graphs.io.damaged import naming_file
 
 
 def read_cells(path: Path) -> Any:
     """The AnnData of a file."""
     anndata = needed("anndata", "an .h5ad file")
-    try:
+    with naming_file(path, "write it with adata.write_h5ad(path)."):
         return anndata.read_h5ad(path)
-    except Exception as error:  # a damaged file can fail anywhere in a parser
-        reason = " ".join(str(error).split()).rstrip(".")
-        raise ValueError(f"{path} could not be read: {reason}; write it with adata.write_h5ad(path).") from error

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import io, sparse
 
 from blockselect.graphs.convert import as_float_matrix
+from blockselect.graphs.io.damaged import naming_file
 from blockselect.graphs.io.declared_sizes import check_numpy_file, check_sparse_shape
 from blockselect.graphs.io.packed import file_bytes, format_of
 
@@ -19,7 +20,7 @@ from blockselect.graphs.io.packed import file_bytes, format_of
 def read_matrix(path: Path) -> Any:
     """The one matrix of a file: a NumPy array, or CSR if the file is sparse."""
     suffix = format_of(path)
-    try:
+    with naming_file(path, HOW_TO_SAVE[suffix]):
         matrix = MATRIX_READERS[suffix](path)
         if matrix.ndim != 2:
             raise ValueError(f"its array has shape {matrix.shape}, which is no matrix")
@@ -27,9 +28,6 @@ def read_matrix(path: Path) -> Any:
             check_sparse_shape(matrix.shape, matrix.nnz)
         # Not before its indices are checked is a sparse matrix converted: stray ones would corrupt memory.
         return as_float_matrix(matrix, "its content") if sparse.issparse(matrix) else matrix
-    except Exception as error:  # a damaged file can fail anywhere in a parser
-        reason = str(error).rstrip(".")
-        raise ValueError(f"{path} could not be read: {reason}; {HOW_TO_SAVE[suffix]}") from error
 
 
 def _read_numpy(path: Path) -> Any:

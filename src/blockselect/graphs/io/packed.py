@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from blockselect.extras import needed
+from blockselect.graphs.io.damaged import naming_file
 from blockselect.graphs.io.declared_sizes import UNPACKED_RATIO, most_unpacked
 
 PACKED = (".gz", ".zst")
@@ -49,17 +50,13 @@ def _unpacked(path: Path) -> bytes:
     """All bytes, refused where they become far more than data do."""
     limit = most_unpacked(path.stat().st_size)
     parts, total = [], 0
-    try:
-        with _stream(path) as stream:
-            while part := stream.read(_CHUNK):
-                parts.append(part)
-                total += len(part)
-                if total > limit:
-                    raise ValueError(f"it unpacks to more than {limit:,} bytes, {UNPACKED_RATIO} for each of its own")
-    except ImportError:
-        raise
-    except Exception as error:  # a damaged file can fail anywhere in a decoder
-        raise ValueError(f"{path} could not be unpacked ({error}); pack it again with gzip or zstd.") from error
+    advice = "pack it again with gzip or zstd."
+    with naming_file(path, advice, problem="could not be unpacked"), _stream(path) as stream:
+        while part := stream.read(_CHUNK):
+            parts.append(part)
+            total += len(part)
+            if total > limit:
+                raise ValueError(f"it unpacks to more than {limit:,} bytes, {UNPACKED_RATIO} for each of its own")
     return b"".join(parts)
 
 
