@@ -10,8 +10,10 @@ from scipy import sparse
 from scipy.io import loadmat
 
 from blockselect import AttributedGraph, check_attributed_graph, fetch_citeseer, load_cora
+from blockselect.datasets.catalogue import DATASETS, find_dataset
 
 N_NODES, N_LINKS, N_FEATURES, N_ENTRIES, N_BLOCKS = 5196, 171_743, 8189, 369_435, 6  # of BlogCatalog
+JUDGED = ("cora", "citeseer", "blogcatalog", "photo", "uai")  # on which selections are judged by use
 
 
 def at_hand() -> dict[str, AttributedGraph]:
@@ -48,6 +50,25 @@ def blogcatalog_name() -> str:
     return "BlogCatalog" if _file("BlogCatalog.mat") else "a random network of the size of BlogCatalog"
 
 
+def judged(name: str) -> AttributedGraph:
+    """A network with known classes: of the catalogue, or stored as CSR parts in BLOCKSELECT_DATA.
+
+    Raises
+    ------
+    ValueError
+        No file of this name is at hand.
+    """
+    if name in DATASETS:
+        return find_dataset(name).load()
+    path = _file(f"{name}.npz", f"development/{name}.npz")
+    if path is None:
+        raise ValueError(
+            f"no network {name!r} is at hand; known are {', '.join(DATASETS)}, and files NAME.npz in the folder "
+            "BLOCKSELECT_DATA."
+        )
+    return _from_parts(path)
+
+
 def _file(*names: str) -> Path | None:
     folder = os.environ.get("BLOCKSELECT_DATA")
     paths = [Path(folder) / name for name in names] if folder else []
@@ -63,7 +84,7 @@ def _from_parts(path: Path) -> AttributedGraph:
         )
         for name in "YA"
     )
-    return check_attributed_graph(features, adjacency)
+    return check_attributed_graph(features, adjacency, classes=parts["labels"])
 
 
 def _lookalike() -> AttributedGraph:

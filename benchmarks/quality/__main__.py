@@ -7,18 +7,15 @@ from __future__ import annotations
 
 import argparse
 import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
+from benchmarks.quality.command import progress_lines, write_files
 from benchmarks.quality.quality_config import read_quality_config, with_variants
 from benchmarks.quality.summary import fill_summary, headlines
 from benchmarks.quality.sweep import measure_quality, quality_files
 from benchmarks.quality.variants import parse_variants
-from blockselect.reproduction.agenda import Standing
 from blockselect.reproduction.result_files import parquet_available
-
-LINE_EVERY = 30.0  # seconds between lines of progress
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -33,18 +30,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
             workers=given.workers,
             retry_failed=given.retry_failed,
             again=parse_variants(given.again),
-            progress=_lines(),
+            progress=progress_lines(),
         )
     except (ValueError, OSError) as error:
         sys.exit(f"error: {error}")
     files = quality_files(rows, config, title=Path(given.config).stem, parquet=parquet_available())
-    _write(given.out, files)
+    write_files(given.out, files)
     if given.docs is not None:
         tables = {name.removeprefix("tables/"): files[name] for name in files if name.startswith("tables/")}
         page = given.docs / "quality.md"
         filled = fill_summary(page.read_text(encoding="utf-8"), headlines(rows)) if page.is_file() else ""
-        _write(given.docs, {f"quality/{name}": content for name, content in tables.items()})
-        _write(given.docs, {page.name: filled.encode()} if filled else {})
+        write_files(given.docs, {f"quality/{name}": content for name, content in tables.items()})
+        write_files(given.docs, {page.name: filled.encode()} if filled else {})
     print("\n".join([*headlines(rows), f"wrote {given.out / 'quality.md'}"]))
 
 
@@ -62,27 +59,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--retry-failed", action="store_true", help="run trials again that failed before")
     parser.add_argument("--docs", type=Path, metavar="DIR", help="also write DIR/quality/*.csv and fill DIR/quality.md")
     return parser
-
-
-def _write(folder: Path, files: dict[str, bytes]) -> None:
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-
-
-def _lines() -> Callable[[Standing], None]:
-    """A line now and then on how far the trials are."""
-    last = time.monotonic()
-
-    def report(standing: Standing) -> None:
-        nonlocal last
-        if time.monotonic() - last >= LINE_EVERY:
-            last = time.monotonic()
-            left = "" if standing.seconds_left is None else f", about {standing.seconds_left / 60:.0f} minutes left"
-            print(f"{standing.done} of {standing.known} trials{left}", file=sys.stderr)
-
-    return report
 
 
 if __name__ == "__main__":

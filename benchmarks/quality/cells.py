@@ -11,7 +11,7 @@ A cell in which the default has no result counts as below; a rival that failed i
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -54,10 +54,12 @@ def summarize(rows: Sequence[Row]) -> pd.DataFrame:
     everything = table[table["kind"] == EVERYTHING].assign(n_selected=lambda part: part["top"])
     everything = everything.drop(columns="top").merge(numbers, on="dataset")
     parts = [part for part in (direct, *chosen, everything) if len(part)]
-    return _pool(pd.concat(parts, ignore_index=True))
+    return pool(pd.concat(parts, ignore_index=True))
 
 
-def compare(summary: pd.DataFrame, method: str, rivals: str = RIVAL) -> pd.DataFrame:
+def compare(
+    summary: pd.DataFrame, method: str, rivals: str = RIVAL, measures: Sequence[str] = MEASURES
+) -> pd.DataFrame:
     """One row a cell: a variant, the best of a kind of rivals there, the margin and whether it wins."""
     ours: dict[tuple[str, int], Line] = {}
     there: dict[tuple[str, int], list[Line]] = {}
@@ -71,7 +73,7 @@ def compare(summary: pd.DataFrame, method: str, rivals: str = RIVAL) -> pd.DataF
         [
             {"dataset": dataset, "top": top, "measure": measure, **_cell(ours.get((dataset, top)), lines, measure)}
             for (dataset, top), lines in there.items()
-            for measure in MEASURES
+            for measure in measures
         ]
     )
 
@@ -85,11 +87,14 @@ def count(cells: pd.DataFrame) -> Count:
 
 def count_by_rival(summary: pd.DataFrame, method: str) -> dict[str, Count]:
     """The same against each label-free rival alone, in the order of the summary."""
+    return {rival: count(compare(part, method)) for rival, part in by_rival(summary)}
+
+
+def by_rival(summary: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Each label-free rival with the summary less all other rivals."""
     is_rival = summary["kind"] == RIVAL
-    return {
-        str(rival): count(compare(summary[~is_rival | (summary["method"] == rival)], method))
-        for rival in summary.loc[is_rival, "method"].unique()
-    }
+    for rival in summary.loc[is_rival, "method"].unique():
+        yield str(rival), summary[~is_rival | (summary["method"] == rival)]
 
 
 def _cell(own: Line | None, rivals: list[Line], measure: str) -> Row:
@@ -118,16 +123,16 @@ def _papers(grid: pd.DataFrame) -> list[pd.DataFrame]:
     return [lowest.assign(kind=RIVAL, method=LOWEST), best.assign(kind=TUNED, method=SUPERVISED)]
 
 
-def _pool(table: pd.DataFrame) -> pd.DataFrame:
+def pool(table: pd.DataFrame, measures: Sequence[str] = MEASURES) -> pd.DataFrame:
     """Every seed has as many runs, so that mean and sd over all runs follow from those of each seed."""
-    table = table.astype(dict.fromkeys((*MEASURES, "n_zero_rows", "n_selected"), "float64"))
-    for measure in MEASURES:
+    table = table.astype(dict.fromkeys((*measures, "n_zero_rows", "n_selected"), "float64"))
+    for measure in measures:
         table[f"{measure}_square"] = table[measure] ** 2 + table[f"{measure}_sd"] ** 2
     grouped = table.groupby(["kind", "method", "dataset", "top"], sort=False)
-    squares = [f"{measure}_square" for measure in MEASURES]
-    pooled = grouped[[*MEASURES, *squares, "n_zero_rows", "n_selected"]].mean()
+    squares = [f"{measure}_square" for measure in measures]
+    pooled = grouped[[*measures, *squares, "n_zero_rows", "n_selected"]].mean()
     pooled["n_seeds"] = grouped.size()
-    for measure in MEASURES:
+    for measure in measures:
         variance = pooled.pop(f"{measure}_square") - pooled[measure] ** 2
         pooled[f"{measure}_sd"] = np.sqrt(variance.clip(lower=0))
     return pooled.reset_index()

@@ -48,14 +48,14 @@ def select_by_variant(name: str, arguments: str, asked_for: int, tops: Sequence[
     graph = network(name)
     selector = selector_of(arguments, asked_for, n_blocks=n_classes(name), seed=seed)
     selector.fit(graph.features, adjacency=graph.adjacency)
-    return [_taken(selected_by_rank(selector), top) for top in tops]
+    return [taken(selected_by_rank(selector), top) for top in tops]
 
 
 def select_by_method(name: str, method: str, tops: Sequence[int], seed: int) -> list[Row]:
     """A rival ranks once, given the number of classes, as in the reproduction."""
     selector = make_selector(method, max(tops), n_blocks=n_classes(name), random_state=seed)
     fit_selector(selector, network(name))
-    return [_taken(selected_by_rank(selector), top) for top in tops]
+    return [taken(selected_by_rank(selector), top) for top in tops]
 
 
 def selected_by_rank(selector: ScoreSelector) -> IntArray:
@@ -64,7 +64,7 @@ def selected_by_rank(selector: ScoreSelector) -> IntArray:
     return selected[np.argsort(selector.ranking_[selected])]
 
 
-def _taken(ranked: IntArray, top: int) -> Row:
+def taken(ranked: IntArray, top: int) -> Row:
     """What was selected, even where it is fewer than asked for: a user would have no more."""
     n_selected = min(top, len(ranked))
     error = None if n_selected else "no feature was selected."

@@ -66,13 +66,18 @@ def render_page(
 
 
 def fill_summary(page: str, lines: Sequence[str]) -> str:
-    """The page with the lines between ``<!-- summary -->`` and ``<!-- end of summary -->``; without them, as it is."""
-    opening, closing = "<!-- summary -->", "<!-- end of summary -->"
+    """The page with the lines as its part `summary`."""
+    return fill_part(page, "summary", bullets(lines))
+
+
+def fill_part(page: str, name: str, text: str) -> str:
+    """The page with a text between ``<!-- name -->`` and ``<!-- end of name -->``; without them, as it is."""
+    opening, closing = f"<!-- {name} -->", f"<!-- end of {name} -->"
     if opening not in page or closing not in page:
         return page
     before, _, rest = page.partition(opening)
     _, _, after = rest.partition(closing)
-    return f"{before}{opening}\n{bullets(lines)}\n{closing}{after}"
+    return f"{before}{opening}\n{text}\n{closing}{after}"
 
 
 def bullets(lines: Sequence[str]) -> str:

@@ -105,10 +105,11 @@ def choose_way(
     judge: Judge,
     rng: np.random.Generator,
     *,
+    ways: Sequence[Way] = WAYS,
     n_jobs: int | None = None,
 ) -> Choice:
-    """Judge the first `n_selected` features of every way."""
-    orders = [evidence.order(way, scores, n_selected) for way in WAYS]
+    """Judge the first `n_selected` features of every way; the first is taken unless another is clearly better."""
+    orders = [evidence.order(way, scores, n_selected) for way in ways]
     selections = [np.sort(order[:n_selected]) for order in orders]
     distinct = {selection.tobytes(): place for place, selection in reversed(list(enumerate(selections)))}
     places = sorted(distinct.values())
@@ -118,12 +119,12 @@ def choose_way(
     explained = verdict.explained[of_way]
     table = pd.DataFrame(
         {
-            "guide": [way.guide for way in WAYS],
-            "construction": [way.construction for way in WAYS],
+            "guide": [way.guide for way in ways],
+            "construction": [way.construction for way in ways],
             **{f"explained_{k}": column for k, column in zip(judge.n_clusters, explained.T, strict=True)},
             "share_of_best": verdict.share[of_way],
             "standard_error": verdict.standard_error[of_way],
-            "chosen": np.arange(len(WAYS)) == best,
+            "chosen": np.arange(len(ways)) == best,
         }
     )
-    return Choice(WAYS[best], orders[best], table)
+    return Choice(ways[best], orders[best], table)

@@ -125,7 +125,7 @@ def classify_selection(
         raise ValueError("fewer than two classes have two nodes or more: there is nothing to learn and predict.")
     columns = check_selected(selected, n_features)
     rows = unit_rows(features, columns)
-    averaged = unit_rows(_with_neighbours(adjacency) @ rows, np.arange(len(columns)))
+    averaged = average_over_neighbours(rows, adjacency)
     shares = np.array_split(np.arange(first_seed, first_seed + n_runs), min(n_runs, effective_n_jobs(n_jobs)))
     parts = Parallel(n_jobs=n_jobs)(delayed(_accuracies)((rows, averaged), known, n_labels, share) for share in shares)
     of_both = np.concatenate(parts)
@@ -144,12 +144,13 @@ def draw_labelled(classes: IntArray, n_labels: int, seed: int) -> BoolArray:
     return labelled
 
 
-def _with_neighbours(adjacency: Sparse) -> Sparse:
-    """Weights of a node itself and of its neighbours."""
+def average_over_neighbours(rows: Features, adjacency: Sparse) -> Features:
+    """The mean row of each node and its neighbours, by the weights of the links, scaled to unit length: (n, d)."""
     others = sparse.csr_array(adjacency - sparse.diags_array(adjacency.diagonal()), dtype=np.float64)
     others.eliminate_zeros()
     own = others.data.mean() if others.nnz else 1.0
-    return sparse.csr_array(others + own * sparse.eye_array(others.shape[0]))
+    weights = sparse.csr_array(others + own * sparse.eye_array(others.shape[0]))
+    return unit_rows(weights @ rows, np.arange(rows.shape[1]))
 
 
 def _accuracies(forms: Iterable[Features], classes: IntArray, n_labels: int, seeds: Iterable[int]) -> FloatArray:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -164,14 +165,22 @@ def predict_links(
     check_at_least_one(n_runs=n_runs)
     columns = check_selected(selected, features.shape[1])
     rows = unit_rows(features, columns)
-    similarity = cosines(rows, split.first, split.second)
-    number = min(len(similarity), _MOST_PAIRS)
+    aucs = link_aucs(split, partial(cosines, rows), range(first_seed, first_seed + n_runs))
+    return LinkScores(aucs, len(columns), count_zero_rows(rows))
+
+
+def link_aucs(
+    split: HiddenLinks, similarity: Callable[[IntArray, IntArray], FloatArray], seeds: Iterable[int]
+) -> FloatArray:
+    """Area under the curve in the run of each seed, given how alike the nodes of some pairs are: (runs,)."""
+    of_hidden = similarity(split.first, split.second)
+    number = min(len(of_hidden), _MOST_PAIRS)
     is_hidden = np.repeat([True, False], number)
     aucs = []
-    for rng, others in _non_links(split.all_links, number, range(first_seed, first_seed + n_runs)):
-        hidden = similarity[rng.integers(len(similarity), size=number)]
-        aucs.append(roc_auc_score(is_hidden, np.concatenate([hidden, cosines(rows, *others)])))
-    return LinkScores(np.array(aucs), len(columns), count_zero_rows(rows))
+    for rng, others in _non_links(split.all_links, number, seeds):
+        hidden = of_hidden[rng.integers(len(of_hidden), size=number)]
+        aucs.append(roc_auc_score(is_hidden, np.concatenate([hidden, similarity(*others)])))
+    return np.array(aucs)
 
 
 def cosines(unit_rows: Features, first: IntArray, second: IntArray) -> FloatArray:
@@ -183,7 +192,9 @@ def cosines(unit_rows: Features, first: IntArray, second: IntArray) -> FloatArra
     return products.round(12)
 
 
-def _non_links(links: Sparse, number: int, seeds: range) -> Iterator[tuple[np.random.Generator, list[IntArray]]]:
+def _non_links(
+    links: Sparse, number: int, seeds: Iterable[int]
+) -> Iterator[tuple[np.random.Generator, tuple[IntArray, IntArray]]]:
     """For each seed its generator, and pairs drawn evenly, with replacement, among those without a link."""
     n_nodes = links.shape[0]
     starts = np.concatenate([[0], np.cumsum(np.arange(n_nodes - 1, 0, -1))])  # of the pairs (i, i + 1), (i, i + 2), …
@@ -198,4 +209,4 @@ def _non_links(links: Sparse, number: int, seeds: range) -> Iterator[tuple[np.ra
         nth = rng.integers(n_free, size=number)
         pair = nth + np.searchsorted(before, nth, side="right")
         first = np.searchsorted(starts, pair, side="right") - 1
-        yield rng, [first, pair - starts[first] + first + 1]
+        yield rng, (first, pair - starts[first] + first + 1)

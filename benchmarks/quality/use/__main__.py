@@ -1,0 +1,97 @@
+"""Judge the selections of every label-free method by use. Stop it any time: the same command goes on.
+
+    python -m benchmarks.quality.use --out results --workers 16 --device cuda --ablation --docs docs
+
+Methods select on five networks; selections are judged by clusters, by classes learnt from a few labels, and by hidden
+links; tables of both go to the folder, and with --docs to its quality/*.csv and quality.md. Rankings and judgements are
+stored as they come, so that a second call makes only what is missing: after a change of the default, `--again own`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from benchmarks.networks import JUDGED
+from benchmarks.quality.command import progress_lines, write_files
+from benchmarks.quality.quality_config import RIVALS
+from benchmarks.quality.summary import fill_part
+from benchmarks.quality.use import use_config
+from benchmarks.quality.use.sweep import STORE, forget, measure_use
+from benchmarks.quality.use.use_config import UseConfig
+from benchmarks.quality.use.use_tables import make_tables, render
+from blockselect.names import check_known
+
+PART = "judged by use"  # of the page, between its marks
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    given = _parser().parse_args(arguments)
+    try:
+        check_known([] if given.rivals is None else given.rivals, RIVALS, what="rival")
+        config = UseConfig(
+            networks=tuple(given.networks),
+            rivals=RIVALS if given.rivals is None else tuple(given.rivals),
+            ablation=given.ablation,
+            tops=tuple(given.tops),
+            n_seeds=given.seeds,
+            n_runs=given.runs,
+            n_init=given.starts,
+            limit=given.limit,
+            device=given.device,
+        )
+        forget(given.out / STORE, config, given.again, failed=given.retry_failed)
+        judged, failed = measure_use(
+            given.out / STORE,
+            config,
+            workers=given.workers,
+            judges=given.workers if given.judges is None else given.judges,
+            select_only=given.select_only,
+            progress=progress_lines(),
+        )
+    except (ValueError, OSError) as error:
+        sys.exit(f"error: {error}")
+    if given.select_only:
+        print(f"selections are in {given.out / STORE}")
+        return
+    tables = make_tables(judged, failed)
+    files = {f"{name}.csv": table.to_csv(index=False).encode() for name, table in tables.items()}
+    shown = render(tables)
+    write_files(given.out, {f"tables/{name}": content for name, content in files.items()})
+    if given.docs is not None:
+        page = given.docs / "quality.md"
+        write_files(given.docs, {f"quality/{name}": content for name, content in files.items()})
+        if page.is_file():
+            write_files(given.docs, {page.name: fill_part(page.read_text(encoding="utf-8"), PART, shown).encode()})
+    print(shown)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.quality.use",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="rows as they come, and tables")
+    parser.add_argument("--networks", nargs="+", default=JUDGED, metavar="NAME", help=f"default: {' '.join(JUDGED)}")
+    parser.add_argument("--rivals", nargs="*", metavar="NAME", help="default: every other method of the registry")
+    parser.add_argument("--ablation", action="store_true", help="also the default with parts left out or changed")
+    parser.add_argument("--tops", nargs="+", type=int, default=use_config.TOPS, metavar="D", help="numbers of features")
+    parser.add_argument("--seeds", type=int, default=use_config.SEEDS, help="of methods, and of the hidden links")
+    parser.add_argument("--runs", type=int, default=use_config.RUNS, help="of every protocol")
+    parser.add_argument("--starts", type=int, default=use_config.INIT, help="of K-means in a run")
+    parser.add_argument("--limit", type=float, default=use_config.LIMIT, help="seconds that a rival may take")
+    parser.add_argument("--device", help="judge in batches on this torch device, such as cuda")
+    parser.add_argument("--workers", type=int, default=1, help="processes that share the fits")
+    parser.add_argument("--judges", type=int, help="processes that share the judgements; default: as many as workers")
+    parser.add_argument("--again", nargs="*", default=(), metavar="NAME", help="rank again: own, or names of rivals")
+    parser.add_argument("--retry-failed", action="store_true", help="run again what failed or was late before")
+    parser.add_argument("--select-only", action="store_true", help="store selections, to be judged elsewhere")
+    parser.add_argument("--docs", type=Path, metavar="DIR", help="also write DIR/quality/*.csv and fill DIR/quality.md")
+    return parser
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""Judgements: the three protocols on every different selection, by the library or in batches on a torch device."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from benchmarks.quality.real_networks import RIVAL, VARIANT
+from benchmarks.quality.use import selections
+from benchmarks.quality.use.seen_networks import network, split
+from benchmarks.quality.use.use_config import UseConfig
+from blockselect.arrays import FloatArray
+from blockselect.evaluation import classify_selection, evaluate_selection, predict_links
+from blockselect.reproduction.trial import Row, Trial
+
+NAME = selections.NAME  # the rows that lead to judgements
+JUDGEMENTS = "judgements"
+CLASSES, LINKS = "classes", "links"
+MEASURES = {CLASSES: ("ACC", "NMI", "few_labels", "few_labels_averaged"), LINKS: ("AUC",)}
+_PER_ENTRY = 2e-6  # seconds for a node and feature
+
+
+def trials(config: UseConfig, rows: list[Row]) -> list[Trial]:
+    """One for each different selection and what it is judged by."""
+    asked = {_identity(trial.settings) for trial in selections.trials(config, [])}
+    found = {}
+    for row in rows:
+        if row.get("selection") is None or _identity(row) not in asked:  # the store may hold those of other calls
+            continue
+        for hidden in judged_by(row, config):
+            trial = _trial(row, hidden, config)
+            found[trial.key] = trial
+    return list(found.values())
+
+
+def judged_by(row: Row, config: UseConfig) -> list[int | None]:
+    """None: classes; a seed: the links it hides. What sees no links is judged by every set of them."""
+    if row["hidden"] is not None:
+        return [row["hidden"]]
+    blind = row["kind"] == RIVAL and not selections.reads_links(row["method"])
+    return [None, *config.seeds] if blind else [None]
+
+
+def key_of(row: Row, hidden: int | None, config: UseConfig) -> str:
+    """Where the judgement of a selection is stored."""
+    return _trial(row, hidden, config).key
+
+
+def _trial(row: Row, hidden: int | None, config: UseConfig) -> Trial:
+    settings = {"network": row["network"], "hidden": hidden, "selection": row["selection"]}
+    payload = {"name": row["network"], "selected": row["selected"], "n_runs": config.n_runs, "device": config.device}
+    cost = _PER_ENTRY * network(row["network"]).n_nodes * row["top"]
+    if hidden is None:
+        return Trial(JUDGEMENTS, settings, judge_by_classes, {**payload, "n_init": config.n_init}, cost)
+    return Trial(JUDGEMENTS, settings, judge_by_links, {**payload, "hidden": hidden}, cost / 10)
+
+
+def judge_by_classes(name: str, selected: str, n_runs: int, n_init: int, device: str | None) -> list[Row]:
+    """Clusters, and classes learnt from few labels by rows alone and averaged over neighbours."""
+    graph, columns = network(name), np.array(json.loads(selected))
+    assert graph.classes is not None
+    if device is None:
+        clusters = evaluate_selection(graph.features, graph.classes, columns, n_runs=n_runs, n_init=n_init)
+        few = classify_selection(graph.features, graph.classes, columns, adjacency=graph.adjacency, n_runs=n_runs)
+    else:
+        from benchmarks.quality.use.device_protocols import classify_on_device, cluster_on_device
+
+        clusters = cluster_on_device(graph, columns, n_runs=n_runs, n_init=n_init, device=device)
+        few = classify_on_device(graph, columns, n_runs=n_runs, device=device)
+    runs = (clusters.accuracies, clusters.nmis, few.accuracies, few.averaged_accuracies)
+    return [_figures(dict(zip(MEASURES[CLASSES], runs, strict=True)), clusters.n_zero_rows)]
+
+
+def judge_by_links(name: str, hidden: int, selected: str, n_runs: int, device: str | None) -> list[Row]:
+    columns = np.array(json.loads(selected))
+    if device is None:
+        scores = predict_links(network(name).features, split(name, hidden), columns, n_runs=n_runs)
+    else:
+        from benchmarks.quality.use.device_protocols import predict_links_on_device
+
+        scores = predict_links_on_device(
+            network(name).features, split(name, hidden), columns, n_runs=n_runs, device=device
+        )
+    return [_figures({"AUC": scores.aucs}, scores.n_zero_rows)]
+
+
+def _figures(runs: dict[str, FloatArray], n_zero_rows: int) -> Row:
+    means = {name: float(values.mean()) for name, values in runs.items()}
+    return {**means, **{f"{name}_sd": float(values.std()) for name, values in runs.items()}, "n_zero_rows": n_zero_rows}
+
+
+def _identity(settings: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Of a selection's trial, as in its rows, which may name the way besides."""
+    what = settings["group"] if settings["kind"] == VARIANT else settings["method"]
+    return (*(settings[name] for name in ("network", "hidden", "tops", "kind", "seed")), what)

@@ -1,0 +1,81 @@
+"""A measurement in a store: selections first, then what they are judged to be worth."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+from benchmarks.quality.real_networks import VARIANT
+from benchmarks.quality.use import judgements, selections
+from benchmarks.quality.use.use_config import UseConfig
+from blockselect.names import check_known
+from blockselect.reproduction.runner import Progress, run_experiments
+from blockselect.reproduction.store import Store
+from blockselect.reproduction.trial import Row
+
+STORE = "use.sqlite"
+OURS = "own"  # of what to rank again: everything that is made of fits of the default
+
+
+def measure_use(
+    path: Path,
+    config: UseConfig,
+    *,
+    workers: int = 1,
+    judges: int = 1,
+    select_only: bool = False,
+    progress: Progress | None = None,
+) -> tuple[list[Row], list[Row]]:
+    """Rows of selections, each with one judgement, and rows of what failed; stored rows are not made again.
+
+    Parameters
+    ----------
+    path : path
+        The store.
+    config : UseConfig
+    workers, judges : int
+        Processes that select, and that judge.
+    select_only : bool
+        Stop before anything is judged.
+    progress : callable, optional
+        As in `run_experiments`.
+    """
+    with Store(path, config.marks) as store:
+        run_experiments([selections], config, store, workers=workers, progress=progress)
+        if not select_only:
+            run_experiments([judgements], config, store, workers=judges, progress=progress)
+        return _judged(config, store)
+
+
+def forget(path: Path, config: UseConfig, methods: Collection[str], *, failed: bool = False) -> None:
+    """Drop selections, and what failed, so that they are made again; judgements depend on selected features alone."""
+    check_known(methods, [OURS, *config.rivals], what="method to rank again")
+    with Store(path, config.marks) as store:
+        if failed:
+            store.forget_failures()
+        store.forget(
+            trial.key
+            for trial in selections.trials(config, [])
+            if (OURS if trial.settings["kind"] == VARIANT else trial.settings["method"]) in methods
+        )
+
+
+def _judged(config: UseConfig, store: Store) -> tuple[list[Row], list[Row]]:
+    judged, failed = [], []
+    for trial in selections.trials(config, []):
+        for row in store.get(trial.key) or []:
+            if row["error"]:
+                failed.append(row)
+                continue
+            for hidden in judgements.judged_by(row, config):
+                for figures in store.get(judgements.key_of(row, hidden, config)) or []:
+                    if figures["error"]:
+                        failed.append({**row, "error": figures["error"]})
+                    else:
+                        judged.append({**row, **figures, **_as_asked(row), "judged_by": hidden})
+    return judged, failed
+
+
+def _as_asked(row: Row) -> Row:
+    """What is a selection's own: a judgement is shared by equal ones."""
+    return {name: row[name] for name in ("hidden", "error", "warning")}

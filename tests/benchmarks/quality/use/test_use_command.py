@@ -1,0 +1,91 @@
+"""`python -m benchmarks.quality.use`: tables and page, only what is missing the second time, and what it refuses."""
+
+from __future__ import annotations
+
+import time
+
+import pandas as pd
+import pytest
+
+from benchmarks.quality.use import judgements, seen_networks, selections
+from benchmarks.quality.use.__main__ import main
+from benchmarks.quality.use.sweep import STORE
+from blockselect.reproduction.store import Store
+
+SMALL = ["--networks", "planted", "--tops", "4", "8", "--seeds", "2", "--runs", "2", "--starts", "1"]
+
+
+@pytest.fixture
+def here(planted, monkeypatch):
+    """One rival is too slow."""
+    rank = selections.rank_features
+
+    def rank_features(method, *arguments):
+        if method == "lufs":
+            raise TimeoutError("took more than 300 seconds.")
+        return rank(method, *arguments)
+
+    monkeypatch.setattr(selections, "rank_features", rank_features)
+    yield
+    seen_networks.network.cache_clear()
+    seen_networks.split.cache_clear()
+
+
+def test_tables_a_page_and_a_second_call_that_computes_nothing(tmp_path, here, capsys, monkeypatch):
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "quality.md").write_text("# By hand\n\n<!-- judged by use -->\n<!-- end of judged by use -->\n\nThe end.\n")
+    rivals = ["--rivals", "variance", "morans-i", "lufs"]
+    arguments = [*SMALL, *rivals, "--ablation", "--out", str(tmp_path / "out"), "--docs", str(docs)]
+    main(arguments)
+    shown = capsys.readouterr().out
+    table = pd.read_csv(docs / "quality" / "use.csv")
+    assert set(table["method"]) >= {"default", "n_clusters known", "judge off", "variance", "morans-i"}
+    assert table.loc[table["method"] == "variance", "AUC"].notna().all()  # it sees no links: judged without a new fit
+    missing = pd.read_csv(docs / "quality" / "use_missing.csv")
+    assert missing.loc[0, ["method", "reason", "fits"]].tolist() == ["lufs", "took more than 300 seconds.", 4]
+    page = (docs / "quality.md").read_text()
+    assert page.startswith("# By hand\n\n<!-- judged by use -->\nCells at or above")
+    assert page.endswith("<!-- end of judged by use -->\n\nThe end.\n")
+
+    def never(*arguments, **settings):
+        raise AssertionError("made again")
+
+    monkeypatch.setattr(selections, "find", never)
+    monkeypatch.setattr(selections, "rank_features", never)
+    for name in ("evaluate_selection", "classify_selection", "predict_links"):
+        monkeypatch.setattr(judgements, name, never)
+    main(arguments)
+    assert capsys.readouterr().out == shown
+
+
+def test_selections_can_be_judged_elsewhere_and_ranked_again(tmp_path, here, capsys):
+    arguments = [*SMALL, "--rivals", "variance", "--out", str(tmp_path)]
+    main([*arguments, "--select-only"])
+    assert "selections are in" in capsys.readouterr().out
+    with Store(tmp_path / STORE, {"n_runs": 2, "n_init": 1, "version": "0.1.0"}) as store:
+        before = len(store.rows(selections.NAME))
+        assert before
+        assert not store.rows(judgements.JUDGEMENTS)
+    main([*arguments, "--again", "own", "--select-only"])
+    with Store(tmp_path / STORE, {"n_runs": 2, "n_init": 1, "version": "0.1.0"}) as store:
+        assert len(store.rows(selections.NAME)) == before
+
+
+def test_what_takes_too_long_is_stopped_and_what_comes_after_is_not():
+    with pytest.raises(TimeoutError, match=r"took more than 0\.05 seconds"), selections.time_limit(0.05):
+        time.sleep(5)
+    time.sleep(0.1)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--rivals", "morans"), "no rival is called 'morans'"),
+        (("--networks", "nowhere"), "no network 'nowhere' is at hand"),
+        (("--again", "defualt"), "no method to rank again is called 'defualt'"),
+    ],
+)
+def test_what_is_not_known_is_refused(tmp_path, options, message):
+    with pytest.raises(SystemExit, match=message):
+        main(["--out", str(tmp_path), *options])

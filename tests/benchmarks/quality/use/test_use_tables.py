@@ -1,0 +1,73 @@
+"""Tables of use: pooled figures, cells counted by protocol, rivals that are missing."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.quality.real_networks import RIVAL, VARIANT
+from benchmarks.quality.use.own import DEFAULT
+from benchmarks.quality.use.use_tables import make_tables, render
+
+FIGURES = ("ACC", "NMI", "few_labels", "few_labels_averaged")
+
+
+def row(kind, method, value, *, network="cora", top=16, seed=0, hidden=None, sd=0.01):
+    measures = FIGURES if hidden is None else ("AUC",)
+    return {
+        "network": network,
+        "kind": kind,
+        "method": method,
+        "top": top,
+        "seed": seed,
+        "judged_by": hidden,
+        "n_zero_rows": 3,
+        "n_selected": top,
+        **dict.fromkeys(measures, value),
+        **{f"{name}_sd": sd for name in measures},
+    }
+
+
+@pytest.fixture
+def tables():
+    rows = [
+        row(VARIANT, DEFAULT, 0.50, seed=0),
+        row(VARIANT, DEFAULT, 0.54, seed=1),
+        row(RIVAL, "variance", 0.40),
+        row(RIVAL, "morans-i", 0.53),
+        row(VARIANT, DEFAULT, 0.70, hidden=0),
+        row(RIVAL, "morans-i", 0.90, hidden=0),
+        row(VARIANT, DEFAULT, 0.60, network="uai"),
+        row(RIVAL, "variance", 0.30, network="uai"),
+    ]
+    failed = [{"network": "uai", "method": "morans-i", "hidden": None, "seed": 0, "error": "took more than 1 seconds."}]
+    return make_tables(rows, failed)
+
+
+def test_seeds_are_pooled(tables):
+    line = tables["use"].set_index(["network", "method"]).loc["cora", DEFAULT]
+    assert line["ACC"] == pytest.approx(0.52)
+    assert line["ACC_sd"] == pytest.approx((0.01**2 + 0.02**2) ** 0.5, abs=1e-4)
+    assert line["AUC"] == pytest.approx(0.70)
+    assert line["n_seeds"] == 2
+
+
+def test_cells_are_counted_by_protocol_and_network(tables):
+    counts = tables["use_counts"].set_index(["protocol", "network"])
+    of_kmeans = counts.loc[("K-means", "all")]
+    assert of_kmeans[["cells", "at_or_above", "within_one_sd", "below"]].tolist() == [4, 2, 2, 0]
+    assert of_kmeans["mean_margin"] == pytest.approx((2 * -0.01 + 2 * 0.30) / 4)
+    assert counts.loc[("hidden links", "cora"), "below"] == 1
+    assert counts.loc[("few labels", "uai"), "at_or_above"] == 2
+
+
+def test_each_rival_is_counted_where_it_ran(tables):
+    counts = tables["use_each_rival"].set_index(["rival", "protocol"])
+    assert counts.loc[("variance", "K-means"), ["cells", "at_or_above"]].tolist() == [4, 4]
+    assert counts.loc[("morans-i", "K-means"), ["cells", "at_or_above"]].tolist() == [2, 0]
+
+
+def test_what_is_missing_and_what_is_lost_is_shown(tables):
+    shown = render(tables)
+    assert "| uai | morans-i | took more than 1 seconds. |" in shown
+    assert "| cora | hidden links, AUC | 16 (-0.200, morans-i) |" in shown
+    assert "| **default** | 2 / 2 / 0 (+0.145) |" in shown
