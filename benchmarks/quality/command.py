@@ -1,10 +1,12 @@
-"""What the commands that measure share: lines of progress, and files in a folder."""
+"""What the commands that measure share: lines of progress, files in a folder, a limit of time."""
 
 from __future__ import annotations
 
+import signal
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 from blockselect.reproduction.agenda import Standing
@@ -32,3 +34,19 @@ def progress_lines() -> Callable[[Standing], None]:
             print(f"{standing.done} of {standing.known} trials{left}", file=sys.stderr)
 
     return report
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Raise TimeoutError in what takes longer, as soon as it is back in Python; in the main thread of a process."""
+
+    def stop(*_: object) -> None:
+        raise TimeoutError(f"took more than {seconds:g} seconds.")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

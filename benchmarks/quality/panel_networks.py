@@ -1,4 +1,4 @@
-"""Planted networks of every kind of feature: signed, counts and binary, sparse and dense, with few and many blocks."""
+"""Planted networks of every kind of feature, signed, positive, counts, binary, and of few and many blocks."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from scipy import sparse
 from scipy.special import expit, logit
 from sklearn.preprocessing import StandardScaler
 
+from benchmarks.quality.regimes import find_regime
 from blockselect.datasets.synthetic import make_attributed_blocks
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
 
 MARKERS_A_BLOCK = 4
 NOISE_A_MARKER = 4  # columns with the values of a marker, at random nodes
 STRENGTHS = (2.0, 6.0)  # of the markers of the weakest and the strongest block: standard errors of a block's mean
+MEAN_DEGREE = 20.0  # where the regime says nothing of it
 _DENSE = 0.5  # share of non-zeros from which features are a NumPy array
 
 Draw = Callable[[float, np.ndarray, np.random.Generator], np.ndarray]
@@ -30,6 +32,7 @@ class Cell:
     density: float  # share of non-zero values, about
     n_blocks: int
     n_nodes: int
+    regime: str = "assortative"  # a key of REGIMES: how blocks connect
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,6 +60,14 @@ def _signed(density: float, shift: np.ndarray, rng: np.random.Generator) -> np.n
     return standard if density >= 1 else standard * (rng.random(shift.shape) < density)
 
 
+def _positive(density: float, shift: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Positive measurements with a long tail, their mean up by `shift` standard deviations; some left out at random."""
+    shape = 2.0  # of a gamma distribution, which is its mean and its variance
+    relative_sd = ((shape + 1) / (shape * density) - 1) ** 0.5  # of all values, those left out among them
+    values = rng.gamma(shape, size=shift.shape) * (1 + shift * relative_sd)
+    return values if density >= 1 else values * (rng.random(shift.shape) < density)
+
+
 def _counts(density: float, shift: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Poisson counts, their rate up by `shift` standard deviations."""
     rate = -np.log1p(-min(density, 0.995))
@@ -69,14 +80,15 @@ def _binary(density: float, shift: np.ndarray, rng: np.random.Generator) -> np.n
     return (rng.random(shift.shape) < expit(odds)).astype(np.float64)
 
 
-KINDS: dict[str, Draw] = {"signed": _signed, "counts": _counts, "binary": _binary}
+KINDS: dict[str, Draw] = {"signed": _signed, "positive": _positive, "counts": _counts, "binary": _binary}
 
 
 def plant_cell(cell: Cell, seed: int) -> PanelNetwork:
     """A network of a cell. Blocks differ in how strongly they are marked, so that the best scores repeat some."""
     rng = np.random.default_rng(seed)
+    links = {"mean_degree": MEAN_DEGREE, **find_regime(cell.regime)}
     frame = make_attributed_blocks(
-        cell.n_nodes, cell.n_blocks, mean_degree=20, n_informative=0, n_redundant=0, n_noise=1, random_state=seed
+        cell.n_nodes, cell.n_blocks, n_informative=0, n_redundant=0, n_noise=1, random_state=seed, **links
     )
     marks = np.repeat(np.arange(cell.n_blocks), MARKERS_A_BLOCK)
     strengths = rng.permutation(np.linspace(*STRENGTHS, cell.n_blocks))[marks] / (cell.n_nodes / cell.n_blocks) ** 0.5

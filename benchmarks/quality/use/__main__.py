@@ -37,6 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             ablation=given.ablation,
             tops=tuple(given.tops),
             n_seeds=given.seeds,
+            n_rival_seeds=given.rival_seeds,
             n_runs=given.runs,
             n_init=given.starts,
             limit=given.limit,
@@ -79,7 +80,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--rivals", nargs="*", metavar="NAME", help="default: every other method of the registry")
     parser.add_argument("--ablation", action="store_true", help="also the default with parts left out or changed")
     parser.add_argument("--tops", nargs="+", type=int, default=use_config.TOPS, metavar="D", help="numbers of features")
-    parser.add_argument("--seeds", type=int, default=use_config.SEEDS, help="of methods, and of the hidden links")
+    parser.add_argument("--seeds", type=int, default=use_config.SEEDS, help="of the default")
+    parser.add_argument("--rival-seeds", type=int, default=1, help="of rivals that are random")
     parser.add_argument("--runs", type=int, default=use_config.RUNS, help="of every protocol")
     parser.add_argument("--starts", type=int, default=use_config.INIT, help="of K-means in a run")
     parser.add_argument("--limit", type=float, default=use_config.LIMIT, help="seconds that a rival may take")

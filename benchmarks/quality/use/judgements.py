@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.quality.real_networks import RIVAL, VARIANT
 from benchmarks.quality.use import selections
 from benchmarks.quality.use.seen_networks import network, split
-from benchmarks.quality.use.use_config import UseConfig
+from benchmarks.quality.use.use_config import HIDDEN, UseConfig
 from blockselect.arrays import FloatArray
 from blockselect.evaluation import classify_selection, evaluate_selection, predict_links
 from blockselect.reproduction.trial import Row, Trial
@@ -30,18 +30,18 @@ def trials(config: UseConfig, rows: list[Row]) -> list[Trial]:
     for row in rows:
         if row.get("selection") is None or _identity(row) not in asked:  # the store may hold those of other calls
             continue
-        for hidden in judged_by(row, config):
+        for hidden in judged_by(row):
             trial = _trial(row, hidden, config)
             found[trial.key] = trial
     return list(found.values())
 
 
-def judged_by(row: Row, config: UseConfig) -> list[int | None]:
-    """None: classes; a seed: the links it hides. What sees no links is judged by every set of them."""
+def judged_by(row: Row) -> list[int | None]:
+    """None: classes; a seed: the links it hides. What sees no links selects the same when some are hidden."""
     if row["hidden"] is not None:
         return [row["hidden"]]
     blind = row["kind"] == RIVAL and not selections.reads_links(row["method"])
-    return [None, *config.seeds] if blind else [None]
+    return [None, HIDDEN] if blind else [None]
 
 
 def key_of(row: Row, hidden: int | None, config: UseConfig) -> str:

@@ -1,15 +1,14 @@
-"""Selections: what every method selects on every network, once with all links and once for each set of hidden ones."""
+"""Selections: what every method selects on every network, once with all links and once with some of them hidden."""
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
+from benchmarks.quality.command import time_limit
 from benchmarks.quality.real_networks import RIVAL, VARIANT, is_random, taken
 from benchmarks.quality.use.own import ABLATION, OWN, find, select
 from benchmarks.quality.use.seen_networks import n_classes, network, seen
-from benchmarks.quality.use.use_config import UseConfig
+from benchmarks.quality.use.use_config import HIDDEN, UseConfig
 from blockselect.evaluation.comparison import rank_features
 from blockselect.registry import find_method
 from blockselect.reproduction.trial import Row, Trial
@@ -26,7 +25,7 @@ def trials(config: UseConfig, rows: list[Row]) -> list[Trial]:
         graph = network(name)
         tops = [top for top in config.tops if top < graph.n_features]
         cost = _PER_ENTRY * graph.n_nodes * graph.n_features
-        for hidden in (None, *config.seeds):
+        for hidden in (None, HIDDEN):
             for settings in [*_own(config, hidden), *_rivals(config, hidden)]:
                 identity = {"network": name, "hidden": hidden, "tops": str(tops), **settings}
                 payload = {"name": name, "hidden": hidden, "tops": tops, "seed": settings["seed"]}
@@ -63,33 +62,16 @@ def select_by_rival(
     return [taken(ranked, top) for top in tops]
 
 
-@contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
-    """Raise TimeoutError in what takes longer, as soon as it is back in Python; in the main thread of a process."""
-
-    def stop(*_: object) -> None:
-        raise TimeoutError(f"took more than {seconds:g} seconds.")
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-
-
 def _own(config: UseConfig, hidden: int | None) -> list[Row]:
     groups = ["own", "ablation"] if config.ablation and hidden is None else ["own"]
-    seeds = config.seeds if hidden is None else [hidden]
+    seeds = range(config.n_seeds)
     return [{"kind": VARIANT, "group": group, "seed": seed} for group in groups for seed in seeds]
 
 
 def _rivals(config: UseConfig, hidden: int | None) -> list[Row]:
-    if hidden is None:
-        return [
-            {"kind": RIVAL, "method": method, "seed": seed}
-            for method in config.rivals
-            for seed in (config.seeds if is_random(method) else [0])
-        ]
-    return [{"kind": RIVAL, "method": method, "seed": hidden} for method in config.rivals if reads_links(method)]
+    return [
+        {"kind": RIVAL, "method": method, "seed": seed}
+        for method in config.rivals
+        if hidden is None or reads_links(method)
+        for seed in range(config.n_rival_seeds if is_random(method) else 1)
+    ]

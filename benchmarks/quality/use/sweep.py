@@ -67,7 +67,7 @@ def _judged(config: UseConfig, store: Store) -> tuple[list[Row], list[Row]]:
             if row["error"]:
                 failed.append(row)
                 continue
-            for hidden in judgements.judged_by(row, config):
+            for hidden in judgements.judged_by(row):
                 for figures in store.get(judgements.key_of(row, hidden, config)) or []:
                     if figures["error"]:
                         failed.append({**row, "error": figures["error"]})

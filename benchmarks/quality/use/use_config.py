@@ -14,6 +14,7 @@ TOPS = (16, 64, 128, 200, 600)
 SEEDS = 3
 RUNS = 20
 INIT = 10
+HIDDEN = 0  # seed of the links that are hidden: the same for all
 LIMIT = 300.0
 
 
@@ -25,15 +26,12 @@ class UseConfig:
     rivals: Sequence[str] = RIVALS  # names in SELECTORS
     ablation: bool = False  # also parts of the default left out or changed
     tops: tuple[int, ...] = TOPS  # numbers of features
-    n_seeds: int = SEEDS  # of whatever is random in a method, and of the links that are hidden
+    n_seeds: int = SEEDS  # of the default
+    n_rival_seeds: int = 1  # of rivals that are random
     n_runs: int = RUNS  # of every protocol
     n_init: int = INIT  # starts of K-means in a run
     limit: float = LIMIT  # seconds that a rival may take
     device: str | None = None  # a torch device; None: the protocols of the library
-
-    @property
-    def seeds(self) -> range:
-        return range(self.n_seeds)
 
     @property
     def marks(self) -> dict[str, Any]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 
-from benchmarks.quality import panel
-from benchmarks.quality.panel_networks import KINDS, Cell, plant_cell
+from benchmarks.quality.panel_networks import Cell, plant_cell
+from benchmarks.quality.panel_trials import DENSITIES
 
-EVERY = [(kind, density) for kind, densities in panel.DENSITIES.items() for density in densities]
+EVERY = [(kind, density) for kind, densities in DENSITIES.items() for density in densities]
 
 
 def values_of(network):
@@ -24,7 +23,8 @@ def test_features_have_the_kind_and_density_asked_for(kind, density):
     assert values.shape == (400, 4 * 4 * 5)
     assert np.mean(values != 0) == pytest.approx(density, abs=0.1)
     whole = (values == np.round(values)).all()
-    assert (whole, values.min() < 0, values.max() > 1) == (kind != "signed", kind == "signed", kind != "binary")
+    of_kind = (kind in ("counts", "binary"), kind == "signed", kind != "binary")
+    assert (whole, values.min() < 0, values.max() > 1) == of_kind
 
 
 @pytest.mark.parametrize(("kind", "density"), EVERY)
@@ -57,29 +57,8 @@ def test_precision_and_coverage_count_markers_and_blocks():
     assert (network.precision(np.array([], dtype=int)), network.coverage(np.array([], dtype=int))) == (0, 0)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_default_takes_every_kind(kind):
-    row = panel.measure(Cell(kind, 0.5, 4, 300), "block-model", seed=0)
-    assert row["error"] == ""
-    assert row["precision"] > 0.3  # chance: 0.2
-
-
-def test_a_method_that_cannot_take_the_features_is_a_row_with_its_error():
-    row = panel.measure(Cell("signed", 1.0, 4, 200), "mmpop", seed=0)  # looks at which values are zero: none
-    assert "constant" in row["error"]
-
-
-def test_rows_are_written_as_csv(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(panel, "cells", lambda full: [Cell("counts", 0.1, 4, 100)])
-    panel.main(["--out", str(tmp_path / "panel.csv"), "--methods", "variance,hotspot", "--seeds", "2"])
-    table = pd.read_csv(tmp_path / "panel.csv")
-    assert table["method"].tolist() == ["variance", "variance", "hotspot", "hotspot"]
-    assert table[["precision", "coverage"]].notna().all(axis=None)
-    assert "hotspot" in capsys.readouterr().out
-
-
-def test_the_full_panel_holds_what_the_small_one_has():
-    small, full = list(panel.cells(full=False)), list(panel.cells(full=True))
-    assert set(small) < set(full)
-    assert max(cell.n_nodes for cell in full) == 20_000
-    assert {cell.n_blocks for cell in full} == {4, 12, 20, 40}
+def test_regimes_change_how_blocks_connect():
+    whole, thin = (
+        plant_cell(Cell("binary", 0.1, 4, 200, regime), seed=0).graph for regime in ("assortative", "sparse")
+    )
+    assert thin.n_links < whole.n_links / 3

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pandas as pd
 import pytest
 
@@ -43,7 +41,7 @@ def test_tables_a_page_and_a_second_call_that_computes_nothing(tmp_path, here, c
     assert set(table["method"]) >= {"default", "n_clusters known", "judge off", "variance", "morans-i"}
     assert table.loc[table["method"] == "variance", "AUC"].notna().all()  # it sees no links: judged without a new fit
     missing = pd.read_csv(docs / "quality" / "use_missing.csv")
-    assert missing.loc[0, ["method", "reason", "fits"]].tolist() == ["lufs", "took more than 300 seconds.", 4]
+    assert missing.loc[0, ["method", "reason", "fits"]].tolist() == ["lufs", "took more than 300 seconds.", 2]
     page = (docs / "quality.md").read_text()
     assert page.startswith("# By hand\n\n<!-- judged by use -->\nCells at or above")
     assert page.endswith("<!-- end of judged by use -->\n\nThe end.\n")
@@ -70,12 +68,6 @@ def test_selections_can_be_judged_elsewhere_and_ranked_again(tmp_path, here, cap
     main([*arguments, "--again", "own", "--select-only"])
     with Store(tmp_path / STORE, {"n_runs": 2, "n_init": 1, "version": "0.1.0"}) as store:
         assert len(store.rows(selections.NAME)) == before
-
-
-def test_what_takes_too_long_is_stopped_and_what_comes_after_is_not():
-    with pytest.raises(TimeoutError, match=r"took more than 0\.05 seconds"), selections.time_limit(0.05):
-        time.sleep(5)
-    time.sleep(0.1)
 
 
 @pytest.mark.parametrize(
