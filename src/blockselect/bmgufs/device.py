@@ -6,7 +6,7 @@ with a score of zero and keep it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,6 @@ import numpy as np
 from scipy import sparse
 
 from blockselect.arrays import Array, Features
-from blockselect.blockmodels.model import BlockModel
 from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.gram_squared import DenseGramSquared, Form, GramSquared
 from blockselect.bmgufs.low_rank_gram import LowRankGramSquared
@@ -86,32 +85,9 @@ def dense_gram_on_device(features: Features, *, dtype: Any, device: str) -> Dens
     m = filled_up(features.shape[1])
     gram = torch.zeros((m, m), dtype=_torch_dtype(torch, dtype), device=device)
     with float32_products(gram, tfloat32=False):
-        for _, slab in _dense_slabs(features, m, gram):
+        for slab in _dense_slabs(features, m, gram):
             gram.addmm_(slab.T, slab)
     return DenseGramSquared(gram.square_())
-
-
-def statistics_on_device(
-    features: Features, models: Sequence[BlockModel], *, dtype: Any, device: str
-) -> DeviceStatistics:
-    """Block statistics of features in memory, made on the device from dense slabs of rows."""
-    torch = import_torch(device)
-    n_features = features.shape[1]
-    c, k, m = len(models), max(model.n_blocks for model in models), filled_up(n_features)
-    labels = torch.asarray(np.array([model.labels for model in models], dtype=np.int64), device=device)  # (c, n)
-    sizes, density = np.zeros((c, k)), np.zeros((c, k, k))
-    for i, model in enumerate(models):
-        sizes[i, : model.n_blocks] = model.block_sizes
-        density[i, : model.n_blocks, : model.n_blocks] = model.density
-    sums = torch.zeros((c * k, m), dtype=_torch_dtype(torch, dtype), device=device)
-    with float32_products(sums, tfloat32=False):
-        for rows, slab in _dense_slabs(features, m, sums):
-            F = torch.nn.functional.one_hot(labels[:, rows], k).permute(0, 2, 1)  # (c, k, rows)
-            sums.addmm_(F.reshape(c * k, -1).to(sums.dtype), slab)
-    place = {"dtype": sums.dtype, "device": device}
-    sizes, density = torch.asarray(sizes, **place), torch.asarray(density, **place)
-    means = sums.reshape(c, k, m) / torch.where(sizes > 0, sizes, 1)[..., None]
-    return DeviceStatistics.from_parts(means, sizes, density, n_features)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -167,7 +143,7 @@ def _filled(array: Any, shape: tuple[int, ...], device: str) -> Array:
     return filled
 
 
-def _dense_slabs(features: Features, n_columns: int, like: Array) -> Iterator[tuple[slice, Array]]:
+def _dense_slabs(features: Features, n_columns: int, like: Array) -> Iterator[Array]:
     """Rows of the features as dense tensors on the device of `like`, filled up to `n_columns`, some at a time."""
     torch = import_torch(str(like.device))
     n = features.shape[0]
@@ -183,7 +159,7 @@ def _dense_slabs(features: Features, n_columns: int, like: Array) -> Iterator[tu
             slab.index_put_(places, values, accumulate=True)
         else:
             slab[:, : some.shape[1]] = torch.asarray(some, device=like.device).to(like.dtype)
-        yield rows, slab
+        yield slab
 
 
 def _torch_dtype(torch: Any, dtype: Any) -> Any:
