@@ -41,10 +41,10 @@ from blockselect.graphs.cap_weights import cap_weights
 from blockselect.graphs.neighbours import N_NEIGHBORS
 from blockselect.inspection.circularity import warn_if_made_from_features
 from blockselect.inspection.discoveries import DEFAULT_LEVEL, Discoveries, check_testable, match_blocks
+from blockselect.inspection.reselection import n_looked_at
 
 _ROUNDS_AGAIN = 3  # of refinement on a resampled graph: its optimum is near
 _MEAN_DENSITY = 1e-3  # to which densities are scaled before they are smoothed: that of a sparse graph
-_LOOKED_AT_TIMES, _LOOKED_AT_BESIDES = 3, 200  # features that come near being selected, as `reselection` has them
 _SEARCH_EVERY, _NEW_STARTS = 4, 2  # resampled graphs of which one has new blocks, and of how many starts
 
 
@@ -484,8 +484,7 @@ class BlockModelSelector(DescentSelector):
         if self._way == PLAIN:
             return scores
         priorities = np.zeros(len(scores))
-        n_looked_at = self.n_features_ * _LOOKED_AT_TIMES + _LOOKED_AT_BESIDES
-        priorities[evidence.order(self._way, scores, n_looked_at)] = 1 / np.arange(1, len(scores) + 1)
+        priorities[evidence.order(self._way, scores, n_looked_at(self.n_features_))] = 1 / np.arange(1, len(scores) + 1)
         return np.where(scores > 0, priorities, 0.0)
 
     def _found_anew(self, likelihood: JointLikelihood, graph: AttributedGraph, rng: np.random.Generator) -> BlockModel:

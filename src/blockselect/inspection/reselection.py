@@ -21,7 +21,7 @@ MIN_RESAMPLES = 3  # fewer give no spread
 _BOUND = 5.0  # of a margin: e⁵ times the threshold is as sure as it gets
 _N_LOCATIONS = 101
 _N_ROUNDS = 10  # of expectation and maximisation: few, so that the locations found stay a smooth curve
-_NEAR_TIMES, _NEAR_AT_LEAST = 3, 200  # features looked at: so many times those selected, and so many besides
+_NEAR_TIMES, _NEAR_BESIDES = 3, 200  # features looked at: so many times those selected, and so many besides
 _SURE_ENOUGH = 1e3  # degrees of freedom of spreads that look all the same
 _SMALLEST_SPREAD = 1e-9
 _SHARES = np.linspace(0, 1, 5)  # of the margins in the mixture of both estimates
@@ -86,9 +86,14 @@ def _check_scores(resampled_scores: FloatArray, n_selected: int) -> FloatArray:
     return scores
 
 
+def n_looked_at(n_selected: int) -> int:
+    """How many of the best features a resample is asked for: the others do not come near being selected."""
+    return _NEAR_TIMES * n_selected + _NEAR_BESIDES
+
+
 def _near_the_cut(scores: FloatArray, n_selected: int) -> NDArray[np.bool_]:
     """Features that some resample ranks among so many that the others need not be looked at: (m,)."""
-    n_near = _NEAR_TIMES * n_selected + _NEAR_AT_LEAST
+    n_near = n_looked_at(n_selected)
     if n_near >= scores.shape[1]:
         return np.ones(scores.shape[1], dtype=bool)
     near = np.argpartition(-scores, n_near, axis=1)[:, :n_near]
