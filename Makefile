@@ -8,7 +8,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 test fast coverage fuzz shapes shuffled: export OMP_NUM_THREADS = 1
 
-.PHONY: demo test check fast lint coverage fuzz shapes shuffled lowest audit mutants torch single-cell bench bench-scale dist clean
+.PHONY: demo test check fast lint coverage fuzz shapes shuffled lowest audit mutants torch single-cell docs bench bench-scale dist clean
 
 # The command with its pictures: enough for the demo.
 $(VENV)/.cli: pyproject.toml
@@ -88,6 +88,17 @@ single-cell:
 	  tests/graphs/io/test_write.py tests/baselines/by_network/test_moran.py
 	$(VENV)-single-cell/bin/python examples/single_cell.py
 
+# The site in docs/_build/html: pages, API and the examples, which are run. A warning, an example that raises or a link that leads
+# nowhere is an error. Nothing is downloaded but the packages.
+$(VENV)/.docs: $(VENV)/.dev
+	$(INSTALL) --editable '.[docs]'
+	touch $@
+
+docs: export OMP_NUM_THREADS = 1
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -b html docs docs/_build/html
+	$(BIN)/python scripts/check_site.py docs/_build/html
+
 # One table of ratios, beside the stored one; ARGS=--save stores the new one. More networks: BLOCKSELECT_DATA=folder.
 bench: $(VENV)/.dev
 	$(INSTALL) --editable '.[bench]'
@@ -106,4 +117,5 @@ dist: $(VENV)/.dev
 	$(BIN)/python scripts/check_dist.py dist
 
 clean:
+	rm -rf docs/_build docs/gallery docs/api/generated
 	rm -rf $(VENV) $(VENV)-single-cell .venv-lowest build dist .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache blockselect-demo

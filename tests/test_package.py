@@ -21,7 +21,7 @@ SOURCE = ROOT / "src" / "blockselect"
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 TEXT = {".cff", ".cfg", ".html", ".ini", ".j2", ".md", ".py", ".rst", ".toml", ".txt", ".yaml", ".yml"}
 HIDDEN = {".ci", ".github", ".pre-commit-config.yaml"}  # what else begins with a dot is not ours
-BUILT = {"build", "dist", "htmlcov", "blockselect-demo", "__pycache__"}
+BUILT = {"build", "dist", "htmlcov", "blockselect-demo", "__pycache__", "_build", "gallery", "generated"}
 
 HOSTS = re.compile(r"\b(?:pypi\.org|pythonhosted\.org|anaconda\.org|download\.pytorch\.org)\b")
 MACHINE_PATHS = re.compile(r"(?<![\w.~$/-])/(?:work|root|opt|home/\w+|Users/\w+)/|\b[A-Z]:\\Users\\")

@@ -6,6 +6,8 @@ import multiprocessing
 import operator
 import os
 import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -62,3 +64,21 @@ def test_ctrl_c_stops_the_other_process():
     with pytest.raises(KeyboardInterrupt):
         in_python(f"{interrupt} or __import__('time').sleep(600)")
     assert ours() == before
+
+
+UNGUARDED = """
+from blockselect.evaluation.process import CallError, measure_in_fresh_process
+
+try:
+    measure_in_fresh_process(len, bytes(10**6))  # more than a pipe holds
+except CallError as error:
+    print(error)
+"""
+
+
+def test_a_script_that_starts_processes_when_it_is_read_gets_an_answer(tmp_path):
+    """The new process reads the script first, and fails: the one that waits for it must not wait for ever."""
+    script = tmp_path / "script.py"
+    script.write_text(UNGUARDED, encoding="utf-8")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, check=True)
+    assert 'make the call below `if __name__ == "__main__":`' in done.stdout

@@ -65,13 +65,13 @@ class BlockModel:
         return cls(labels, density, _relative_error(adjacency, weight, sizes, density), family)
 
     def reflected(self) -> BlockModel:
-        """The same blocks with the absolute value of their graph as density: |F M Fᵀ|, entries below zero set to zero.
+        """The same blocks with the absolute value of their graph as density, ``|F M Fᵀ|``; entries below zero become 0.
 
         The density that scores induce, M̂ = D̄ diag(r) D̄ᵀ, is positive semi-definite, hence strong on its diagonal. That
         of blocks that link to others rather than within is not: no scores can follow it, and the profile loss then
         avoids the very features that mark the blocks. The absolute value measures how alike two blocks link. With S the
-        diagonal matrix of the block sizes and S^½ M S^½ = V diag(λ) Vᵀ, the new density is S^-½ V diag(|λ|) Vᵀ S^-½. A
-        density that is positive semi-definite stays what it is.
+        diagonal matrix of the block sizes and S^½ M S^½ = V diag(λ) Vᵀ, the density is ``S^-½ V diag(|λ|) Vᵀ S^-½``.
+        A density that is positive semi-definite stays what it is.
 
         Labels, family and relative error are kept: the error is that of the blocks with their true density.
 

@@ -41,16 +41,19 @@ def measure_in_fresh_process(function: Callable[..., Any], *arguments: Any) -> M
         With the message of what the function raised, or how its process ended.
     """
     context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_answer, args=(theirs, function, arguments), daemon=True)
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_answer, args=(theirs,), daemon=True)
+    began = False
     try:
         with _interrupts_wait():
             process.start()
         theirs.close()
+        began = ours.recv()
+        ours.send((function, arguments))  # not with the process: where that dies early, its start would wait for ever
         answer = ours.recv()
-    except EOFError:
+    except (EOFError, ConnectionError):
         process.join()
-        raise CallError(_how_it_died(process.exitcode)) from None
+        raise CallError(_how_it_died(process.exitcode, began)) from None
     finally:
         if process.pid is not None:
             process.kill()
@@ -74,7 +77,9 @@ def peak_memory() -> int | None:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
-def _answer(connection: Connection, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
+def _answer(connection: Connection) -> None:
+    connection.send(True)
+    function, arguments = connection.recv()
     base = peak_memory()
     start = time.perf_counter()
     try:
@@ -99,7 +104,12 @@ def _interrupts_wait() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _how_it_died(exit_code: int | None) -> str:
+def _how_it_died(exit_code: int | None, began: bool) -> str:
+    if not began:
+        return (
+            f"its process ended with exit code {exit_code} before it began; a new process reads the script that starts "
+            'it, so in a script make the call below `if __name__ == "__main__":`.'
+        )
     if exit_code is not None and exit_code < 0:
         hint = "; perhaps memory ran out" if -exit_code == signal.SIGKILL else ""
         return f"its process was ended by {signal.Signals(-exit_code).name}{hint}."

@@ -28,7 +28,7 @@ class MCFS(FeatureGuidedSelector):
 
     The c smoothest non-constant functions on the affinity graph, the eigenvectors of Ly = λDy with the smallest λ,
     separate its clusters. Least angle regression explains each by at most d features (d is `n_features_to_select`):
-    min ‖y_k − Xa_k‖², and a feature scores max_k |a_kj|. Those that no regression uses score 0 and are never selected.
+    min ‖y_k − Xa_k‖², and a feature scores ``max_k |a_kj|``. Those that no regression uses score 0: never selected.
 
     Checked against published code, but for two things that code gets wrong: it scores max a_kj, so that a feature with
     a negative coefficient is lost; and it leaves out whichever eigenvector comes first, which is the constant one only
@@ -52,7 +52,7 @@ class MCFS(FeatureGuidedSelector):
     Attributes
     ----------
     scores_, criterion_ : array of shape (m,)
-        max_k |a_kj|.
+        ``max_k |a_kj|``.
     ranking_, support_, n_features_
         As in every selector: rank 1 is the best, which features are selected, and how many.
     coefficients_ : array of shape (m, c)

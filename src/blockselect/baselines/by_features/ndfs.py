@@ -84,7 +84,7 @@ class NDFS(FeatureGuidedSelector):
         As in every selector: rank 1 is the best, which features are selected, and how many.
     coefficients_, clusters_ : arrays of shape (m, c) and (n, c)
         (paper: Z, F)
-    history_ : array of shape (n_iter_,)
+    history_ : array of shape (`n_iter_`,)
         The objective after each iteration. Without quirks it falls, up to rounding.
     n_iter_ : int
         Iterations made.

@@ -75,7 +75,7 @@ class UDFS(FeatureGuidedSelector):
         As in every selector: rank 1 is the best, which features are selected, and how many.
     coefficients_ : array of shape (m, c)
         (paper: Z)
-    history_ : array of shape (n_iter_,)
+    history_ : array of shape (`n_iter_`,)
         The objective after each iteration. It falls, up to rounding.
     n_iter_ : int
         Iterations made.

@@ -20,15 +20,15 @@ class ADAPT(LinkModelSelector):
 
     ADAPT-style, after adaptive unsupervised feature selection [1]_. Nodes i and j link with probability
     σ(x_iᵀ diag(s) x_j + b), and each node spreads a strength of 1 over the nodes N(i) it is linked with, more on those
-    that are alike in the selected features:
+    that are alike in the selected features::
 
         min  (−Σ_{i<j} [A_ij log σ_ij + (1 − A_ij) log(1 − σ_ij)] + λ 1ᵀs) / |E|
              + α/n Σ_i Σ_{j∈N(i)} (P_ij d_ij + μ P_ij²),   s ∈ [0, 1], rows of P on the simplex,
 
     where d_ij = ‖diag(√s)(x_i − x_j)‖² / δ and δ is the mean of ‖x_i − x_j‖² over all links. The score of a feature is
-    s. |E| is the number of links. X is first divided by the mean absolute value of its non-zero entries; that and the
-    divisions above make the settings independent of the size and scale of the data. The sum over pairs runs over all
-    links and a fixed draw of non-links, weighted to stand for all of them. In turns: P in closed form, each row of
+    s. ``|E|`` is the number of links. X is first divided by the mean absolute value of its non-zero entries; that and
+    the divisions above make the settings independent of the size and scale of the data. The sum over pairs runs over
+    all links and a fixed draw of non-links, weighted to stand for all of them. In turns: P in closed form, each row of
     −d/2μ projected onto the simplex; s and b by L-BFGS-B within the bounds. A node without links has no row of P. Link
     weights are not read. Reconstructed: no claim of fidelity.
 
@@ -73,7 +73,7 @@ class ADAPT(LinkModelSelector):
         How many are selected.
     intercept_ : float
         (paper: b)
-    history_ : array of shape (n_iter_,)
+    history_ : array of shape (`n_iter_`,)
         Objective after each turn; it never rises.
     n_iter_ : int
         Turns made.

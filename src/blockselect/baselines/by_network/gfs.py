@@ -22,12 +22,12 @@ class GFS(LinkModelSelector):
     """Select the features that generate the links and the other features of a network, without labels.
 
     GFS-style, after generative feature selection [1]_. Nodes i and j link with probability σ(x_iᵀ diag(s) x_j + b), and
-    a linear map V reconstructs all features of a node from the selected ones:
+    a linear map V reconstructs all features of a node from the selected ones::
 
         min  (−Σ_{i<j} [A_ij log σ_ij + (1 − A_ij) log(1 − σ_ij)] + λ 1ᵀs) / |E|
              + α (‖X − X diag(s) V‖² + ρ‖V‖²) / ‖X‖²,   s ∈ [0, 1].
 
-    The score of a feature is s. |E| is the number of links. X is first divided by the mean absolute value of its
+    The score of a feature is s. ``|E|`` is the number of links. X is first divided by the mean absolute value of its
     non-zero entries; that and both divisions above make the settings independent of the size and scale of the data.
     Without the ridge ρ, any s > 0 would do as well as s = 1, with a larger V. V may have a low rank, with rows in the
     span of the leading right singular vectors of X. The sum over pairs runs over all links and a fixed draw of
@@ -77,7 +77,7 @@ class GFS(LinkModelSelector):
         How many are selected.
     intercept_ : float
         (paper: b)
-    history_ : array of shape (n_iter_,)
+    history_ : array of shape (`n_iter_`,)
         Objective after each turn; it never rises.
     n_iter_ : int
         Turns made.

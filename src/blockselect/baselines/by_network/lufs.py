@@ -75,7 +75,7 @@ class LUFS(NetworkGuidedSelector):
         Smoothest combination first. (paper: Z)
     social_dimensions_ : array of shape (n,)
         The group of each node. (paper: H)
-    history_ : array of shape (n_iter_,)
+    history_ : array of shape (`n_iter_`,)
         The objective after each iteration. It falls, up to rounding.
     n_iter_ : int
         Iterations made.

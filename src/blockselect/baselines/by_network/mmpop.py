@@ -30,7 +30,7 @@ LOSSES: dict[str, Callable[[FloatArray], tuple[FloatArray, FloatArray]]] = {
 class MMPOP(NetworkGuidedSelector):
     """Select the features under which each node is more like those it links with than like others, without labels.
 
-    For a link i–j and a node k that i is not linked with, x_iᵀ diag(w) x_j should exceed x_iᵀ diag(w) x_k [1]_:
+    For a link i–j and a node k that i is not linked with, x_iᵀ diag(w) x_j should exceed x_iᵀ diag(w) x_k [1]_::
 
         min  mean_ijk loss(wᵀ(x_i ∘ (x_j − x_k))) + λ‖w‖₁,  0 ≤ w ≤ 1,
 

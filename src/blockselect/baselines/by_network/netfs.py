@@ -80,7 +80,7 @@ class NetFS(NetworkGuidedSelector):
         How strongly each node belongs to each community. (paper: U)
     explained_ : float
         1 − ‖A − UUᵀ‖²/‖A‖², the share of the network that the communities explain.
-    history_ : array of shape (n_iter_,)
+    history_ : array of shape (`n_iter_`,)
         The objective after each iteration. It falls, up to rounding.
     n_iter_ : int
         Iterations made.

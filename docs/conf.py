@@ -1,0 +1,79 @@
+"""How the site is built: `make docs`, offline, with every warning an error."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import blockselect
+
+sys.path.insert(0, str(Path(__file__).parent / "extensions"))
+
+project = "blockselect"
+author = "The blockselect developers"
+project_copyright = author
+version = release = blockselect.__version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+    "api_members",  # ours, in extensions/
+]
+exclude_patterns = ["_build", "api/templates", "extensions"]
+templates_path = ["api/templates"]
+nitpicky = False
+show_warning_types = True
+
+# Pages in Markdown; headings get anchors as GitHub makes them, so that links work on disk and in the site.
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 4
+
+# API: a page for each public name.
+autosummary_generate = True
+autodoc_typehints = "none"  # numpydoc shows the types that the docstrings state
+autodoc_member_order = "bysource"
+numpydoc_show_class_members = False  # the template of a class lists them
+numpydoc_show_inherited_class_members = False
+numpydoc_xref_param_type = False
+default_role = "code"
+
+# Examples: run while the site is built. One that raises fails the build.
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"\.py$" if find_spec("scanpy") else r"/(?!single_cell)\w+\.py$",
+    "within_subsection_order": "gallery_order.place",
+    "doc_module": ("blockselect",),
+    "reference_url": {"blockselect": None},
+    "download_all_examples": False,
+    "show_memory": False,
+    "write_computation_times": False,
+    "remove_config_comments": True,
+    "matplotlib_animations": False,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "blockselect"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sourcelink = False
+html_theme_options = {
+    "navbar_align": "left",
+    "header_links_before_dropdown": 6,
+    "navbar_end": ["theme-switcher"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "show_prev_next": True,
+    "navigation_with_keys": False,
+    "show_toc_level": 2,
+}
+html_sidebars = {"index": []}
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True

@@ -1,0 +1,49 @@
+"""What an API page shows of a class: members of our own, and the fields of a record with the comments beside them."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import inspect
+import textwrap
+from typing import Any
+
+
+def record_fields(record: type) -> dict[str, str]:
+    """Fields of a dataclass with the comment that stands in their line of the source."""
+    source = textwrap.dedent(inspect.getsource(record))
+    lines = source.splitlines()
+    body = ast.parse(source).body[0]
+    assert isinstance(body, ast.ClassDef)
+    found = {}
+    for line in body.body:
+        if isinstance(line, ast.AnnAssign) and isinstance(line.target, ast.Name):
+            comment = lines[(line.end_lineno or 0) - 1][line.end_col_offset :].strip()
+            found[line.target.id] = comment.removeprefix("#").strip()
+    return found
+
+
+def add_record_fields(app: Any, what: str, name: str, subject: Any, options: Any, lines: list[str]) -> None:
+    """Add the fields of a record to its docstring, unless the docstring describes them."""
+    if what != "class" or not dataclasses.is_dataclass(subject):
+        return
+    if any(line.strip() in ("Attributes", "Parameters") for line in lines):
+        return
+    lines += ["", "Attributes", "----------"]
+    for field, comment in record_fields(subject).items():
+        if not field.startswith("_"):
+            lines += [field, f"    {comment[:1].upper()}{comment[1:]}" if comment else "    "]
+    lines += [""]
+
+
+def skip_foreign(app: Any, what: str, name: str, subject: Any, skip: bool, options: Any) -> bool | None:
+    """Leave out what scikit-learn's bases and Python's own bring along, and the fields of a record."""
+    function = inspect.unwrap(getattr(subject, "fget", None) or getattr(subject, "__func__", None) or subject)
+    home = getattr(function, "__module__", None) or ""
+    return None if home.startswith("blockselect") and callable(function) else True
+
+
+def setup(app: Any) -> dict[str, bool]:
+    app.connect("autodoc-process-docstring", add_record_fields, priority=100)  # before numpydoc reads it
+    app.connect("autodoc-skip-member", skip_foreign)
+    return {"parallel_read_safe": True}

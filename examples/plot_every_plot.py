@@ -1,0 +1,87 @@
+"""
+Every plot
+==========
+
+``blockselect.plot`` has one function a plot. Each takes a fitted selector, or arrays of
+your own, and returns matplotlib axes, so that plots can be put together, retitled and saved
+like any other.
+"""
+
+# %%
+# A fitted selector
+# -----------------
+import matplotlib.pyplot as plt
+
+from blockselect import (
+    BlockModelSelector,
+    make_attributed_blocks,
+    plot,
+    selection_stability,
+)
+from blockselect.report import summarize
+
+made = make_attributed_blocks(
+    400, 5, n_informative=30, n_redundant=10, n_noise=60, random_state=2
+)
+selector = BlockModelSelector(20, random_state=0).fit(
+    made.features, adjacency=made.adjacency
+)
+stability = selection_stability(selector, made.features, adjacency=made.adjacency)
+
+# %%
+# Of features
+# -----------
+# Scores of the best features, in the order in which they entered the selection; and in
+# which blocks they are common. A selected feature may have a lower score than one that is
+# not: features are selected *together*, and one that repeats another adds little.
+figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.8), layout="constrained")
+plot.scores(selector, left)
+plot.features_by_block(selector, right)
+plt.show()
+
+# %%
+# How sure each of them is, and how much of the links the first ones explain.
+figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.6), layout="constrained")
+plot.stability(stability, left, ranking=selector.ranking_, support=selector.support_)
+summary = summarize(selector, made.graph)
+plot.explained(summary["explained"], right, n_selected=selector.n_features_)
+plt.show()
+
+# %%
+# Of blocks
+# ---------
+# The links, nodes ordered by block; how densely blocks are linked; and how alike the scored
+# features make them. The last two should show the same pattern.
+figure, (left, middle, right) = plt.subplots(1, 3, figsize=(13, 4.2), layout="constrained")
+plot.ordered_adjacency(selector, left)
+plot.block_densities(selector, middle)
+plot.block_densities(selector, right, induced=True)
+plt.show()
+
+# %%
+# Of the fit
+# ----------
+# For those who doubt it: the losses of the descent, and the candidate block models, from
+# the gain as found to the gain as refined with the features. The best of them voted.
+figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.6), layout="constrained")
+plot.losses(selector, left)
+plot.candidates(selector, right)
+plt.show()
+
+# %%
+# Of several methods
+# ------------------
+# ``compare`` takes names and values, or the rows of a comparison
+# (:ref:`sphx_glr_gallery_plot_compare_without_labels.py`).
+figure, ax = plt.subplots(figsize=(6, 2.4), layout="constrained")
+planted = made.is_informative
+plot.compare(
+    {
+        "selected": planted[selector.support_].mean(),
+        "all features": planted.mean(),
+    },
+    ax,
+    measure="share of planted features",
+)
+plt.show()
+# sphinx_gallery_thumbnail_number = 3

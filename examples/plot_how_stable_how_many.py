@@ -1,0 +1,79 @@
+"""
+How stable, and how many?
+=========================
+
+Two questions that every selection should answer. *Would these features be selected again*,
+if the links had come out a little differently? And *how many are enough*? Neither needs
+labels.
+"""
+
+# %%
+# A network of 400 nodes with 30 features that follow its blocks, among 120. We ask for 40,
+# which is too many.
+import matplotlib.pyplot as plt
+
+from blockselect import (
+    BlockModelSelector,
+    discover_features,
+    make_attributed_blocks,
+    plot,
+    selection_stability,
+)
+from blockselect.report import summarize
+
+made = make_attributed_blocks(
+    400, 4, n_informative=30, n_redundant=0, n_noise=90, signal=5, random_state=3
+)
+X, A = made.features, made.adjacency
+selector = BlockModelSelector(40, random_state=0).fit(X, adjacency=A)
+
+# %%
+# Would they be selected again?
+# -----------------------------
+# The links are drawn anew a few times, and the features scored on each graph. Stability is
+# the chance of a feature to be selected then: above 0.9 it can be relied on, around 0.5
+# another feature would do as well.
+stability = selection_stability(selector, X, adjacency=A)
+
+figure, ax = plt.subplots(figsize=(7.5, 3.4), layout="constrained")
+plot.stability(stability, ax, ranking=selector.ranking_, support=selector.support_)
+plt.show()
+
+# %%
+# Stability is not truth: a feature can be selected each time and still follow the links by
+# chance. But here the first ranks are stable, and they are the planted ones.
+by_rank = selector.ranking_.argsort()
+for first, last in ((0, 10), (10, 20), (20, 30), (30, 40)):
+    ranks = by_rank[first:last]
+    print(
+        f"ranks {first + 1:2} to {last}: stability {stability[ranks].mean():.2f}, "
+        f"planted {made.is_informative[ranks].sum()} of {len(ranks)}"
+    )
+
+# %%
+# How many are enough?
+# --------------------
+# Put the nodes into groups by the first few features alone, and ask how much these groups
+# say about who links to whom; 100 % is what the blocks say. Where the curve is flat, more
+# features add little.
+summary = summarize(selector, made.graph, stability=stability)
+
+figure, ax = plt.subplots(figsize=(7.5, 3.4), layout="constrained")
+plot.explained(summary["explained"], ax, n_selected=selector.n_features_)
+plt.show()
+
+# %%
+# More than chance?
+# -----------------
+# A test gives a third answer. Of the features it finds, on average at most a tenth (the
+# *level*) have nothing to do with the graph. ``BlockModelSelector("auto")`` keeps exactly
+# those.
+found = discover_features(X, adjacency=A, level=0.1, random_state=0)
+false = found.support & ~made.is_informative
+print(
+    f"{found.support.sum()} features are more than chance; {false.sum()} were not planted"
+)
+
+# %%
+# How well both promises are kept, on networks whose truth is known: :doc:`statistics
+# <../statistics>`.

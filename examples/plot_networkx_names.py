@@ -1,0 +1,87 @@
+"""
+A networkx graph with names
+===========================
+
+Nodes of real networks have names, and their features come from another file in another
+order. Pass the graph of networkx as it is, and the features as a table whose *index* has
+the same names: nodes meet by name.
+"""
+
+# %%
+# A graph with names
+# ------------------
+# A made network of 200 proteins: an edge is an interaction, with a weight.
+import matplotlib.pyplot as plt
+import networkx as nx
+import numpy as np
+import pandas as pd
+
+from blockselect import BlockModelSelector, make_attributed_blocks, plot
+
+made = make_attributed_blocks(
+    200, 4, mean_degree=8, n_informative=16, n_redundant=0, n_noise=44, random_state=8
+)
+proteins = [f"P{number:03}" for number in range(200)]
+rng = np.random.default_rng(0)
+graph = nx.Graph()
+graph.add_nodes_from(proteins)
+links = made.adjacency.tocoo()
+for i, j in zip(links.row, links.col, strict=True):
+    if i < j:
+        graph.add_edge(proteins[i], proteins[j], weight=int(rng.integers(1, 4)))
+print(graph, "such as", list(graph.edges(data="weight"))[:2])
+
+# %%
+# Features from elsewhere
+# -----------------------
+# Their annotations, sorted by another key.
+annotations = pd.DataFrame(
+    made.features.toarray(),
+    index=proteins,
+    columns=[f"term {number}" for number in range(60)],
+)
+annotations = annotations.sample(frac=1, random_state=0)
+annotations.iloc[:4, :6]
+
+# %%
+# Select
+# ------
+# Row 0 of the table is not node 0 of the graph, and need not be. A node in only one of them
+# would be an error.
+selector = BlockModelSelector(12, random_state=0).fit(annotations, adjacency=graph)
+selector.table().query("selected").sort_values("rank").head(6).round(3)
+
+# %%
+# Back to the graph
+# -----------------
+# ``labels_`` follows the rows of the table. Put both results where networkx has them: the
+# block of each protein, and how many of the selected terms it has.
+blocks = dict(zip(annotations.index, selector.labels_.tolist(), strict=True))
+nx.set_node_attributes(graph, blocks, "block")
+nx.set_node_attributes(
+    graph, annotations.loc[:, selector.support_].sum(axis=1).to_dict(), "n_terms"
+)
+print("P007:", graph.nodes["P007"])
+
+# %%
+# Proteins coloured by their block, as large as they have selected terms; beside them what
+# marks each block.
+figure, (left, right) = plt.subplots(1, 2, figsize=(11.5, 5), layout="constrained")
+places = nx.spring_layout(graph, seed=1, k=0.22)
+nx.draw_networkx_edges(graph, places, ax=left, edge_color="#cccccc", width=0.5)
+nx.draw_networkx_nodes(
+    graph,
+    places,
+    ax=left,
+    node_color=[blocks[protein] for protein in graph],
+    node_size=[15 + 25 * count for _, count in graph.nodes(data="n_terms")],
+    cmap="viridis",
+)
+left.set_title("Proteins by block", loc="left")
+left.axis("off")
+plot.features_by_block(selector, right)
+plt.show()
+
+# %%
+# Graphs of igraph, PyTorch Geometric and edge tables go in the same way: :doc:`your own
+# data <../your-data>`.

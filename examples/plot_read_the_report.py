@@ -1,0 +1,60 @@
+"""
+Reading the report
+==================
+
+``selector.report("report.html")`` writes a page to look at: one file that needs no network
+and may be mailed. Here it is, live, for a small planted network. Sort the table, search it,
+change between light and dark.
+"""
+
+# %%
+# A selection to report on
+# ------------------------
+import matplotlib.pyplot as plt
+import pandas as pd
+
+from blockselect import (
+    BlockModelSelector,
+    make_attributed_blocks,
+    plot,
+    selection_stability,
+)
+
+made = make_attributed_blocks(
+    300, 4, n_informative=24, n_redundant=6, n_noise=50, random_state=5
+)
+words = pd.DataFrame(
+    made.features.toarray(), columns=[f"word {number}" for number in range(80)]
+)
+selector = BlockModelSelector(20, random_state=0).fit(words, adjacency=made.adjacency)
+stability = selection_stability(selector, words, adjacency=made.adjacency)
+
+# %%
+# The page
+# --------
+# In a notebook the last line of a cell shows it. It asks five questions in order, and you
+# may stop after any of them: which features, what marks each block, does it fit the
+# network, how sure is it, how was it made.
+selector.show_report(stability=stability, title="80 words of 300 pages")
+
+# %%
+# What to look at first
+# ---------------------
+# The three sentences on top. Then three columns of the table: *stability* (would it be
+# selected again), *in nodes* (a rare feature describes few nodes, however high it scores)
+# and *marks block*. The same as data, to go on with:
+selector.table().query("selected").sort_values("rank").head(10).round(3)
+
+# %%
+# Two of its pictures, as plots of your own
+# -----------------------------------------
+# Whether the features repeat the blocks of the network: the same pairs of blocks, once by
+# links and once by what the scored features have in common. Each is on a scale of its own;
+# compare the patterns, not the numbers.
+figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4.2), layout="constrained")
+plot.block_densities(selector, left)
+plot.block_densities(selector, right, induced=True)
+plt.show()
+
+# %%
+# Every part of the page, explained: :doc:`how to read the result <../reading-the-result>`.
