@@ -23,7 +23,8 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
-    "api_members",  # ours, in extensions/
+    "api_members",  # from here on ours, in extensions/
+    "example_links",
 ]
 exclude_patterns = ["_build", "api/templates", "extensions"]
 templates_path = ["api/templates"]

@@ -30,6 +30,7 @@ def pytest_configure() -> None:
 ROOT = Path(__file__).parents[1]
 SLOW = (  # left out of the fast lane, `make check`: files and folders that take long
     "README.md",
+    "docs/tutorial.md",
     "src",
     "tests/baselines/by_features",
     "tests/baselines/by_network",

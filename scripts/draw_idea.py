@@ -1,0 +1,122 @@
+"""Draw the pictures of docs/idea.md: a small network, its block model, and features that repeat the blocks or do not.
+
+python scripts/draw_idea.py docs/images
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
+
+from blockselect import BlockModel, make_attributed_blocks, plot
+from blockselect.datasets import PlantedNetwork
+from blockselect.plot.graph_image import node_places
+from blockselect.plot.ink import AMOUNTS, GREY, STYLE
+
+COLOURS = np.array(["#0b62b8", "#b26200", "#5c8a3a"])  # of the blocks
+NAMES = ["makers", "traders", "buyers"]
+
+
+def made_network() -> PlantedNetwork:
+    """Makers link within and to traders, buyers to traders alone: no block of buyers would be a community."""
+    density = [[0.45, 0.35, 0.0], [0.35, 0.1, 0.45], [0.0, 0.45, 0.02]]
+    return make_attributed_blocks(
+        45,
+        3,
+        density=density,
+        block_weights=(22, 9, 14),
+        n_informative=6,
+        n_redundant=0,
+        n_noise=6,
+        signal=6,
+        frequency=(0.1, 0.15),
+        random_state=4,
+    )
+
+
+def draw_network(network: PlantedNetwork, path: Path) -> None:
+    figure, (drawing, matrix) = plt.subplots(1, 2, figsize=(9.5, 4.4), layout="constrained")
+    places = node_places(network.adjacency, network.blocks)
+    links = network.adjacency.tocoo()
+    for i, j in zip(links.row, links.col, strict=True):
+        drawing.plot(*places[[i, j]].T, color="#cfcfcf", linewidth=0.6, zorder=1)
+    for block, name in enumerate(NAMES):
+        own = network.blocks == block
+        drawing.scatter(*places[own].T, s=55, color=COLOURS[block], edgecolor="white", label=name, zorder=2)
+    drawing.axis("off")
+    drawing.set_title("A network")
+    drawing.legend(frameon=False, loc="upper left", bbox_to_anchor=(0, 0.06), ncols=3, handletextpad=0.1)
+    plot.ordered_adjacency(network.adjacency, matrix, labels=network.blocks)
+    matrix.set_title("Its links as a table, nodes ordered by block: A")
+    name_blocks(matrix, at_middles=True)
+    save(figure, path)
+
+
+def draw_model(network: PlantedNetwork, model: BlockModel, path: Path) -> None:
+    figure, (links, density, rebuilt) = plt.subplots(1, 3, figsize=(11.5, 4), layout="constrained")
+    plot.ordered_adjacency(network.adjacency, links, labels=network.blocks)
+    links.set_title("the links: A")
+    name_blocks(links, at_middles=True)
+    plot.block_densities(model.density, density)
+    density.set_title("how densely blocks link: M, in % of the densest")
+    name_blocks(density)
+    order = np.argsort(model.labels, kind="stable")
+    heat(rebuilt, model.density[np.ix_(model.labels[order], model.labels[order])])
+    rebuilt.set_title("what the blocks say of the links: F M Fᵀ")
+    save(figure, path)
+
+
+def draw_features(network: PlantedNetwork, model: BlockModel, path: Path) -> None:
+    """Similarity that a feature induces, block by block: a marker of each block, noise, and the markers together."""
+    X = network.features.toarray()
+    means = np.array([X[model.labels == block].mean(axis=0) for block in range(3)])
+    ratio = means / means.sum(axis=0)
+    markers = [int(np.argmax(np.where(network.is_informative, ratio[block], 0))) for block in range(3)]
+    noise = int(np.flatnonzero(~network.is_informative)[np.argmin(np.ptp(ratio[:, ~network.is_informative], axis=0))])
+    figure, axes = plt.subplots(1, 5, figsize=(12.5, 3.1), layout="constrained")
+    for ax, column, name in zip(axes, [*markers, noise], [f"marks {name}" for name in NAMES] + ["noise"], strict=False):
+        heat(ax, np.outer(means[:, column], means[:, column]))
+        ax.set_title(f"a feature that {name}" if name != "noise" else "a feature of chance")
+    together = sum(np.outer(means[:, column], means[:, column]) for column in markers)
+    heat(axes[4], together)
+    axes[4].set_title("the three markers together")
+    for ax in axes:
+        name_blocks(ax, rows=ax is axes[0])
+    save(figure, path)
+
+
+def heat(ax: Axes, values: Any) -> None:
+    ax.imshow(values, cmap=AMOUNTS, vmin=0, vmax=np.max(values))
+    ax.set(xticks=[], yticks=[])
+    ax.spines[:].set_color(GREY)
+
+
+def name_blocks(ax: Axes, *, at_middles: bool = False, rows: bool = True) -> None:
+    places = ax.get_xticks() if at_middles else range(3)
+    ax.set_xticks(places, NAMES, fontsize=8)
+    ax.set_yticks(places if rows else [], NAMES if rows else [], fontsize=8)
+    ax.tick_params(length=0)
+    ax.set(xlabel="", ylabel="")
+
+
+def save(figure: Any, path: Path) -> None:
+    figure.savefig(path, dpi=130, metadata={"Software": None})
+    plt.close(figure)
+
+
+def main(folder: Path) -> None:
+    network = made_network()
+    model = BlockModel.from_labels(network.adjacency, network.blocks)
+    with plt.style.context(STYLE):
+        draw_network(network, folder / "idea-network.png")
+        draw_model(network, model, folder / "idea-blocks.png")
+        draw_features(network, model, folder / "idea-features.png")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
