@@ -22,9 +22,11 @@ settings.load_profile("blockselect")
 
 
 def pytest_configure() -> None:
-    """A background job of a shell may ignore Ctrl-C; tests of Ctrl-C, and what they start, must not."""
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    """A background job of a shell may ignore Ctrl-C or hanging up; tests of these, and what they start, must not."""
+    for name, handler in (("SIGINT", signal.default_int_handler), ("SIGHUP", signal.SIG_DFL)):
+        number = getattr(signal, name, None)  # no SIGHUP on Windows
+        if number is not None and signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)
 
 
 ROOT = Path(__file__).parents[1]

@@ -165,10 +165,14 @@ def test_a_signal_that_ends_a_process_leaves_neither_workers_nor_files(network, 
         text=True,
         start_new_session=True,
     )
-    while sum(ticks > 100 for ticks in session_of(process.pid).values()) < 3 and process.poll() is None:
-        time.sleep(0.02)
-    process.send_signal(getattr(signal, name))
-    stdout, stderr = process.communicate(timeout=60)
+    try:
+        while sum(ticks > 100 for ticks in session_of(process.pid).values()) < 3 and process.poll() is None:
+            time.sleep(0.02)
+        process.send_signal(getattr(signal, name))
+        stdout, stderr = process.communicate(timeout=60)
+    except BaseException:
+        os.killpg(process.pid, signal.SIGKILL)  # or it would go on for hours
+        raise
     assert (process.returncode, stdout, stderr) == (128 + getattr(signal, name), "", f"{said}\n")
     assert list(tmp_path.iterdir()) == [classes]
     until = time.monotonic() + 20

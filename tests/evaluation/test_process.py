@@ -8,6 +8,8 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+import time
 
 import pytest
 
@@ -82,3 +84,17 @@ def test_a_script_that_starts_processes_when_it_is_read_gets_an_answer(tmp_path)
     script.write_text(UNGUARDED, encoding="utf-8")
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60, check=True)
     assert 'make the call below `if __name__ == "__main__":`' in done.stdout
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="signals reach processes alone here")
+def test_ctrl_c_that_another_thread_receives_stops_it_too(tmp_path):
+    def interrupt():
+        while not (tmp_path / "began").exists():
+            time.sleep(0.01)
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+
+    began, ended = (f"__import__('pathlib').Path({str(tmp_path / name)!r}).touch()" for name in ("began", "ended"))
+    threading.Thread(target=interrupt, daemon=True).start()
+    with pytest.raises(KeyboardInterrupt):
+        in_python(f"{began} or __import__('time').sleep(8) or {ended}")
+    assert not (tmp_path / "ended").exists()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -78,11 +79,36 @@ def slow_profile(density, smoothing=1e-6):
     return smoothed / smoothed.sum(axis=1, keepdims=True)
 
 
-def test_profiles_are_smoothed_densities_whose_rows_sum_to_one(summary, selector):
-    blocks = summary["blocks"]
+def test_profiles_are_densities_smoothed_in_units_of_their_mean_whose_rows_sum_to_one(summary, selector):
+    blocks, labels = summary["blocks"], selector.labels_
     assert blocks["reflected"] is True
-    assert_allclose(blocks["target_profile"], slow_profile(selector.block_model_.reflected().density), rtol=1e-12)
-    assert_allclose(blocks["induced_profile"], slow_profile(selector.induced_density_), rtol=1e-12)
+    found = {"target_profile": selector.block_model_.reflected().density, "induced_profile": selector.induced_density_}
+    for name, density in found.items():
+        of_pairs = density[np.ix_(labels, labels)]
+        assert_allclose(blocks[name], slow_profile(density, 1e-3 * of_pairs.mean()), rtol=1e-12)
+
+
+def test_no_statement_depends_on_the_units_of_features_and_weights(graph):
+    units = replace(graph, features=1e-3 * graph.features, adjacency=1e-6 * graph.adjacency)
+    other = summarize(fit(units, 7, n_blocks=3, max_iter=40), units)
+    expected = summarize(fit(graph, 7, n_blocks=3, max_iter=40), graph)
+    of_units = {"block_means", "density", "induced_density", "link_weights", "loss_history", "criteria"}
+
+    def check(found, wanted, path):
+        if isinstance(wanted, dict):
+            assert found.keys() == wanted.keys()
+            for name in wanted.keys() - of_units:
+                check(found[name], wanted[name], f"{path}.{name}")
+        elif isinstance(wanted, list):
+            assert len(found) == len(wanted), path
+            for place, one in enumerate(wanted):
+                check(found[place], one, f"{path}[{place}]")
+        elif isinstance(wanted, float):
+            assert found == pytest.approx(wanted, rel=1e-6, abs=1e-9), path
+        else:
+            assert found == wanted, path
+
+    check(other, expected, "summary")
 
 
 def test_the_paper_compares_with_the_density_as_it_is_smoothed_as_its_solver_does(graph):

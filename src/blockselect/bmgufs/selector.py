@@ -206,7 +206,7 @@ class DescentSelector(ScoreSelector):
     ) -> Solution:
         """Scores of every block model for every sparsity."""
         solver = copy(self._solver())
-        solver.smoothing = self._smoothing(statistics)
+        solver.smoothing = self._smoothing(statistics.mean_similarity)
         return solver.solve(
             gram,
             statistics,
@@ -216,9 +216,9 @@ class DescentSelector(ScoreSelector):
             progress=progress,
         )
 
-    def _smoothing(self, statistics: BlockStatistics) -> float:
-        """What is added to densities before their rows are compared: that of the solver, as it is."""
-        del statistics
+    def _smoothing(self, mean: float) -> float:
+        """What is added to densities of this mean before their rows are compared: that of the solver, as it is."""
+        del mean
         return self._solver().smoothing
 
     def _given_block_model(self, graph: AttributedGraph) -> BlockModel:

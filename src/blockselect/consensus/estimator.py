@@ -388,9 +388,9 @@ class BlockModelSelector(DescentSelector):
         scale = (statistics.mean_similarity / np.where(mean > 0, mean, 1.0))[:, None, None]
         return replace(statistics, density=(statistics.density * scale).astype(statistics.density.dtype))
 
-    def _smoothing(self, statistics: BlockStatistics) -> float:
-        """As if the mean similarity, which is that of the densities too, were a thousandth."""
-        return super()._smoothing(statistics) * (statistics.mean_similarity or 1.0) / _MEAN_DENSITY
+    def _smoothing(self, mean: float) -> float:
+        """As if the mean were a thousandth."""
+        return super()._smoothing(mean) * (mean or 1.0) / _MEAN_DENSITY
 
     def _order(
         self, graph: AttributedGraph, scores: FloatArray, evidence: Evidence, rng: np.random.Generator

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 STATUS = Path("/proc/self/status")
+_LOOK = 0.5  # seconds between two looks: Ctrl-C that another thread received wakes nobody who waits for an answer
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,6 +51,8 @@ def measure_in_fresh_process(function: Callable[..., Any], *arguments: Any) -> M
         theirs.close()
         began = ours.recv()
         ours.send((function, arguments))  # not with the process: where that dies early, its start would wait for ever
+        while not ours.poll(_LOOK):
+            pass
         answer = ours.recv()
     except (EOFError, ConnectionError):
         process.join()

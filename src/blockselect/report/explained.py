@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.cluster import KMeans, MiniBatchKMeans
 from sklearn.exceptions import ConvergenceWarning
 
@@ -17,6 +18,7 @@ from blockselect.graphs.attributed import AttributedGraph
 _BEYOND = 4  # times the selected features: would more of them explain more?
 _MOST = 2048  # features of one clustering
 _STARTS = 3  # of each clustering
+_DIGITS = 12  # of rows of unit length; what follows is rounding
 _LARGE = 20_000  # nodes from which clusters are found from batches of them
 
 
@@ -73,7 +75,9 @@ def enough(curve: list[dict[str, Any]], n_selected: int, share: float = 0.95) ->
 
 
 def _clusters(rows: Features, n_clusters: int) -> IntArray:
+    """Clusters of rows of unit length, whatever the unit of the features was: rounding must not break ties."""
     kind = KMeans if rows.shape[0] <= _LARGE else MiniBatchKMeans
+    rows = round(rows, _DIGITS) if sparse.issparse(rows) else rows.round(_DIGITS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different rows than clusters: fewer clusters
         found: IntArray = kind(n_clusters, n_init=_STARTS, random_state=0).fit_predict(rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -207,11 +208,9 @@ def _selected(
 
 
 def _blocks(selector: DescentSelector, statistics: BlockStatistics) -> dict[str, Any]:
-    model, smoothing = selector.block_model_, selector._solver().smoothing
+    model = selector.block_model_
     reflect = isinstance(selector, BlockModelSelector)
     aim = model.reflected() if reflect else model
-    target, _ = profiles(statistics, aim.density[None, None], smoothing)
-    induced, _ = profiles(statistics, selector.induced_density_[None, None], smoothing)
     return {
         "count": model.n_blocks,
         "automatic": isinstance(selector.block_model, str) and selector.n_blocks == "auto",
@@ -220,9 +219,16 @@ def _blocks(selector: DescentSelector, statistics: BlockStatistics) -> dict[str,
         "density": model.density.tolist(),
         "induced_density": selector.induced_density_.tolist(),
         "reflected": reflect,
-        "target_profile": target[0, 0].tolist(),
-        "induced_profile": induced[0, 0].tolist(),
+        "target_profile": _profile(selector, statistics, aim.density),
+        "induced_profile": _profile(selector, statistics, selector.induced_density_),
     }
+
+
+def _profile(selector: DescentSelector, statistics: BlockStatistics, density: FloatArray) -> list[list[float]]:
+    """Rows of a density as the selector smooths them, scaled to sum to one."""
+    mean = float(replace(statistics, density=density[None]).mean_density[0])
+    rows, _ = profiles(statistics, density[None, None], selector._smoothing(mean))
+    return [[float(share) for share in row] for row in rows[0, 0]]
 
 
 def _block_or_none(block: int) -> int | None:
