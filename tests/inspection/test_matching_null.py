@@ -87,6 +87,22 @@ def slow_pulls(Y, orders, model, profile_ratio):
     return total
 
 
+def test_with_groups_the_larger_of_both_counts_in_spreads_of_its_own_groups_three_quarters(mixed_problem):
+    Y, models, groups = mixed_problem.Y, mixed_problem.models, np.arange(25) % 3
+    rng = np.random.default_rng(3)
+    orders = [np.arange(len(Y)), *(shuffled(in_units(Y), rng) for _ in range(4))]
+    left = given_totals(in_units(Y), np.ones(Y.shape[1], dtype=bool)).block_means(np.arange(25), 25)
+    between = []
+    for order in orders:
+        held = [left[groups[order] == group] for group in range(3)]
+        between.append(sum(len(rows) * rows.mean(axis=0) ** 2 for rows in held))
+    plain = pulls_of(Y, models, seed=3)
+    both = np.stack([np.vstack([plain.real, plain.null]), between])
+    both = (both - both.mean(axis=1, keepdims=True)) / both.std(axis=1, keepdims=True)
+    found = pulls_of(Y, models, seed=3, groups=groups)
+    assert_allclose(np.vstack([found.real, found.null]), np.maximum(both[0], 0.75 * both[1]), atol=1e-10)
+
+
 def test_features_dealt_out_anew_exchange_places_with_their_null(mixed_problem):
     """The real matching is one among the rounds: nothing but its place tells it from them."""
     Y, models = mixed_problem.Y, mixed_problem.models

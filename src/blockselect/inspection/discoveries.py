@@ -10,25 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import false_discovery_control
 
-from blockselect.arrays import FloatArray
+from blockselect.arrays import FloatArray, IntArray
 from blockselect.base import generator_from
 from blockselect.blockmodels.candidates import FEATURE_READING, find_block_models
 from blockselect.blockmodels.model import BlockModel
 from blockselect.blockmodels.n_blocks import choose_n_blocks
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
-from blockselect.graphs.binarize import are_sparse_counts, presence
+from blockselect.graphs.binarize import are_sparse_counts, in_units, presence
 from blockselect.graphs.cap_weights import cap_weights
 from blockselect.graphs.row_chunks import RowChunks
 from blockselect.inspection.circularity import warn_if_made_from_features
 from blockselect.inspection.given_totals import MIN_REFERENCE
 from blockselect.inspection.matching_null import match_pulls
+from blockselect.inspection.reference_features import reference_features
 
 DEFAULT_LEVEL = 0.1
 MIN_ROUNDS = 3  # a null round is compared with the spread of the others, and a spread takes two
 _DEFAULT_ROUNDS = 50
-_FIRST_ROUNDS = 20
-_MARKS_BLOCKS = 0.1  # q-value up to which a feature's total is not that of everything
 _ROUNDING = 1e-6  # values of a feature that differ by less than this share of the largest are equal
 
 
@@ -127,7 +126,8 @@ def match_blocks(
     """Test every feature by those candidates that were found from the graph alone.
 
     Nodes without links, which have no place in the graph, and nodes without features, which have none to exchange, are
-    left out. A first test, of fewer rounds, finds features that mark blocks: their totals are not those of everything.
+    left out. Besides blocks, thirds of the nodes by degree are looked at: a core and its periphery are no more than
+    that. Totals are those of features that spread over both as most do.
     """
     n_features = graph.n_features
     tested = graph.is_linked
@@ -137,14 +137,22 @@ def match_blocks(
         return Discoveries(np.ones(n_features), np.ones(n_features), np.zeros(n_features, dtype=bool))
     features = graph.features[tested]
     models = [model.among(tested).reflected() for model in candidates if model.family != FEATURE_READING]
-    roughly = match_pulls(features, models, n_rounds=min(n_rounds, _FIRST_ROUNDS), rng=rng)
-    reference = false_discovery_control(null_p_values(roughly.real, roughly.null)) > _MARKS_BLOCKS
+    by_degree = _thirds(cap_weights(graph.adjacency)[tested][:, tested].sum(axis=1))
+    alike = in_units(features)
+    reference = reference_features(alike, [model.labels for model in models]) & reference_features(alike, [by_degree])
     if np.count_nonzero(reference) < MIN_REFERENCE:
         reference[:] = True
-    pulls = match_pulls(features, models, n_rounds=n_rounds, rng=rng, reference=reference)
+    pulls = match_pulls(features, models, n_rounds=n_rounds, rng=rng, reference=reference, groups=by_degree)
     p_values = null_p_values(pulls.real, pulls.null)
     q_values = false_discovery_control(p_values)
     return Discoveries(p_values, q_values, q_values <= level)
+
+
+def _thirds(degrees: Any) -> IntArray:
+    """Nodes by low, middle and high degree, equal ones together, so that there may be fewer groups: (n,)."""
+    by_node = np.asarray(degrees, dtype=np.float64).ravel()
+    groups = np.searchsorted(np.quantile(by_node, [1 / 3, 2 / 3]), by_node, side="left")
+    return np.unique(groups, return_inverse=True)[1].astype(np.intp)
 
 
 def check_testable(adjacency: Any, block_model: Any) -> None:

@@ -6,6 +6,10 @@ if features and graph were matched at random, D̄ₗᵀ K D̄ₗ. K comes from t
 it is the same for every permutation of the nodes. D̄ are block means of what is left of a feature once the total of
 each node is given, and nodes of like totals are permuted. Under the null the real pull is therefore exchangeable with
 those of the random matchings, whatever the other features do, and no solve is needed to compare them.
+
+A core and its periphery differ by degree, which block models normalise or hardly see. So groups of nodes may be given
+besides: of these we take the sum of squares between groups, Σ_g n_g D̄²_gl. Of the two the larger counts, in spreads of
+its own random matchings; that of groups counts three quarters, so that they cost little where blocks say it all.
 """
 
 from __future__ import annotations
@@ -23,7 +27,10 @@ from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.descent import norm
 from blockselect.bmgufs.losses import Gradient, pair_sizes, profile_terms
 from blockselect.graphs.binarize import in_units
-from blockselect.inspection.given_totals import given_totals
+from blockselect.inspection.given_totals import GivenTotals, given_totals
+
+_OF_GROUPS = 0.75  # measured: 1 finds a quarter more on core and periphery, and .03 less elsewhere; 0.5 next to nothing
+_ROUNDING = 1e-10  # of a feature's largest pull: what varies less does not vary
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,6 +48,7 @@ def match_pulls(
     n_rounds: int,
     rng: np.random.Generator,
     reference: NDArray[np.bool_] | None = None,
+    groups: IntArray | None = None,
     profile_ratio: float = 0.6,
     smoothing: float = 1e-6,
     gradient: Gradient = "exact",
@@ -62,6 +70,8 @@ def match_pulls(
     rng : numpy.random.Generator
     reference : boolean array of shape (m,), optional
         Features whose total in a node says how much of everything it has; default: all.
+    groups : array of shape (n,), optional
+        Labels of groups of nodes by their degrees, or by anything else that the graph alone decides.
     profile_ratio : float
         Weight of how blocks connect against how well they fit, 0 to 1. (paper: β̄)
     smoothing : float
@@ -81,6 +91,9 @@ def match_pulls(
         pulls = np.stack([[_along(reconstruction, D), _along(profile, D)] for D in means], axis=1)  # (2, B + 1, m)
         total += (1 - profile_ratio) * _spread_to_one(pulls[0]) + profile_ratio * _spread_to_one(pulls[1])
     total /= len(models)
+    if groups is not None:
+        between = np.stack([_between(given, groups[order]) for order in orders])
+        total = np.maximum(_in_spreads(total), _OF_GROUPS * _in_spreads(between))
     return MatchPulls(total[0], total[1:])
 
 
@@ -128,13 +141,28 @@ def _along(direction: FloatArray, block_means: FloatArray) -> FloatArray:
     return along
 
 
+def _between(given: GivenTotals, groups: IntArray) -> FloatArray:
+    """Sum of squares of each feature between groups: (m,)."""
+    sizes = np.bincount(groups)
+    return np.asarray(sizes @ given.block_means(groups, len(sizes)) ** 2)
+
+
+def _in_spreads(pulls: FloatArray) -> FloatArray:
+    """Pulls (B + 1, m) about each feature's mean, in its standard deviations; real and rematched ones enter alike."""
+    centred = pulls - pulls.mean(axis=0)
+    spread = centred.std(axis=0)
+    varies = spread > _ROUNDING * np.abs(pulls).max(axis=0)
+    in_spreads: FloatArray = np.divide(centred, spread, out=np.zeros_like(centred), where=varies)
+    return in_spreads
+
+
 def _spread_to_one(pulls: FloatArray) -> FloatArray:
     """Pulls (B + 1, m) about each feature's mean, scaled so that models and losses weigh alike; nothing stays nothing.
 
     Real and rematched pulls enter alike, so that they stay draws of one kind.
     """
     centred = pulls - pulls.mean(axis=0)
-    rounding = 1e-10 * np.abs(pulls).max(axis=0)
+    rounding = _ROUNDING * np.abs(pulls).max(axis=0)
     centred[:, np.abs(centred).max(axis=0) <= rounding] = 0
     length = norm(centred.ravel())
     scaled: FloatArray = centred / np.where(length > 0, length, 1)
