@@ -36,7 +36,7 @@ NOT_FOLLOWED = {
         *("block-model", "bmgufs", "ndfs", "ndfs-published", "netfs", "lufs"),
         *("gfs", "adapt", "mmpop", "mmpop-logistic"),
     },
-    "features": {"block-model"},  # one of its families draws halves of the features
+    "features": {"block-model"},  # one of its families takes halves of the features, by their place
 }
 
 

@@ -11,6 +11,7 @@ import pytest
 from blockselect.reproduction.claims import CLAIMS, Judgement, Verdict, judge_claims
 from blockselect.reproduction.claims_page import Page, Section, render_html, render_markdown
 from blockselect.reproduction.result_files import make_files, parquet_available
+from references.planted_experiment import planted_experiment
 
 NASTY = "<script>alert('x')</script> & more"
 
@@ -40,9 +41,16 @@ def test_html_needs_no_other_file(page):
     assert "data:image/svg+xml;base64,PHN2Zz48L3N2Zz4=" in html
 
 
-def test_all_files_of_a_run_are_the_same_twice_over(run):
-    once, judgements = make_files(run.rows, run.config, title="planted", parquet=False)
-    again, _ = make_files(run.rows, run.config, title="planted", parquet=False)
+@pytest.fixture(scope="module")
+def made(rows):
+    """All files of a run, and what they say of the claims."""
+    with planted_experiment() as config:
+        return make_files(rows, config, title="planted", parquet=parquet_available())
+
+
+def test_all_files_of_a_run_are_the_same_twice_over(run, made):
+    again, judgements = make_files(run.rows, run.config, title="planted", parquet=False)
+    once = {name: content for name, content in made[0].items() if not name.endswith(".parquet")}
     assert once == again
     assert {letter: found.verdict for letter, found in judgements.items()} == {
         letter: found.verdict for letter, found in judge_claims(run.rows, run.config).items()
@@ -56,11 +64,11 @@ def test_parquet_is_available_where_pyarrow_is(monkeypatch):
     assert not parquet_available()
 
 
-def test_parquet_and_csv_hold_the_same(run):
+def test_parquet_and_csv_hold_the_same(made, rows):
     pytest.importorskip("pyarrow")
     import io
 
-    files, _ = make_files(run.rows, run.config, title="planted", parquet=True)
-    for name in run.rows:
+    files, _ = made
+    for name in rows:
         stored = pd.read_parquet(io.BytesIO(files[f"rows/{name}.parquet"]))
         assert stored.to_csv(index=False).encode() == files[f"rows/{name}.csv"]
