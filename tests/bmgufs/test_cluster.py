@@ -107,7 +107,7 @@ def test_a_worker_killed_in_the_middle_of_the_sum_changes_nothing(monkeypatch, t
 
 
 def test_no_worker_ever_holds_what_would_break_its_memory_limit():
-    n_chunks, rows, m, limit = 80, 4000, 250, 480 * MIB
+    n_chunks, rows, m, limit = 80, 1000, 1000, 480 * MIB
     whole = n_chunks * rows * m * 8
     assert whole > 1.25 * limit
 

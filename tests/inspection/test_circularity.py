@@ -5,6 +5,9 @@ import warnings
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.decomposition import PCA
+from sklearn.neighbors import kneighbors_graph
+from sklearn.preprocessing import StandardScaler
 
 from blockselect import BlockModelSelector, check_attributed_graph, discover_features, load_cora
 from blockselect.graphs.neighbours import nearest_neighbour_graph
@@ -32,6 +35,19 @@ def test_pairs_above_a_correlation_are_noticed():
     graph = check_attributed_graph(features, (np.corrcoef(features) > 0.4).astype(float))
     with pytest.warns(UserWarning, match=LOOKS_MADE):
         warn_if_made_from_features(graph)
+
+
+@pytest.mark.parametrize("standardised", [False, True])
+@pytest.mark.parametrize("n_components", [5, 15, 50])
+def test_neighbours_after_a_principal_component_analysis_are_noticed(n_components, standardised):
+    cora = load_cora()
+    rows = cora.features.toarray()
+    rows = StandardScaler().fit_transform(rows) if standardised else rows
+    made = kneighbors_graph(PCA(n_components, random_state=0).fit_transform(rows), 10)
+    measure, share = most_similar_share(check_attributed_graph(cora.features, made.maximum(made.T)))
+    assert share > 0.5
+    assert "principal components" in measure
+    assert ("of standardised features" in measure) == standardised
 
 
 def test_sparse_presence_is_read_too():

@@ -7,22 +7,26 @@ given, nobody says so; but its links join nodes to those most similar to them, w
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 
 import numpy as np
 from scipy import sparse
 from sklearn.preprocessing import normalize
+from sklearn.utils.extmath import randomized_svd
 
 from blockselect.arrays import Features, FloatArray, IntArray
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.convert import as_dense
 
 _N_LINKS = 200  # looked at
-_SUSPECT = 0.65  # share of them, beyond chance, that join most similar nodes
+_SUSPECT = 0.5  # share of them, beyond chance, that join most similar nodes
+_COSINE = "cosine"
+_COMPONENTS = (5, 10, 20, 50)  # numbers of principal components that graphs are often built from
 _CELLS = 2**24  # similarities held at once
 
 
 def warn_if_made_from_features(graph: AttributedGraph) -> None:
-    """Warn where nearly all links join nodes that are most similar by the features."""
+    """Warn where most links join nodes that are most similar by the features."""
     measure, share = most_similar_share(graph)
     if share > _SUSPECT:
         warnings.warn(
@@ -38,30 +42,56 @@ def most_similar_share(graph: AttributedGraph) -> tuple[str, float]:
     """Share of links that join a node to one of its most similar, beyond chance, at most 1; by which similarity.
 
     As many nodes count as most similar to a node as it has links; of equal ones half are taken to come first. The
-    cosine and the Euclidean distance are tried, the larger share is returned. Of many links, 200 are looked at.
+    cosine and the Euclidean distance are tried, and the distance by the leading principal components, of features as
+    they are and of standardised ones; the largest share is returned. Of many links, 200 are looked at.
     """
     links = sparse.triu(graph.adjacency, k=1, format="coo")
     some = np.unique(np.linspace(0, max(links.nnz - 1, 0), min(_N_LINKS, links.nnz)).astype(np.intp))
     ends = links.row[some], links.col[some]
     if not len(some):
-        return "cosine", 0.0
+        return _COSINE, 0.0
     degrees = np.diff(graph.adjacency.indptr) - (graph.adjacency.diagonal() != 0)
     chance = float(np.mean([degrees[side] for side in ends])) / max(graph.n_nodes - 1, 1)
     chance = 1 - (1 - chance) ** 2  # either end may have the other among its most similar
     if chance > 0.5:  # next to all nodes are linked, so that most similar nodes are too
-        return "cosine", 0.0
+        return _COSINE, 0.0
     features = graph.features.astype(np.float64)
     shares = {}
-    for measure, rows in (("cosine", normalize(features)), ("Euclidean distance", features)):
+    for measure, rows in _ways_to_compare(features):
         near = _is_near(rows, *ends, degrees, measure) | _is_near(rows, *ends[::-1], degrees, measure)
         shares[measure] = (float(near.mean()) - chance) / (1 - chance)
     best = max(shares, key=lambda measure: shares[measure])
     return best, shares[best]
 
 
+def _ways_to_compare(features: Features) -> Iterator[tuple[str, Features]]:
+    """Rows whose distances are those by each measure, or whose products are cosines.
+
+    Principal components are singular vectors of features that are not centred, and one more of them: the first is
+    little but the mean, and centring would fill a sparse matrix.
+    """
+    yield _COSINE, normalize(features)
+    yield "Euclidean distance", features
+    counts = [count for count in _COMPONENTS if count < min(features.shape) - 1]
+    if not counts:
+        return
+    for of, scaled in (("", features), (" of standardised features", _standardised(features))):
+        vectors, lengths, _ = randomized_svd(scaled, counts[-1] + 1, n_iter=7, random_state=0)
+        for count in counts:
+            yield f"leading {count} principal components{of}", (vectors * lengths)[:, : count + 1]
+
+
+def _standardised(features: Features) -> Features:
+    """Each column divided by its standard deviation; constant ones as they are."""
+    mean_square = np.asarray((features * features).mean(axis=0)).ravel()
+    variance = mean_square - np.asarray(features.mean(axis=0)).ravel() ** 2
+    scale = 1 / np.sqrt(np.where(variance > 1e-12 * mean_square, variance, 1.0))
+    return sparse.csr_array(features @ sparse.diags_array(scale)) if sparse.issparse(features) else features * scale
+
+
 def _is_near(rows: Features, nodes: IntArray, others: IntArray, degrees: IntArray, measure: str) -> np.ndarray:
     """Which of the others are among the most similar of their node."""
-    squares = np.zeros(rows.shape[0]) if measure == "cosine" else np.asarray((rows * rows).sum(axis=1)).ravel() / 2
+    squares = np.zeros(rows.shape[0]) if measure == _COSINE else np.asarray((rows * rows).sum(axis=1)).ravel() / 2
     near = np.zeros(len(nodes), dtype=bool)
     step = max(1, _CELLS // rows.shape[0])
     for start in range(0, len(nodes), step):
