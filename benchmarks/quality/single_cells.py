@@ -19,9 +19,9 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from blockselect import BlockModelSelector, SignedSelector
-from blockselect.baselines.by_network.hotspot import hotspot_z
 from blockselect.baselines.by_network.moran import morans_i
 from blockselect.evaluation import classify_selection, evaluate_selection
+from blockselect.graphs.autocorrelation import autocorrelation_z
 
 NUMBERS = (16, 32, 64, 128)
 
@@ -88,9 +88,9 @@ METHODS: dict[str, Callable[[Cells, int, int], np.ndarray]] = {
     "highly variable genes, seurat": lambda cells, seed, d: highly_variable(cells, "seurat"),
     "highly variable genes, cell_ranger": lambda cells, seed, d: highly_variable(cells, "cell_ranger"),
     "morans-i": lambda cells, seed, d: morans_i(cells.expression, cells.graph),
-    "hotspot, normal": lambda cells, seed, d: hotspot_z(cells.expression, cells.graph, model="normal"),
-    "hotspot, bernoulli": lambda cells, seed, d: hotspot_z(cells.expression, cells.graph, model="bernoulli"),
-    "hotspot, danb on counts": lambda cells, seed, d: hotspot_z(cells.counts, cells.graph, model="danb"),
+    "hotspot, normal": lambda cells, seed, d: autocorrelation_z(cells.expression, cells.graph, model="normal"),
+    "hotspot, bernoulli": lambda cells, seed, d: autocorrelation_z(cells.expression, cells.graph, model="bernoulli"),
+    "hotspot, danb on counts": lambda cells, seed, d: autocorrelation_z(cells.counts, cells.graph, model="danb"),
 }
 """Scores of the genes, larger is better, by method. The default depends on how many are asked for."""
 SEEDED = tuple(name for name in METHODS if name.startswith("block-model"))

@@ -1,8 +1,10 @@
 """Several ways to rank features, and the one that the judge prefers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 
 from blockselect import make_attributed_blocks
 from blockselect.blockmodels import BlockModel
@@ -23,7 +25,7 @@ def evidence(network):
     models = [BlockModel.from_labels(network.adjacency, network.blocks)]
     vote = np.random.default_rng(0).random(140) + 0.1
     vote[:3] = 0
-    return Evidence.of(vote, feature_gains(likelihood, network.graph, models), likelihood, models, network.features)
+    return Evidence.of(network.graph, vote, feature_gains(likelihood, network.graph, models), likelihood, models)
 
 
 @pytest.fixture(scope="module")
@@ -51,16 +53,30 @@ def test_sets_mark_more_blocks_than_the_list(evidence, scores):
 
 
 def test_the_table_says_how_each_way_was_judged(network, evidence, scores):
-    judge = Judge.of(network.features, network.adjacency, None, np.random.default_rng(0))
+    judge = Judge.of(network.features, network.adjacency, evidence.labels, None, np.random.default_rng(0))
     choice = choose_way(evidence, scores, 16, judge, np.random.default_rng(0))
     assert list(choice.table["chosen"]).index(True) == WAYS.index(choice.way)
     assert choice.table["share_of_best"].max() <= 1
-    assert {"guide", "construction", "explained_8", "standard_error"} <= set(choice.table.columns)
+    assert {"guide", "construction", "explained_8", "blocks_found", "standard_error"} <= set(choice.table.columns)
     assert_array_equal(choice.order, evidence.order(choice.way, scores, 16))
 
 
 def test_ways_that_select_the_same_features_are_judged_alike(network, evidence, scores):
-    judge = Judge.of(network.features, network.adjacency, 4, np.random.default_rng(0))
+    judge = Judge.of(network.features, network.adjacency, evidence.labels, 4, np.random.default_rng(0))
     choice = choose_way(evidence, scores, 137, judge, np.random.default_rng(0))
     assert choice.way == WAYS[0]
     assert choice.table["explained_4"].nunique() == 1
+
+
+@pytest.mark.parametrize("scale", [1e-3, 7.0])
+def test_the_unit_of_features_and_links_does_not_guide(network, evidence, scale):
+    scaled = replace(network.graph, features=network.features * scale, adjacency=network.adjacency * scale)
+    assert_allclose(replace(evidence, graph=scaled).autocorrelation, evidence.autocorrelation, rtol=1e-9)
+
+
+def test_features_of_counts_are_guided_by_how_much_a_node_has(network, evidence):
+    counts = network.features.copy()
+    counts.data *= 1 + np.arange(len(counts.data)) % 3
+    guided = replace(evidence, graph=replace(network.graph, features=counts)).autocorrelation
+    assert np.isfinite(guided).all()
+    assert not np.allclose(guided, evidence.autocorrelation)

@@ -268,7 +268,7 @@ class BlockModelSelector(DescentSelector):
         self._keep_losses(solution)
         vote, gains = mean_vote(solution.scores[:, 0]), feature_gains(likelihood, graph, self.voters_)
         scores = weighted(vote, gains)
-        order = self._order(graph, scores, Evidence.of(vote, gains, likelihood, self.voters_, graph.features), rng)
+        order = self._order(graph, scores, Evidence.of(graph, vote, gains, likelihood, self.voters_), rng)
         self._select_found(statistics, scores, order, discoveries)
         self._place_other_nodes(whole)
         return self._remember(X, adjacency)
@@ -403,7 +403,7 @@ class BlockModelSelector(DescentSelector):
         if n_selected >= np.count_nonzero(scores > 0):
             return None  # all of them
         draws = rng.spawn(1)[0]
-        judge = Judge.of(graph.features, graph.adjacency, self.n_clusters, draws)
+        judge = Judge.of(graph.features, graph.adjacency, evidence.labels, self.n_clusters, draws)
         choice = choose_way(evidence, scores, n_selected, judge, draws, n_jobs=self.n_jobs)
         self.portfolio_, self._way = choice.table, choice.way
         return choice.order
@@ -459,7 +459,7 @@ class BlockModelSelector(DescentSelector):
                 if self.joint and self._searches():
                     model = likelihood.improve(model, max_rounds=_ROUNDS_AGAIN, rng=rngs[place]).model
             gains = feature_gains(likelihood, resampled, [model], scaled)
-            return model, Evidence.of(gains.weights, gains, likelihood, [model], graph.features)
+            return model, Evidence.of(resampled, gains.weights, gains, likelihood, [model])
 
         models, evidence = [], []
         with threadpool_limits(limits=1):  # those within would overlap: a limit is one for the whole process

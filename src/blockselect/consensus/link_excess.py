@@ -12,16 +12,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 
-from blockselect.arrays import Features, FloatArray, IntArray, Sparse
+from blockselect.arrays import Features, FloatArray, Sparse
+from blockselect.graphs.along_links import products_along_links
 from blockselect.graphs.binarize import in_units
 from blockselect.tensors import to_numpy, to_torch
 
 _ROUNDING = 64 * np.finfo(np.float64).eps  # of the link weight: an excess below that is none
 _SMALLEST_RATIO = 1e-6  # of variance to mean
-_CELLS = 2**22  # numbers in work at once
 _DEVICE_CELLS = 2**28  # numbers of dense features up to which a device holds them
 _SPARSE_BELOW = 0.1  # share of non-zero values up to which a sparse product is the faster one
 
@@ -67,7 +66,7 @@ def _sums(matrix: Features, weights: Sparse, degrees: FloatArray) -> _Sums:
     squares = matrix * matrix
     plain, of_squares = (np.asarray(each.sum(axis=0)).ravel() for each in (matrix, squares))
     by_degree = (matrix.T @ degrees, of_squares, squares.T @ degrees, squares.T @ degrees**2)
-    return _Sums(plain, *by_degree, _within(matrix, weights))
+    return _Sums(plain, *by_degree, products_along_links(matrix, weights))
 
 
 def _sums_on_device(matrix: Features, weights: Sparse, degrees: FloatArray, device: str) -> _Sums:
@@ -95,46 +94,6 @@ def _lean(features: Features) -> Features:
     if sparse.issparse(features) or np.count_nonzero(features) > _SPARSE_BELOW * features.size:
         return features
     return sparse.csr_array(features)
-
-
-def _within(features: Features, weights: Sparse) -> FloatArray:
-    """xᵀ A x of each feature: (m,). A X is much fuller than X, so it is never held whole."""
-    n_nodes, n_features = features.shape
-    if sparse.issparse(features):
-        parts = (weights.indptr, weights.indices, weights.data, features.indptr, features.indices, features.data)
-        sums: FloatArray = _shared(*parts, n_features)
-        return sums
-    step = max(1, _CELLS // n_features)
-    sums = np.zeros(n_features)
-    for start in range(0, n_nodes, step):
-        rows = slice(start, start + step)
-        sums += np.einsum("il,il->l", features[rows], weights[rows] @ features)
-    return sums
-
-
-@njit(cache=True, nogil=True)
-def _shared(
-    link_starts: IntArray,
-    neighbours: IntArray,
-    weights: FloatArray,
-    starts: IntArray,
-    features: IntArray,
-    values: FloatArray,
-    n_features: int,
-) -> FloatArray:
-    """Σ_ij A_ij x_il x_jl of each sparse feature l: a node's features are laid out, its neighbours' looked up there."""
-    sums, laid_out = np.zeros(n_features), np.zeros(n_features)
-    for node in range(len(starts) - 1):
-        for at in range(starts[node], starts[node + 1]):
-            laid_out[features[at]] = values[at]
-        for link in range(link_starts[node], link_starts[node + 1]):
-            other, weight = neighbours[link], weights[link]
-            if other < node:  # each pair once
-                for at in range(starts[other], starts[other + 1]):
-                    sums[features[at]] += 2 * weight * values[at] * laid_out[features[at]]
-        for at in range(starts[node], starts[node + 1]):
-            laid_out[features[at]] = 0.0
-    return sums
 
 
 def _poisson_excess(observed: FloatArray, expected: FloatArray) -> FloatArray:

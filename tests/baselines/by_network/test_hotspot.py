@@ -13,7 +13,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from benchmarks.baselines import neighbour_lists
 from blockselect import load_cora, make_attributed_blocks
-from blockselect.baselines.by_network.hotspot import Hotspot, hotspot_z, model_for
+from blockselect.baselines.by_network.hotspot import Hotspot
+from blockselect.graphs.autocorrelation import autocorrelation_z, model_for
 from references import hotspot as reference
 
 MODELS = ("bernoulli", "danb", "normal")
@@ -68,7 +69,7 @@ STORED = {  # made with the package hotspotsc 1.1.3
 @every_model
 def test_values_are_those_stored_of_the_package(model):
     X, A = small_network()
-    assert_allclose(hotspot_z(X, sparse.csr_array(A), model=model), STORED[model], rtol=1e-6)
+    assert_allclose(autocorrelation_z(X, sparse.csr_array(A), model=model), STORED[model], rtol=1e-6)
 
 
 @every_model
@@ -82,7 +83,9 @@ def test_values_are_those_of_the_package(model):
     neighbours, weights = neighbour_lists(cora.adjacency)
     counts = sparse.csr_matrix(X[:, columns].T)
     theirs = local_stats.compute_hs(counts, neighbours, weights, depths, model, genes=columns, centered=True)
-    assert_allclose(hotspot_z(X, cora.adjacency, model=model)[columns], theirs["Z"].loc[columns], rtol=1e-6, atol=1e-9)
+    assert_allclose(
+        autocorrelation_z(X, cora.adjacency, model=model)[columns], theirs["Z"].loc[columns], rtol=1e-6, atol=1e-9
+    )
 
 
 @every_model
@@ -91,7 +94,7 @@ def test_independent_nodes_have_mean_zero_and_variance_one(model):
     depth = rng.gamma(20, 1, (1500, 1))
     X = rng.poisson(depth * np.full(400, 0.01)).astype(float)
     A = sparse.random_array((1500, 1500), density=0.004, rng=rng)
-    Z = hotspot_z(sparse.csr_array(X), sparse.csr_array(A + A.T), model=model)
+    Z = autocorrelation_z(sparse.csr_array(X), sparse.csr_array(A + A.T), model=model)
     assert abs(Z.mean()) < 0.25
     assert 0.8 < Z.std() < 1.2
 
@@ -105,7 +108,7 @@ def test_depth_that_runs_along_links_is_not_taken_for_structure():
     A = np.triu(A, 1)
     X = rng.poisson(np.where(block, 3, 1)[:, None] * np.full(60, 0.5)).astype(float)
     for model in ("danb", "normal"):
-        Z = hotspot_z(X, sparse.csr_array((A | A.T).astype(float)), model=model)
+        Z = autocorrelation_z(X, sparse.csr_array((A | A.T).astype(float)), model=model)
         assert abs(np.median(Z)) < 2  # without depth: about 20
 
 
@@ -133,9 +136,9 @@ def test_scores_follow_the_nodes_and_features_when_these_are_reordered(model, se
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 def test_pieces_of_the_features_are_joined(model, kind, monkeypatch):
     X, A = draw(5, m=11)
-    whole = hotspot_z(kind(X), sparse.csr_array(A), model=model)
-    monkeypatch.setattr("blockselect.baselines.by_network.hotspot._CHUNK_ENTRIES", 3 * len(X))
-    assert_allclose(hotspot_z(kind(X), sparse.csr_array(A), model=model), whole, rtol=1e-12)
+    whole = autocorrelation_z(kind(X), sparse.csr_array(A), model=model)
+    monkeypatch.setattr("blockselect.graphs.autocorrelation._CHUNK_ENTRIES", 3 * len(X))
+    assert_allclose(autocorrelation_z(kind(X), sparse.csr_array(A), model=model), whole, rtol=1e-12)
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
@@ -165,7 +168,7 @@ def test_nodes_of_one_depth_are_compared_with_one_mean(model):
     rng = np.random.default_rng(0)
     one = (rng.random(30) < 0.4).astype(float)
     X, A = np.column_stack([one, 1 - one]), draw(3, n=30)[1]
-    Z = hotspot_z(X, sparse.csr_array(A), model=model)
+    Z = autocorrelation_z(X, sparse.csr_array(A), model=model)
     assert np.isfinite(Z).all()
     if model != "danb":  # whose variance is not that of the complement
         assert_allclose(Z[0], Z[1])
@@ -173,7 +176,9 @@ def test_nodes_of_one_depth_are_compared_with_one_mean(model):
 
 def test_a_feature_that_the_depth_explains_in_full_has_zero():
     X, A = draw(2)
-    assert_allclose(hotspot_z(np.column_stack([X[:, 0], np.zeros(40)]), sparse.csr_array(A), model="normal")[0], 0)
+    assert_allclose(
+        autocorrelation_z(np.column_stack([X[:, 0], np.zeros(40)]), sparse.csr_array(A), model="normal")[0], 0
+    )
 
 
 def test_float32_features_score_as_float64_ones():

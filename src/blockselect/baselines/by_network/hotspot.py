@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from blockselect._sklearn import StrOptions
-from blockselect.arrays import Features, FloatArray, IntArray, Sparse
-from blockselect.baselines._solvers.depth_nulls import NULLS, DepthNull
+from blockselect.arrays import FloatArray
 from blockselect.baselines.criterion import NetworkGuidedSelector, scores_where_defined
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.column_statistics import column_inner_products, constant_columns
-
-_CHUNK_ENTRIES = 2**22  # entries of a dense piece of the features, at most
+from blockselect.graphs.autocorrelation import autocorrelation_z, model_for
+from blockselect.graphs.depth_nulls import NULLS
 
 
 class Hotspot(NetworkGuidedSelector):
@@ -104,72 +100,5 @@ class Hotspot(NetworkGuidedSelector):
 
     def _score(self, graph: AttributedGraph) -> FloatArray:
         self.model_ = model_for(graph.features) if self.model == "auto" else self.model
-        self.criterion_ = hotspot_z(graph.features, graph.adjacency, model=self.model_)
+        self.criterion_ = autocorrelation_z(graph.features, graph.adjacency, model=self.model_)
         return scores_where_defined(self.criterion_)
-
-
-def model_for(features: Features) -> str:
-    """The null model that fits the kind of values there are."""
-    values = features.data if sparse.issparse(features) else features
-    if values.size and values.min() < 0:
-        return "normal"
-    if ((values == 0) | (values == 1)).all():
-        return "bernoulli"
-    return "danb" if (values == np.floor(values)).all() else "normal"
-
-
-def hotspot_z(features: Features, adjacency: Sparse, *, model: str = "auto") -> FloatArray:
-    """Z of each feature; NaN for a constant one: (m,)."""
-    columns = features.astype(np.float64, copy=False)
-    name = model_for(columns) if model == "auto" else model
-    depths = np.asarray(columns.sum(axis=1)).ravel()
-    if name == "bernoulli":
-        columns = (columns > 0).astype(np.float64)
-    null = NULLS[name](columns, depths)
-    A = sparse.csr_array(adjacency - sparse.diags_array(adjacency.diagonal()))  # every link from both ends
-    covariance = _sparse_covariance if sparse.issparse(columns) else _dense_covariance
-    criterion = covariance(columns, A, depths, null) / np.sqrt(2 * A.multiply(A).sum())
-    return np.where(constant_columns(columns), np.nan, criterion)
-
-
-def _dense_covariance(features: FloatArray, adjacency: Sparse, depths: FloatArray, null: DepthNull) -> FloatArray:
-    """x̂ᵀAx̂ of each feature: (m,)."""
-    covariance = np.empty(features.shape[1])
-    for columns in _pieces(*features.shape):
-        mean, sd = null.mean_and_sd(depths[:, None], columns)
-        standard = _where_it_varies(features[:, columns] - mean, sd)
-        covariance[columns] = column_inner_products(standard, adjacency @ standard)
-    return covariance
-
-
-def _sparse_covariance(features: Sparse, adjacency: Sparse, depths: FloatArray, null: DepthNull) -> FloatArray:
-    """The same from z = x / σ, as sparse as x, and g = μ / σ, which depends on a node by its depth alone."""
-    found, depth_of = np.unique(depths, return_inverse=True)
-    one_hot = sparse.csr_array((np.ones(len(depths)), (np.arange(len(depths)), depth_of)))
-    between_depths = one_hot.T @ adjacency @ one_hot  # total weight between nodes of two depths
-    by_column = sparse.csc_array(features)
-    covariance = np.empty(features.shape[1])
-    for columns in _pieces(*features.shape):
-        x = by_column[:, columns].tocoo()
-        _, sd = null.mean_and_sd(depths[x.row], columns[x.col])
-        z = sparse.csr_array((_where_it_varies(x.data, sd), (x.row, x.col)), shape=x.shape)
-        Az = (adjacency @ z).tocoo()
-        mean, sd = null.mean_and_sd(depths[Az.row], columns[Az.col])
-        zAg = np.bincount(Az.col, weights=Az.data * _where_it_varies(mean, sd), minlength=len(columns))
-        g = _where_it_varies(*null.mean_and_sd(found[:, None], columns))  # (depths, columns)
-        gAg = column_inner_products(g, between_depths @ g)
-        covariance[columns] = column_inner_products(z, Az.tocsr()) - 2 * zAg + gAg
-    return covariance
-
-
-def _where_it_varies(values: FloatArray, sd: FloatArray) -> FloatArray:
-    """Values in standard deviations; 0 where there is no deviation."""
-    scaled: FloatArray = np.divide(values, sd, out=np.zeros(np.broadcast(values, sd).shape), where=sd > 0)
-    return scaled
-
-
-def _pieces(n_nodes: int, n_features: int) -> Iterator[IntArray]:
-    """Columns, so many at a time that a dense piece of the features stays small."""
-    width = max(1, _CHUNK_ENTRIES // n_nodes)
-    for start in range(0, n_features, width):
-        yield np.arange(start, min(start + width, n_features))

@@ -1,0 +1,83 @@
+"""autocorrelation: how much more alike linked nodes are in a feature than the depths of the nodes explain.
+
+The depth of a node is the sum of its features, and a null model says what a feature is at each depth (`depth_nulls`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy import sparse
+
+from blockselect.arrays import Features, FloatArray, IntArray, Sparse
+from blockselect.graphs.along_links import products_along_links, products_with_groups
+from blockselect.graphs.column_statistics import column_inner_products, constant_columns
+from blockselect.graphs.depth_nulls import NULLS, DepthNull
+
+_CHUNK_ENTRIES = 2**22  # entries of a dense piece of the features, at most
+
+
+def model_for(features: Features) -> str:
+    """The null model that fits the kind of values there are."""
+    values = features.data if sparse.issparse(features) else features
+    if values.size and values.min() < 0:
+        return "normal"
+    if ((values == 0) | (values == 1)).all():
+        return "bernoulli"
+    return "danb" if (values == np.floor(values)).all() else "normal"
+
+
+def autocorrelation_z(features: Features, adjacency: Sparse, *, model: str = "auto") -> FloatArray:
+    """Z of each feature; NaN for a constant one: (m,)."""
+    columns = features.astype(np.float64, copy=False)
+    name = model_for(columns) if model == "auto" else model
+    depths = np.asarray(columns.sum(axis=1)).ravel()
+    if name == "bernoulli":
+        columns = (columns > 0).astype(np.float64)
+    null = NULLS[name](columns, depths)
+    A = sparse.csr_array(adjacency - sparse.diags_array(adjacency.diagonal()))  # every link from both ends
+    covariance = _sparse_covariance if sparse.issparse(columns) else _dense_covariance
+    criterion = covariance(columns, A, depths, null) / np.sqrt(2 * A.multiply(A).sum())
+    return np.where(constant_columns(columns), np.nan, criterion)
+
+
+def _dense_covariance(features: FloatArray, adjacency: Sparse, depths: FloatArray, null: DepthNull) -> FloatArray:
+    """x̂ᵀAx̂ of each feature: (m,)."""
+    covariance = np.empty(features.shape[1])
+    for columns in _pieces(*features.shape):
+        mean, sd = null.mean_and_sd(depths[:, None], columns)
+        standard = _where_it_varies(features[:, columns] - mean, sd)
+        covariance[columns] = column_inner_products(standard, adjacency @ standard)
+    return covariance
+
+
+def _sparse_covariance(features: Sparse, adjacency: Sparse, depths: FloatArray, null: DepthNull) -> FloatArray:
+    """The same from z = x / σ, as sparse as x, and g = μ / σ, which depends on a node by its depth alone."""
+    found, depth_of = np.unique(depths, return_inverse=True)
+    one_hot = sparse.csr_array((np.ones(len(depths)), (np.arange(len(depths)), depth_of)))
+    between_depths = one_hot.T @ adjacency @ one_hot  # total weight between nodes of two depths
+    by_column = sparse.csc_array(features)
+    covariance = np.empty(features.shape[1])
+    for columns in _pieces(*features.shape):
+        x = by_column[:, columns].tocoo()
+        mean, sd = null.mean_and_sd(found[:, None], columns)  # (depths, columns)
+        z = sparse.csr_array((_where_it_varies(x.data, sd[depth_of[x.row], x.col]), (x.row, x.col)), shape=x.shape)
+        g = _where_it_varies(mean, sd)
+        zAg = products_with_groups(z, adjacency, depth_of, g)
+        gAg = column_inner_products(g, between_depths @ g)
+        covariance[columns] = products_along_links(z, adjacency) - 2 * zAg + gAg
+    return covariance
+
+
+def _where_it_varies(values: FloatArray, sd: FloatArray) -> FloatArray:
+    """Values in standard deviations; 0 where there is no deviation."""
+    scaled: FloatArray = np.divide(values, sd, out=np.zeros(np.broadcast(values, sd).shape), where=sd > 0)
+    return scaled
+
+
+def _pieces(n_nodes: int, n_features: int) -> Iterator[IntArray]:
+    """Columns, so many at a time that a dense piece of the features stays small."""
+    width = max(1, _CHUNK_ENTRIES // n_nodes)
+    for start in range(0, n_features, width):
+        yield np.arange(start, min(start + width, n_features))
