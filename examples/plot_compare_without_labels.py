@@ -27,6 +27,7 @@ made = make_attributed_blocks(
     n_redundant=0,
     n_noise=125,
     signal=3,
+    frequency=(0.1, 0.4),
     values="counts",
     random_state=4,
 )
@@ -83,8 +84,7 @@ pd.DataFrame(
 # A method that reads the graph selects by the same links that judge it. That is fair among
 # such methods, and a small advantage over those that do not. ``blockselect compare
 # --protocol structure`` does all this with several runs, time and memory, and ``--protocol
-# links`` hides a tenth of the links first. Here the truth is known, and the order is the
-# same:
+# links`` hides a tenth of the links first. Here the truth is known:
 for method in METHODS:
     planted = made.is_informative[list(selections[method, 20])].sum()
     print(f"{method:12} {planted:2} of its 20 words follow the blocks")

@@ -21,7 +21,13 @@ from blockselect import (
 from blockselect.report import summarize
 
 made = make_attributed_blocks(
-    400, 5, n_informative=30, n_redundant=10, n_noise=60, random_state=2
+    400,
+    5,
+    n_informative=30,
+    n_redundant=10,
+    n_noise=60,
+    frequency=(0.1, 0.25),
+    random_state=2,
 )
 selector = BlockModelSelector(20, random_state=0).fit(
     made.features, adjacency=made.adjacency

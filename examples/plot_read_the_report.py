@@ -21,7 +21,13 @@ from blockselect import (
 )
 
 made = make_attributed_blocks(
-    300, 4, n_informative=24, n_redundant=6, n_noise=50, random_state=5
+    300,
+    4,
+    n_informative=24,
+    n_redundant=6,
+    n_noise=50,
+    frequency=(0.1, 0.25),
+    random_state=5,
 )
 words = pd.DataFrame(
     made.features.toarray(), columns=[f"word {number}" for number in range(80)]
