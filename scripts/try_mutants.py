@@ -31,13 +31,14 @@ SECONDS = 300  # for the tests of one fault
 # What tests a file besides the file of its own name.
 TESTS = {
     "descent.py": ["tests/bmgufs/test_estimator.py"],
-    "estimator.py": ["tests/test_invariance.py"],
+    "estimator.py": ["tests/consensus/test_screening_budget.py", "tests/test_invariance.py"],
     "gram_squared.py": ["tests/bmgufs/test_exact_gram.py"],
     "joint.py": ["tests/consensus/test_moves.py"],
     "link_likelihood.py": ["tests/consensus/test_joint.py"],
     "losses.py": ["tests/bmgufs/test_descent.py"],
     "moves.py": ["tests/consensus/test_joint.py"],
     "row_sums.py": ["tests/bmgufs/test_exact_gram.py", "tests/bmgufs/test_gram_squared.py"],
+    "screening.py": ["tests/consensus/test_screening_budget.py"],
     "selector.py": ["tests/bmgufs/test_estimator.py", "tests/test_invariance.py"],
 }
 LEFT_OUT = {"cuda.py", "device.py", "__init__.py"}  # they need a GPU, or hold no code

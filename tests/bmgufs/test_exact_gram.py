@@ -87,6 +87,15 @@ def test_no_more_memory_is_taken_than_was_said(kind, dtype):
         assert peak <= sparse_bytes(features, made.nnz, dtype) + overhead
 
 
+def test_features_out_of_order_take_one_copy_more():
+    Y = sparse.random_array((300, 200), density=0.2, rng=np.random.default_rng(0), format="csr")
+    turned = Y[:, ::-1]
+    turned.has_sorted_indices = False
+    more = sparse_bytes(turned, 0, DOUBLE) - sparse_bytes(Y, 0, DOUBLE)
+    copied = Y.nnz * (8 + Y.indices.itemsize)
+    assert copied <= more <= copied + 64 * sum(Y.shape)
+
+
 @pytest.mark.parametrize("chunked", [False, True])
 def test_a_matrix_larger_than_the_limit_is_refused_before_it_is_there(chunked):
     Y = sparse.csr_array(random_features(1, (60, 200), share=0.5))
