@@ -1,5 +1,6 @@
 """Statistics of the features over blocks."""
 
+import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
@@ -26,3 +27,11 @@ def test_models_with_fewer_blocks_are_filled_up_with_empty_ones(mixed_problem):
     assert statistics.n_blocks == 5
     assert_array_equal(statistics.block_sizes[0, 2:], 0)
     assert not statistics.block_means[0, 2:].any()
+
+
+def test_mean_density_and_mean_similarity_are_those_of_two_nodes(mixed_problem):
+    statistics, Y = mixed_problem.statistics, mixed_problem.Y
+    for mean, model in zip(statistics.mean_density, mixed_problem.models, strict=True):
+        assert_allclose(mean, model.density[np.ix_(model.labels, model.labels)].mean())
+    m = Y.shape[1]
+    assert_allclose(statistics.mean_similarity, np.mean((Y * m**-0.5) @ Y.T))

@@ -52,3 +52,4 @@ def test_the_memory_limit_bounds_the_rank(monkeypatch):
     assert ranks[0] == 4
     assert ranks[1] == 8
     assert ranks[2] in (8, 16)
+    assert low_rank_gram_squared(Y, memory_limit=1).values.shape[1] == 4  # where none fits, the smallest

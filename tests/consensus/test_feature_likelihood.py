@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from blockselect.consensus.feature_likelihood import as_counts, dispersions, feature_gains
+from blockselect.consensus.feature_likelihood import as_counts, dispersions, feature_gains, gains_by_block
 from blockselect.consensus.moves import sums_by_block
 from references import joint as reference
 from references.joint import small_network
@@ -17,6 +17,19 @@ def test_the_gain_of_a_feature_is_its_quasi_likelihood_ratio(seed, kind):
     _, X, labels = small_network(seed)
     slow = [reference.feature_gain(X, labels, feature) for feature in range(X.shape[1])]
     assert_allclose(gains_of(kind(X), labels), slow, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_blocks_add_what_the_feature_has_there_beyond_its_share(seed):
+    _, X, labels = small_network(seed)
+    counts = as_counts(X)
+    sums, totals = sums_by_block(counts, labels, X.shape[1], labels.max() + 1), np.bincount(labels, counts.totals)
+    found = gains_by_block(sums, totals)
+    for feature, row in enumerate(sums):
+        for block, held in enumerate(row):
+            expected = row.sum() * totals[block] / totals.sum()
+            slow = held * np.log(held / expected) if held > expected else 0.0
+            assert_allclose(found[feature, block], slow, atol=1e-9)
 
 
 def gains_of(X, labels):

@@ -135,8 +135,8 @@ class Store:
         """Drop trials, so that they run again."""
         dropped = [(key,) for key in keys]
         with self._lock, self._explained(), self._transaction():
-            for table in ("trials", "digests"):
-                self._database.executemany(f"DELETE FROM {table} WHERE key = ?", dropped)
+            for delete in ("DELETE FROM trials WHERE key = ?", "DELETE FROM digests WHERE key = ?"):
+                self._database.executemany(delete, dropped)
 
     def close(self) -> None:
         self._database.close()
