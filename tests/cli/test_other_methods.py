@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 
+import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
@@ -16,8 +17,9 @@ from blockselect.cli.complete import complete_datasets, complete_methods
 def test_the_scores_are_those_of_the_library(run, network, tmp_path, method):
     result = run("select", *network.options, "--method", method, "--top", 5, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.stderr
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["run.json", "scores.csv", "selected.csv"]
-    assert f"Selected 5 features by {SELECTORS[method].title}." in result.stdout
+    written = sorted(path.name for path in (tmp_path / "out").iterdir())
+    assert written == ["nodes.csv", "run.json", "scores.csv", "selected.csv"]
+    assert f"Selected 5 features by {SELECTORS[method].title}; " in result.stdout
     seeded = "random_state" in SELECTORS[method].selector().get_params()
     selector = make_selector(method, 5, random_state=0 if seeded else None)
     graph = {} if SELECTORS[method].guidance in ("features", "none") else {"adjacency": network.graph.adjacency}
@@ -27,6 +29,20 @@ def test_the_scores_are_those_of_the_library(run, network, tmp_path, method):
     assert_allclose(scores, selector.scores_, rtol=1e-9, atol=1e-12)
     record = json.loads((tmp_path / "out" / "run.json").read_text())
     assert (record["method"], record["selector"]["class"]) == (method, type(selector).__name__)
+
+
+def test_nodes_are_written_without_blocks_and_the_matrix_if_asked_for(run, network, tmp_path):
+    result = run("select", *network.options, "--method", "variance", "--top", 5, "--save-matrix", "--out", tmp_path)
+    assert result.exit_code == 0, result.stderr
+    chosen = make_selector("variance", 5).fit(network.graph.features.toarray()).get_support(indices=True)
+    held = (network.graph.features.toarray()[:, chosen] != 0).sum(axis=1)
+    with (tmp_path / "nodes.csv").open() as file:
+        nodes = list(csv.DictReader(file))
+    assert list(nodes[0]) == ["id", "degree", "selected_features"]
+    assert [int(node["selected_features"]) for node in nodes] == held.tolist()
+    assert f"{np.count_nonzero(held == 0)} nodes have none of these" in result.stdout
+    (matrix,) = tmp_path.glob("matrix*")
+    assert matrix.name in result.stdout
 
 
 def test_stability_is_estimated_if_asked_for(run, network):

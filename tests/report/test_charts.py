@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -25,6 +27,16 @@ def test_each_doubling_takes_the_same_room_and_all_points_are_inside():
     assert last > third
 
 
+@pytest.mark.parametrize("last", [8, 64, 800, 2048])
+def test_numbers_of_features_stand_below_the_curve_without_overlap(last):
+    sizes = sorted({2**power for power in range(12) if 2**power <= last} | {last})
+    curve = [{"n_features": size, "share": 0.5} for size in sizes]
+    ticks = explained_chart(curve, 1)["x_ticks"]
+    assert ticks[-1]["text"] == f"{last:,}"
+    assert len(ticks) >= 4
+    assert min(b["at"] - a["at"] for a, b in pairwise(ticks)) >= 40
+
+
 def test_the_cut_of_the_curve_is_at_the_selected_number():
     chart = explained_chart(CURVE, 4)
     assert chart["cut"] == chart["points"][2]["x"]
@@ -32,10 +44,12 @@ def test_the_cut_of_the_curve_is_at_the_selected_number():
 
 
 def test_the_cut_by_rank_is_between_the_last_selected_and_the_next():
-    chart = rank_chart([0.9, 0.8, 0.2], 2, y_top=1, dots=True, what="stability")
+    drawn = {"y_top": 1, "dots": True, "what": "stability", "order": "rank of the feature"}
+    chart = rank_chart([0.9, 0.8, 0.2], [True, True, False], **drawn)
     assert chart["points"][1]["x"] < chart["cut"] < chart["points"][2]["x"]
     assert [point["on"] for point in chart["points"]] == [True, True, False]
-    assert rank_chart([0.9, 0.8], 2, y_top=1, dots=True, what="stability")["cut"] is None
+    assert rank_chart([0.9, 0.8], [True, True], **drawn)["cut"] is None
+    assert rank_chart([0.9, 0.8, 0.2], [True, False, True], **drawn)["cut"] is None
 
 
 def test_losses_that_do_not_change_are_drawn():

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from blockselect import BlockModelSelector, check_attributed_graph, plot, selection_stability
+from blockselect import BMGUFS, BlockModelSelector, check_attributed_graph, plot, selection_stability
 from blockselect.graphs.row_chunks import RowChunks
 from blockselect.inspection.markers import Markers
 from blockselect.report.details import feature_rows
@@ -200,11 +200,13 @@ def test_a_selector_without_its_network_asks_for_it(tmp_path):
     assert selector.report(tmp_path / "report.html", graph.features, adjacency=graph.adjacency).exists()
 
 
-def test_features_in_chunks_are_refused(fitted):
-    selector, graph = fitted
-    chunks = RowChunks.from_blocks([graph.features])
-    with pytest.raises(ValueError, match="row chunks cannot give"):
-        selector.show_report(chunks, adjacency=graph.adjacency)
+def test_features_in_chunks_are_refused_and_the_same_as_a_matrix_taken(tmp_path):
+    graph, path = planted(), tmp_path / "report.html"
+    chunks = RowChunks.from_blocks([graph.features[:50], graph.features[50:]])
+    selector = BMGUFS(4, n_blocks=3, n_candidates=1, random_state=0).fit(chunks, adjacency=graph.adjacency)
+    with pytest.raises(ValueError, match=r"row chunks cannot give; .*: selector.report\(path, X, adjacency=graph\)\."):
+        selector.report(path)
+    assert selector.report(path, graph.features, adjacency=graph.adjacency).exists()
 
 
 @pytest.mark.parametrize("package", ["jinja2", "matplotlib"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from blockselect.report import page_parts
@@ -28,10 +29,13 @@ def test_features_are_ordered_by_the_block_they_mark(summary):
     assert len(blocks) == 7
 
 
-def test_a_heat_map_stays_small_and_says_what_it_leaves_out(summary):
-    many = {**summary, "selected": summary["selected"] * 40}
-    shown = page_parts.heat_map(many)
-    assert (len(shown["rows"]), shown["left_out"]) == (120, 160)
+def test_a_heat_map_has_all_features_up_to_a_megabyte_and_says_what_it_leaves_out(summary):
+    few = page_parts.heat_map(summary)
+    assert (len(few["rows"]), few["left_out"], few["titled"]) == (7, 0, True)
+    some = page_parts.heat_map({**summary, "selected": summary["selected"] * 300})
+    assert (len(some["rows"]), some["left_out"], some["titled"]) == (2100, 0, False)
+    many = page_parts.heat_map({**summary, "selected": summary["selected"] * 2000})
+    assert (len(many["rows"]), many["left_out"]) == (13_333, 667)
 
 
 def test_cards_hold_sizes_markers_and_links(summary):
@@ -49,3 +53,29 @@ def test_numbers_of_small_blocks_do_not_overlap(summary):
     named = [place["middle"] for place in page_parts.boundaries(crowded) if place["named"]]
     assert min(later - earlier for earlier, later in pairwise(named)) >= 22
     assert len(named) == 20
+
+
+def test_small_blocks_share_a_card(summary):
+    blocks = {**summary["blocks"], "sizes": [2000, 5, 9], "small": [1, 2]}
+    crowded = {**summary, "blocks": blocks, "counts": {**summary["counts"], "nodes": 2014}}
+    assert [card["block"] for card in page_parts.cards(crowded)] == [0]
+    small = page_parts.small_card(crowded)
+    assert ([block["size"] for block in small["blocks"]], small["size"], small["share"]) == ([5, 9], 14, "0.7 %")
+    assert page_parts.small_card(summary) is None
+
+
+def test_scores_of_a_set_are_dots_with_the_selected_filled(summary):
+    by_score = np.argsort(-np.array(summary["scores"]), kind="stable")
+    first = [{**row, "index": int(index)} for row, index in zip(summary["selected"], by_score, strict=False)]
+    cut = page_parts.score_curve({**summary, "selected": first})
+    assert (cut["points"], cut["cut"] is not None) == ([], True)
+    spread = page_parts.score_curve({**summary, "selected": [*first[:-1], {**first[-1], "index": int(by_score[9])}]})
+    assert [at for at, point in enumerate(spread["points"]) if point["on"]] == [0, 1, 2, 3, 4, 5, 9]
+    assert spread["cut"] is None
+    heights = [point["y"] for point in spread["points"]]
+    assert heights == sorted(heights)
+
+
+def test_columns_of_the_portfolio_are_named_in_words():
+    names = [page_parts.column_title(name) for name in ("guide", "explained_8", "standard_error")]
+    assert names == ["guide", "explained, 8 clusters", "standard error"]

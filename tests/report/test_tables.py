@@ -65,7 +65,7 @@ def test_no_selected_feature_leaves_the_header(summary):
 def test_blocks_table_has_sizes_densities_and_marks(summary):
     rows = read(blocks_table(summary))
     blocks = summary["blocks"]
-    assert list(rows[0]) == ["block", "size", "density_to_0", "density_to_1", "density_to_2", "marked_by"]
+    assert list(rows[0]) == ["block", "size", "small", "density_to_0", "density_to_1", "density_to_2", "marked_by"]
     for block, row in enumerate(rows):
         assert int(row["size"]) == blocks["sizes"][block]
         assert [float(row[f"density_to_{other}"]) for other in range(3)] == blocks["density"][block]

@@ -17,15 +17,16 @@ from blockselect.cli.failure import expecting_bad_input
 from blockselect.cli.inputs import NetworkInput
 from blockselect.cli.outputs import write_together
 from blockselect.cli.record import json_bytes, settings_record, versions
+from blockselect.cli.selected_matrix import selected_matrix
 from blockselect.cli.streams import say
 from blockselect.cli.terminal import SHOWN, feature_table, printable, show_written
 from blockselect.inspection.stability import selection_stability
 from blockselect.registry import SELECTORS
 from blockselect.report.summarize import summarize_scores
-from blockselect.report.tables import scores_table, selected_table
+from blockselect.report.tables import nodes_table, scores_table, selected_table
 from blockselect.warned import collected_warnings
 
-OUTPUT_FILES = ("selected.csv", "scores.csv", "run.json")
+OUTPUT_FILES = ("selected.csv", "scores.csv", "nodes.csv", "run.json")
 
 
 def select(
@@ -36,6 +37,7 @@ def select(
     progress: Progress | None,
     out: Path | None,
     *,
+    save_matrix: bool,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -56,14 +58,16 @@ def select(
         files = {
             "selected.csv": selected_table(summary).encode(),
             "scores.csv": scores_table(summary).encode(),
+            "nodes.csv": nodes_table(network.graph, None, selector.get_support(indices=True)).encode(),
             "run.json": json_bytes(record),
+            **(selected_matrix(network, selector) if save_matrix else {}),
         }
         with expecting_bad_input():
             write_together(out, files, mark="run.json")
     if as_json:
         typer.echo(json.dumps(summary, allow_nan=False))
     elif out is not None and not quiet:
-        _show(network.title, summary, out)
+        _show(network.title, summary, out, list(files))
 
 
 def reads_a_graph(selector: ScoreSelector) -> bool:
@@ -92,12 +96,13 @@ def _record(
     }
 
 
-def _show(title: str, summary: dict[str, Any], out: Path) -> None:
+def _show(title: str, summary: dict[str, Any], out: Path, files: Sequence[str]) -> None:
     counts = summary["counts"]
     typer.echo(
         f"{printable(title)}: {counts['nodes']:,} nodes, {counts['links']:,} links, {counts['features']:,} features."
     )
-    typer.echo(f"Selected {counts['selected_features']:,} features by {SELECTORS[summary['method']].title}.")
+    without = f"{counts['nodes_without_selected_features']:,} nodes have none of these"
+    typer.echo(f"Selected {counts['selected_features']:,} features by {SELECTORS[summary['method']].title}; {without}.")
     best = summary["selected"][:SHOWN]
     measures = list(summary["measures"])
     table = feature_table(len(best), ["score", *measures])
@@ -105,4 +110,4 @@ def _show(title: str, summary: dict[str, Any], out: Path) -> None:
         cells = [f"{row['score']:.4g}", *(f"{row[measure]:.2f}" for measure in measures)]
         table.add_row(*(Text(cell) for cell in (str(row["rank"]), printable(row["name"]), *cells)))
     Console().print(table)
-    show_written(out, OUTPUT_FILES, verbose=False)
+    show_written(out, files, verbose=False)

@@ -20,11 +20,11 @@ from blockselect.cli.inputs import NetworkInput, Reading, load_network
 from blockselect.cli.outputs import check_destination, write_together
 from blockselect.cli.record import json_bytes, settings_record, versions
 from blockselect.cli.repeat import repeat_command
+from blockselect.cli.selected_matrix import selected_matrix
 from blockselect.cli.selector_options import DEFAULT, chosen_method, make_selector, neighbors_to_link, takes_settings
 from blockselect.cli.settings import METHOD, OUTPUT
 from blockselect.cli.streams import say
 from blockselect.cli.terminal import progress_bar, show_selection
-from blockselect.graphs.io.write import matrix_file
 from blockselect.inspection.reselection import MIN_RESAMPLES
 from blockselect.inspection.stability import selection_stability
 from blockselect.report.overview import draw_diagnostics, draw_overview, render_png
@@ -70,7 +70,7 @@ MethodName = Annotated[
     typer.Option(
         metavar="NAME",
         help="Method, by its name in docs/methods.md: mcfs, morans-i, hotspot, …. Others than block-model and bmgufs "
-        "give scores alone, no blocks and no report.",
+        "find no blocks: they write selected.csv, scores.csv, nodes.csv and run.json, and no report.",
         show_default="block-model",
         autocompletion=complete_methods,
         rich_help_panel=METHOD,
@@ -131,8 +131,6 @@ def select(
         raise Failure("--neighbors links nodes where no graph is given; leave it or the graph out.")
     by_blocks = isinstance(selector, DescentSelector)
     check_destination(out, OUTPUT_FILES if by_blocks else other_methods.OUTPUT_FILES, as_json=as_json)
-    if save_matrix and not by_blocks:
-        raise Failure(f"--save-matrix goes with the methods block-model and bmgufs, not {name}; leave it out.")
     n_resamples = _check_resamples(resamples, name)
     reading = Reading(node_ids, feature_names, transpose, unknown_nodes, weight)
     with progress_bar(quiet) as progress:
@@ -142,7 +140,8 @@ def select(
         network = load_network(dataset, features, graph, n_neighbors=n_neighbors, reading=reading, progress=progress)
         report("reading", 1, 1)
         if not by_blocks:
-            other_methods.select(network, selector, name, n_resamples, progress, out, as_json=as_json, quiet=quiet)
+            ways = {"save_matrix": save_matrix, "as_json": as_json, "quiet": quiet}
+            other_methods.select(network, selector, name, n_resamples, progress, out, **ways)
             return
         if network.built_from_features:
             selector.set_params(n_neighbors=n_neighbors)
@@ -216,16 +215,8 @@ def file_contents(selection: Selection, command: str, *, save_matrix: bool = Fal
         "run.json": json_bytes(run_record(selection)),
         "overview.png": render_png(draw_overview(summary)),
         "diagnostics.png": render_png(draw_diagnostics(summary)),
-        **(_matrix(selection) if save_matrix else {}),
+        **(selected_matrix(network, selector) if save_matrix else {}),
     }
-
-
-def _matrix(selection: Selection) -> dict[str, bytes]:
-    """The selected features of all nodes, in the format that features came in."""
-    graph, chosen = selection.network.graph, selection.selector.get_support(indices=True)
-    names = None if graph.feature_names is None else graph.feature_names[chosen]
-    suffix, content = matrix_file(graph.features[:, chosen], graph.node_ids, names, selection.network.features_file)
-    return {f"matrix{suffix}": content}
 
 
 def run_record(selection: Selection) -> dict[str, Any]:

@@ -99,7 +99,9 @@ def _blocks(summary: dict[str, Any]) -> str:
     if summary["blocks"]["given"]:
         return f"The nodes are in the {count} blocks that you gave."
     blocks = f"{count} block{'' if count == 1 else 's'} of nodes that link alike"
-    return f"Found {blocks}{', as many as links and features show' if summary['blocks']['automatic'] else ''}."
+    automatic = ", as many as links and features show" if summary["blocks"]["automatic"] else ""
+    small = len(summary["blocks"]["small"])
+    return f"Found {blocks}{automatic}{f'; {small} of them have fewer than 1 % of the nodes each' if small else ''}."
 
 
 def _selected(counts: dict[str, int]) -> str:

@@ -39,37 +39,36 @@ def explained_chart(curve: list[dict[str, Any]], n_selected: int) -> dict[str, A
 
 
 def _spread(curve: list[dict[str, Any]], xs: list[float]) -> list[dict[str, Any]]:
-    """Points whose labels do not overlap: the last of two that are close."""
-    step = max(xs[-1], 1) / 9
-    return [point for i, point in enumerate(curve) if i + 1 == len(curve) or xs[i + 1] - xs[i] >= step]
+    """Points whose labels do not overlap: the last one, and before it each that is far enough from the next."""
+    step, kept = max(xs[-1], 1) / 8, list[int]()
+    for i in reversed(range(len(curve))):
+        if not kept or xs[kept[-1]] - xs[i] >= step:
+            kept.append(i)
+    return [curve[i] for i in reversed(kept)]
 
 
 def rank_chart(
-    values: Sequence[float], n_selected: int | None, *, y_top: float, dots: bool, what: str
+    values: Sequence[float], on: Sequence[bool], *, y_top: float, dots: bool, what: str, order: str
 ) -> dict[str, Any]:
-    """Values of features by rank, on a linear axis; the cut stands after the last selected one."""
-    n = len(values)
+    """Values of features in an order, on a linear axis, those that are `on` filled; a cut where these are the first."""
+    n, n_on = len(values), sum(on)
+    is_cut = 0 < n_on < n and all(on[:n_on])
     x, y = _scale(0.5, n + 0.5, horizontal=True), _scale(0, y_top, horizontal=False)
     places = [(x(rank), y(value)) for rank, value in enumerate(values, start=1)]
     return {
         "path": None if dots else _path(places),
         "points": [
-            {
-                "x": a,
-                "y": b,
-                "title": f"rank {rank}: {what} {number(value)}",
-                "on": n_selected is None or rank <= n_selected,
-            }
-            for rank, ((a, b), value) in enumerate(zip(places, values, strict=True), start=1)
+            {"x": a, "y": b, "title": f"{rank}: {what} {number(value)}", "on": bool(filled)}
+            for rank, ((a, b), value, filled) in enumerate(zip(places, values, on, strict=True), start=1)
         ]
         if dots
         else [],
         "x_ticks": [_labelled(x(value), count(int(value))) for value in ticks(1, n, 5) if value == int(value)],
         "y_ticks": [_labelled(y(value), number(value)) for value in ticks(0, y_top, 4)],
-        "x_label": "rank of the feature",
-        "cut": x(n_selected + 0.5) if n_selected and n_selected < n else None,
-        "cut_label": f"selected: {count(n_selected or 0)}",
-        "cut_at": 190 if dots else _away_from(values[min(n_selected or 0, n - 1)], y_top),
+        "x_label": order,
+        "cut": x(n_on + 0.5) if is_cut else None,
+        "cut_label": f"selected: {count(n_on)}",
+        "cut_at": 190 if dots else _away_from(values[min(n_on, n - 1)], y_top),
     }
 
 

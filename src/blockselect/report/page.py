@@ -81,7 +81,10 @@ def make_report(
         As :func:`blockselect.report.summarize` made it, where it is known already; it holds the stability.
     """
     if isinstance(graph.features, RowChunks):
-        raise ValueError("a report reads single features of all nodes, which row chunks cannot give; pass a matrix.")
+        raise ValueError(
+            "a report reads single features of all nodes, which row chunks cannot give; pass the same features as one "
+            "matrix, sparse if it is large: selector.report(path, X, adjacency=graph)."
+        )
     if summary is None:
         summary = summarize(selector, graph, stability=stability)
     more = details(selector, graph, summary, title=title, command=command, warnings=warnings)

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from blockselect.arrays import IntArray
 from blockselect.plot.graph_image import block_bounds
 from blockselect.report.charts import explained_chart, loss_chart, matrix_chart, rank_chart
 from blockselect.wording import count, number, per_cent, times
 
-_HEAT_ROWS = 120  # features of the heat map: names stay legible
-_HEAT_MARKS = 5000
+_HEAT_CELLS = 40_000  # of the heat map, about a megabyte
+_TITLED_CELLS = 5000  # up to which each says its lift in full
 _CARD_MARKERS = 6
 _NAME_ROOM = 22  # between the numbers of two blocks
 _RANKS = 400  # features of a chart by rank
@@ -30,7 +31,7 @@ def heat_map(summary: dict[str, Any]) -> dict[str, Any] | None:
     k, selected = summary["blocks"]["count"], summary["selected"]
     if k < 2 or not selected:
         return None
-    shown = selected[: max(1, min(_HEAT_ROWS, _HEAT_MARKS // k))]
+    shown = selected[: max(1, _HEAT_CELLS // k)]
     at_end = k  # features that mark no block
     ordered = sorted(
         shown, key=lambda row: (at_end if row["marked_block"] is None else row["marked_block"], row["rank"])
@@ -44,6 +45,7 @@ def heat_map(summary: dict[str, Any]) -> dict[str, Any] | None:
             }
             for row in ordered
         ],
+        "titled": k * len(shown) <= _TITLED_CELLS,
         "left_out": len(selected) - len(shown),
     }
 
@@ -61,33 +63,53 @@ def heat_cell(lift: float) -> dict[str, str]:
 
 
 def cards(summary: dict[str, Any]) -> list[dict[str, Any]]:
-    """Each block: its size, its links within and to others, and what marks it."""
+    """Each block that is not small: its size, its links within and to others, and what marks it."""
     blocks = summary["blocks"]
     weights = np.array(blocks["link_weights"])
-    by_index = {row["index"]: row for row in summary["selected"]}
     found = []
     for block, size in enumerate(blocks["sizes"]):
+        if block in blocks["small"]:
+            continue
         ends = float(weights[block].sum())
         shares = weights[block] / ends if ends else np.zeros(len(weights))
         others = [
             other for other in np.argsort(-shares, kind="stable").tolist() if other != block and shares[other] > 0.02
         ]
-        markers = [by_index[index] for index in blocks["marked_by"][block]]
         found.append(
             {
-                "block": block,
-                "size": size,
+                **_marked_block(summary, block),
                 "share": per_cent(size / summary["counts"]["nodes"]),
                 "within": per_cent(float(shares[block])) if ends else None,
                 "within_share": float(shares[block]),
                 "others": [{"block": other, "share": per_cent(float(shares[other]))} for other in others[:3]],
-                "markers": [
-                    {"name": row["name"], "lift": times(row["block_lifts"][block])} for row in markers[:_CARD_MARKERS]
-                ],
-                "more": max(0, len(markers) - _CARD_MARKERS),
             }
         )
     return found
+
+
+def small_card(summary: dict[str, Any]) -> dict[str, Any] | None:
+    """The small blocks, together on one card."""
+    blocks = summary["blocks"]
+    if not blocks["small"]:
+        return None
+    size = sum(blocks["sizes"][block] for block in blocks["small"])
+    return {
+        "blocks": [_marked_block(summary, block) for block in blocks["small"]],
+        "size": size,
+        "share": per_cent(size / summary["counts"]["nodes"]),
+    }
+
+
+def _marked_block(summary: dict[str, Any], block: int) -> dict[str, Any]:
+    """A block, its size, and the first features that mark it."""
+    blocks, by_index = summary["blocks"], {row["index"]: row for row in summary["selected"]}
+    markers = [by_index[index] for index in blocks["marked_by"][block]]
+    return {
+        "block": block,
+        "size": blocks["sizes"][block],
+        "markers": [{"name": row["name"], "lift": times(row["block_lifts"][block])} for row in markers[:_CARD_MARKERS]],
+        "more": max(0, len(markers) - _CARD_MARKERS),
+    }
 
 
 def densities(summary: dict[str, Any]) -> dict[str, Any]:
@@ -102,9 +124,7 @@ def densities(summary: dict[str, Any]) -> dict[str, Any]:
         "features": matrix_chart(
             100 * features / (features.max() or 1), _titles(features, "similarity"), diverging=False, digits=".0f"
         ),
-        "differ": matrix_chart(
-            100 * differ, _titles(100 * differ, "points of a per cent"), diverging=True, digits="+.0f"
-        ),
+        "differ": matrix_chart(100 * differ, _titles(100 * differ, "percentage points"), diverging=True, digits="+.0f"),
         "furthest": _furthest(differ),
     }
 
@@ -123,9 +143,7 @@ def _furthest(differ: Any) -> str:
         return "they hardly differ"
     way = "more" if value > 0 else "less"
     pair = "within itself" if row == column else f"to block {column}"
-    return (
-        f"the features tie block {row} {pair} {way} than the links do, by {abs(100 * value):.0f} points of a per cent"
-    )
+    return f"the features tie block {row} {pair} {way} than the links do, by {abs(100 * value):.0f} percentage points"
 
 
 def boundaries(summary: dict[str, Any]) -> list[dict[str, Any]]:
@@ -159,12 +177,20 @@ def explained(summary: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def score_curve(summary: dict[str, Any]) -> dict[str, Any] | None:
-    """Scores by rank, to four times the selected ones."""
-    n_selected, by_rank = summary["counts"]["selected_features"], np.argsort(summary["ranking"])
-    shown = np.array(summary["scores"])[by_rank][: min(_RANKS, max(4 * n_selected, 20))]
-    if len(shown) < 2 or not shown.max() > 0:
+    """The highest scores, four times as many as are selected; a line where these are the first, else dots."""
+    scores = np.array(summary["scores"])
+    shown = np.argsort(-scores, kind="stable")[: min(_RANKS, max(4 * summary["counts"]["selected_features"], 20))]
+    if len(shown) < 2 or not scores.max() > 0:
         return None
-    return rank_chart(shown.tolist(), _cut(summary), y_top=float(shown.max()) * 1.05, dots=False, what="score")
+    on = _are_selected(summary, shown)
+    return rank_chart(
+        scores[shown].tolist(),
+        on,
+        y_top=float(scores.max()) * 1.05,
+        dots=on != sorted(on, reverse=True),
+        what="score",
+        order="features, the highest score first",
+    )
 
 
 def stability(summary: dict[str, Any]) -> dict[str, Any] | None:
@@ -181,15 +207,21 @@ def _measure(summary: dict[str, Any], measure: str) -> dict[str, Any] | None:
     values = summary["measures"].get(measure)
     if values is None:
         return None
-    n_selected, by_rank = summary["counts"]["selected_features"], np.argsort(summary["ranking"])
-    shown = np.array(values)[by_rank][: min(_RANKS, max(2 * n_selected, 20))]
-    return rank_chart(shown.tolist(), _cut(summary), y_top=1.0, dots=True, what=measure.replace("_", "-"))
+    n_selected = summary["counts"]["selected_features"]
+    shown = np.argsort(summary["ranking"])[: min(_RANKS, max(2 * n_selected, 20))]
+    return rank_chart(
+        np.array(values)[shown].tolist(),
+        _are_selected(summary, shown),
+        y_top=1.0,
+        dots=True,
+        what=measure.replace("_", "-"),
+        order="rank of the feature",
+    )
 
 
-def _cut(summary: dict[str, Any]) -> int | None:
-    """The number selected, where it is a cut by rank; discoveries are not."""
-    ranks = [row["rank"] for row in summary["selected"]]
-    return len(ranks) if ranks == list(range(1, len(ranks) + 1)) else None
+def _are_selected(summary: dict[str, Any], indices: IntArray) -> list[bool]:
+    selected = {row["index"] for row in summary["selected"]}
+    return [index in selected for index in indices.tolist()]
 
 
 def loss_charts(summary: dict[str, Any]) -> list[dict[str, Any]]:
@@ -222,3 +254,9 @@ def correlations(summary: dict[str, Any], more: dict[str, Any]) -> dict[str, Any
     chart = matrix_chart(values - np.diag(np.diag(values)), titles, diverging=True, digits=".1f")
     labels = [{**label, "text": count(int(label["text"]) + 1)} for label in chart["labels"]]
     return {**chart, "labels": labels, "n_shown": len(values)}
+
+
+def column_title(name: str) -> str:
+    """What a column of the portfolio is called: explained_8 is what eight clusters explain."""
+    what, _, last = name.rpartition("_")
+    return f"{what.replace('_', ' ')}, {last} clusters" if last.isdigit() else name.replace("_", " ")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from blockselect.report.explained import enough
+from blockselect.report.small_blocks import SMALL
 from blockselect.wording import count, in_text, listed, number, per_cent, times
 
 STABLE = 0.9  # chance from which a feature is called stable
@@ -51,6 +52,8 @@ def _blocks_found(summary: dict[str, Any], details: dict[str, Any]) -> str:
     text = f"{count(blocks['count'], 'block')}, groups of nodes that link alike, {found}"
     if details["most_blocks"] == blocks["count"]:
         text += " (as many as allowed: there may be more)"
+    if blocks["small"]:
+        text += f", {count(len(blocks['small']))} of them small, with fewer than {per_cent(SMALL)} of the nodes each"
     return text
 
 

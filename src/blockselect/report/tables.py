@@ -37,26 +37,28 @@ def selected_table(summary: dict[str, Any]) -> str:
     return _csv(["rank", "feature", "score", *measures, *blocks], rows)
 
 
-def nodes_table(graph: AttributedGraph, labels: IntArray, chosen: IntArray) -> str:
-    """One line a node: its id, its block, how many links it has, and how many of the chosen features."""
-    ids = range(graph.n_nodes) if graph.node_ids is None else graph.node_ids
-    degrees = np.diff(graph.adjacency.indptr)
-    held = np.asarray((graph.features[:, chosen] != 0).sum(axis=1)).ravel()
-    columns = (ids, labels.tolist(), degrees.tolist(), held.tolist())
-    return _csv(["id", "block", "degree", "selected_features"], zip(*columns, strict=True))
+def nodes_table(graph: AttributedGraph, labels: IntArray | None, chosen: IntArray) -> str:
+    """One line a node: its id, its block where there are any, how many links it has, and of the chosen features."""
+    columns = {
+        "id": range(graph.n_nodes) if graph.node_ids is None else graph.node_ids,
+        **({} if labels is None else {"block": labels.tolist()}),
+        "degree": np.diff(graph.adjacency.indptr).tolist(),
+        "selected_features": np.asarray((graph.features[:, chosen] != 0).sum(axis=1)).ravel().tolist(),
+    }
+    return _csv(list(columns), zip(*columns.values(), strict=True))
 
 
 def blocks_table(summary: dict[str, Any]) -> str:
-    """One line a block: its size, its density of links to each block, and the selected features that mark it."""
+    """One line a block: its size, whether that is small, its density of links to each block, and what marks it."""
     blocks, names = summary["blocks"], summary["feature_names"]
     rows = (
-        [block, size, *density, "; ".join(names[column] for column in marked)]
+        [block, size, int(block in blocks["small"]), *density, "; ".join(names[column] for column in marked)]
         for block, (size, density, marked) in enumerate(
             zip(blocks["sizes"], blocks["density"], blocks["marked_by"], strict=True)
         )
     )
     to = [f"density_to_{block}" for block in range(len(blocks["sizes"]))]
-    return _csv(["block", "size", *to, "marked_by"], rows)
+    return _csv(["block", "size", "small", *to, "marked_by"], rows)
 
 
 def scores_table(summary: dict[str, Any]) -> str:

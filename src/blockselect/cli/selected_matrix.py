@@ -1,0 +1,15 @@
+"""The file that `--save-matrix` writes: the selected features of all nodes, in the format that features came in."""
+
+from __future__ import annotations
+
+from blockselect.base import ScoreSelector
+from blockselect.cli.inputs import NetworkInput
+from blockselect.graphs.io.write import matrix_file
+
+
+def selected_matrix(network: NetworkInput, selector: ScoreSelector) -> dict[str, bytes]:
+    """Its name and its content."""
+    graph, chosen = network.graph, selector.get_support(indices=True)
+    names = None if graph.feature_names is None else graph.feature_names[chosen]
+    suffix, content = matrix_file(graph.features[:, chosen], graph.node_ids, names, network.features_file)
+    return {f"matrix{suffix}": content}
