@@ -89,8 +89,9 @@ class BlockModelSelector(DescentSelector):
         zero; a few large counts would otherwise dominate every similarity.
     as_set : bool, default=True
         Select the features that explain the graph best together. The largest scores often repeat each other; so
-        several rankings are tried, sets with diminishing returns among them, and judged by how much of the links
-        clusters of the nodes by exactly these features explain. False selects the largest scores. (paper: False)
+        several rankings are tried, sets with diminishing returns among them, and judged by exactly these features:
+        how much clusters of the nodes explain of the links, and how many nodes' blocks are told from those of a few.
+        False selects the largest scores. (paper: False)
     n_clusters : int or None, default=None
         Clusters that will be looked for with the selected features, if that is known: sets are judged by as many.
         None tries several numbers, 6 to 16.
@@ -137,8 +138,8 @@ class BlockModelSelector(DescentSelector):
         and as refined, and whether it voted.
     portfolio_ : DataFrame or None
         A row for each ranking that was tried: what guides it, how a set is made of it, the nats a link that clusters
-        by its first features explain for each number of clusters, the mean share of the best one's, and whether it
-        was chosen. None where nothing was to choose.
+        by its first features explain for each number of clusters, the share of nodes whose block its features tell,
+        the mean share of the best one's in both uses, and whether it was chosen. None where nothing was to choose.
     n_blocks_reason_ : str
         Why there are as many blocks as there are, such as that `max_blocks` allowed no more.
     induced_density_ : array of shape (k, k)

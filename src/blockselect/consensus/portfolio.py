@@ -73,15 +73,23 @@ class Evidence:
         model = "bernoulli" if np.allclose(values, 1) else "normal"
         return np.abs(np.nan_to_num(autocorrelation_z(features, self.graph.adjacency, model=model)))
 
+    def guided(self, way: Way) -> FloatArray:
+        """How good each feature is alone: (m,)"""
+        return _GUIDES[way.guide](self)
+
     def order(self, way: Way, scores: FloatArray, n_wanted: int) -> IntArray:
         """All features in the order in which they enter, at least the first `n_wanted` as the way has it.
 
         Those that score 0 come last, in whatever way the others are ranked.
         """
-        guided = np.where(scores > 0, _GUIDES[way.guide](self), 0.0)
-        if way.construction == "list":
+        return self.enter(self.guided(way), way.construction, scores, n_wanted)
+
+    def enter(self, guided: FloatArray, construction: Construction, scores: FloatArray, n_wanted: int) -> IntArray:
+        """The same by any guide."""
+        guided = np.where(scores > 0, guided, 0.0)
+        if construction == "list":
             first = np.zeros(0, dtype=np.intp)
-        elif way.construction == "by block":
+        elif construction == "by block":
             first = order_by_block(guided, self.shares, self.labels, n_wanted)
         else:
             first = order_by_node(guided, self.shares, self.labels, n_wanted, self.graph.features)
