@@ -71,6 +71,11 @@ def forty_blocks():
     return report(graph, BlockModelSelector(12, block_model=np.arange(400) % 40, random_state=0))
 
 
+def small_blocks():
+    labels = np.repeat([0, 1, 2, 3], [194, 200, 3, 3])
+    return report(planted(400, 3), BlockModelSelector(5, block_model=labels, random_state=0), stability=False)
+
+
 STATES = {  # state: how the page is made, and a sentence that it must hold
     "ordinary": (lambda: report(planted(names=["first"]), warnings=["one <warning>"]), "7 of 30 features explain"),
     "no stability": (lambda: report(planted(names=[]), stability=False), "Stability was not computed"),
@@ -90,6 +95,7 @@ STATES = {  # state: how the page is made, and a sentence that it must hold
         "Each node with the number of its block",
     ),
     "forty blocks": (forty_blocks, "of 40 blocks are marked by a selected feature"),
+    "small blocks": (small_blocks, "2 blocks with fewer than 1 % of the nodes each: 6 nodes"),
     "long and Arabic names": (
         lambda: report(planted(names=[f"{i} {name}" for i in range(6) for name in LONG_NAMES])),
         "7 of 30 features explain",

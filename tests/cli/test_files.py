@@ -9,6 +9,8 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
+from blockselect.cli.inputs import load_network
+
 networkx = pytest.importorskip("networkx")
 pytest.importorskip("pyarrow")
 
@@ -78,3 +80,13 @@ def test_options_of_files_are_refused_where_they_change_nothing(run, frame, tmp_
     frame.to_csv(tmp_path / "features.csv", index_label="id")
     features = ("--features", tmp_path / "features.csv", "--json")
     assert "--weight goes with --graph" in run("select", *features, "--weight", "calls").stderr
+
+
+def test_a_network_from_one_file_is_called_by_it_once(tmp_path):
+    path = tmp_path / "ring.npy"
+    ring = np.roll(np.eye(6), 1, axis=0)
+    np.save(path, ring + ring.T)
+    other = tmp_path / "links.npy"
+    np.save(other, ring + ring.T)
+    assert load_network(None, path, path, n_neighbors=None).title == "ring.npy"
+    assert load_network(None, path, other, n_neighbors=None).title == "ring.npy with links.npy"

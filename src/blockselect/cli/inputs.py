@@ -116,9 +116,8 @@ def _load_files(features: Path, graph: Path, reading: Reading) -> NetworkInput:
     with collected_warnings() as messages:
         network = read_attributed_graph(features, graph, **reading.of_features(), **reading.of_graph())
     record = {"features": file_record(features), "graph": file_record(graph), **reading.record()}
-    return NetworkInput(
-        network, f"{features.name} with {graph.name}", record, warnings=tuple(messages), features_file=features
-    )
+    title = features.name if graph == features else f"{features.name} with {graph.name}"
+    return NetworkInput(network, title, record, warnings=tuple(messages), features_file=features)
 
 
 def _load_features(path: Path, n_neighbors: int, reading: Reading) -> NetworkInput:

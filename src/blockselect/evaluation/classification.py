@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
-from threadpoolctl import threadpool_limits
 
 from blockselect.arrays import BoolArray, Features, FloatArray, IntArray, Sparse
 from blockselect.evaluation.protocol import SelectionProtocol, known_classes
+from blockselect.evaluation.seeded_runs import seeded_runs
 from blockselect.evaluation.selected_rows import (
     check_at_least_one,
     check_one_class_a_row,
@@ -126,9 +125,9 @@ def classify_selection(
     columns = check_selected(selected, n_features)
     rows = unit_rows(features, columns)
     averaged = average_over_neighbours(rows, adjacency)
-    shares = np.array_split(np.arange(first_seed, first_seed + n_runs), min(n_runs, effective_n_jobs(n_jobs)))
-    parts = Parallel(n_jobs=n_jobs)(delayed(_accuracies)((rows, averaged), known, n_labels, share) for share in shares)
-    of_both = np.concatenate(parts)
+    of_both = np.array(
+        seeded_runs(_accuracies, (rows, averaged), known, n_labels, n_runs=n_runs, first_seed=first_seed, n_jobs=n_jobs)
+    )
     return ClassificationScores(of_both[:, 0], of_both[:, 1], len(columns), count_zero_rows(rows))
 
 
@@ -153,14 +152,13 @@ def average_over_neighbours(rows: Features, adjacency: Sparse) -> Features:
     return unit_rows(weights @ rows, np.arange(rows.shape[1]))
 
 
-def _accuracies(forms: Iterable[Features], classes: IntArray, n_labels: int, seeds: Iterable[int]) -> FloatArray:
-    """Accuracy of each run on each form of the rows: (runs, forms)."""
-    with threadpool_limits(limits=1):
-        return np.array([[_accuracy(rows, classes, n_labels, int(seed)) for rows in forms] for seed in seeds])
-
-
-def _accuracy(rows: Features, classes: IntArray, n_labels: int, seed: int) -> float:
+def _accuracies(forms: Iterable[Features], classes: IntArray, n_labels: int, seed: int) -> list[float]:
+    """Accuracy of one run on each form of the rows."""
     labelled = draw_labelled(classes, n_labels, seed)
+    return [_accuracy(rows, classes, labelled) for rows in forms]
+
+
+def _accuracy(rows: Features, classes: IntArray, labelled: BoolArray) -> float:
     few = rows[labelled]
     few = few.toarray() if sparse.issparse(few) else few
     model = LogisticRegression(max_iter=1000).fit(few, classes[labelled])

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import ArrayLike
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
 from blockselect.arrays import Features, FloatArray, IntArray
 from blockselect.errors import ParameterError
 from blockselect.evaluation.metrics import clustering_accuracy, normalized_mutual_information
 from blockselect.evaluation.protocol import SelectionProtocol, known_classes
+from blockselect.evaluation.seeded_runs import seeded_runs
 from blockselect.evaluation.selected_rows import (
     check_at_least_one,
     check_one_class_a_row,
@@ -159,18 +157,12 @@ def kmeans_runs(
     n_jobs: int | None = None,
 ) -> list[IntArray]:
     """The clusters of each run of K-means, with the seeds from `first_seed` on, shared by processes."""
-    seeds = np.arange(first_seed, first_seed + n_runs)
-    shares = np.array_split(seeds, min(n_runs, effective_n_jobs(n_jobs)))
-    parts = Parallel(n_jobs=n_jobs)(delayed(_clusterings)(rows, n_clusters, n_init, share) for share in shares)
-    return [clusters for part in parts for clusters in part]
+    return seeded_runs(_clusters, rows, n_clusters, n_init, n_runs=n_runs, first_seed=first_seed, n_jobs=n_jobs)
 
 
-def _clusterings(rows: Features, n_clusters: int, n_init: int, seeds: Iterable[int]) -> list[IntArray]:
-    # One thread: several add up centres in an order that changes from run to run.
-    with threadpool_limits(limits=1), warnings.catch_warnings():
+def _clusters(rows: Features, n_clusters: int, n_init: int, seed: int) -> IntArray:
+    with warnings.catch_warnings():
         # Fewer distinct rows than clusters leave clusters empty, which ACC and NMI take as it is.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return [
-            KMeans(n_clusters, n_init=n_init, random_state=int(seed)).fit_predict(rows).astype(np.intp)
-            for seed in seeds
-        ]
+        clusters: IntArray = KMeans(n_clusters, n_init=n_init, random_state=seed).fit_predict(rows).astype(np.intp)
+    return clusters
