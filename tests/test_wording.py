@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from blockselect.wording import count, cut, in_text, listed, number, per_cent, times
+from blockselect.wording import count, cut, feature_labels, in_text, lift_in_cell, listed, number, per_cent, times
 
 
 @pytest.mark.parametrize(
@@ -49,3 +49,12 @@ def test_a_name_in_a_sentence_keeps_its_direction_to_itself():
 def test_long_names_lose_their_middle():
     assert cut("x" * 32) == "x" * 32
     assert cut("a" * 200 + "end") == "a" * 20 + "…" + "a" * 8 + "end"
+
+
+def test_features_without_names_are_numbered():
+    assert feature_labels(None, 2) == ["x0", "x1"]
+    assert feature_labels(["a", 7], 2) == ["a", "7"]
+
+
+def test_lifts_in_cells_are_short():
+    assert [lift_in_cell(lift) for lift in (0.04, 0.3, 9.94, 9.96, 41.4)] == ["0", "0.3", "9.9", "10", "41"]

@@ -215,6 +215,11 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         self.support_[chosen] = True
         self.n_features_ = len(chosen)
 
+    def _selected_in_order(self) -> IntArray:
+        """The columns of the selected features, the best first; discoveries need not be those of highest score."""
+        by_rank: IntArray = np.argsort(self.ranking_)
+        return by_rank[self.support_[by_rank]]
+
     def _rank(self, scores: FloatArray, order: IntArray | None = None) -> None:
         """Set `scores_` and `ranking_`, by falling score where no order is given."""
         self.scores_ = scores

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import floor, log10
+from typing import Any
 
 _HEAD, _TAIL = 20, 11  # letters of a long name that stay at each end
 
@@ -38,6 +40,16 @@ def per_cent(share: float) -> str:
 def times(lift: float) -> str:
     """A lift: ``7.3 ×``."""
     return f"{lift:.2g} ×" if lift < 10 else f"{lift:,.0f} ×"
+
+
+def lift_in_cell(lift: float) -> str:
+    """A lift in few letters: ``0``, ``0.3``, ``7.3``, ``41``."""
+    return "0" if lift < 0.05 else f"{lift:.1f}" if lift < 9.95 else f"{lift:.0f}"
+
+
+def feature_labels(names: Iterable[Any] | None, n_features: int) -> list[str]:
+    """The names of features as text; ``x0``, ``x1``, … where they have none."""
+    return [f"x{column}" for column in range(n_features)] if names is None else [str(name) for name in names]
 
 
 def cut(name: str) -> str:

@@ -94,3 +94,8 @@ def test_a_method_without_blocks_shows_its_scores_and_stability_alone(network, a
         plot.stability(method, ax)
     plot.stability(method, ax, X=network.features, adjacency=network.adjacency, n_resamples=3)
     assert "on average" in ax.get_title(loc="left")
+
+
+def test_names_of_lifts_may_be_an_array(ax):
+    plot.features_by_block([[2.0, 0.5]], ax, feature_names=np.array(["a"]))
+    assert names(ax) == ["a"]

@@ -33,6 +33,7 @@ from blockselect.graphs.row_chunks import RowChunks
 from blockselect.tensors import check_device
 from blockselect.warned import collected_warnings
 from blockselect.weak_network import WeakNetwork
+from blockselect.wording import feature_labels
 
 if TYPE_CHECKING:
     from blockselect.report import Report
@@ -115,7 +116,7 @@ class DescentSelector(ScoreSelector):
         if X is None:
             X, _ = self._fitted_to.recall()
         markers = block_markers(copy(self)._check_matrix(X), self.labels_)
-        named = getattr(self, "feature_names_in_", [f"x{column}" for column in range(len(self.scores_))])
+        named = feature_labels(getattr(self, "feature_names_in_", None), len(self.scores_))
         blocks = pd.array(markers.marked_block, dtype="Int64")
         blocks[markers.marked_block < 0] = pd.NA
         return pd.DataFrame(

@@ -9,14 +9,14 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
 
-from blockselect.arrays import FloatArray, IntArray
+from blockselect.arrays import FloatArray
 from blockselect.base import ScoreSelector, best_first
 from blockselect.errors import ParameterError
 from blockselect.inspection.markers import block_markers
 from blockselect.inspection.stability import selection_stability
 from blockselect.plot.ink import AROUND, BLUE, GREY, INK, axes_or_new, bare, title
 from blockselect.weak_network import WeakNetwork
-from blockselect.wording import count, cut, number, per_cent
+from blockselect.wording import count, cut, feature_labels, lift_in_cell, number, per_cent
 
 SHOWN = 20  # features whose names are legible
 _WRITTEN = 12  # blocks up to which numbers stand in the cells
@@ -104,13 +104,13 @@ def features_by_block(
         if not hasattr(source, "labels_"):
             raise ParameterError("source", f"is a {type(source).__name__}, which finds no blocks; pass lifts instead.")
         matrix = source._check_matrix(_recall(source)[0] if X is None else X)
-        shown = _best_selected(source)[:n_shown]
+        shown = source._selected_in_order()[:n_shown]
         _, _, every = _read(source, None, feature_names)
         lift = block_markers(matrix, source.labels_).lift[:, shown].T
         names = [every[index] for index in shown]
     else:
         lift = np.asarray(source, dtype=np.float64)[:n_shown]
-        names = [str(name) for name in (feature_names or [f"x{i}" for i in range(len(lift))])][:n_shown]
+        names = feature_labels(feature_names, len(lift))[:n_shown]
     _draw_lift(ax, lift)
     _name_rows(ax, names)
     title(ax, "Times as common in the block as in all nodes")
@@ -129,8 +129,7 @@ def _draw_lift(ax: Axes, lift: FloatArray) -> None:
         for (row, column), value in np.ndenumerate(lift):
             if abs(amount[row, column]) >= 0.58:  # 1.5 times, or two thirds
                 colour = "white" if amount[row, column] > 0.75 * _LARGEST else INK
-                text = "0" if value < 0.05 else f"{value:.1f}" if value < 9.95 else f"{value:.0f}"
-                ax.text(column, row, text, ha="center", va="center", fontsize=7, color=colour)
+                ax.text(column, row, lift_in_cell(float(value)), ha="center", va="center", fontsize=7, color=colour)
 
 
 def stability(
@@ -244,20 +243,14 @@ def _read(
     else:
         values = np.asarray(source, dtype=np.float64)
         selected = np.ones(len(values), dtype=bool)
-    names = [f"x{i}" for i in range(len(values))] if feature_names is None else [str(name) for name in feature_names]
-    return values, selected if support is None else np.asarray(support, dtype=bool), names
+    selected = selected if support is None else np.asarray(support, dtype=bool)
+    return values, selected, feature_labels(feature_names, len(values))
 
 
 def _recall(selector: ScoreSelector) -> tuple[Any, Any]:
     """The network of the fit, where it is remembered and still in memory."""
     remembered: WeakNetwork = getattr(selector, "_fitted_to", WeakNetwork())
     return remembered.recall()
-
-
-def _best_selected(selector: ScoreSelector) -> IntArray:
-    by_rank = np.argsort(selector.ranking_)
-    chosen: IntArray = by_rank[selector.support_[by_rank]]
-    return chosen
 
 
 def _name_rows(ax: Axes, names: list[str]) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from blockselect.arrays import IntArray
 from blockselect.plot.graph_image import block_bounds
 from blockselect.report.charts import explained_chart, loss_chart, matrix_chart, rank_chart
-from blockselect.wording import count, number, per_cent, times
+from blockselect.wording import count, lift_in_cell, number, per_cent, times
 
 _HEAT_CELLS = 40_000  # of the heat map, about a megabyte
 _TITLED_CELLS = 5000  # up to which each says its lift in full
@@ -57,7 +57,7 @@ def heat_cell(lift: float) -> dict[str, str]:
     sign = "p" if amount > 0 else "m"
     return {
         "step": f"{sign}{step}" if step else "z",
-        "text": "" if step == 0 else "0" if lift < 0.05 else f"{lift:.1f}" if lift < 9.95 else f"{lift:.0f}",
+        "text": lift_in_cell(lift) if step else "",
         "title": times(lift),
     }
 

@@ -19,6 +19,7 @@ from blockselect.graphs.convert import membership_matrix
 from blockselect.inspection.markers import Markers, block_markers
 from blockselect.report.explained import explained_by_size
 from blockselect.report.small_blocks import small_blocks
+from blockselect.wording import feature_labels
 
 
 def summarize(
@@ -55,10 +56,10 @@ def summarize(
     _check_same_network(selector, graph)
     measures = _measures(selector, stability)
     by_rank = np.argsort(selector.ranking_)
-    chosen = _chosen(selector)
+    chosen = selector._selected_in_order()
     statistics = BlockStatistics.of(graph.features, [selector.block_model_])
     markers = block_markers(graph.features, selector.block_model_.labels)
-    names = _feature_names(graph)
+    names = feature_labels(graph.feature_names, graph.n_features)
     others = by_rank[~selector.support_[by_rank] & (selector.scores_[by_rank] > 0)]
     return {
         "counts": _counts(graph, chosen),
@@ -92,7 +93,7 @@ def summarize_scores(
     """
     check_is_fitted(selector)
     measures = _measures(selector, stability)
-    chosen, names = _chosen(selector), _feature_names(graph)
+    chosen, names = selector._selected_in_order(), feature_labels(graph.feature_names, graph.n_features)
     return {
         "counts": _counts(graph, chosen),
         "selected": [_scored(selector, names, index, measures) for index in chosen.tolist()],
@@ -101,12 +102,6 @@ def summarize_scores(
         "ranking": selector.ranking_.tolist(),
         "measures": {measure: values.tolist() for measure, values in measures.items()},
     }
-
-
-def _chosen(selector: ScoreSelector) -> IntArray:
-    """The columns of the selected features, the best first; discoveries need not be those of highest score."""
-    by_rank: IntArray = np.argsort(selector.ranking_)
-    return by_rank[selector.support_[by_rank]]
 
 
 def _scored(selector: ScoreSelector, names: list[str], index: int, measures: dict[str, FloatArray]) -> dict[str, Any]:
@@ -126,12 +121,6 @@ def _check_same_network(selector: DescentSelector, graph: AttributedGraph) -> No
             f"the selector was fitted to {fitted[0]} nodes and {fitted[1]} features but the graph has "
             f"{graph.n_nodes} and {graph.n_features}; pass the network it was fitted to."
         )
-
-
-def _feature_names(graph: AttributedGraph) -> list[str]:
-    if graph.feature_names is None:
-        return [f"x{column}" for column in range(graph.n_features)]
-    return [str(name) for name in graph.feature_names]
 
 
 def _counts(graph: AttributedGraph, chosen: IntArray) -> dict[str, int]:

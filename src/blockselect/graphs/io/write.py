@@ -17,6 +17,7 @@ from blockselect.arrays import Features, ObjectArray
 from blockselect.extras import needed
 from blockselect.graphs.convert import as_dense
 from blockselect.graphs.io.packed import format_of
+from blockselect.wording import feature_labels
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 
@@ -56,8 +57,7 @@ def matrix_file(
 def _frame(matrix: Features, node_ids: ObjectArray | None, feature_names: ObjectArray | None) -> pd.DataFrame:
     n_nodes, n_features = matrix.shape
     ids = [str(node) for node in (range(n_nodes) if node_ids is None else node_ids)]
-    names = [f"x{column}" for column in range(n_features)] if feature_names is None else map(str, feature_names)
-    return pd.DataFrame(as_dense(matrix), ids, list(names))
+    return pd.DataFrame(as_dense(matrix), ids, feature_labels(feature_names, n_features))
 
 
 def _save_npz(file: io.BytesIO, matrix: Features) -> None:
