@@ -251,3 +251,13 @@ def test_a_solver_survives_clone_and_pickle_and_solving_changes_none_of_its_sett
         assert again.get_params().keys() == before.keys()
         assert (again.gradient, again.max_iter) == ("paper", 7)
         assert_array_equal(again.initial_scores, before["initial_scores"])
+
+
+@pytest.mark.parametrize("n_iter", [descent._WINDOW - 1, descent._WINDOW])
+def test_a_solve_that_used_all_iterations_has_settled_where_both_losses_stood_still_for_ten(n_iter):
+    still, moving = np.ones((1, 1, n_iter + 1)), np.linspace(1, 2, n_iter + 1)[None, None]
+    solver = Descent(tol=1e-3, max_iter=n_iter)
+    for losses, stood_still in (((still, still), True), ((moving, still), False), ((still, moving), False)):
+        solution = descent.Solution(np.ones((1, 1, 3)), *losses, np.array([[n_iter]]))
+        assert solution.settled(solver)[0, 0] == (stood_still and n_iter == 10)
+        assert solution.settled(Descent(tol=1e-3, max_iter=n_iter + 1))[0, 0]  # it ended before it had to
