@@ -29,6 +29,16 @@ def test_groups_apart_are_found_in_most_runs(rows):
     assert np.mean(right) > 0.5
 
 
+def test_no_centre_is_begun_twice_where_rows_are_alike():
+    """A row's chance is its squared distance to the centres that there are: none where it equals one."""
+    kinds = np.arange(40) % 4
+    parts = _parts(sparse.csr_array(np.eye(4, 6)[kinds]))
+    ends = np.cumsum(np.full(25, 4))
+    centres = _first_centres(*parts, 6, ends, np.random.default_rng(0).random((4, 25)))
+    for last in ends:
+        assert_array_equal(centres[:, last - 4 : last].sum(axis=1), [1, 1, 1, 1, 0, 0])
+
+
 def test_runs_come_by_number_of_clusters(rows):
     runs = clusterings(rows[0], (2, 5), n_starts=3, rng=np.random.default_rng(0), n_sample=1000)
     assert runs.shape == (6, 120)

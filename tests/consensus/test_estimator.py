@@ -1,6 +1,7 @@
 """BlockModelSelector: which candidates vote, what may move their blocks, and what it finds."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from blockselect import BlockModel, BlockModelSelector, make_attributed_blocks
 from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.gram_squared import gram_squared
+from blockselect.consensus import estimator
 from blockselect.consensus.joint import JointLikelihood
 from blockselect.consensus.weights import feature_gains, mean_vote, weighted
 from blockselect.errors import ParameterError
@@ -242,3 +244,13 @@ def test_a_graph_of_self_loops_alone_is_refused_before_any_work(network):
     loops = sparse.eye_array(network.graph.n_nodes, format="csr")
     with pytest.raises(ValueError, match="no link joins two different nodes"):
         BlockModelSelector(5).fit(network.features, adjacency=loops)
+
+
+def test_on_resampled_graphs_a_set_prefers_features_in_the_order_of_entry(monkeypatch):
+    selector = BlockModelSelector(2)
+    selector.n_features_, selector._way = 2, "a way"
+    monkeypatch.setattr(estimator, "weighted", lambda vote, gains: np.array([0.5, 0.2, 0.9, 0.0]))
+    evidence = SimpleNamespace(vote=None, gains=None, order=lambda *_: np.array([1, 0, 2, 3]))
+    priorities = selector._priorities(evidence)
+    assert_array_equal(np.argsort(-priorities, kind="stable"), [1, 0, 2, 3])
+    assert priorities[3] == 0  # no score, no chance
