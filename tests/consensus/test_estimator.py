@@ -254,3 +254,16 @@ def test_on_resampled_graphs_a_set_prefers_features_in_the_order_of_entry(monkey
     priorities = selector._priorities(evidence)
     assert_array_equal(np.argsort(-priorities, kind="stable"), [1, 0, 2, 3])
     assert priorities[3] == 0  # no score, no chance
+
+
+def test_a_set_is_chosen_by_the_judge_and_a_list_or_all_features_need_none(network):
+    chosen = fit(network)
+    assert chosen.portfolio_["chosen"].sum() == 1
+    assert len(chosen.portfolio_) > 1
+    listed = fit(network, as_set=False)
+    assert listed.portfolio_ is None
+    assert_array_equal(listed.ranking_, 1 + np.argsort(np.argsort(-listed.scores_, kind="stable"), kind="stable"))
+    assert_allclose(chosen.scores_, listed.scores_)
+    every = fit(network, n=np.count_nonzero(listed.scores_))
+    assert every.portfolio_ is None
+    assert_array_equal(every.support_, listed.scores_ > 0)
