@@ -12,7 +12,7 @@ from blockselect.arrays import FloatArray
 from blockselect.wording import count, number, per_cent
 
 WIDTH, HEIGHT = 460, 240
-_LEFT, _RIGHT, _TOP, _BOTTOM = 50, 14, 16, 42
+_LEFT, _RIGHT, _TOP, _BOTTOM = 58, 14, 16, 42  # as the template has them
 CELL = 26  # of a matrix, with room for two digits
 _MARGIN = 26
 _WRITTEN = 12  # blocks up to which numbers stand in the cells
