@@ -39,6 +39,7 @@ myst_heading_anchors = 4
 autosummary_generate = True
 autodoc_typehints = "none"  # numpydoc shows the types that the docstrings state
 autodoc_member_order = "bysource"
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False  # the template of a class lists them
 numpydoc_show_inherited_class_members = False
 numpydoc_xref_param_type = False
