@@ -57,6 +57,17 @@ def test_gradients_are_those_of_the_paper(problem, gradient):
     assert_allclose(fast.profile_gradient[0, 0], slow_m, rtol=1e-10, atol=1e-10)
 
 
+@pytest.mark.parametrize("unit", [1e-3, 1e3])
+def test_the_reconstruction_loss_and_its_gradient_do_not_depend_on_the_unit_of_the_features(problem, unit):
+    plain = losses_at(problem, problem.r)
+    statistics = BlockStatistics.of(unit * problem.Y, problem.models)
+    product = unit**4 * problem.gram.apply(problem.r[None])[None] * np.ones((statistics.n_models, 1, 1))
+    scores = np.tile(problem.r, (statistics.n_models, 1, 1))
+    scaled = evaluate_losses(statistics, scores, product, smoothing=DELTA, gradient="exact")
+    assert_allclose(scaled.reconstruction, plain.reconstruction, rtol=1e-9)
+    assert_allclose(scaled.reconstruction_gradient, plain.reconstruction_gradient, rtol=1e-8, atol=1e-10)
+
+
 def test_exact_gradients_meet_finite_differences(problem):
     fast = losses_at(problem, problem.r)
     numeric_b = central_difference(lambda r: losses_at(problem, r).reconstruction[0, 0], problem.r)

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
-from blockselect import BlockModel, BlockModelSelector, make_attributed_blocks
+from blockselect import BlockModel, BlockModelSelector, make_attributed_blocks, selection_stability
 from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.gram_squared import gram_squared
 from blockselect.consensus import estimator
@@ -267,3 +267,16 @@ def test_a_set_is_chosen_by_the_judge_and_a_list_or_all_features_need_none(netwo
     every = fit(network, n=np.count_nonzero(listed.scores_))
     assert every.portfolio_ is None
     assert_array_equal(every.support_, listed.scores_ > 0)
+
+
+@pytest.mark.parametrize("joint", [True, False])
+def test_on_resampled_graphs_blocks_are_refined_where_those_of_the_fit_were(network, monkeypatch, joint):
+    selector, asked, improve = fit(network, joint=joint), [], JointLikelihood.improve
+
+    def recorded(self, model, **options):
+        asked.append(options["max_rounds"])
+        return improve(self, model, **options)
+
+    monkeypatch.setattr(JointLikelihood, "improve", recorded)
+    selection_stability(selector, network.features, adjacency=network.adjacency, n_resamples=3)
+    assert asked == ([estimator._ROUNDS_AGAIN] * 3 if joint else [])

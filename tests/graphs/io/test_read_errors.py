@@ -7,6 +7,7 @@ from io import BytesIO
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from blockselect.graphs import read_attributed_graph, read_features, read_graph
@@ -143,3 +144,13 @@ def test_text_in_an_adjacency_file_is_refused(tmp_path):
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"nowhere\.csv does not exist.*check the path"):
         read_features(tmp_path / "nowhere.csv")
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "feather"])
+def test_a_table_that_is_no_list_of_edges_is_named(tmp_path, suffix):
+    pytest.importorskip("pyarrow")
+    for columns in ({}, {"only": [1.0, 2.0]}):
+        path = tmp_path / f"table.{suffix}"
+        getattr(pd.DataFrame(columns), f"to_{suffix}")(path)
+        with pytest.raises(ValueError, match=rf"table\.{suffix} is no list of edges: .*source, target.*; write a row"):
+            read_graph(path)

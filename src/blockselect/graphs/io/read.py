@@ -20,6 +20,7 @@ from blockselect.graphs.edge_tables import edge_columns
 from blockselect.graphs.feature_table import FeatureTable, as_feature_table
 from blockselect.graphs.io.arrow_files import read_arrow
 from blockselect.graphs.io.csv_tables import has_no_names, numeric_cells, read_csv_table
+from blockselect.graphs.io.damaged import naming_file
 from blockselect.graphs.io.graph_files import read_edge_list, read_markup
 from blockselect.graphs.io.h5ad import read_cells
 from blockselect.graphs.io.matlab import FEATURE_VARIABLES, GRAPH_VARIABLES, read_mat
@@ -95,7 +96,9 @@ def read_graph(path: FilePath) -> Any:
     if suffix in TEXT:
         return _read_edge_text(file)
     if suffix in ARROW:
-        return _ids_as_text(read_arrow(file))
+        table = read_arrow(file)
+        with naming_file(file, "write a row for each edge.", problem="is no list of edges"):
+            return _ids_as_text(table)
     if suffix == ".edgelist":
         return read_edge_list(file)
     if suffix in MARKUP:
