@@ -69,7 +69,7 @@ def details(
     }
 
 
-def feature_rows(summary: dict[str, Any], markers: Markers, most_bytes: int = _ROWS_BYTES) -> dict[str, Any]:
+def feature_rows(summary: dict[str, Any], markers: Markers) -> dict[str, Any]:
     """Features as compact rows, the selected first, then by rank, as many as may stand in a page.
 
     A row: name, rank, score, whether selected, prevalence, marked block (−1: none), lift there, the measures there are,
@@ -81,7 +81,7 @@ def feature_rows(summary: dict[str, Any], markers: Markers, most_bytes: int = _R
     order = [row["index"] for row in summary["selected"]] + [index for index in by_rank if index not in selected]
     names, strips = summary["feature_names"], block_strips(markers.block_means)
     rows: list[list[Any]] = []
-    room = most_bytes
+    room = _ROWS_BYTES
     for index in order:
         row = [
             names[index],

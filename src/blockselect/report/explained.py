@@ -19,6 +19,7 @@ _BEYOND = 4  # times the selected features: would more of them explain more?
 _MOST = 2048  # features of one clustering
 _STARTS = 3  # of each clustering
 _DIGITS = 12  # of rows of unit length; what follows is rounding
+ENOUGH = 0.95  # of what all selected features explain
 _LARGE = 20_000  # nodes from which clusters are found from batches of them
 
 
@@ -66,12 +67,12 @@ def sizes_to_try(n_selected: int, n_usable: int) -> list[int]:
     return sorted(powers | {last} | ({n_selected} if 0 < n_selected <= last else set()))
 
 
-def enough(curve: list[dict[str, Any]], n_selected: int, share: float = 0.95) -> int | None:
-    """The fewest features of the curve that explain this share of what all selected ones do."""
+def enough(curve: list[dict[str, Any]], n_selected: int) -> int | None:
+    """The fewest features of the curve that come within 5 % of what all selected ones explain."""
     full = next((point["share"] for point in curve if point["n_features"] == n_selected), None)
     if full is None or full <= 0:
         return None
-    return next((int(point["n_features"]) for point in curve if point["share"] >= share * full), None)
+    return next((int(point["n_features"]) for point in curve if point["share"] >= ENOUGH * full), None)
 
 
 def _clusters(rows: Features, n_clusters: int) -> IntArray:

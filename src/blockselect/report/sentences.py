@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from blockselect.report.explained import enough
+from blockselect.report.explained import ENOUGH, enough
 from blockselect.report.small_blocks import SMALL
 from blockselect.wording import count, in_text, listed, number, per_cent, times
 
@@ -162,7 +162,7 @@ def how_sure(summary: dict[str, Any]) -> str:
     last = curve[-1]
     chosen = "The selected feature explains" if n_selected == 1 else f"The {count(n_selected)} selected explain"
     text = f"{chosen} {per_cent(at_cut)} of what the blocks explain"
-    text += f"; the first {count(fewer)} come within 5 % of that" if fewer < n_selected else ""
+    text += f"; the first {count(fewer)} come within {per_cent(1 - ENOUGH)} of that" if fewer < n_selected else ""
     if last["n_features"] > n_selected:
         more = last["share"] - at_cut
         change = "no more" if more <= 0.02 else f"{per_cent(last['share'])}"
