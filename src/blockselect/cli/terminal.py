@@ -158,7 +158,7 @@ def _best_features(summary: dict[str, Any]) -> Table:
 
 def feature_table(n_shown: int, columns: Iterable[str]) -> Table:
     """An empty table of features by rank, with these columns after their names."""
-    title = f"The best {n_shown} of the selected"  # not of all: discoveries are selected whatever their scores
+    title = f"The first {n_shown} of the selected"  # by rank: that of a set is the order of entry, not of the scores
     table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
     table.add_column("rank", justify="right")
     table.add_column("feature", overflow="ellipsis", no_wrap=True)
