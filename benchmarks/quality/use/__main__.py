@@ -49,12 +49,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
             config,
             workers=given.workers,
             judges=given.workers if given.judges is None else given.judges,
-            select_only=given.select_only,
+            only=given.only,
             progress=progress_lines(),
         )
     except (ValueError, OSError) as error:
         sys.exit(f"error: {error}")
-    if given.select_only:
+    if given.only == "select":
         print(f"selections are in {given.out / STORE}")
         return
     tables = make_tables(judged, failed)
@@ -90,7 +90,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--judges", type=int, help="processes that share the judgements; default: as many as workers")
     parser.add_argument("--again", nargs="*", default=(), metavar="NAME", help="rank again: own, or names of rivals")
     parser.add_argument("--retry-failed", action="store_true", help="run again what failed or was late before")
-    parser.add_argument("--select-only", action="store_true", help="store selections, to be judged elsewhere")
+    parser.add_argument("--only", choices=["select", "judge"], help="store selections, or judge those that are stored")
     parser.add_argument("--docs", type=Path, metavar="DIR", help="also write DIR/quality/*.csv and fill DIR/quality.md")
     return parser
 

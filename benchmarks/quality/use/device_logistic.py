@@ -11,6 +11,7 @@ import torch
 MAX_NEWTON, MAX_CONJUGATE, MAX_HALVINGS = 50, 100, 20
 TOLERANCE = 1e-5  # largest entry of the gradient of a mean loss; scikit-learn stops at 1e-4
 _ARMIJO = 1e-4
+_RESIDUAL = 1e-6  # squared, of the gradient
 
 
 def fit_logistic(rows: torch.Tensor, targets: torch.Tensor, n_classes: int) -> torch.Tensor:
@@ -48,22 +49,33 @@ def with_ones(rows: torch.Tensor) -> torch.Tensor:
 
 
 def _newton_step(rows: torch.Tensor, shares: torch.Tensor, ridge: torch.Tensor, gradient: torch.Tensor) -> torch.Tensor:
-    """Conjugate gradients on H step = −gradient, for every set until its residual is small against its gradient."""
-    step, residual = torch.zeros_like(gradient), -gradient
+    """Conjugate gradients on H step = −gradient, for every set until its residual is small against its gradient.
+
+    The loss does not change where all intercepts rise alike: there H is 0, and rounding must not lead the way.
+    """
+    step, residual = torch.zeros_like(gradient), _centred(-gradient)
     direction, square = residual, residual.square().sum(dim=(1, 2))
-    enough = square * 1e-6
+    enough = square * _RESIDUAL
     for _ in range(MAX_CONJUGATE):
-        if bool((square <= enough).all()):
-            break
         weighted = shares * (rows @ direction)
-        image = rows.mT @ (weighted - shares * weighted.sum(dim=2, keepdim=True)) + ridge * direction
+        image = _centred(rows.mT @ (weighted - shares * weighted.sum(dim=2, keepdim=True)) + ridge * direction)
         curvature = (direction * image).sum(dim=(1, 2))
-        length = torch.where(square > enough, square / curvature.clamp_min(1e-300), torch.zeros_like(square))
+        goes_on = (square > enough) & (curvature > 0)
+        if not bool(goes_on.any()):
+            break
+        length = torch.where(goes_on, square / curvature, torch.zeros_like(square))
         step = step + length[:, None, None] * direction
         residual = residual - length[:, None, None] * image
         before, square = square, residual.square().sum(dim=(1, 2))
-        direction = residual + (square / before.clamp_min(1e-300))[:, None, None] * direction
+        ahead = torch.where(goes_on, square / before, torch.zeros_like(square))
+        direction = torch.where(goes_on[:, None, None], residual + ahead[:, None, None] * direction, direction)
     return step
+
+
+def _centred(values: torch.Tensor) -> torch.Tensor:
+    """The same with intercepts, the last row, that add up to 0."""
+    slopes, intercepts = values[:, :-1], values[:, -1:]
+    return torch.cat([slopes, intercepts - intercepts.mean(dim=2, keepdim=True)], dim=1)
 
 
 def _search(

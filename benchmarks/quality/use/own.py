@@ -12,14 +12,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
 from blockselect import AttributedGraph, BlockModelSelector
 from blockselect.arrays import FloatArray, IntArray
 from blockselect.base import best_first
-from blockselect.consensus.judge import Judge
-from blockselect.consensus.portfolio import WAYS, Evidence, choose_way
+from blockselect.consensus import estimator
+from blockselect.consensus.portfolio import WAYS, Evidence
 from blockselect.consensus.sets import order_by_block
 
 DEFAULT, KNOWN, LIST = "default", "n_clusters known", "list of scores"
@@ -44,11 +45,10 @@ class Found:
         return best_first(self.scores) if order is None else order
 
     def judged(self, n_features: int, guides: Callable[[str], bool]) -> IntArray:
-        """The order that the judge prefers of those with such guides."""
+        """The order of a fit whose portfolio has such guides alone, which no parameter says."""
         ways = tuple(way for way in WAYS if guides(way.guide))
-        draws = copy.deepcopy(self.rng).spawn(1)[0]
-        judge = Judge.of(self.graph.features, self.graph.adjacency, None, draws)
-        return choose_way(self.evidence, self.scores, n_features, judge, draws, ways=ways).order
+        with patch.object(estimator, "choose_way", partial(estimator.choose_way, ways=ways)):
+            return self.order(n_features)
 
     def weighted(self, power: float) -> FloatArray:
         """Scores with another exponent of the weights; what scores 0 stays so."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from pathlib import Path
+from typing import Literal
 
 from benchmarks.quality.real_networks import VARIANT
 from benchmarks.quality.use import judgements, selections
@@ -23,7 +24,7 @@ def measure_use(
     *,
     workers: int = 1,
     judges: int = 1,
-    select_only: bool = False,
+    only: Literal["select", "judge"] | None = None,
     progress: Progress | None = None,
 ) -> tuple[list[Row], list[Row]]:
     """Rows of selections, each with one judgement, and rows of what failed; stored rows are not made again.
@@ -35,14 +36,15 @@ def measure_use(
     config : UseConfig
     workers, judges : int
         Processes that select, and that judge.
-    select_only : bool
-        Stop before anything is judged.
+    only : {"select", "judge"}, optional
+        One of the two, of which the other may be done elsewhere.
     progress : callable, optional
         As in `run_experiments`.
     """
     with Store(path, config.marks) as store:
-        run_experiments([selections], config, store, workers=workers, progress=progress)
-        if not select_only:
+        if only != "judge":
+            run_experiments([selections], config, store, workers=workers, progress=progress)
+        if only != "select":
             run_experiments([judgements], config, store, workers=judges, progress=progress)
         return _judged(config, store)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ from numpy.testing import assert_array_equal
 
 from benchmarks.quality.use.own import ABLATION, DEFAULT, KNOWN, LIST, OWN, find, select
 from blockselect import BlockModelSelector, make_attributed_blocks
+from blockselect.consensus import estimator
+from blockselect.consensus.portfolio import WAYS, choose_way
 
 
 @lru_cache(maxsize=1)
@@ -43,3 +46,15 @@ def test_the_exponent_is_that_of_the_weights():
     found_here = found()
     plain = np.argsort(-found_here.evidence.vote * (found_here.scores > 0), kind="stable")[:8]
     assert set(select(found_here, "list, weight^0", 8)) == set(plain)
+
+
+def test_a_portfolio_without_links_is_that_without_them():
+    chosen = []
+
+    def remember(*arguments, ways, **settings):
+        chosen.extend(ways)
+        return choose_way(*arguments, ways=ways, **settings)
+
+    with patch.object(estimator, "choose_way", remember):
+        select(found(), "portfolio without links", 6)
+    assert {way.guide for way in chosen} == {way.guide for way in WAYS} - {"links"}

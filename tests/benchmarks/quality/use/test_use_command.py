@@ -59,15 +59,18 @@ def test_tables_a_page_and_a_second_call_that_computes_nothing(tmp_path, here, c
 
 def test_selections_can_be_judged_elsewhere_and_ranked_again(tmp_path, here, capsys):
     arguments = [*SMALL, "--rivals", "variance", "--out", str(tmp_path)]
-    main([*arguments, "--select-only"])
+    main([*arguments, "--only", "select"])
     assert "selections are in" in capsys.readouterr().out
     with Store(tmp_path / STORE, {"n_runs": 2, "n_init": 1, "version": "0.1.0"}) as store:
         before = len(store.rows(selections.NAME))
         assert before
         assert not store.rows(judgements.JUDGEMENTS)
-    main([*arguments, "--again", "own", "--select-only"])
+    main([*arguments, "--again", "own", "--only", "select"])
     with Store(tmp_path / STORE, {"n_runs": 2, "n_init": 1, "version": "0.1.0"}) as store:
         assert len(store.rows(selections.NAME)) == before
+    main([*arguments, "--rivals", "variance", "lufs", "--only", "judge"])
+    assert "variance" in capsys.readouterr().out
+    assert not (pd.read_csv(tmp_path / "tables" / "use.csv")["method"] == "lufs").any()  # never selected
 
 
 @pytest.mark.parametrize(
