@@ -17,10 +17,9 @@ from benchmarks.quality import panel_trials
 from benchmarks.quality.command import progress_lines, write_files
 from benchmarks.quality.panel_tables import make_tables, render
 from benchmarks.quality.panel_trials import PanelConfig, cells
-from benchmarks.quality.summary import fill_part
+from benchmarks.quality.summary import fill_page
 from blockselect.names import check_known
 from blockselect.registry import SELECTORS
-from blockselect.reproduction.agenda import collect
 from blockselect.reproduction.runner import run_experiments
 from blockselect.reproduction.store import Store
 
@@ -38,20 +37,21 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--full", action="store_true", help="also regimes, 12 and 20 blocks, up to 20,000 nodes")
     parser.add_argument("--methods", nargs="+", default=list(SELECTORS), metavar="NAME", help="default: all")
     parser.add_argument("--seeds", type=int, default=1, help="networks of each cell of fewer than 10,000 nodes")
-    parser.add_argument("--limit", type=float, default=60.0, help="seconds that a fit may take")
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds that a rival may take")
     parser.add_argument("--workers", type=int, default=1, help="processes that share the fits")
     parser.add_argument("--again", nargs="*", default=(), metavar="NAME", help="methods to fit again")
+    parser.add_argument("--stored", action="store_true", help="tables of the fits that are stored; no others are made")
     parser.add_argument("--docs", type=Path, metavar="DIR", help="also write DIR/quality/panel.csv and DIR/quality.md")
     given = parser.parse_args(arguments)
     try:
         check_known([*given.methods, *given.again], SELECTORS, what="method")
         config = PanelConfig(tuple(cells(full=given.full)), tuple(given.methods), given.seeds, given.limit)
         with Store(given.out / STORE, config.marks) as store:
-            store.forget(
-                trial.key for trial in panel_trials.trials(config, []) if trial.settings["method"] in given.again
-            )
-            run_experiments([panel_trials], config, store, workers=given.workers, progress=progress_lines())
-            rows = collect(panel_trials, config, store) or []
+            known = panel_trials.trials(config, [])
+            store.forget(trial.key for trial in known if trial.settings["method"] in given.again)
+            if not given.stored:
+                run_experiments([panel_trials], config, store, workers=given.workers, progress=progress_lines())
+            rows = [row for trial in known for row in store.get(trial.key) or []]
     except (ValueError, OSError) as error:
         sys.exit(f"error: {error}")
     tables = make_tables(rows)
@@ -60,9 +60,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     write_files(given.out, {f"tables/{name}": content for name, content in files.items()})
     if given.docs is not None:
         write_files(given.docs, {f"quality/{name}": content for name, content in files.items()})
-        page = given.docs / "quality.md"
-        if page.is_file():
-            write_files(given.docs, {page.name: fill_part(page.read_text(encoding="utf-8"), PART, shown).encode()})
+        fill_page(given.docs / "quality.md", {PART: shown})
     print(shown)
 
 

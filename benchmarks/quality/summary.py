@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import pandas as pd
 
@@ -78,6 +79,15 @@ def fill_part(page: str, name: str, text: str) -> str:
     before, _, rest = page.partition(opening)
     _, _, after = rest.partition(closing)
     return f"{before}{opening}\n{text}\n{closing}{after}"
+
+
+def fill_page(path: Path, parts: Mapping[str, str]) -> None:
+    """Fill parts of a page, by their names, where it exists."""
+    if path.is_file():
+        page = path.read_text(encoding="utf-8")
+        for name, text in parts.items():
+            page = fill_part(page, name, text)
+        path.write_text(page, encoding="utf-8")
 
 
 def bullets(lines: Sequence[str]) -> str:

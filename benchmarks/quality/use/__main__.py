@@ -17,14 +17,12 @@ from pathlib import Path
 from benchmarks.networks import JUDGED
 from benchmarks.quality.command import progress_lines, write_files
 from benchmarks.quality.quality_config import RIVALS
-from benchmarks.quality.summary import fill_part
+from benchmarks.quality.summary import fill_page
 from benchmarks.quality.use import use_config
 from benchmarks.quality.use.sweep import STORE, forget, measure_use
 from benchmarks.quality.use.use_config import UseConfig
 from benchmarks.quality.use.use_tables import make_tables, render
 from blockselect.names import check_known
-
-PART = "judged by use"  # of the page, between its marks
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -62,11 +60,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     shown = render(tables)
     write_files(given.out, {f"tables/{name}": content for name, content in files.items()})
     if given.docs is not None:
-        page = given.docs / "quality.md"
         write_files(given.docs, {f"quality/{name}": content for name, content in files.items()})
-        if page.is_file():
-            write_files(given.docs, {page.name: fill_part(page.read_text(encoding="utf-8"), PART, shown).encode()})
-    print(shown)
+        fill_page(given.docs / "quality.md", shown)
+    print("\n\n".join(shown.values()))
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -61,9 +61,9 @@ def make_tables(judged: Sequence[Row], failed: Sequence[Row]) -> dict[str, pd.Da
     return tables
 
 
-def render(tables: Mapping[str, pd.DataFrame]) -> str:
-    """What the page shows: cells won, by network too, means of every method, cells that are clearly lost."""
-    parts = [
+def render(tables: Mapping[str, pd.DataFrame]) -> dict[str, str]:
+    """Parts of the page: what is won, what is clearly lost or missing, and what parts of the default are worth."""
+    won = [
         "Cells at or above the best rival / below it by no more than one standard deviation / below it by more; "
         "in brackets the mean margin:",
         _won(tables["use_counts"]),
@@ -71,14 +71,17 @@ def render(tables: Mapping[str, pd.DataFrame]) -> str:
         _won_by_network(tables["use_counts"]),
         "Means over the networks and d, of every method that ran on all; the best label-free one in bold:",
         _means(tables["use"]),
+    ]
+    lost = [
         "Cells of the default that are below the best rival by more than one standard deviation:",
         _lost(tables["use_cells"]),
     ]
-    if "use_ablation" in tables:
-        parts += ["Parts left out or changed, means and cells as above:", _ablation(tables["use_ablation"])]
     if len(tables["use_missing"]):
-        parts += ["Not measured:", _absent(tables["use_missing"])]
-    return "\n\n".join(part.rstrip("\n") for part in parts)
+        lost += ["Not measured:", _absent(tables["use_missing"])]
+    parts = {"judged by use": won, "lost": lost}
+    if "use_ablation" in tables:
+        parts["ablation"] = [_ablation(tables["use_ablation"])]
+    return {name: "\n\n".join(text.rstrip("\n") for text in texts) for name, texts in parts.items()}
 
 
 def _every_method(summaries: Mapping[str, pd.DataFrame]) -> pd.DataFrame:

@@ -68,6 +68,7 @@ def test_each_rival_is_counted_where_it_ran(tables):
 
 def test_what_is_missing_and_what_is_lost_is_shown(tables):
     shown = render(tables)
-    assert "| uai | morans-i | took more than 1 seconds. |" in shown
-    assert "| cora | hidden links, AUC | 16 (-0.200, morans-i) |" in shown
-    assert "| **default** | 2 / 2 / 0 (+0.145) |" in shown
+    assert "| uai | morans-i | took more than 1 seconds. |" in shown["lost"]
+    assert "| cora | hidden links, AUC | 16 (-0.200, morans-i) |" in shown["lost"]
+    assert "| **default** | 2 / 2 / 0 (+0.145) |" in shown["judged by use"]
+    assert "ablation" not in shown
