@@ -85,7 +85,7 @@ OWN: Mapping[str, Way] = {
 }
 ABLATION: Mapping[str, Way] = {
     "judge off": _not_judged,
-    "portfolio without links": lambda found, d: found.judged(d, lambda guide: guide != "links"),
+    "portfolio without links": lambda found, d: found.judged(d, lambda guide: guide.startswith("vote")),
     **{f"list, weight^{p:g}": partial(_exponent, power=p, as_set=False) for p in (0, 0.5, 1.5, 2, 3)},
     **{f"set by block, weight^{p:g}": partial(_exponent, power=p, as_set=True) for p in (0, 0.5, 1.5, 2, 3)},
 }

@@ -98,11 +98,11 @@ def test_a_rival_that_fails_is_a_row_with_its_error_and_listed_at_the_end(small,
 
 def test_a_method_that_selects_fewer_is_judged_by_what_it_selected():
     ranked = np.array([3, 1])
-    assert real_networks._taken(ranked, 4) == {
-        **real_networks._taken(ranked, 2),
+    assert real_networks.taken(ranked, 4) == {
+        **real_networks.taken(ranked, 2),
         "top": 4,
     }
-    nothing = real_networks._taken(ranked[:0], 4)
+    nothing = real_networks.taken(ranked[:0], 4)
     assert (nothing["selection"], nothing["error"]) == (None, "no feature was selected.")
 
 

@@ -31,3 +31,15 @@ def test_rows_without_any_value_leave_the_shares_of_the_classes():
     found = fit_logistic(torch.zeros((1, 4, 2), dtype=torch.float64), torch.as_tensor(targets), 2)[0].numpy()
     assert_allclose(found[:2], 0, atol=1e-12)
     assert found[2, 0] - found[2, 1] == pytest.approx(np.log(3), abs=1e-3)
+
+
+def test_a_set_that_is_done_early_stays_as_it_is_while_others_go_on():
+    """Its residual is rounding alone, which must not be followed: all intercepts may rise alike at no cost."""
+    rng = np.random.default_rng(0)
+    targets = np.tile([0, 0, 0, 0, 1, 1, 1, 1], (2, 1))
+    rows = rng.random((2, 8, 2))
+    rows[1] *= 30
+    rows[0] = rng.random((8, 2)) * 0.01
+    together = fit_logistic(torch.as_tensor(rows), torch.as_tensor(targets), 2)
+    alone = fit_logistic(torch.as_tensor(rows[:1]), torch.as_tensor(targets[:1]), 2)
+    assert_allclose(together[0], alone[0], atol=1e-3)
