@@ -12,7 +12,7 @@ from benchmarks.quality.use.use_config import UseConfig
 from blockselect.names import check_known
 from blockselect.reproduction.runner import Progress, run_experiments
 from blockselect.reproduction.store import Store
-from blockselect.reproduction.trial import Row
+from blockselect.reproduction.trial import Row, Trial
 
 STORE = "use.sqlite"
 OURS = "own"  # of what to rank again: everything that is made of fits of the default
@@ -65,7 +65,7 @@ def forget(path: Path, config: UseConfig, methods: Collection[str], *, failed: b
 def _judged(config: UseConfig, store: Store) -> tuple[list[Row], list[Row]]:
     judged, failed = [], []
     for trial in selections.trials(config, []):
-        for row in store.get(trial.key) or []:
+        for row in store.get(trial.key) or [_not_run(trial)]:
             if row["error"]:
                 failed.append(row)
                 continue
@@ -81,3 +81,9 @@ def _judged(config: UseConfig, store: Store) -> tuple[list[Row], list[Row]]:
 def _as_asked(row: Row) -> Row:
     """What is a selection's own: a judgement is shared by equal ones."""
     return {name: row[name] for name in ("hidden", "error", "warning")}
+
+
+def _not_run(trial: Trial) -> Row:
+    """A selection that is not stored: only the judging was asked for."""
+    method = OURS if trial.settings["kind"] == VARIANT else trial.settings["method"]
+    return {**trial.settings, "method": method, "error": "not run."}

@@ -70,7 +70,8 @@ def test_selections_can_be_judged_elsewhere_and_ranked_again(tmp_path, here, cap
         assert len(store.rows(selections.NAME)) == before
     main([*arguments, "--rivals", "variance", "lufs", "--only", "judge"])
     assert "variance" in capsys.readouterr().out
-    assert not (pd.read_csv(tmp_path / "tables" / "use.csv")["method"] == "lufs").any()  # never selected
+    missing = pd.read_csv(tmp_path / "tables" / "use_missing.csv")
+    assert missing[["method", "reason"]].to_numpy().tolist() == [["lufs", "not run."]]
 
 
 @pytest.mark.parametrize(
