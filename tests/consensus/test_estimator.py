@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from blockselect import BlockModel, BlockModelSelector, make_attributed_blocks, selection_stability
+from blockselect.blockmodels.n_blocks import count_blocks
 from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.gram_squared import gram_squared
 from blockselect.consensus import estimator
@@ -280,3 +281,15 @@ def test_on_resampled_graphs_blocks_are_refined_where_those_of_the_fit_were(netw
     monkeypatch.setattr(JointLikelihood, "improve", recorded)
     selection_stability(selector, network.features, adjacency=network.adjacency, n_resamples=3)
     assert asked == ([estimator._ROUNDS_AGAIN] * 3 if joint else [])
+
+
+def test_why_there_are_as_many_blocks_follows_what_showed_them():
+    planted = make_attributed_blocks(
+        600, 8, mean_degree=3, n_informative=240, n_redundant=0, n_noise=40, random_state=0
+    )
+    found = BlockModelSelector(20, random_state=0).fit(planted.features, adjacency=planted.adjacency)
+    by_links = count_blocks(planted.adjacency, rng=np.random.default_rng(0)).n_blocks
+    assert found.block_model_.n_blocks > by_links  # features show more
+    assert f"more than the {by_links} that are counted by the links alone" in found.n_blocks_reason_
+    asked = BlockModelSelector(20, n_blocks=8, random_state=0).fit(planted.features, adjacency=planted.adjacency)
+    assert asked.n_blocks_reason_ == "as asked for"

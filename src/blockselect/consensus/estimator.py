@@ -33,7 +33,7 @@ from blockselect.consensus.judge import Judge
 from blockselect.consensus.link_excess import scaled_for_links
 from blockselect.consensus.link_likelihood import link_unit
 from blockselect.consensus.portfolio import PLAIN, Evidence, choose_way
-from blockselect.consensus.screening import BUDGET, FACTORIZATION_STEPS, Effort, plan_effort, screen
+from blockselect.consensus.screening import BUDGET, FACTORIZATION_STEPS, Effort, Screening, plan_effort, screen
 from blockselect.consensus.weights import feature_gains, mean_vote, weighted
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.binarize import are_sparse_counts, presence
@@ -262,8 +262,7 @@ class BlockModelSelector(DescentSelector):
             n_jobs=self.n_jobs,
             progress=partial(report, "screening"),
         )
-        self.voters_, self.criteria_ = screening.voters, screening.table()
-        self.block_model_, self.labels_ = self.voters_[0], self.voters_[0].labels
+        self._keep_voters(screening)
         statistics = self._statistics(graph, self.voters_)
         solution = self._solve(gram, statistics, partial(report, "scores"))
         self._keep_losses(solution)
@@ -319,6 +318,7 @@ class BlockModelSelector(DescentSelector):
         self.block_model_, self.labels_ = self.voters_[0], self.voters_[0].labels
 
     def _find_candidates(self, graph: AttributedGraph, rng: np.random.Generator, report: Progress) -> list[BlockModel]:
+        self._n_by_links: int | None = None
         if not self._searches():
             self.effort_, self.n_blocks_reason_ = Effort(0.0, self.budget, 1), "as given"
             return [self._given_block_model(graph)]
@@ -359,10 +359,20 @@ class BlockModelSelector(DescentSelector):
         report("number of blocks", 0, 1)
         count = count_blocks(graph, max_blocks=self.max_blocks, rng=rng.spawn(1)[0], device=self.device)
         report("number of blocks", 1, 1)
-        self.n_blocks_reason_ = count.reason
+        self.n_blocks_reason_, self._n_by_links = count.reason, count.n_blocks
         most = min(self.max_blocks, max(2, isqrt(graph.n_nodes)))
         numbers = [count.n_blocks] if count.n_blocks == most else [count.n_blocks, most]
         return numbers, count.vectors
+
+    def _keep_voters(self, screening: Screening) -> None:
+        """With the reason for the number of blocks, where features showed more than the links did."""
+        self.voters_, self.criteria_ = screening.voters, screening.table()
+        self.block_model_, self.labels_ = self.voters_[0], self.voters_[0].labels
+        if self._n_by_links is not None and self.block_model_.n_blocks > self._n_by_links:
+            self.n_blocks_reason_ = (
+                f"links and features together show more than the {self._n_by_links} that are counted by the links "
+                f"alone; the most that were tried (max_blocks={self.max_blocks})"
+            )
 
     def _discoveries(self, graph: AttributedGraph, rng: np.random.Generator, report: Progress) -> Discoveries | None:
         """Features that match the graph better than chance, where that is asked for."""
