@@ -307,14 +307,23 @@ class BlockModelSelector(DescentSelector):
         """All but those with neither links nor features; where blocks are given, all."""
         return graph.is_linked | graph.has_features if self._searches() else np.ones(graph.n_nodes, dtype=bool)
 
+    def _keep_voters(self, screening: Screening) -> None:
+        """With the reason for the number of blocks, where features showed more than the links did."""
+        self.voters_, self.criteria_ = screening.voters, screening.table()
+        self.block_model_, self.labels_ = self.voters_[0], self.voters_[0].labels
+        if self._n_by_links is not None and self.block_model_.n_blocks > self._n_by_links:
+            self.n_blocks_reason_ = (
+                f"links and features together show more than the {self._n_by_links} that are counted by the links "
+                f"alone; the most that were tried (max_blocks={self.max_blocks})"
+            )
+
     def _place_other_nodes(self, graph: AttributedGraph) -> None:
         """Put the nodes that were left out into the block with the fewest links, in every block model."""
         nodes = self._scored_nodes(graph)
         if nodes.all():
             return
-        self.candidates_, self.voters_ = (
-            [model.with_others(nodes) for model in models] for models in (self.candidates_, self.voters_)
-        )
+        self.candidates_ = [model.with_others(nodes) for model in self.candidates_]
+        self.voters_ = [model.with_others(nodes) for model in self.voters_]
         self.block_model_, self.labels_ = self.voters_[0], self.voters_[0].labels
 
     def _find_candidates(self, graph: AttributedGraph, rng: np.random.Generator, report: Progress) -> list[BlockModel]:
@@ -363,16 +372,6 @@ class BlockModelSelector(DescentSelector):
         most = min(self.max_blocks, max(2, isqrt(graph.n_nodes)))
         numbers = [count.n_blocks] if count.n_blocks == most else [count.n_blocks, most]
         return numbers, count.vectors
-
-    def _keep_voters(self, screening: Screening) -> None:
-        """With the reason for the number of blocks, where features showed more than the links did."""
-        self.voters_, self.criteria_ = screening.voters, screening.table()
-        self.block_model_, self.labels_ = self.voters_[0], self.voters_[0].labels
-        if self._n_by_links is not None and self.block_model_.n_blocks > self._n_by_links:
-            self.n_blocks_reason_ = (
-                f"links and features together show more than the {self._n_by_links} that are counted by the links "
-                f"alone; the most that were tried (max_blocks={self.max_blocks})"
-            )
 
     def _discoveries(self, graph: AttributedGraph, rng: np.random.Generator, report: Progress) -> Discoveries | None:
         """Features that match the graph better than chance, where that is asked for."""
