@@ -154,3 +154,18 @@ def test_a_table_that_is_no_list_of_edges_is_named(tmp_path, suffix):
         getattr(pd.DataFrame(columns), f"to_{suffix}")(path)
         with pytest.raises(ValueError, match=rf"table\.{suffix} is no list of edges: .*source, target.*; write a row"):
             read_graph(path)
+
+
+@pytest.mark.parametrize("read", [read_graph, read_features])
+def test_cells_that_point_outside_of_a_feather_file_are_refused(tmp_path, read):
+    """Of which pyarrow would end the process."""
+    feather = pytest.importorskip("pyarrow.feather")
+    path = tmp_path / "edges.feather"
+    edges = pd.DataFrame({"source": ["ann", "bob"], "target": ["bobby", "cleo"]})
+    feather.write_feather(edges, path, compression="uncompressed")
+    starts, content = np.array([0, 3, 6]), path.read_bytes()
+    wide = next(kind for kind in (np.int64, np.int32) if starts.astype(kind).tobytes() in content)
+    damaged = np.array([0, 3, 2**30], dtype=wide).tobytes()
+    path.write_bytes(content.replace(starts.astype(wide).tobytes(), damaged))
+    with pytest.raises(ValueError, match=r"edges\.feather could not be read: .*; write it again"):
+        read(path)

@@ -11,9 +11,14 @@ from blockselect.graphs.io.damaged import naming_file
 
 
 def read_arrow(path: Path) -> pd.DataFrame:
-    """The table of a file, with the index that pandas stored in it, if any."""
+    """The table of a file, with the index that pandas stored in it, if any.
+
+    It is validated first: where cells of a damaged file point outside of it, pyarrow would end the process.
+    """
     parquet = path.suffix.lower() == ".parquet"
     reader = needed("pyarrow.parquet" if parquet else "pyarrow.feather", f"a {path.suffix} file")
     with naming_file(path, "write it again, for example by pandas."):
-        table: pd.DataFrame = reader.read_table(path).to_pandas()
+        stored = reader.read_table(path)
+        stored.validate(full=True)
+        table: pd.DataFrame = stored.to_pandas()
     return table
