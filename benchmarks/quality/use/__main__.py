@@ -86,7 +86,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--judges", type=int, help="processes that share the judgements; default: as many as workers")
     parser.add_argument("--again", nargs="*", default=(), metavar="NAME", help="rank again: own, or names of rivals")
     parser.add_argument("--retry-failed", action="store_true", help="run again what failed or was late before")
-    parser.add_argument("--only", choices=["select", "judge"], help="store selections, or judge those that are stored")
+    parser.add_argument(
+        "--only",
+        choices=["select", "judge", "tables"],
+        help="store selections; judge those that are stored; or make tables of what is judged",
+    )
     parser.add_argument("--docs", type=Path, metavar="DIR", help="also write DIR/quality/*.csv and fill DIR/quality.md")
     return parser
 

@@ -24,7 +24,7 @@ def measure_use(
     *,
     workers: int = 1,
     judges: int = 1,
-    only: Literal["select", "judge"] | None = None,
+    only: Literal["select", "judge", "tables"] | None = None,
     progress: Progress | None = None,
 ) -> tuple[list[Row], list[Row]]:
     """Rows of selections, each with one judgement, and rows of what failed; stored rows are not made again.
@@ -36,15 +36,15 @@ def measure_use(
     config : UseConfig
     workers, judges : int
         Processes that select, and that judge.
-    only : {"select", "judge"}, optional
-        One of the two, of which the other may be done elsewhere.
+    only : {"select", "judge", "tables"}, optional
+        One step, of which the others may be done elsewhere; tables are of what is stored.
     progress : callable, optional
         As in `run_experiments`.
     """
     with Store(path, config.marks) as store:
-        if only != "judge":
+        if only in (None, "select"):
             run_experiments([selections], config, store, workers=workers, progress=progress)
-        if only != "select":
+        if only in (None, "judge"):
             run_experiments([judgements], config, store, workers=judges, progress=progress)
         return _judged(config, store)
 

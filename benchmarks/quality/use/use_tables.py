@@ -57,7 +57,8 @@ def make_tables(judged: Sequence[Row], failed: Sequence[Row]) -> dict[str, pd.Da
         "use_missing": _missing(failed),
     }
     if set(own) & set(ABLATION):
-        tables["use_ablation"] = pd.DataFrame([_ablated(summaries, name) for name in own])
+        common = _common(summaries, own)
+        tables["use_ablation"] = pd.DataFrame([_ablated(common, name) for name in own])
     return tables
 
 
@@ -146,6 +147,14 @@ def _each_rival(summaries: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         for rival, part in by_rival(summary)
     ]
     return pd.DataFrame(lines)
+
+
+def _common(summaries: Mapping[str, pd.DataFrame], own: Sequence[str]) -> dict[str, pd.DataFrame]:
+    """The summaries of the networks and numbers of features at which all of our ways were judged."""
+    table = summaries["K-means"]
+    n_ways = table[table["method"].isin(own)].groupby(["dataset", "top"])["method"].nunique()
+    complete = n_ways[n_ways == len(own)].index
+    return {name: part[part.set_index(["dataset", "top"]).index.isin(complete)] for name, part in summaries.items()}
 
 
 def _ablated(summaries: Mapping[str, pd.DataFrame], method: str) -> Row:

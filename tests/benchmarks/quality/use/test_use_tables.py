@@ -72,3 +72,16 @@ def test_what_is_missing_and_what_is_lost_is_shown(tables):
     assert "| cora | hidden links, AUC | 16 (-0.200, morans-i) |" in shown["lost"]
     assert "| **default** | 2 / 2 / 0 (+0.145) |" in shown["judged by use"]
     assert "ablation" not in shown
+
+
+def test_parts_are_compared_where_all_were_judged():
+    rows = [
+        row(VARIANT, DEFAULT, 0.5),
+        row(VARIANT, "judge off", 0.4),
+        row(RIVAL, "variance", 0.3),
+        row(VARIANT, DEFAULT, 0.9, top=64),
+        row(RIVAL, "variance", 0.3, top=64),
+    ]
+    table = make_tables(rows, [])["use_ablation"].set_index("method")
+    assert table["ACC"].to_dict() == {DEFAULT: 0.5, "judge off": 0.4}
+    assert table["K-means_cells"].tolist() == [2, 2]
