@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from itertools import pairwise
 
 import pandas as pd
 import pytest
@@ -54,6 +55,16 @@ def test_several_numbers_give_lines_with_their_names_and_failed_methods_are_left
     plot.compare(rows, ax)
     assert [text.get_text() for text in ax.texts] == ["a", "b"]
     assert [line.get_color() == BLUE for line in ax.lines] == [False, True]
+
+
+def test_names_of_lines_that_end_close_together_do_not_cover_each_other(ax):
+    ends = {"a": 0.5, "b": 0.5001, "c": 0.4999, "far": 0.1}
+    rows = [{"method": name, "n_features": d, "nmi": end * d / 16} for name, end in ends.items() for d in (8, 16)]
+    plot.compare(rows, ax)
+    ax.figure.canvas.draw()
+    boxes = sorted((text.get_window_extent() for text in ax.texts), key=lambda box: box.y0)
+    assert all(below.y1 <= above.y0 + 0.5 for below, above in pairwise(boxes))
+    assert [text.xyann[1] for text in ax.texts if text.get_text() in ("c", "far")] == [0, 0]  # need no room
 
 
 def test_a_table_without_the_measure_is_refused(ax):

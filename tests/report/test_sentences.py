@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from blockselect.report import sentences
@@ -63,3 +65,10 @@ def test_redundancy_is_stated():
     found = {"n_alike": 0, "n_compared": 5, "pairs": [{"correlation": 0.312}]}
     assert "the highest correlation is 0.312" in sentences.redundancy_found({"redundancy": found})
     assert "2 of 5" in sentences.redundancy_found({"redundancy": {**found, "n_alike": 2}})
+
+
+def test_the_strongest_are_those_with_the_highest_scores_in_whatever_order_they_entered(summary):
+    named = zip(summary["selected"], "abcd", (1, 9, 5, 7), strict=False)
+    rows = [{**row, "name": name, "score": score} for row, name, score in named]
+    text = sentences.which_features({**summary, "selected": rows})
+    assert re.sub("[\u2068\u2069]", "", text).startswith("The strongest are b, d and c;")

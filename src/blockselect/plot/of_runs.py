@@ -10,11 +10,14 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from blockselect.arrays import FloatArray
 from blockselect.base import ScoreSelector
 from blockselect.bmgufs.selector import LossHistory
 from blockselect.errors import ParameterError
 from blockselect.evaluation.comparison import ComparisonRow
 from blockselect.plot.ink import AMBER, BLUE, GREY, INK, axes_or_new, bare, title
+
+_NAME_SIZE = 8  # points
 
 
 def losses(source: ScoreSelector | LossHistory | Mapping[str, Any], ax: Axes | None = None) -> Axes:
@@ -147,17 +150,29 @@ def _lines(ax: Axes, table: pd.DataFrame, measure: str, sizes: list[Any]) -> Non
         ax.plot(
             ordered["n_features"], ordered[measure], "o-", color=colour, markersize=4, zorder=3 if method == best else 2
         )
-        end = ordered.iloc[-1]
-        ax.annotate(
-            str(method),
-            (end["n_features"], end[measure]),
-            (5, 0),
-            textcoords="offset points",
-            va="center",
-            color=INK,
-            fontsize=8,
-        )
     ax.set_xticks(sizes)
     ax.set_xlim(right=sizes[-1] + 0.3 * (sizes[-1] - sizes[0]))
     ax.set(xlabel="features", ylabel=measure.replace("_", " "))
     bare(ax)
+    last = table.sort_values("n_features").groupby("method").tail(1)
+    for (_, end), offset in zip(last.iterrows(), _offsets(ax, last[measure].to_numpy()), strict=True):
+        ax.annotate(
+            str(end["method"]),
+            (end["n_features"], end[measure]),
+            (5, offset),
+            textcoords="offset points",
+            va="center",
+            color=INK,
+            fontsize=_NAME_SIZE,
+        )
+
+
+def _offsets(ax: Axes, values: FloatArray) -> FloatArray:
+    """Points by which names are moved up, so that none covers another."""
+    heights = ax.transData.transform(np.column_stack([np.zeros(len(values)), values]))[:, 1] * 72 / ax.figure.dpi
+    order = np.argsort(heights, kind="stable")
+    steps = _NAME_SIZE * 1.3 * np.arange(len(values))
+    free = np.maximum.accumulate(heights[order] - steps) + steps  # each at least a line above the one below
+    offsets = np.empty(len(values))
+    offsets[order] = free - heights[order]
+    return offsets

@@ -94,7 +94,8 @@ def which_features(summary: dict[str, Any]) -> str:
     selected = summary["selected"]
     if not selected:
         return "No feature is selected. All features can still be searched below, by their scores."
-    best = [in_text(row["name"]) for row in selected[:3]]
+    by_score = sorted(selected, key=lambda row: -row["score"])  # a set has another order, that of entry
+    best = [in_text(row["name"]) for row in by_score[:3]]
     text = f"The strongest {'is' if len(best) == 1 else 'are'} {listed(best)}"
     stability = [row["stability"] for row in selected if "stability" in row]
     if stability:
