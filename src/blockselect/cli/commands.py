@@ -18,7 +18,7 @@ from blockselect.cli.streams import drop_stdout, say, stdout_problem
 COMMANDS: dict[str, str] = {
     "select": "Select the features that explain the structure of a network.",
     "datasets": "The real networks that the package knows: list, info NAME, fetch NAME.",
-    "compare": "Compare methods by how well K-means on their best features finds known classes.",
+    "compare": "Compare methods by what their best features are good for: clusters, classes or links.",
     "doctor": "Show versions, extras, GPU and threads of this installation.",
     "reproduce": "Run the paper's experiments and judge its claims. Stop it any time: the same command goes on.",
 }
