@@ -49,3 +49,13 @@ def test_one_group_says_nothing_and_features_of_no_node_are_left_as_they_are():
     assert reference_features(features, [np.zeros(300, dtype=int)]).all()
     features[:, -1] = 0
     assert reference_features(features, [GROUPS])[-1]
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_features_of_no_node_say_nothing_of_the_others_however_many_there_are(kind):
+    features = drawn(20, 80)
+    found = reference_features(kind(features), [GROUPS])
+    with_empty = reference_features(kind(np.hstack([np.zeros((300, 150)), features])), [GROUPS])
+    assert with_empty[:150].all()
+    assert_array_equal(with_empty[150:], found)
+    assert reference_features(kind(np.zeros((300, 4))), [GROUPS]).all()

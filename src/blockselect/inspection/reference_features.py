@@ -24,7 +24,7 @@ _STEPS = 20  # of concentration; five are enough as a rule
 
 
 def reference_features(features: Features, partitions: Sequence[IntArray]) -> NDArray[np.bool_]:
-    """Which features spread over the groups as most do: (m,).
+    """Which features spread over the groups as most do: (m,). One that no node has adds nothing, and stays.
 
     Parameters
     ----------
@@ -33,29 +33,32 @@ def reference_features(features: Features, partitions: Sequence[IntArray]) -> ND
     partitions : sequence of arrays of shape (n,)
         Labels from 0 of one kind of groups each; what they say is averaged.
     """
-    n_nodes, m = features.shape
-    sums = [
-        block_sums(features, slice(0, n_nodes), labels[None], labels.max() + 1, np.float64)[0] for labels in partitions
-    ]
-    sums = [one for one in sums if len(one) > 1]
-    if not sums:
-        return np.ones(m, dtype=bool)
     totals = np.asarray(features.sum(axis=0), dtype=np.float64).ravel()
     squares = np.asarray((features * features).sum(axis=0), dtype=np.float64).ravel()
+    is_reference, held = np.ones(len(totals), dtype=bool), totals > 0
+    sums = [
+        block_sums(features, slice(0, features.shape[0]), labels[None], labels.max() + 1, np.float64)[0][:, held]
+        for labels in partitions
+    ]
+    sums = [one for one in sums if len(one) > 1]
+    if not sums or not held.any():
+        return is_reference
+    totals, squares = totals[held], squares[held]
     shares = [_median_shares(one, totals) for one in sums]
     for _ in range(_STEPS):
         differences = _mean_differences(sums, shares, totals, squares)
-        closest = np.argsort(differences, kind="stable")[: m // 2 + 1]
+        closest = np.argsort(differences, kind="stable")[: len(totals) // 2 + 1]
         before, shares = shares, [one[:, closest].sum(axis=1) / totals[closest].sum() for one in sums]
         if all(np.array_equal(one, other) for one, other in zip(before, shares, strict=True)):
             break
     freedom = float(np.mean([len(one) - 1 for one in sums]))
-    return np.asarray(false_discovery_control(chi2.sf(differences * freedom, freedom)) > _DIFFERS)
+    is_reference[held] = false_discovery_control(chi2.sf(differences * freedom, freedom)) > _DIFFERS
+    return is_reference
 
 
 def _median_shares(sums: FloatArray, totals: FloatArray) -> FloatArray:
     """Of each group in a feature, the median over features: (k,), adding up to one."""
-    shares: FloatArray = np.median(sums[:, totals > 0] / totals[totals > 0], axis=1)
+    shares: FloatArray = np.median(sums / totals, axis=1)
     return shares / shares.sum() if shares.sum() > 0 else np.full(len(sums), 1 / len(sums))
 
 
