@@ -126,6 +126,7 @@ def test_an_iteration_writes_its_losses_where_the_device_counts(problem):
     assert_array_equal(state.n_iter, 1)
 
 
+@pytest.mark.filterwarnings("ignore:.torch.jit.script_method:DeprecationWarning")  # torch's own (2.11)
 def test_the_iteration_is_one_graph_of_torch(problem, monkeypatch):
     """What `compile=True` needs, without a compiler: no Python in between."""
     solver = Descent(max_iter=12, tol=1e-3)
