@@ -298,5 +298,7 @@ def test_a_worker_that_is_ended_from_outside_is_told_and_what_came_is_kept(confi
     os.kill(workers[0], signal.SIGKILL)
     stdout, stderr = process.communicate()
     assert (process.returncode, stdout) == (2, "")
-    assert stderr.startswith("error: a worker process was ended from outside, perhaps because memory ran out;")
+    *progress, told = stderr.splitlines()
+    assert all(" trials, about " in line for line in progress)  # on a slow machine
+    assert told.startswith("error: a worker process was ended from outside, perhaps because memory ran out;")
     assert resume(config, tmp_path) == undisturbed
