@@ -42,7 +42,7 @@ lint: $(VENV)/.dev
 coverage: $(VENV)/.dev
 	$(PYTEST) --cov --cov-report=term
 
-# Every method on paths, rings, trees, grids, stars and the like of 20,000 nodes; an hour.
+# Every method on paths, rings, trees, grids, stars and the like of 20,000 nodes; ten minutes.
 shapes: $(VENV)/.dev
 	BLOCKSELECT_SHAPE_NODES=20000 $(PYTEST) tests/test_shapes.py --durations=0
 
