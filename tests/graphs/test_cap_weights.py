@@ -58,3 +58,9 @@ def test_the_scale_of_the_weights_does_not_matter(weights, factor):
 def test_a_graph_without_links_stays():
     empty = sparse.csr_array((3, 3))
     assert cap_weights(empty) is empty
+
+
+def test_weights_whose_squares_vanish_are_no_reason_to_fail():
+    weights = np.full(30, 1e-200)
+    weights[::10] = 1.0
+    assert cap_weights(graph_with(weights)).max() < 1e-140

@@ -22,6 +22,9 @@ def test_numbers_of_any_kind_become_float64():
         ([[1, 2], [None, object]], r"x holds None at row 1, column 0, which is no number"),
         ([[1, 2], [3]], r"x (is no array of numbers|holds \[1, 2\] at position 0)"),
         ([1, 1j], r"x holds 1j at position 1, which is no number"),
+        (np.array([1, 1j]), r"x is of type complex128; give real numbers\."),
+        (np.array(["2020-01-01"], dtype="datetime64[D]"), r"x is of type datetime64\[D\]; give real numbers"),
+        (np.ma.array([1.0, 2.0], mask=[False, True]), r"x has masked values; put numbers in their place"),
         ([10**400], r"x holds 10+ at position 0, which is no number"),
     ],
 )

@@ -8,6 +8,7 @@ from blockselect.arrays import Sparse
 
 _OF_LINKS = 0.5  # share of the links that should count; weights of an exponential distribution leave as many
 _OF_NODES = 4  # links a node that are enough in any case
+_NEGLIGIBLE = 1e-150  # of the largest weight: smaller ones count as this much, since the square of less is none
 
 
 def cap_weights(adjacency: Sparse) -> Sparse:
@@ -32,14 +33,15 @@ def cap_weights(adjacency: Sparse) -> Sparse:
     weights = np.sort(adjacency.data[adjacency.data > 0].astype(np.float64))
     if len(weights) == 0:
         return adjacency
-    weights /= weights[-1]  # squares do not overflow
+    largest = float(weights[-1])
+    weights = np.maximum(weights / largest, _NEGLIGIBLE)  # squares neither overflow nor vanish
     n_above = np.arange(len(weights) - 1, -1, -1)
     sums = np.cumsum(weights) + n_above * weights
     squares = np.cumsum(weights**2) + n_above * weights**2
-    count = sums**2 / np.maximum(squares, np.finfo(np.float64).tiny)  # under a cap at each of the weights
+    count = sums**2 / squares  # under a cap at each of the weights
     enough = min(_OF_LINKS * len(weights), 2 * _OF_NODES * adjacency.shape[0])  # each link stands twice
-    cap = weights[np.flatnonzero(count >= enough)[-1]] * adjacency.data.max()
-    if cap >= adjacency.data.max():
+    cap = weights[np.flatnonzero(count >= enough)[-1]] * largest
+    if cap >= largest:
         return adjacency
     capped = adjacency.copy()
     capped.data = np.minimum(capped.data, capped.data.dtype.type(cap))

@@ -12,7 +12,12 @@ from blockselect.errors import ParameterError
 
 
 def as_numbers(parameter: str, values: Any) -> FloatArray:
-    """The values in float64; refused where an entry is no number, or rows differ in length."""
+    """The values in float64; refused where an entry is no real number or masked, or rows differ in length."""
+    kind = getattr(values, "dtype", np.dtype(np.float64))
+    if getattr(kind, "kind", "") in ("c", "m", "M"):  # NumPy would make numbers of these, and lose what they mean
+        raise ParameterError(parameter, f"is of type {kind}; give real numbers.")
+    if np.ma.is_masked(values):
+        raise ParameterError(parameter, "has masked values; put numbers in their place: array.filled(0).")
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:

@@ -11,6 +11,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import io, sparse
 
+from blockselect.errors import ParameterError
 from blockselect.graphs import read_attributed_graph, read_features, read_graph
 
 networkx = pytest.importorskip("networkx")
@@ -111,6 +112,19 @@ def test_genes_of_one_symbol_are_called_by_their_ids(tmp_path):
     assert list(read_features(path).feature_names) == ["ENSG1", "ENSG2"]
 
 
+def test_genes_may_have_one_column_of_names(tmp_path):
+    path = write_10x(tmp_path)
+    (tmp_path / "features.tsv").write_text("red\nblue\n")
+    assert list(read_features(path).feature_names) == ["red", "blue"]
+
+
+def test_columns_of_edges_may_be_numbers(tmp_path):
+    TABLES["f.csv"](tmp_path / "f.csv")
+    pd.DataFrame([("NA", "007"), ("x", "NA")]).to_parquet(tmp_path / "e.parquet")
+    graph = read_attributed_graph(tmp_path / "f.csv", tmp_path / "e.parquet")
+    assert_array_equal(graph.adjacency.toarray(), EXPECTED > 0)
+
+
 def test_names_may_lie_in_files_of_their_own_and_rows_may_be_features(tmp_path):
     np.save(tmp_path / "f.npy", FRAME.to_numpy().T)
     (tmp_path / "ids.txt").write_text("007\nx\nNA\n")
@@ -149,6 +163,11 @@ def test_links_of_unknown_nodes_are_dropped_where_asked(tmp_path, name):
     with pytest.warns(UserWarning, match=r"1 link\(s\) of nodes without features are left out"):
         graph = read_attributed_graph(tmp_path / "f.csv", tmp_path / name, unknown_nodes="drop")
     assert_array_equal(graph.adjacency.toarray(), EXPECTED[1:, 1:])
+
+
+def test_what_to_do_with_unknown_nodes_is_not_guessed(tmp_path):
+    with pytest.raises(ParameterError, match=r"unknown_nodes is 'dorp'; choose one of \['error', 'drop'\]"):
+        read_attributed_graph(tmp_path / "f.csv", tmp_path / "e.csv", unknown_nodes="dorp")
 
 
 def test_the_weight_may_be_chosen(tmp_path):

@@ -7,12 +7,13 @@ from collections.abc import Iterable
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
 from blockselect.graphs.cells import is_number
 from blockselect.graphs.convert import as_adjacency, as_float_matrix
@@ -135,6 +136,8 @@ def read_attributed_graph(
     weight : str, False or None
         The column of the weights; see :func:`blockselect.as_adjacency`.
     """
+    if unknown_nodes not in get_args(UnknownNodes):
+        raise ParameterError("unknown_nodes", f"is {unknown_nodes!r}; choose one of {list(get_args(UnknownNodes))}.")
     table = read_features(features_path, node_ids=node_ids, feature_names=feature_names, transpose=transpose)
     graph = read_graph(graph_path)
     ids = table.node_ids
@@ -210,6 +213,7 @@ def _with_ids(frame: pd.DataFrame) -> FeatureTable:
 
 def _ids_as_text(edges: pd.DataFrame) -> pd.DataFrame:
     """Nodes are called by their text, whatever the format."""
+    edges = edges.set_axis([str(name) for name in edges.columns], axis=1)  # pandas numbers columns that have no names
     source, target, _ = edge_columns(edges, weight=False)
     return edges.assign(**{str(end.name): end.astype("string").astype(object) for end in (source, target)})
 
