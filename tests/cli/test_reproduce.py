@@ -13,7 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from blockselect.cli.reproduce import parse_experiments
 from blockselect.reproduction.experiment_config import read_config
+from blockselect.reproduction.experiments import EXPERIMENTS
 
 COMMAND = (sys.executable, "-m", "blockselect.cli.main", "reproduce")
 SETTINGS = {
@@ -198,6 +200,11 @@ def test_an_unknown_experiment_is_refused(run, config, tmp_path):
     result = run("reproduce", "paramters", *options(config, tmp_path / "out"))
     assert refused(result, tmp_path, "no experiment is called 'paramters'; known are: all, datasets,")
     assert "Did you mean parameters?" in result.stderr
+
+
+def test_all_experiments_are_all_whatever_else_is_named():
+    assert parse_experiments("datasets, all") == parse_experiments("all") == list(EXPERIMENTS)
+    assert parse_experiments("effectiveness,datasets") == ["datasets", "effectiveness"]
 
 
 def test_a_configuration_that_is_not_there_is_refused(run, tmp_path):

@@ -95,6 +95,8 @@ def test_text_is_read_as_the_constraints_say(text, constraints, value):
         ("", [COUNT, StrOptions({"auto"})], "a whole number from 1 or auto"),
         ("a", [StrOptions({"b", "c"}), "boolean"], "b, c or yes or no"),
         ("x", [None, Integral, "array-like"], "a whole number"),
+        ("9" * 400, [COUNT], "a whole number from 1"),
+        ("1e400", [SHARE], "a number between 0 and 1"),
     ],
 )
 def test_anything_else_is_refused_with_what_was_expected(text, constraints, expected):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Iterator, Sequence
 from numbers import Integral
 from typing import Any
@@ -58,11 +58,12 @@ def _read(text: str, constraint: Any) -> Any:
         return WORDS.get(text)
     if isinstance(constraint, StrOptions):
         return text if text in constraint.options else None
+    kind, largest = (int, sys.maxsize) if constraint.type is Integral else (float, sys.float_info.max)
     try:
-        number = int(text) if constraint.type is Integral else float(text)
+        number = kind(text)
     except ValueError:
         return None
-    return number if math.isfinite(number) and constraint.is_satisfied_by(number) else None
+    return number if abs(number) <= largest and constraint.is_satisfied_by(number) else None
 
 
 def _forms(constraints: Sequence[Any]) -> Iterator[tuple[str, str]]:
