@@ -48,3 +48,13 @@ def test_a_gpu_is_named(monkeypatch):
     assert doctor.gpu().startswith("A card (PyTorch ")
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert doctor.gpu().startswith("none that PyTorch ")
+
+
+def test_it_examines_an_installation_that_cannot_download(run, without_torch, monkeypatch):
+    monkeypatch.delenv("BLOCKSELECT_CACHE", raising=False)
+    assert "data:      downloads are kept in " in run("doctor").stdout
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    result = run("doctor")
+    assert result.exit_code == 0
+    assert "data:      no downloads: pooch is not installed (pip install 'blockselect[datasets]')" in result.stdout
+    assert json.loads(run("doctor", "--json").stdout)["cache"] is None

@@ -42,13 +42,11 @@ def doctor(
         typer.echo(f"extra {extra}: {state}")
     typer.echo(f"GPU:       {found['gpu']}")
     typer.echo(f"threads:   {found['cores']} cores; {_threads(found['threads'])}")
-    typer.echo(f"data:      downloads are kept in {found['cache']}")
+    typer.echo(f"data:      {_downloads(found['cache'])}")
 
 
 def examine() -> dict[str, Any]:
     """All that the command shows, as plain data."""
-    from blockselect.datasets.download import cache_folder
-
     return {
         "blockselect": __version__,
         "python": platform.python_version(),
@@ -61,7 +59,7 @@ def examine() -> dict[str, Any]:
             **{pool["internal_api"]: pool["num_threads"] for pool in threadpool_info()},
             **{name: os.environ[name] for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS") if name in os.environ},
         },
-        "cache": str(cache_folder()),
+        "cache": cache(),
     }
 
 
@@ -90,6 +88,16 @@ def gpu() -> str:
     return f"{', '.join(names)} (PyTorch {torch.__version__}); use --device cuda"
 
 
+def cache() -> str | None:
+    """The folder of downloads; None where nothing can be downloaded."""
+    from blockselect.datasets.download import cache_folder
+
+    try:
+        return str(cache_folder())
+    except ImportError:
+        return None
+
+
 def _is_installed(package: str) -> bool:
     try:
         metadata.version(package)
@@ -100,3 +108,9 @@ def _is_installed(package: str) -> bool:
 
 def _threads(settings: dict[str, Any]) -> str:
     return ", ".join(f"{name} {value}" for name, value in settings.items()) or "no pool of threads is loaded"
+
+
+def _downloads(folder: str | None) -> str:
+    if folder is None:
+        return "no downloads: pooch is not installed (pip install 'blockselect[datasets]')"
+    return f"downloads are kept in {folder}"
