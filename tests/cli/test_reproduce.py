@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -58,13 +59,18 @@ def undisturbed(config, tmp_path_factory) -> dict[str, bytes]:
     out = tmp_path_factory.mktemp("undisturbed")
     done = subprocess.run([*COMMAND, EXPERIMENT, *options(config, out)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stderr == ""  # too short for a line of progress
+    assert without_progress(done.stderr) == ""
     assert "begin with" in done.stdout
     return files(out)
 
 
 def options(config: Path, out: Path) -> list[str]:
     return ["--config", str(config), "--out", str(out), "--no-parquet"]
+
+
+def without_progress(stderr: str) -> str:
+    """A slow machine brings a line now and then of how far the run is."""
+    return re.sub(r"^\d+ of \d+ trials.*\n", "", stderr, flags=re.MULTILINE)
 
 
 def files(out: Path) -> dict[str, bytes]:
@@ -138,7 +144,7 @@ def test_ctrl_c_and_the_end_of_a_terminal_end_cleanly_and_keep_what_came(config,
     stdout, stderr = end_midway(process, tmp_path, getattr(signal, name))
     assert process.returncode == 128 + getattr(signal, name)
     assert stdout == ""
-    assert stderr == f"the trials that had ended are kept; the same command goes on from there.\n{said}\n"
+    assert without_progress(stderr) == f"the trials that had ended are kept; the same command goes on from there.\n{said}\n"
     assert kept(tmp_path) >= 4
     assert resume(config, tmp_path) == undisturbed
 
@@ -305,7 +311,6 @@ def test_a_worker_that_is_ended_from_outside_is_told_and_what_came_is_kept(confi
     os.kill(workers[0], signal.SIGKILL)
     stdout, stderr = process.communicate()
     assert (process.returncode, stdout) == (2, "")
-    *progress, told = stderr.splitlines()
-    assert all(" trials, about " in line for line in progress)  # on a slow machine
-    assert told.startswith("error: a worker process was ended from outside, perhaps because memory ran out;")
+    expected = "error: a worker process was ended from outside, perhaps because memory ran out;"
+    assert without_progress(stderr).startswith(expected)
     assert resume(config, tmp_path) == undisturbed
