@@ -144,7 +144,8 @@ def test_ctrl_c_and_the_end_of_a_terminal_end_cleanly_and_keep_what_came(config,
     stdout, stderr = end_midway(process, tmp_path, getattr(signal, name))
     assert process.returncode == 128 + getattr(signal, name)
     assert stdout == ""
-    assert without_progress(stderr) == f"the trials that had ended are kept; the same command goes on from there.\n{said}\n"
+    expected = f"the trials that had ended are kept; the same command goes on from there.\n{said}\n"
+    assert without_progress(stderr) == expected
     assert kept(tmp_path) >= 4
     assert resume(config, tmp_path) == undisturbed
 
