@@ -31,6 +31,7 @@ from blockselect.graphs.foreign_frames import anndata_matrix, is_anndata
 from blockselect.graphs.foreign_graphs import CONNECTIVITIES, obsp_graph
 from blockselect.graphs.row_chunks import RowChunks
 from blockselect.graphs.targets import refuse_graph_as_target
+from blockselect.warned import warn_caller
 
 Progress: TypeAlias = Callable[[str, int, int], None]  # stage, done, of how many
 StepProgress: TypeAlias = Callable[[int, int], None]  # done, of how many
@@ -133,12 +134,11 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
     def _warn_of_made_links(self, X: Any) -> None:
         has_graph = not sparse.issparse(X) and is_anndata(X) and CONNECTIVITIES in X.obsp
         known = f" (of this AnnData: adjacency={CONNECTIVITIES!r})" if has_graph else ""
-        warnings.warn(
+        warn_caller(
             f"fit was given no adjacency, so each node is linked with its {self._default_neighbors} nearest by the "
             f"very features that are to be selected. Pass the graph: fit(X, adjacency=graph){known}, in a pipeline "
             "with set_fit_request(adjacency=True); or set n_neighbors if this is what you want.",
             UserWarning,
-            stacklevel=2,
         )
 
     def _check_combinations(self) -> None:
@@ -205,10 +205,9 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         order = np.concatenate([order[eligible[order]], order[~eligible[order]]])
         chosen = order[: min(wanted, np.count_nonzero(eligible))]
         if len(chosen) < wanted:
-            warnings.warn(
+            warn_caller(
                 f"only {len(chosen)} of the {wanted} features asked for can be selected: {why_fewer}",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         self._rank(scores, order)
         self.support_ = np.zeros(len(scores), dtype=bool)

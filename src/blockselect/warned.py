@@ -1,12 +1,24 @@
-"""collected_warnings: what code warns its users of, as messages rather than on stderr."""
+"""Warnings for users: at the line of theirs that called, or collected as messages rather than on stderr."""
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 
 FOR_PROGRAMMERS = (DeprecationWarning, PendingDeprecationWarning, FutureWarning)
+_INNER = {"blockselect", "sklearn"}  # what lies between a warning and its user: a fit runs inside wrappers of both
+
+
+def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line outside this library that called it, however deep inside it the reason was found."""
+    level = 1
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _INNER:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 @contextmanager

@@ -261,3 +261,74 @@ def test_a_solve_that_used_all_iterations_has_settled_where_both_losses_stood_st
         solution = descent.Solution(np.ones((1, 1, 3)), *losses, np.array([[n_iter]]))
         assert solution.settled(solver)[0, 0] == (stood_still and n_iter == 10)
         assert solution.settled(Descent(tol=1e-3, max_iter=n_iter + 1))[0, 0]  # it ended before it had to
+
+
+@pytest.mark.parametrize(
+    ("loss", "stood_still"),
+    [
+        ([1.0] + [2.0] * 10, False),  # it moved ten iterations ago
+        ([9.0] + [2.0] * 11, True),  # eleven
+        ([2.0] * 10 + [2.0 * (1 + 1e-3)], True),
+        ([2.0] * 10 + [2.0 * (1 + 1.1e-3)], False),
+        ([2.0] * 10 + [2.0 * (1 - 1.1e-3)], False),
+        ([-2.0] * 11, True),
+        ([2.0] * 10, False),  # nine iterations
+    ],
+)
+def test_a_loss_stood_still_if_it_is_within_the_tolerance_of_that_ten_iterations_before(loss, stood_still):
+    last, still = len(loss) - 1, [1.0] * len(loss)
+    found = descent._settled(np, np.array(loss)[:, None, None], np.array([last]), 1e-3)
+    assert found[0, 0] == stood_still
+    for losses in ((loss, still), (still, loss)):
+        solution = descent.Solution(
+            np.ones((1, 1, 3)), *(np.array(each)[None, None] for each in losses), np.array([[last]])
+        )
+        assert solution.settled(Descent(tol=1e-3, max_iter=last))[0, 0] == stood_still
+
+
+@pytest.mark.parametrize(("dtype", "accepted", "refused"), [("float32", 6.5e4, 6.6e4), ("float64", 3.4e38, 3.5e38)])
+def test_a_start_may_reach_the_eighth_root_of_the_largest_float(dtype, accepted, refused):
+    Descent(initial_scores=[accepted], dtype=dtype).check(1)
+    with pytest.raises(ParameterError, match="too large"):
+        Descent(initial_scores=[refused], dtype=dtype).check(1)
+
+
+@pytest.mark.parametrize("settings", [{"dtype": "tfloat32"}, {"compile": True}])
+def test_what_only_cuda_devices_have_is_refused_elsewhere(settings):
+    solver = Descent(**settings)
+    for device in ("cuda", "cuda:1"):
+        solver.check_device(device)
+    for device in ("cpu", "mps"):
+        with pytest.raises(ParameterError, match=f"CUDA devices.*{device!r}") as raised:
+            solver.check_device(device)
+        assert raised.value.parameter == next(iter(settings))
+
+
+def test_the_default_is_two_hundred_steps_of_a_hundredth():
+    assert Descent().get_params() == {
+        "gradient": "exact",
+        "step_size": 0.01,
+        "max_iter": 200,
+        "tol": 1e-5,
+        "smoothing": 1e-6,
+        "initial_scores": None,
+        "dtype": "float64",
+        "compile": False,
+        "memory_limit": None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("n_models", "n_settings", "room", "pieces"),
+    [(2, 3, 6, 1), (2, 3, 5, 2), (2, 3, 3, 2), (2, 3, 2, 4), (2, 3, 1, 6), (2, 3, 0.5, 6), (4, 2, 4, 2)],
+)
+def test_a_piece_holds_as_many_solves_as_fit_whole_models_first(monkeypatch, n_models, n_settings, room, pieces):
+    statistics = BlockStatistics(np.zeros((n_models, 2, 5)), np.zeros((n_models, 2)), np.zeros((n_models, 2, 2)))
+    for dtype, itemsize in (("f8", 8), ("f4", 4)):
+        monkeypatch.setattr(descent, "_CACHE_BYTES", int(room * 2 * 5 * itemsize))
+        found = list(descent._pieces(statistics, np.zeros((n_models, n_settings, 5), dtype=dtype)))
+        assert len(found) == pieces
+        solves = np.zeros((n_models, n_settings))
+        for piece in found:
+            solves[piece] += 1
+        assert (solves == 1).all()

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from blockselect import BMGUFS, BlockModel, Descent, make_attributed_blocks
+from blockselect._sklearn import check_parameters
 from blockselect.errors import ParameterError
 from made_fits import easy_network, fit_paper, precision
 from references import bmgufs
@@ -255,3 +256,40 @@ def test_blocks_that_link_to_others_lead_the_papers_method_astray():
         300, 3, structure="disassortative", mean_degree=30, n_informative=15, n_redundant=0, n_noise=85, random_state=0
     )
     assert precision(network, fit_paper(network, 15)) <= 0.15  # chance
+
+
+@pytest.mark.parametrize(
+    ("name", "least", "below"),
+    [("n_blocks", 1, 0), ("n_candidates", 1, 0), ("sparsity", 0.0, -0.1), ("n_neighbors", 1, 0)],
+)
+def test_the_least_value_of_a_parameter_is_accepted_and_what_lies_below_refused(name, least, below):
+    check_parameters(BMGUFS(**{name: least}))
+    with pytest.raises(ParameterError, match=f"^{name} must be "):
+        check_parameters(BMGUFS(**{name: below}))
+
+
+@pytest.mark.parametrize(("what", "links", "values"), [("mean link weight", 1e-5, 1.0), ("mean similarity", 1.0, 1e-3)])
+def test_densities_within_ten_times_the_smoothing_are_warned_of(network, what, links, values):
+    """Near the smoothing it changes the result; the scale of links and that of features are looked at apart."""
+
+    def fitted_at(smoothing):
+        selector = BMGUFS(5, block_model=network.blocks, solver=Descent(tol=0, max_iter=2, smoothing=smoothing))
+        return selector.fit(values * network.features, adjacency=links * network.adjacency)
+
+    means = network.features.toarray().mean(axis=0)
+    similarity = values**2 * means @ means / 52**0.5
+    mean = {"mean link weight": links * network.adjacency.mean(), "mean similarity": similarity}
+    with pytest.warns(UserWarning, match=f"the {what} of two nodes is .*, near the smoothing"):
+        fitted_at(mean[what] / 9.9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted_at(mean[what] / 10.1)
+
+
+def test_progress_says_where_the_search_for_blocks_begins_and_ends(network):
+    seen = []
+    BMGUFS(12, n_blocks=3, n_candidates=1, random_state=0).fit(
+        network.features, adjacency=network.adjacency, progress=lambda *news: seen.append(news)
+    )
+    of_models = [news[1:] for news in seen if news[0] == "block models"]
+    assert (of_models[0], of_models[-1]) == ((0, 1), (1, 1))

@@ -16,10 +16,13 @@ from blockselect.bmgufs.gram_squared import (
     SparseGramSquared,
     choose_form,
     dense_bytes,
+    free_memory,
     gram_squared,
     rough_gram_squared,
+    sparse_bytes,
 )
 from blockselect.errors import ParameterError
+from blockselect.graphs.row_chunks import RowChunks
 
 
 def random_features(seed, n=30, m=17, share=0.2):
@@ -146,3 +149,159 @@ def test_running_out_of_memory_is_reported_with_what_to_do(monkeypatch):
     monkeypatch.setattr(module, "dense_square", full)
     with pytest.raises(ParameterError, match=r"memory_limit .*Unable to allocate 7\.2 GiB.*lower it"):
         gram_squared(np.ones((3, 4)), form="dense")
+
+
+def chunks_of(Y):
+    return RowChunks.from_blocks(np.array_split(Y, 2))
+
+
+EYE = sparse.csr_array(sparse.eye_array(30))  # its places and values take 30 (8 + 4) bytes, 64 for each row and column
+TURNED = EYE[:, ::-1]
+TURNED.has_sorted_indices = False
+HUGE = np.broadcast_to(np.zeros(1), (10**6, 1000))
+
+
+@pytest.mark.parametrize(
+    ("features", "size"),
+    [
+        (np.ones((10, 20)), 20**2 * 8 + 2 * 10 * 20 * 8),
+        (np.ones((10, 20), dtype="f4"), 20**2 * 8 + 10 * 20 * 8 + 2 * 10 * 20 * 8),
+        (HUGE, 1000**2 * 8 + 2 * 2**26),
+        (EYE, 30**2 * 8 + 30 * 12 + 64 * 60),
+        (TURNED, 30**2 * 8 + 2 * (30 * 12 + 64 * 60)),
+        (EYE.astype("f4"), 30**2 * 8 + 30 * 12 + 64 * 60 + 30 * 12 + 31 * EYE.indptr.itemsize),
+        (chunks_of(np.ones((10, 20))), (3 + 3) * 20**2 * 8),
+    ],
+    ids=["dense", "other type", "in parts", "by pairs", "out of order", "by pairs, other type", "chunks"],
+)
+def test_the_dense_form_takes_itself_and_what_is_made_on_the_way(features, size):
+    assert dense_bytes(features, np.dtype(float)) == size
+
+
+@pytest.mark.parametrize(
+    ("features", "n_nonzeros", "size"),
+    [
+        (EYE, 100, 100 * 12 + 64 * 30 + 30 * 12 + 64 * 60),
+        (EYE, 2**31 - 1, (2**31 - 1) * 12 + 64 * 30 + 30 * 12 + 64 * 60),
+        (EYE, 2**31, 2**31 * 16 + 64 * 30 + 30 * 12 + 64 * 60),
+        (np.ones((10, 20)), 100, 100 * 12 + 64 * 20 + 2 * 200 * 12),
+        (chunks_of(np.ones((10, 20))), 100, 5 * (100 * 12 + 64 * 20)),
+    ],
+    ids=["sparse", "most small places", "large places", "dense", "chunks"],
+)
+def test_the_sparse_form_takes_values_and_places_and_what_is_made_on_the_way(features, n_nonzeros, size):
+    assert sparse_bytes(features, n_nonzeros, np.dtype(float)) == size
+
+
+@pytest.mark.parametrize(
+    ("size", "words"),
+    [
+        (1e9, "1 GB"),
+        (1.26e9, "1.3 GB"),
+        (9.8e8, "980 MB"),
+        (1e6, "1 MB"),
+        (9.9e5, "990 kB"),
+        (1e3, "1 kB"),
+        (1, "0.001 kB"),
+    ],
+)
+def test_sizes_are_said_to_two_digits(size, words):
+    assert module._in_words(size) == words
+
+
+def test_free_memory_is_what_the_kernel_says_else_half_of_all_else_four_gibibytes(monkeypatch):
+    said = "MemTotal: 9000 kB\nMemAvailable:    2000 kB\nSwapFree: 1 kB\n"
+    monkeypatch.setattr(module.Path, "read_text", lambda path: said)
+    assert free_memory() == 2000 * 1024
+    monkeypatch.setattr(module.Path, "read_text", lambda path: "MemTotal: 9000 kB\n")
+    monkeypatch.setattr(module.os, "sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 100}.__getitem__)
+    assert free_memory() == 0.5 * 4096 * 100
+
+    def unknown(*given):
+        raise OSError
+
+    monkeypatch.setattr(module.Path, "read_text", unknown)
+    assert free_memory() == 0.5 * 4096 * 100
+    monkeypatch.setattr(module.os, "sysconf", unknown)
+    assert free_memory() == 2**32
+
+
+def groups(n_groups, size):
+    """Features meet within their group alone."""
+    return sparse.kron(sparse.eye_array(n_groups), np.ones((1, size)), format="csr")
+
+
+@pytest.mark.parametrize(("n_groups", "form", "share"), [(10, "dense", "10%"), (11, "sparse", "9%")])
+def test_the_sparse_form_is_taken_below_a_tenth_of_the_pairs(n_groups, form, share):
+    choice = choose_form(groups(n_groups, 10))
+    assert choice.form == form
+    assert choice.reason == f"{share} of the feature pairs occur together, and it fits into memory"
+
+
+@given(seed=st.integers(0, 100), share=st.floats(0.01, 0.3))
+def test_the_share_of_pairs_is_exact_where_features_are_few(seed, share):
+    Y = sparse.csr_array(random_features(seed, share=share).astype(float))
+    exact = np.count_nonzero((Y.T @ Y).toarray()) / 17**2
+    for features in (Y, chunks_of(Y.toarray()), RowChunks.from_blocks([Y[:10], Y[10:]])):
+        assert module._share_of_nonzeros(features) == pytest.approx(exact)
+
+
+def test_a_form_that_fills_the_limit_is_taken_and_one_byte_less_leaves_the_next(monkeypatch):
+    monkeypatch.setattr(module, "RANKS", (1, 2))
+    Y, dtype = groups(20, 60), np.dtype(float)
+    exact = sparse_bytes(Y, 20 * 60**2, dtype)
+    assert choose_form(Y, memory_limit=exact).form == "sparse"
+    assert choose_form(Y, memory_limit=exact - 1).form == "low rank"
+    least = module.low_rank_bytes(Y, 1, dtype)
+    assert choose_form(Y, memory_limit=least).form == "low rank"
+    with pytest.raises(ParameterError, match="memory_limit"):
+        choose_form(Y, memory_limit=least - 1)
+
+
+def test_a_low_rank_may_take_the_limit_or_half_of_the_free_memory(monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        module, "low_rank_gram_squared", lambda *given, **options: asked.append(options["memory_limit"])
+    )
+    monkeypatch.setattr(module, "free_memory", lambda: 1000.0)
+    for limit in (None, 70.0):
+        gram_squared(np.eye(3), form="low rank", memory_limit=limit)
+    assert asked == [500, 70]
+
+
+def test_running_out_of_memory_names_the_limit_that_was_set(monkeypatch):
+    def full(*arguments):
+        raise MemoryError("Unable to allocate 7.2 GiB")
+
+    monkeypatch.setattr(module, "dense_square", full)
+    with pytest.raises(ParameterError, match=r"is 2 GB, but there is less memory for the dense .* of 4 features"):
+        gram_squared(np.ones((3, 4)), form="dense", memory_limit=2e9)
+    with pytest.raises(ParameterError, match="is not set, but there is less memory"):
+        gram_squared(np.ones((3, 4)), form="dense")
+
+
+def few_kinds(n_features=60):
+    rng = np.random.default_rng(0)
+    return rng.random((200, 3)) @ rng.random((3, n_features))
+
+
+def test_a_rough_form_saves_time_for_many_nodes_and_features_where_there_is_room_for_it(monkeypatch):
+    Y, dtype = few_kinds(), np.dtype(float)
+    assert rough_gram_squared(Y).form == "dense"
+    monkeypatch.setattr(module, "_ROUGH_FROM", 60)
+    assert rough_gram_squared(Y).form == "dense"
+    monkeypatch.setattr(module, "_ROUGH_FROM", 59)
+    assert rough_gram_squared(Y).form == "low rank"
+    monkeypatch.setattr(module, "gram_squared", lambda *given, **options: DenseGramSquared(np.zeros((1, 1))))
+    room = module.low_rank_bytes(Y, 32, dtype)
+    assert rough_gram_squared(Y, memory_limit=room).form == "low rank"
+    assert rough_gram_squared(Y, memory_limit=room - 1).form == "dense"
+
+
+@pytest.mark.parametrize(("error", "form"), [(0.02, "low rank"), (0.0201, "dense")])
+def test_a_rough_form_of_rank_32_errs_by_no_more_than_two_percent(monkeypatch, error, form):
+    monkeypatch.setattr(module, "_ROUGH_FROM", 10)
+    monkeypatch.setattr(module, "low_rank_error", lambda features, gram: error)
+    rough = rough_gram_squared(np.random.default_rng(0).random((80, 50)))
+    assert rough.form == form
+    assert rough.values.shape == ((50, 32) if form == "low rank" else (50, 50))

@@ -53,3 +53,71 @@ def test_the_memory_limit_bounds_the_rank(monkeypatch):
     assert ranks[1] == 8
     assert ranks[2] in (8, 16)
     assert low_rank_gram_squared(Y, memory_limit=1).values.shape[1] == 4  # where none fits, the smallest
+
+
+@pytest.mark.parametrize(
+    ("shape", "rank", "width"), [((100, 50), 4, 14), ((3, 50), 4, 13), ((100, 5), 4, 5)], ids=["rank", "nodes", "all"]
+)
+def test_a_factor_takes_five_arrays_of_its_size_and_a_product(shape, rank, width):
+    size = 5 * shape[1] * width * 8 + shape[0] * width * 8
+    assert module.low_rank_bytes(np.ones(shape), rank, np.dtype(float)) == size
+    single = np.ones(shape, dtype="f4")
+    assert module.low_rank_bytes(single, rank, np.dtype(float)) == size + single.size * 8
+
+
+@pytest.fixture
+def ranks_tried(monkeypatch):
+    """Errors are as given, by rank; what was tried is noted."""
+
+    def tried(errors, features, **options):
+        made = []
+
+        def noted(features, rank, dtype, lengths):
+            made.append(rank)
+            return module.LowRankGramSquared(np.zeros((features.shape[1], rank)), lengths)
+
+        monkeypatch.setattr(module, "_of_rank", noted)
+        monkeypatch.setattr(module, "low_rank_error", lambda features, gram: errors[gram.values.shape[1]])
+        return low_rank_gram_squared(features, **options).values.shape[1], made
+
+    return tried
+
+
+WIDE = np.broadcast_to(np.zeros(1), (600, 700))
+
+
+@pytest.mark.parametrize(
+    ("errors", "kept", "tried"),
+    [
+        ({128: 0.02}, 128, [128]),
+        ({128: 0.1, 256: 0.02}, 256, [128, 256]),
+        ({128: 0.1, 256: 0.08, 512: 0.01}, 512, [128, 256, 512]),
+        ({128: 0.1, 256: 0.081}, 128, [128, 256]),
+        ({128: 0.5, 256: 0.3, 512: 0.29}, 256, [128, 256, 512]),
+    ],
+    ids=["small", "small with more", "worth it twice", "not worth it", "not worth it again"],
+)
+def test_larger_ranks_are_tried_until_the_error_is_small_or_hardly_falls(ranks_tried, errors, kept, tried):
+    assert ranks_tried(errors, WIDE) == (kept, tried)
+
+
+@pytest.mark.parametrize(("n_nodes", "first"), [(44_642, 128), (44_643, 64)])
+def test_where_a_pass_takes_long_the_first_rank_is_smaller(ranks_tried, n_nodes, first):
+    """Seven hundred features of so many nodes, times 128, are 4e9."""
+    assert ranks_tried({first: 0.0}, np.broadcast_to(np.zeros(1), (n_nodes, 700)))[1] == [first]
+
+
+def test_no_rank_exceeds_the_features_and_the_whole_is_the_last(ranks_tried):
+    assert ranks_tried({128: 0.5, 200: 0.3}, WIDE[:200]) == (200, [128, 200])
+    assert ranks_tried({}, WIDE[:128]) == (128, [128])
+    assert ranks_tried({}, WIDE[:90]) == (90, [90])
+    assert ranks_tried({}, WIDE, rank=7) == (7, [7])
+    assert ranks_tried({}, WIDE[:90], rank=99) == (90, [90])
+
+
+def test_the_error_is_that_of_64_evenly_spread_features():
+    Y = np.eye(127)
+    every_second = np.arange(127) % 2 == 0
+    assert low_rank_error(Y, module.LowRankGramSquared(np.zeros((127, 1)), every_second.astype(float))) == 0
+    assert low_rank_error(Y, module.LowRankGramSquared(np.zeros((127, 1)), 1.0 - every_second)) == pytest.approx(1)
+    assert low_rank_error(0 * Y, module.LowRankGramSquared(np.zeros((127, 1)), np.zeros(127))) == 0

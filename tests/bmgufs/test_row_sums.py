@@ -13,6 +13,7 @@ from blockselect.bmgufs import row_sums as module
 from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.gram_squared import choose_form, gram_squared, low_rank_error, low_rank_gram_squared
 from blockselect.bmgufs.row_sums import dense_gram, gram_times, principal_factor, sparse_gram, sum_over_rows
+from blockselect.errors import ParameterError
 
 NETWORK = make_attributed_blocks(300, 3, random_state=0)
 WEIGHTS = sparse.diags_array(np.random.default_rng(0).random(300))
@@ -149,3 +150,63 @@ def test_the_features_are_never_held_whole():
         RowChunks.from_blocks(blocks), adjacency=NETWORK.adjacency
     )
     assert most <= 2
+
+
+def test_slabs_hold_as_many_rows_as_fit_and_at_least_one(monkeypatch):
+    monkeypatch.setattr(module, "_SLAB_BYTES", 100)
+    assert module._slabs(10, 3, "float64") == [slice(0, 4), slice(4, 8), slice(8, 10)]
+    assert module._slabs(10, 3, "float32") == [slice(0, 8), slice(8, 10)]
+    assert module._slabs(2, 1000, "float64") == [slice(0, 1), slice(1, 2)]
+    assert module._slabs(20, 0, "float64") == [slice(0, 12), slice(12, 20)]
+    assert module._slabs(0, 3, "float64") == []
+
+
+@pytest.mark.parametrize(("m", "quicker"), [(4, False), (5, True)])
+def test_pairs_are_quicker_where_rows_hold_less_than_a_quarter_of_the_features(m, quicker):
+    Y = sparse.csr_array(np.eye(1, m).repeat(7, axis=0))
+    assert module.quicker_by_pairs(Y) == quicker
+    assert not module.quicker_by_pairs(Y.toarray())
+
+
+def test_a_copy_takes_values_and_places_and_none_is_made_of_the_same_type():
+    Y = sparse.csr_array(np.ones((6, 5)))
+    places = 30 * Y.indices.itemsize + Y.indptr.nbytes
+    assert module.copy_bytes(Y, np.dtype("f4")) == 30 * 4 + places
+    assert module.copy_bytes(Y.toarray(), np.dtype("f4")) == 30 * 4
+    assert module.copy_bytes(Y, np.dtype("f8")) == module.copy_bytes(CHUNKS, np.dtype("f4")) == 0
+
+
+def test_a_product_with_vectors_takes_slabs_of_them_and_a_copy_of_the_rows():
+    Y = sparse.csr_array(np.ones((6, 5)))
+    assert module.gram_times_bytes(Y, 4, np.dtype("f8")) == 30 * (8 + 8) + 6 * 4 * 8
+    assert module.gram_times_bytes(Y.toarray(), 4, np.dtype("f4")) == 6 * 4 * 4
+    assert module.gram_times_bytes(np.broadcast_to(np.zeros(1), (10**8, 2)), 4, np.dtype("f8")) == 3 * 2**26
+
+
+def test_a_sum_may_fill_its_limit_but_not_exceed_it():
+    eye = sparse.csr_array(sparse.eye_array(10))
+    size = 5 * (eye.data.nbytes + eye.indices.nbytes + eye.indptr.nbytes)
+    part = module.bounded_sparse_gram(eye, slice(0, 10), np.dtype(float), size)
+    assert_allclose((part + part).values.toarray(), 2 * np.eye(10))
+    with pytest.raises(ParameterError, match="memory_limit"):
+        module.bounded_sparse_gram(eye, slice(0, 10), np.dtype(float), size - 1)
+    with pytest.raises(ParameterError, match="memory_limit"):
+        part + module.BoundedSum(eye[:, ::-1], size)
+
+
+@pytest.mark.parametrize("share", [0.02, 0.6], ids=["by a sparse product", "by slabs"])
+def test_features_meet_at_the_nodes_that_have_both(monkeypatch, share):
+    monkeypatch.setattr(module, "_SLAB_BYTES", 7 * 13 * 4)
+    Y, chosen = random_features(8, share), np.array([2, 5, 11])
+    counts = module.meeting_counts(sparse.csr_array(Y), slice(0, 41), chosen)
+    assert_allclose(counts.toarray(), (Y > 0).astype(float)[:, chosen].T @ (Y > 0))
+
+
+def test_pairs_lengths_and_rows_of_the_gram_matrix_by_hand():
+    Y = np.array([[1.0, 2, 0], [3, 0, 0]])
+    rows = slice(0, 2)
+    for features in (Y, sparse.csr_array(Y)):
+        assert_allclose(module.squared_lengths(features, rows), [10, 4, 0])
+        part = module.gram_rows(features, rows, np.array([1]))
+        assert_allclose(part.toarray() if sparse.issparse(part) else part, [[2, 4, 0]])
+    assert_allclose(module.pair_counts(sparse.csr_array(Y), rows), [2 + 1, 2, 0])

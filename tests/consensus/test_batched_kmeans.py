@@ -6,7 +6,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.cluster import KMeans
 
-from blockselect.consensus.batched_kmeans import _first_centres, _join_nearest, _move_centres, _parts, clusterings
+from blockselect.consensus import batched_kmeans as module
+from blockselect.consensus.batched_kmeans import (
+    _drawn,
+    _first_centres,
+    _join_nearest,
+    _move_centres,
+    _parts,
+    clusterings,
+)
 
 
 @pytest.fixture
@@ -81,3 +89,61 @@ def test_rows_beyond_the_sample_join_the_nearest_centre(rows):
 def test_rows_without_any_value_are_clustered_too():
     runs = clusterings(sparse.csr_array((10, 3)), (3,), n_starts=2, rng=np.random.default_rng(0), n_sample=100)
     assert_array_equal(runs, 0)
+
+
+@pytest.mark.parametrize(
+    ("draw", "evenly", "place"), [(0.2, False, 0), (0.25, False, 2), (0.99, False, 2), (0.3, True, 0), (0.4, True, 1)]
+)
+def test_a_place_is_drawn_by_its_share_of_the_weights_or_evenly(draw, evenly, place):
+    assert _drawn(np.array([1.0, 0, 3]), draw, evenly) == place
+
+
+def test_a_place_is_drawn_evenly_where_all_weights_are_zero():
+    assert [_drawn(np.zeros(4), draw, False) for draw in (0.0, 0.3, 0.99, 1.0)] == [0, 1, 3, 3]
+
+
+def slow_first_centres(rows, k, draws):
+    """One run, one centre at a time."""
+    nearest, chosen = np.full(len(rows), np.inf), []
+    for step in range(k):
+        shares = np.cumsum(nearest) / nearest.sum() if step else np.arange(1, len(rows) + 1) / len(rows)
+        chosen.append(int(np.argmax(shares > draws[step])))
+        nearest = np.minimum(nearest, ((rows - rows[chosen[-1]]) ** 2).sum(axis=1))
+    return rows[chosen]
+
+
+def slow_lloyd(rows, centres, n_iter):
+    for _ in range(n_iter):
+        labels = ((rows[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
+        centres = np.array([rows[labels == at].mean(axis=0) for at in range(len(centres))])
+    return labels
+
+
+def test_first_centres_are_those_of_k_means_plus_plus_in_each_run():
+    rng = np.random.default_rng(4)
+    rows = sparse.random_array((60, 7), density=0.5, rng=rng, format="csr")
+    sizes = np.array([3, 5, 2, 5])
+    draws = rng.random((5, 4))
+    centres = _first_centres(*_parts(rows), 7, np.cumsum(sizes), draws).T
+    expected = [slow_first_centres(rows.toarray(), k, draws[:, run]) for run, k in enumerate(sizes)]
+    assert_allclose(centres, np.vstack(expected), atol=1e-6)
+
+
+def test_iterations_go_on_until_hardly_a_row_changes(monkeypatch):
+    """Each run from its own draws; one row in a thousand of all runs may change in the last iteration."""
+    rows = sparse.random_array((150, 5), density=0.8, rng=np.random.default_rng(5), format="csr")
+    found = clusterings(rows, (3, 4), n_starts=2, rng=np.random.default_rng(6), n_sample=150)
+    draws = np.random.default_rng(6).random((4, 4))
+    starts = [slow_first_centres(rows.toarray(), k, draws[:, run]) for run, k in enumerate((3, 3, 4, 4))]
+    by_iteration = [np.array([slow_lloyd(rows.toarray(), start, n) for start in starts]) for n in range(1, 21)]
+    n_changed = [np.count_nonzero(one != other) for one, other in zip(by_iteration[1:], by_iteration, strict=False)]
+    last = next(at for at, changed in enumerate(n_changed) if changed <= 0.6) + 1
+    assert 3 < last < 19
+    assert_array_equal(found, by_iteration[last])
+
+
+def test_at_most_twenty_iterations_are_made(monkeypatch):
+    made = []
+    monkeypatch.setattr(module, "_join_nearest", lambda *given: made.append(given) or 10**6)
+    clusterings(sparse.csr_array(np.eye(5)), (2,), n_starts=1, rng=np.random.default_rng(0), n_sample=5)
+    assert len(made) == 20

@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from blockselect import BlockModel, BlockModelSelector, make_attributed_blocks, selection_stability
+from blockselect._sklearn import check_parameters
 from blockselect.blockmodels.n_blocks import count_blocks
 from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.gram_squared import gram_squared
@@ -293,3 +294,117 @@ def test_why_there_are_as_many_blocks_follows_what_showed_them():
     assert f"more than the {by_links} that are counted by the links alone" in found.n_blocks_reason_
     asked = BlockModelSelector(20, n_blocks=8, random_state=0).fit(planted.features, adjacency=planted.adjacency)
     assert asked.n_blocks_reason_ == "as asked for"
+
+
+def test_on_every_fourth_resampled_graph_blocks_are_found_anew(network, monkeypatch):
+    selector, refined, found_anew = fit(network), [], []
+    improve = JointLikelihood.improve
+    monkeypatch.setattr(
+        JointLikelihood, "improve", lambda *given, **options: refined.append(options) or improve(*given, **options)
+    )
+    monkeypatch.setattr(
+        BlockModelSelector, "_found_anew", lambda *given: found_anew.append(len(refined)) or selector.voters_[0]
+    )
+    seen = []
+    selection_stability(
+        selector,
+        network.features,
+        adjacency=network.adjacency,
+        n_resamples=8,
+        progress=lambda *news: seen.append(news),
+    )
+    assert found_anew == [3, 6]  # after so many that were refined
+    assert [options["max_rounds"] for options in refined] == [3] * 6
+    assert [news[1:] for news in seen if news[0] == "resampling"] == [(done, 8) for done in range(1, 9)]
+
+
+def test_blocks_found_anew_are_the_best_of_two_starts_of_the_families_that_voted(network, monkeypatch):
+    selector, asked, screened = fit(network), [], []
+    find, screen = estimator.find_block_models, estimator.screen
+
+    def noted(graph, n_blocks, **options):
+        asked.append((n_blocks, options["family"], options["n_candidates"], options["max_iter"]))
+        return find(graph, n_blocks, **options)
+
+    monkeypatch.setattr(estimator, "find_block_models", noted)
+    monkeypatch.setattr(
+        estimator, "screen", lambda *given, **options: screened.append(given[1]) or screen(*given, **options)
+    )
+    likelihood = JointLikelihood(network.graph)
+    model = selector._found_anew(likelihood, network.graph, np.random.default_rng(0))
+    assert asked == [(3, voter.family, 1, estimator.FACTORIZATION_STEPS) for voter in selector.voters_[:2]]
+    assert len(screened[0]) == 2
+    assert likelihood.gain(model.labels) >= max(likelihood.gain(one.labels) for one in screened[0]) - 1e-9
+
+
+@pytest.mark.parametrize(
+    ("by_links", "max_blocks", "n_nodes", "numbers"),
+    [(3, 12, 200, [3, 12]), (3, 20, 200, [3, 14]), (12, 12, 200, [12]), (1, 12, 3, [1, 2]), (2, 12, 4, [2])],
+)
+def test_as_many_blocks_as_links_show_and_as_many_as_are_allowed_are_tried(
+    monkeypatch, by_links, max_blocks, n_nodes, numbers
+):
+    count = SimpleNamespace(n_blocks=by_links, reason="by links", vectors="eigenvectors")
+    monkeypatch.setattr(estimator, "count_blocks", lambda *given, **options: count)
+    seen = []
+    tried, vectors = BlockModelSelector(max_blocks=max_blocks)._numbers_of_blocks(
+        SimpleNamespace(n_nodes=n_nodes), np.random.default_rng(0), lambda *news: seen.append(news)
+    )
+    assert tried == numbers
+    assert vectors == "eigenvectors"
+    assert seen == [("number of blocks", 0, 1), ("number of blocks", 1, 1)]
+
+
+@pytest.mark.parametrize(("n_candidates", "n_more"), [(8, 2), (3, 1)])
+def test_a_quarter_as_many_candidates_have_the_most_blocks_allowed(network, n_candidates, n_more):
+    selector = fit(network, n_blocks="auto", max_blocks=5, n_candidates=n_candidates)
+    numbers = selector.criteria_["n_blocks"]
+    assert (numbers > 3).sum() == n_more  # some families end with fewer than they were asked for
+    assert (numbers <= 3).sum() == n_candidates
+
+
+def test_progress_says_where_each_stage_begins(network):
+    seen = []
+    BlockModelSelector("auto", n_blocks=3, n_candidates=2, random_state=0).fit(
+        network.features, adjacency=network.adjacency, progress=lambda *news: seen.append(news)
+    )
+    assert [news[1:] for news in seen if news[0] == "discoveries"] == [(0, 1), (1, 1)]
+    of_models = [news[1:] for news in seen if news[0] == "block models"]
+    assert (of_models[0], of_models[-1]) == ((0, 1), (1, 1))
+
+
+def test_where_features_are_the_same_for_all_nodes_the_smoothing_stays_as_it_is():
+    selector = BlockModelSelector()
+    assert selector._smoothing(0.0) == pytest.approx(1e-3)
+    assert selector._smoothing(2e-3) == pytest.approx(2e-6)
+
+
+def test_blocks_without_a_link_between_them_are_a_target_of_zeros(network):
+    model = BlockModel.from_labels(network.adjacency, network.blocks)
+    empty = replace(model, density=np.zeros((3, 3)))
+    statistics = fit(network, block_model=network.blocks)._statistics(network.graph, [model, empty])
+    assert_allclose(statistics.mean_density, [statistics.mean_similarity, 0])
+
+
+@pytest.mark.parametrize(
+    ("name", "least", "below"),
+    [
+        ("n_blocks", 1, 0),
+        ("max_blocks", 2, 1),
+        ("n_candidates", 1, 0),
+        ("budget", 1e-9, 0.0),
+        ("n_clusters", 1, 0),
+        ("n_neighbors", 1, 0),
+        ("profile_ratio", 0.0, -0.1),
+    ],
+)
+def test_the_least_value_of_a_parameter_is_accepted_and_what_lies_below_refused(name, least, below):
+    check_parameters(BlockModelSelector(**{name: least}))
+    with pytest.raises(ParameterError, match=f"^{name} must be "):
+        check_parameters(BlockModelSelector(**{name: below}))
+
+
+def test_a_profile_ratio_lies_between_zero_and_one():
+    check_parameters(BlockModelSelector(profile_ratio=1.0))
+    with pytest.raises(ParameterError, match=r"^profile_ratio must be "):
+        check_parameters(BlockModelSelector(profile_ratio=1.01))

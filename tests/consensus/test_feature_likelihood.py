@@ -106,3 +106,33 @@ def test_features_nobody_has_and_features_of_all_alike_gain_nothing():
     _, labels = many_nodes(4, n=60)
     X = np.column_stack([np.zeros(60), np.full(60, 3.0), np.full(60, 0.1)])
     assert_array_equal(gains_of(X, labels), 0)
+
+
+def test_counts_are_in_units_of_their_mean_over_their_dispersion():
+    X = np.array([[2.0, 0, 1], [0, 1, 1], [4, 0, 0], [0, 3, 0]])
+    counts = as_counts(X)
+    units = reference.in_units(X)
+    totals = units.sum(axis=1)
+    phi = np.array([reference.dispersion(x, totals) for x in units.T])
+    assert_allclose(counts.totals, totals)
+    assert_allclose(counts.typical, 1 / phi)
+    made = sparse.csr_array((counts.values, counts.indices, counts.indptr), shape=X.shape)
+    assert_allclose(made.toarray(), units / phi)
+    assert not counts.equal
+
+
+@pytest.mark.parametrize(("off", "equal"), [(0.0, True), (1e-12, True), (1e-6, False)])
+def test_values_are_equal_where_they_differ_by_rounding_alone(off, equal):
+    X = np.array([[5.0, 0], [5 * (1 + off), 2], [0, 2]])
+    assert as_counts(X).equal == equal
+
+
+def test_features_without_columns_and_zeros_are_no_signed_ones():
+    assert as_counts(np.zeros((3, 0))).totals.tolist() == [0, 0, 0]
+    assert as_counts(np.zeros((3, 2))).totals.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_signed_features_are_refused(kind):
+    with pytest.raises(ValueError, match=r"a feature is -0\.5 for some node; .* ≥ 0"):
+        as_counts(kind(np.array([[1.0, 0], [-0.5, 1]])))

@@ -250,3 +250,52 @@ def test_signed_features_and_the_model_of_another_graph_are_refused():
         improve_jointly(check_attributed_graph(X, A), short, rng=np.random.default_rng(0))
     with pytest.raises(ValueError, match="there are 17 labels but the graph has 18 nodes; give one label a node"):
         JointLikelihood(check_attributed_graph(X, A)).gain(labels[:-1])
+
+
+def test_a_gain_for_any_number_of_blocks_subtracts_what_describes_them():
+    A, X, labels = small_network(1)
+    likelihood = JointLikelihood(check_attributed_graph(X, A))
+    n, k, unit = len(A), 3, reference.link_unit(A)
+    links = reference.link_log_likelihood(A / unit, labels) - reference.link_log_likelihood(A / unit, 0 * labels)
+    of_features = [reference.feature_gain(X, labels, at) - np.log(n) / 2 * (k - 1) for at in range(X.shape[1])]
+    densities = k * (k + 1) / 2 * np.log(A.sum() / unit / 2) / 2
+    expected = links + sum(max(gain, 0) for gain in of_features) - densities - n * np.log(k)
+    assert likelihood.comparable_gain(labels) == pytest.approx(expected)
+    assert likelihood.comparable_gain(0 * labels) == pytest.approx(-np.log(A.sum() / unit / 2) / 2)
+
+
+def test_a_graph_lighter_than_one_link_has_densities_that_cost_nothing():
+    likelihood = JointLikelihood(check_attributed_graph(np.eye(2), np.array([[0.0, 1], [1, 0]])), link_unit=4.0)
+    assert likelihood.comparable_gain([0, 0]) == 0
+
+
+def test_shares_of_blocks_are_those_of_the_blocks_that_a_feature_marks():
+    X = np.array([[1.0, 0, 0], [1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 1, 0], [0, 1, 0]])
+    A = np.ones((6, 6)) - np.eye(6)
+    shares = JointLikelihood(check_attributed_graph(X, A)).shares_of_blocks([0, 0, 1, 1, 2, 2])
+    assert_allclose(shares, [[1, 0, 0], [0, 0, 1], [0, 0, 0]])  # the second block has half of each, as expected
+    both = JointLikelihood(check_attributed_graph(X, A)).shares_of_blocks([0, 0, 1, 2, 2, 2])
+    first, second = 2 * np.log(2 * 6 / (2 * 3)), np.log(1 * 6 / (1 * 3))
+    assert_allclose(both[0], [first / (first + second), second / (first + second), 0])
+
+
+@pytest.mark.parametrize("value", [0, 0.0, 1, np.float64(2)])
+def test_zero_and_whole_numbers_are_settings_too(value):
+    A, X, labels = small_network(0)
+    assert np.isfinite(run(A, X, labels, feature_weight=value, rate_penalty=value, tol=value).objective).all()
+
+
+def test_one_round_is_enough_to_ask_for_and_true_is_no_number_of_rounds():
+    A, X, labels = small_network(0)
+    assert len(run(A, X, labels, max_rounds=1).n_moves) == 1
+    with pytest.raises(ValueError, match="max_rounds is True"):
+        run(A, X, labels, max_rounds=True)
+
+
+def test_settings_without_mention_weigh_features_as_links_with_one_nat_a_rate():
+    A, X, labels = small_network(2)
+    likelihood = JointLikelihood(check_attributed_graph(X, A))
+    assert (likelihood.feature_weight, likelihood.rate_penalty, likelihood.penalty(4)) == (1.0, 1.0, 3.0)
+    in_use = likelihood.feature_gains(labels) > 2
+    expected = reference.objective(A, X, labels, in_use, feature_weight=1, rate_penalty=1)
+    assert likelihood.gain(labels) == pytest.approx(-expected)

@@ -125,3 +125,95 @@ def test_a_large_network_is_judged_by_some_of_its_nodes(network, monkeypatch):
     at_ends = np.unique(sparse.triu(network.adjacency, 1, format="coo").coords)
     assert_array_equal(judge.features[judge.placed].toarray(), network.features[at_ends][judge.placed].toarray())
     assert_array_equal(judge.blocks[0], network.blocks[at_ends][judge.placed])
+
+
+def test_a_share_is_the_mean_over_settings_of_what_the_best_reaches_and_its_error_that_of_independent_runs():
+    use = Use([np.array([[1.0, 3], [4, 6]]), np.array([[4.0, 4], [2, 2]]), np.array([[-2.0, -1], [0, 0]])])
+    assert_allclose(use.mean, [[2, 5], [4, 2], [-1.5, 0]])
+    assert_allclose(use.largest, [4, 5])
+    assert_allclose(use.share, [(2 / 4 + 1) / 2, (1 + 2 / 5) / 2, 0])
+    assert_allclose(use.standard_error[:2], [np.hypot(1 / 4, 1 / 5) / 2, 0])
+    both = Verdict(use, Use([np.array([[1.0, 3]]), np.array([[2.0, 2]]), np.array([[2.0, 2]])]), np.arange(3), 1e9)
+    assert_allclose(both.standard_error[:2], [np.hypot(np.hypot(1 / 4, 1 / 5) / 2, 1 / 2) / 2, 0])
+
+
+def test_where_nothing_explains_anything_all_shares_are_zero():
+    assert_array_equal(Use([np.zeros((1, 2)), -np.ones((1, 2))]).share, 0)
+
+
+ALIKE = [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("vary", "n_links"),
+    [("nothing", 200), ("the first", 1e12), ("the other", 1e12)],
+    ids=["by links", "by runs of the first", "by runs of the other"],
+)
+def test_a_lead_counts_from_two_standard_errors(vary, n_links):
+    """Each alone makes an error of 0.05, and the lead is half of what the first falls short by in one of both uses."""
+    off = np.array([-0.1, 0.1])
+
+    def best(lead):
+        first, other = np.full(2, 1 - 2 * lead), np.ones(2)
+        recalled = [first + off * (vary == "the first"), other + off * (vary == "the other")]
+        return verdict_of([ALIKE, ALIKE], recalled, n_links=n_links).best
+
+    assert best(0.095) == 0
+    assert best(0.105) == 1
+
+
+def test_the_best_third_and_the_first_get_more_runs(network):
+    noise, informative = (np.flatnonzero(network.is_informative == known) for known in (False, True))
+    selections = [noise[:5], *(informative[start : start + 8] for start in range(6))]
+    verdict = judge_of(network).compare(selections, np.random.default_rng(0))
+    assert len(verdict.finalists) == 4
+    assert verdict.finalists[0] == 0
+    for place in range(7):
+        n_runs, n_draws = (8, 5) if place in verdict.finalists else (2, 2)
+        assert verdict.explained.runs[place].shape == (4, n_runs)
+        assert verdict.recalled.runs[place].shape == (1, n_draws)
+    assert verdict.n_links == judge_of(network).ends.shape[1]
+
+
+def small_judge(adjacency, labels=(), n_clusters=None):
+    adjacency = sparse.csr_array(adjacency)
+    return Judge.of(np.eye(adjacency.shape[0]), adjacency, labels, n_clusters, np.random.default_rng(0))
+
+
+def test_links_are_those_between_two_nodes_and_unequal_weights_count_as_fewer():
+    path = np.diag([1.0, 1, 2], 1)
+    judge = small_judge(path + path.T + np.eye(4))
+    assert_array_equal(judge.ends, [[0, 1, 2], [1, 2, 3]])
+    assert_array_equal(judge.weights, [1, 1, 2])
+    assert judge._n_links() == pytest.approx(4**2 / 6)
+    assert judge._information(np.array([0, 0, 1, 1]), 2) == pytest.approx(
+        mutual_information_of_path() - 2 / (4 * 16 / 6)
+    )
+
+
+def mutual_information_of_path():
+    """Weight 1 within the first two nodes, 1 between, 2 within the others: each link at both ends."""
+    cells = np.array([[2.0, 1], [1, 4]]) / 8
+    by_row = cells.sum(axis=1)
+    return float((cells * np.log(cells / np.outer(by_row, by_row))).sum())
+
+
+def test_as_many_clusters_as_nodes_are_tried_and_the_blocks_of_three_models():
+    ring = np.roll(np.eye(8), 1, axis=1)
+    judge = small_judge(ring + ring.T, labels=[np.arange(8) % k for k in (2, 3, 4, 5)])
+    assert judge.n_clusters == (6, 8)
+    assert [blocks.max() for blocks in judge.blocks] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(("n_values", "n_sample"), [(0, 1_500), (10, 1_500), (100, 600), (200, 500)])
+def test_centres_are_found_on_fewer_nodes_where_they_have_many_values(monkeypatch, n_values, n_sample):
+    asked = []
+
+    def noted(rows, n_clusters, *, n_starts, rng, n_sample):
+        asked.append(n_sample)
+        return np.zeros((len(n_clusters) * n_starts, rows.shape[0]), dtype=int)
+
+    monkeypatch.setattr("blockselect.consensus.judge.clusterings", noted)
+    rows = sparse.csr_array(np.ones((1000, n_values))) if n_values else sparse.csr_array((1000, 1))
+    small_judge(np.ones((2, 2))).explained(rows, 3, np.random.default_rng(0))
+    assert asked == [n_sample]

@@ -12,6 +12,8 @@ from blockselect.consensus.joint import JointLikelihood
 from blockselect.consensus.judge import Judge
 from blockselect.consensus.portfolio import PLAIN, WAYS, Evidence, choose_way
 from blockselect.consensus.weights import feature_gains, weighted
+from blockselect.graphs.autocorrelation import autocorrelation_z
+from blockselect.graphs.binarize import in_units
 
 
 @pytest.fixture(scope="module")
@@ -80,3 +82,33 @@ def test_features_of_counts_are_guided_by_how_much_a_node_has(network, evidence)
     guided = replace(evidence, graph=replace(network.graph, features=counts)).autocorrelation
     assert np.isfinite(guided).all()
     assert not np.allclose(guided, evidence.autocorrelation)
+
+
+def test_guides_are_vote_and_weight_weight_squared_links_alone_and_autocorrelation(network, evidence):
+    vote, gains = evidence.vote, evidence.gains
+    both, links = (np.sqrt(2 * np.maximum(each, 0)) for each in (gains.by_blocks + gains.by_links, gains.by_links))
+    z = autocorrelation_z(network.features, network.adjacency, model="bernoulli")
+    expected = {
+        "vote × weight": vote * np.maximum(both, 1e-3),
+        "vote × weight²": vote * np.maximum(both, 1e-3) ** 2,
+        "links": np.maximum(links, 1e-3),
+        "autocorrelation": np.abs(z),
+    }
+    for way in WAYS:
+        assert_allclose(evidence.guided(way), expected[way.guide])
+
+
+def test_a_feature_beyond_those_wanted_follows_by_its_guide_and_those_without_a_score_after_all(evidence, scores):
+    guided = np.arange(140.0, 0, -1)
+    order = evidence.enter(guided, "by block", scores, 10)
+    assert_array_equal(order[10:-3], np.setdiff1d(np.arange(3, 140), order[:10]))
+    assert_array_equal(order[-3:], [0, 1, 2])
+
+
+def test_counts_are_compared_with_a_normal_distribution_sparse_or_not(network, evidence):
+    counts = network.features.copy()
+    counts.data *= 1 + np.arange(len(counts.data)) % 3
+    expected = np.abs(autocorrelation_z(in_units(counts), network.adjacency, model="normal"))
+    for features in (counts, counts.toarray()):
+        known = replace(evidence, graph=replace(network.graph, features=features))
+        assert_allclose(known.autocorrelation, expected)

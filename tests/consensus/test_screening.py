@@ -111,3 +111,21 @@ def test_the_table_has_a_row_for_each_candidate_in_its_order(likelihood, candida
     assert_array_equal(table["gain_at_start"], result.gain_at_start)
     assert_array_equal(table["gain"], result.gain)
     assert_array_equal(np.flatnonzero(table["voted"]), np.sort(result.places))
+
+
+def test_where_numbers_of_blocks_differ_candidates_are_compared_by_what_describes_them(network, likelihood):
+    rng = np.random.default_rng(0)
+    many = BlockModel.from_labels(network.adjacency, 20 * network.blocks + rng.integers(20, size=200))
+    models = [many, BlockModel.from_labels(network.adjacency, network.blocks)]
+    assert likelihood.gain(many.labels) > likelihood.gain(network.blocks)  # by chance
+    assert_array_equal(screened(likelihood, models, joint=False).places, [1])
+    four = [many, many, many, *models[1:]]
+    assert_array_equal(screened(likelihood, [*four, *four], joint=False).places, [3, 7])
+
+
+@pytest.mark.parametrize(("joint", "total"), [(False, 9), (True, 12)])
+def test_progress_counts_candidates_and_then_voters(likelihood, candidates, joint, total):
+    seen = []
+    screened(likelihood, candidates, joint, progress=lambda *news: seen.append(news))
+    counted = range(total + 1) if joint else (0, total)
+    assert seen == [(done, total) for done in counted]

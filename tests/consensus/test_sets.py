@@ -78,3 +78,21 @@ def test_the_order_of_the_features_does_not_matter(made):
     turned = np.random.default_rng(9).permutation(len(scores))
     there = order_by_node(scores[turned], [each[turned] for each in shares], labels, 10, features[:, turned])
     assert_array_equal(turned[there], order_by_node(scores, shares, labels, 10, features))
+
+
+def test_ten_times_as_many_of_the_best_scores_as_are_wanted_are_considered():
+    """The eleventh score marks the large block: it enters first, where it is considered."""
+    scores = np.concatenate([np.linspace(1, 0.9, 10), [0.5]])
+    shares = [np.eye(2)[[0] * 10 + [1]]]
+    labels = [np.repeat([0, 1], [1, 100])]
+    assert_array_equal(order_by_block(scores, shares, labels, 1), [0])
+    assert_array_equal(order_by_block(scores, shares, labels, 2), [10, 0])
+
+
+def test_of_equal_features_the_first_enters_first():
+    scores, shares = np.array([0.3, 0.7, 0.7, 0.1 + 0.2]), [np.ones((4, 1))]
+    assert_array_equal(order_by_block(scores, shares, [np.zeros(3, dtype=int)], 4), [1, 2, 0, 3])
+
+
+def test_where_no_feature_scores_none_enters():
+    assert len(order_by_block(np.zeros(3), [np.ones((3, 1))], [np.zeros(2, dtype=int)], 2)) == 0

@@ -83,3 +83,9 @@ def test_features_whose_gain_does_not_exceed_the_penalty_come_last_in_the_order_
     votes = np.random.default_rng(0).random((1, X.shape[1])) + 0.1
     scores = weighted_vote(votes, weights)
     assert_allclose(scores[unsure] / scores[unsure].max(), votes[0, unsure] / votes[0, unsure].max())
+
+
+def test_the_weight_by_links_is_that_of_their_gain_alone():
+    gains = FeatureGains(np.array([5.0, 1, 1, 9]), np.array([2.0, 8, -1, 4]), np.array([False, False, False, True]))
+    assert_allclose(gains.weights_by_links, [2, 4, 1e-3, 0])
+    assert_allclose(gains.weights, [14**0.5, 18**0.5, 1e-3, 0])

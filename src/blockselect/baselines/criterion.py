@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from typing import Any, Self
 
@@ -19,6 +18,7 @@ from blockselect.graphs.affinity import check_affinity, neighbour_affinity
 from blockselect.graphs.attributed import AttributedGraph, check_feature_matrix
 from blockselect.graphs.checks import check_names, check_varies
 from blockselect.graphs.targets import refuse_graph_as_target
+from blockselect.warned import warn_caller
 
 _FEWER = "the others have no finite, non-zero score (constant or unused features); only these are selected."
 
@@ -43,10 +43,9 @@ class CriterionSelector(ScoreSelector):
         """Set `history_` and `n_iter_`, warn if the iterations did not suffice, and return the coefficients."""
         self.history_, self.n_iter_ = result.history, len(result.history)
         if not result.settled and self.tol > 0:  # a tolerance of 0 asks for all iterations
-            warnings.warn(
+            warn_caller(
                 f"the objective did not settle within max_iter={self.max_iter}; raise it, or tol (it is {self.tol:g}).",
                 ConvergenceWarning,
-                stacklevel=6,
             )
         return result.coefficients
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, Literal, Self
@@ -17,6 +16,7 @@ from blockselect.bmgufs.selector import DescentSelector
 from blockselect.bmgufs.sparsity import SPARSITY_GRID, strongest_that_leaves
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph
+from blockselect.warned import warn_caller
 
 _NEAR = 10  # times the smoothing: densities below that are changed by it
 
@@ -203,11 +203,10 @@ class BMGUFS(DescentSelector):
             ("mean similarity of two nodes", statistics.mean_similarity, "features"),
         ):
             if mean < _NEAR * smoothing:
-                warnings.warn(
+                warn_caller(
                     f"the {what} is {mean:.2g}, near the smoothing of {smoothing:g} (δ), which changes the result; "
                     f"multiply the {scaled} by a constant, or lower it with set_params(solver__smoothing=…).",
                     UserWarning,
-                    stacklevel=3,
                 )
 
     def _check_combinations(self) -> None:

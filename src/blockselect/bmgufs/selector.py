@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -31,7 +30,7 @@ from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.row_chunks import RowChunks
 from blockselect.tensors import check_device
-from blockselect.warned import collected_warnings
+from blockselect.warned import collected_warnings, warn_caller
 from blockselect.weak_network import WeakNetwork
 from blockselect.wording import feature_labels
 
@@ -235,12 +234,11 @@ class DescentSelector(ScoreSelector):
         self.history_ = LossHistory(*(loss[0, sparsity, : self.n_iter_ + 1] for loss in losses))
         solver = self._solver()
         if not solution.settled(solver)[:, sparsity].all():
-            warnings.warn(
+            warn_caller(
                 f"the scores had not settled after {solver.max_iter} iterations: within the last ten a loss changed by "
                 f"more than tol={solver.tol:g} of itself; raise max_iter or tol of the solver, or set tol=0 for a path "
                 "of fixed length.",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     def _select_scores(self, statistics: BlockStatistics, scores: FloatArray, order: IntArray | None = None) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -42,6 +41,7 @@ from blockselect.graphs.neighbours import N_NEIGHBORS
 from blockselect.inspection.circularity import warn_if_made_from_features
 from blockselect.inspection.discoveries import DEFAULT_LEVEL, Discoveries, check_testable, match_blocks
 from blockselect.inspection.reselection import n_looked_at
+from blockselect.warned import warn_caller
 
 _ROUNDS_AGAIN = 3  # of refinement on a resampled graph: its optimum is near
 _MEAN_DENSITY = 1e-3  # to which densities are scaled before they are smoothed: that of a sparse graph
@@ -429,11 +429,10 @@ class BlockModelSelector(DescentSelector):
         self._rank(scores)
         self.support_, self.n_features_ = found.support, int(found.support.sum())
         if not self.n_features_:
-            warnings.warn(
+            warn_caller(
                 f"no feature matches the graph better than chance at a false discovery rate of {DEFAULT_LEVEL:g}, so "
                 "none is selected; see discover_features for another level, or ask for a number of features.",
                 ConvergenceWarning,
-                stacklevel=5,
             )
 
     def _n_resamples(self, asked: int) -> int:

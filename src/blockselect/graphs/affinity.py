@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -17,6 +16,7 @@ from blockselect.arrays import Features, FloatArray, ObjectArray, Sparse
 from blockselect.graphs.checks import check_weights
 from blockselect.graphs.column_statistics import mean_and_variance
 from blockselect.graphs.convert import as_dense, as_square_csr, without_direction
+from blockselect.warned import warn_caller
 
 Weights = Literal["heat", "binary", "cosine"]
 Width = float | Literal["mean"]
@@ -172,11 +172,10 @@ def _warn_where_most_are_apart(others: FloatArray, kind: str, way_out: str) -> N
     """`others` holds the affinity of each node with all others together: (n,)."""
     n_apart = int(np.count_nonzero(others < NEXT_TO_NONE))
     if 2 * n_apart > len(others):
-        warnings.warn(
+        warn_caller(
             f"{n_apart} of {len(others)} nodes have next to no {kind} affinity with another node, so that the scores "
             f"depend on few of them; {way_out}.",
             UserWarning,
-            stacklevel=3,
         )
 
 

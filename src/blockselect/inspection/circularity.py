@@ -6,7 +6,6 @@ given, nobody says so; but its links join nodes to those most similar to them, w
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 
 import numpy as np
@@ -17,6 +16,7 @@ from sklearn.utils.extmath import randomized_svd
 from blockselect.arrays import Features, FloatArray, IntArray
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.convert import as_dense
+from blockselect.warned import warn_caller
 
 _N_LINKS = 200  # looked at
 _SUSPECT = 0.5  # share of them, beyond chance, that join most similar nodes
@@ -29,12 +29,11 @@ def warn_if_made_from_features(graph: AttributedGraph) -> None:
     """Warn where most links join nodes that are most similar by the features."""
     measure, share = most_similar_share(graph)
     if share > _SUSPECT:
-        warnings.warn(
+        warn_caller(
             f"adjacency looks as if it was built from the features: {share:.0%} of its links join nodes that are most "
             f"similar by the {measure} of X. Features match such a graph by themselves, so p-values and q-values mean "
             "nothing; give a graph that was observed, or ask for a number of features.",
             UserWarning,
-            stacklevel=3,
         )
 
 

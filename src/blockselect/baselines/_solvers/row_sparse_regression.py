@@ -5,7 +5,6 @@ Methods that learn node clusters and features together repeat it with other targ
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Literal
 
@@ -19,6 +18,7 @@ from blockselect.baselines._solvers.rounding import penalty_beside
 from blockselect.errors import ParameterError
 from blockselect.graphs.column_statistics import column_inner_products
 from blockselect.graphs.convert import as_dense
+from blockselect.warned import warn_caller
 
 Route = Literal["auto", "normal", "woodbury", "cg"]
 
@@ -182,9 +182,8 @@ def _conjugate_gradients(
         before, energy = energy, np.einsum("ij,ij->j", residual, preconditioned)
         turn = np.divide(energy, before, out=np.zeros_like(energy), where=open_ & (before > 0))
         direction = preconditioned + turn * direction
-    warnings.warn(
+    warn_caller(
         f"conjugate gradients did not settle in {max_steps} steps; scale the features, or raise the penalty.",
         ConvergenceWarning,
-        stacklevel=2,
     )
     return solution

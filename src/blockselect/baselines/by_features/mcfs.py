@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from blockselect.baselines._solvers.smallest_eigenvectors import smallest_eigenv
 from blockselect.baselines.constraints import AT_LEAST_ONE
 from blockselect.baselines.criterion import FeatureGuidedSelector
 from blockselect.errors import ParameterError
+from blockselect.warned import warn_caller
 
 _SMALL = 200  # nodes up to which a dense eigendecomposition is at least as quick
 _GUARD = 4  # eigenvectors beyond those asked for, which help the last of them to settle
@@ -134,10 +134,9 @@ def smooth_eigenvectors(affinity: Sparse, count: int) -> FloatArray:
         vectors = _smallest(laplacian, constant, count + 1)
     beyond = vectors[:, count]
     if beyond @ (laplacian @ beyond) < _ZERO:
-        warnings.warn(
+        warn_caller(
             f"the affinity falls apart: more than {count} functions do not vary along it at all, and which {count} of "
-            "them are taken is arbitrary. Raise n_blocks or n_neighbors, or use weights='binary' or a larger width.",
-            stacklevel=6,
+            "them are taken is arbitrary. Raise n_blocks or n_neighbors, or use weights='binary' or a larger width."
         )
     return np.asarray(inverse_root[:, None] * vectors[:, :count])
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +19,7 @@ from blockselect.baselines.criterion import NetworkGuidedSelector
 from blockselect.eigenvectors import extreme_eigenvectors
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.column_statistics import constant_columns
+from blockselect.warned import warn_caller
 
 _STEPS = 10  # of projected gradient for each Z: they cost little beside a solve
 _HALVINGS = 60  # of a step before U is left as it is
@@ -172,13 +172,12 @@ class NetFS(NetworkGuidedSelector):
     def _warn_of_collapse(self, adjacency: Sparse) -> None:
         found = extreme_eigenvectors(adjacency, 1, which="largest", rng=np.random.default_rng(0), tol=_DIGITS)
         largest = float(found[0][0])
-        warnings.warn(
+        warn_caller(
             f"the communities have collapsed (no entry of U exceeds {self.clusters_.max():.1g}) and the scores have "
             "nothing to do with the network: a community is kept only if network_weight times an eigenvalue of the "
             f"adjacency exceeds 1, but here it reaches {self.network_weight:g} × {largest:.3g} = "
             f"{self.network_weight * largest:.2g}. Raise network_weight well above {1 / largest:.2g}.",
             ConvergenceWarning,
-            stacklevel=6,
         )
 
 

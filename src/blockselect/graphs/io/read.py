@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import replace
 from os import PathLike
@@ -29,6 +28,7 @@ from blockselect.graphs.io.matrices import MATRIX_READERS, read_matrix
 from blockselect.graphs.io.name_lists import read_names
 from blockselect.graphs.io.packed import format_of, is_packed
 from blockselect.graphs.io.ten_x import with_names_beside
+from blockselect.warned import warn_caller
 
 FilePath: TypeAlias = str | PathLike[str]
 UnknownNodes: TypeAlias = Literal["error", "drop"]
@@ -236,7 +236,7 @@ def _without_unknown(graph: Any, ids: Iterable[Any], weight: Any) -> Any:
     else:
         return graph
     if n_dropped:
-        warnings.warn(f"{n_dropped} link(s) of nodes without features are left out.", UserWarning, stacklevel=3)
+        warn_caller(f"{n_dropped} link(s) of nodes without features are left out.", UserWarning)
     return kept
 
 
