@@ -65,10 +65,14 @@ LOADED = (  # before a process is forked for each fault
 
 # What tests a file besides the file of its own name.
 TESTS = {
-    "bmgufs/descent.py": ["tests/bmgufs/test_sphere.py", "tests/bmgufs/test_estimator.py"],
+    "bmgufs/descent.py": [
+        "tests/bmgufs/test_sphere.py",
+        "tests/bmgufs/test_device.py",
+        "tests/bmgufs/test_estimator.py",
+    ],
     "bmgufs/estimator.py": ["tests/test_invariance.py"],
     "bmgufs/gram_squared.py": ["tests/bmgufs/test_exact_gram.py"],
-    "bmgufs/losses.py": ["tests/bmgufs/test_descent.py"],
+    "bmgufs/losses.py": ["tests/bmgufs/test_device.py", "tests/bmgufs/test_descent.py"],
     "bmgufs/row_sums.py": ["tests/bmgufs/test_exact_gram.py", "tests/bmgufs/test_gram_squared.py"],
     "bmgufs/selector.py": ["tests/bmgufs/test_estimator.py", "tests/consensus/test_estimator_contract.py"],
     "consensus/estimator.py": [

@@ -129,7 +129,7 @@ def test_first_centres_are_those_of_k_means_plus_plus_in_each_run():
     assert_allclose(centres, np.vstack(expected), atol=1e-6)
 
 
-def test_iterations_go_on_until_hardly_a_row_changes(monkeypatch):
+def test_iterations_go_on_until_hardly_a_row_changes():
     """Each run from its own draws; one row in a thousand of all runs may change in the last iteration."""
     rows = sparse.random_array((150, 5), density=0.8, rng=np.random.default_rng(5), format="csr")
     found = clusterings(rows, (3, 4), n_starts=2, rng=np.random.default_rng(6), n_sample=150)
@@ -142,8 +142,12 @@ def test_iterations_go_on_until_hardly_a_row_changes(monkeypatch):
     assert_array_equal(found, by_iteration[last])
 
 
-def test_at_most_twenty_iterations_are_made(monkeypatch):
+@pytest.mark.parametrize(("n_changed", "n_iter"), [(2, 20), (1, 1), (0, 1)])
+def test_at_most_twenty_iterations_are_made_and_none_after_one_row_in_a_thousand_changed(
+    monkeypatch, n_changed, n_iter
+):
     made = []
-    monkeypatch.setattr(module, "_join_nearest", lambda *given: made.append(given) or 10**6)
-    clusterings(sparse.csr_array(np.eye(5)), (2,), n_starts=1, rng=np.random.default_rng(0), n_sample=5)
-    assert len(made) == 20
+    monkeypatch.setattr(module, "_join_nearest", lambda *given: made.append(given) or n_changed)
+    rows = sparse.csr_array(np.eye(1000, 5))
+    clusterings(rows, (2,), n_starts=1, rng=np.random.default_rng(0), n_sample=1000)
+    assert len(made) == n_iter

@@ -18,6 +18,7 @@ from blockselect.consensus import estimator
 from blockselect.consensus.joint import JointLikelihood
 from blockselect.consensus.weights import feature_gains, mean_vote, weighted
 from blockselect.errors import ParameterError
+from blockselect.graphs import check_attributed_graph
 from made_fits import QUICK, easy_network, fit, precision
 from references import bmgufs
 
@@ -408,3 +409,16 @@ def test_a_profile_ratio_lies_between_zero_and_one():
     check_parameters(BlockModelSelector(profile_ratio=1.0))
     with pytest.raises(ParameterError, match=r"^profile_ratio must be "):
         check_parameters(BlockModelSelector(profile_ratio=1.01))
+
+
+def test_nodes_with_neither_links_nor_features_take_no_part_in_resampled_graphs_either(network):
+    adjacency, features = sparse.block_diag([network.adjacency, np.zeros((2, 2))], format="csr"), network.features
+    longer = sparse.vstack([features, sparse.csr_array((2, 52))], format="csr")
+    plain, extended = (fit(network, as_set=False), BlockModelSelector(12, as_set=False, **QUICK))
+    extended.fit(longer, adjacency=adjacency)
+    rngs = [np.random.default_rng(0)]
+    assert_allclose(extended.scores_, plain.scores_)
+    assert_allclose(
+        extended._scores_on(check_attributed_graph(longer, adjacency), [adjacency], rngs),
+        plain._scores_on(network.graph, [network.adjacency], [np.random.default_rng(0)]),
+    )

@@ -1,5 +1,7 @@
 """Effort: candidates, rounds and resamples within a stated budget of work, and what was cut."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -95,3 +97,15 @@ def test_blocks_that_are_given_take_no_search():
     assert selector.effort_.work == 0
     with pytest.raises(ValueError, match="budget"):
         selector.set_params(budget=1e9).fit(NETWORK.features, adjacency=NETWORK.adjacency)
+
+
+def test_dense_features_take_work_for_all_their_values():
+    graph = replace(NETWORK.graph, features=NETWORK.features.toarray())
+    links, values = graph.adjacency.nnz, graph.n_nodes * graph.n_features
+    assert plan_effort(graph, 2, n_candidates=4, budget=None).work == 2 * (400 * links + (8 + 50) * (links + values))
+
+
+def test_blocks_that_are_given_are_one_candidate():
+    selector = BlockModelSelector(10, block_model=NETWORK.blocks, random_state=0)
+    effort = selector.fit(NETWORK.features, adjacency=NETWORK.adjacency).effort_
+    assert (effort.asked_candidates, effort.n_candidates, effort.max_rounds, effort.was_cut) == (1, 1, 50, False)
