@@ -293,3 +293,19 @@ def test_progress_says_where_the_search_for_blocks_begins_and_ends(network):
     )
     of_models = [news[1:] for news in seen if news[0] == "block models"]
     assert (of_models[0], of_models[-1]) == ((0, 1), (1, 1))
+
+
+def test_what_is_not_set_has_its_documented_default():
+    assert BMGUFS().get_params(deep=False) == {
+        "n_features_to_select": None,
+        "n_blocks": None,
+        "block_model": None,
+        "n_candidates": 10,
+        "profile_ratio": 0.6,
+        "sparsity": "paper",
+        "n_neighbors": None,
+        "solver": None,
+        "device": "cpu",
+        "n_jobs": None,
+        "random_state": None,
+    }

@@ -13,6 +13,7 @@ from blockselect.bmgufs import gram_squared as module
 from blockselect.bmgufs import row_sums
 from blockselect.bmgufs.gram_squared import (
     DenseGramSquared,
+    LowRankGramSquared,
     SparseGramSquared,
     choose_form,
     dense_bytes,
@@ -305,3 +306,34 @@ def test_a_rough_form_of_rank_32_errs_by_no_more_than_two_percent(monkeypatch, e
     rough = rough_gram_squared(np.random.default_rng(0).random((80, 50)))
     assert rough.form == form
     assert rough.values.shape == ((50, 32) if form == "low rank" else (50, 50))
+
+
+@pytest.mark.parametrize(
+    ("dense", "sparse_form", "taken"),
+    [(2**30, 2**29, "dense"), (2**30 + 1, 2**29, "sparse"), (2**30 + 1, 2**30 + 1, "dense")],
+    ids=["small", "large", "both as large"],
+)
+def test_a_form_of_more_than_a_gibibyte_makes_way_for_a_smaller_one(monkeypatch, dense, sparse_form, taken):
+    monkeypatch.setattr(module, "dense_bytes", lambda *given: dense)
+    monkeypatch.setattr(module, "sparse_bytes", lambda *given: sparse_form)
+    assert choose_form(groups(2, 5), memory_limit=1e12).form == taken
+
+
+def test_sixty_four_columns_say_how_many_pairs_there_are(monkeypatch):
+    asked = []
+    count = module.count_nonzeros
+    monkeypatch.setattr(module, "count_nonzeros", lambda Y, chosen: asked.append(len(chosen)) or count(Y, chosen))
+    assert module._share_of_nonzeros(groups(20, 10)) == pytest.approx(1 / 20)
+    assert asked == [64]
+
+
+@pytest.mark.parametrize(("n_nodes", "form"), [(2000, "dense"), (2001, "low rank")])
+def test_a_rough_form_is_tried_from_two_thousand_nodes_and_features(monkeypatch, n_nodes, form):
+    made = {
+        "low_rank_gram_squared": LowRankGramSquared(np.zeros((1, 1)), np.zeros(1)),
+        "gram_squared": DenseGramSquared(np.zeros((1, 1))),
+        "low_rank_error": 0.0,
+    }
+    for name, result in made.items():
+        monkeypatch.setattr(module, name, lambda *given, result=result, **options: result)
+    assert rough_gram_squared(np.broadcast_to(np.zeros(1), (n_nodes, 3000))).form == form

@@ -8,7 +8,7 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.preprocessing import normalize
 
 from blockselect import make_attributed_blocks
-from blockselect.consensus.block_recall import N_TOLD, draw_told, recalled
+from blockselect.consensus.block_recall import draw_told, recalled
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +23,7 @@ def rows_of(network, n_columns):
 def test_twenty_nodes_of_each_block_are_told_at_most_half_of_it():
     labels = np.repeat([0, 1, 2, 3], [100, 30, 5, 1])
     told = draw_told(labels, np.random.default_rng(0))
-    assert_array_equal(np.bincount(labels[told]), [N_TOLD, 15, 2, 1])
+    assert_array_equal(np.bincount(labels[told]), [20, 15, 2, 1])
     assert len(np.unique(told)) == len(told)
     assert not np.array_equal(told, draw_told(labels, np.random.default_rng(1)))
 

@@ -422,3 +422,26 @@ def test_nodes_with_neither_links_nor_features_take_no_part_in_resampled_graphs_
         extended._scores_on(check_attributed_graph(longer, adjacency), [adjacency], rngs),
         plain._scores_on(network.graph, [network.adjacency], [np.random.default_rng(0)]),
     )
+
+
+def test_what_is_not_set_has_its_documented_default():
+    assert BlockModelSelector().get_params(deep=False) == {
+        "n_features_to_select": None,
+        "n_blocks": "auto",
+        "max_blocks": 12,
+        "block_model": "mixed",
+        "n_candidates": "auto",
+        "budget": 2e11,
+        "joint": True,
+        "profile_ratio": 0.6,
+        "binarize": "auto",
+        "as_set": True,
+        "n_clusters": None,
+        "n_neighbors": None,
+        "solver": None,
+        "device": "cpu",
+        "n_jobs": None,
+        "random_state": None,
+    }
+    solver = BlockModelSelector._default_solver()
+    assert (solver.step_size, solver.max_iter, solver.tol, solver.gradient) == (0.08, 25, 0, "exact")

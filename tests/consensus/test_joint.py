@@ -299,3 +299,10 @@ def test_settings_without_mention_weigh_features_as_links_with_one_nat_a_rate():
     in_use = likelihood.feature_gains(labels) > 2
     expected = reference.objective(A, X, labels, in_use, feature_weight=1, rate_penalty=1)
     assert likelihood.gain(labels) == pytest.approx(-expected)
+
+
+def test_the_default_is_to_stop_after_a_round_that_lowers_the_objective_by_a_hundredth_of_a_nat_a_node():
+    planted, start = planted_start(1, mean_degree=3)
+    result = improve_jointly(planted.graph, start, rng=np.random.default_rng(0))
+    gains = -np.diff(result.objective) / planted.graph.n_nodes
+    assert gains[-1] <= 0.01 < gains[:-1].min()

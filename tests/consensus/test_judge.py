@@ -7,7 +7,7 @@ from scipy import sparse
 from sklearn.metrics import mutual_info_score
 
 from blockselect import make_attributed_blocks
-from blockselect.consensus.judge import N_CLUSTERS, Judge, Use, Verdict
+from blockselect.consensus.judge import Judge, Use, Verdict
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def test_both_uses_count_alike(network):
     verdict = judge_of(network).compare([informative[:5], informative], np.random.default_rng(0))
     assert_allclose(verdict.share, (verdict.explained.share + verdict.recalled.share) / 2)
     assert verdict.recalled.mean.shape == (2, 1)  # one block model
-    assert verdict.explained.mean.shape == (2, len(N_CLUSTERS))
+    assert verdict.explained.mean.shape == (2, 4)
 
 
 def verdict_of(explained, recalled, n_links=1e9):
@@ -77,7 +77,7 @@ def test_a_lead_within_what_runs_and_links_vary_is_none(use):
 
 
 def test_several_numbers_of_clusters_unless_one_is_known(network):
-    assert judge_of(network).n_clusters == N_CLUSTERS
+    assert judge_of(network).n_clusters == (6, 8, 12, 16)
     assert judge_of(network, 5).n_clusters == (5,)
 
 
@@ -217,3 +217,13 @@ def test_centres_are_found_on_fewer_nodes_where_they_have_many_values(monkeypatc
     rows = sparse.csr_array(np.ones((1000, n_values))) if n_values else sparse.csr_array((1000, 1))
     small_judge(np.ones((2, 2))).explained(rows, 3, np.random.default_rng(0))
     assert asked == [n_sample]
+
+
+def test_of_a_large_network_a_hundred_thousand_links_and_five_thousand_nodes_are_looked_at():
+    rng = np.random.default_rng(0)
+    ends = rng.integers(30_000, size=(2, 130_000))
+    adjacency = sparse.csr_array((np.ones(130_000), ends), shape=(30_000, 30_000))
+    adjacency = sparse.csr_array(((adjacency + adjacency.T) > 0).astype(float))
+    judge = Judge.of(sparse.csr_array((30_000, 1)), adjacency, [np.zeros(30_000, dtype=int)], None, rng)
+    assert judge.ends.shape == (2, 100_000)
+    assert len(judge.placed) == 5_000
