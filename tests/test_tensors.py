@@ -1,5 +1,7 @@
 """Arrays on a device and back, and products of many models at once; with torch on the CPU."""
 
+import sys
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -34,6 +36,14 @@ def test_what_belongs_on_the_cpu_stays_as_it_is():
     array = np.ones(3)
     assert to_device(array, "cpu") is array
     assert to_numpy(to_device(array, PLACE)) is not array
+
+
+def test_without_torch_a_device_that_does_not_exist_is_no_reason_to_install_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ParameterError, match="device is 'nonsense'; expected 'cpu' or a torch device such as 'cuda'"):
+        check_device("nonsense")
+    with pytest.raises(ImportError, match="the device 'cuda:1' needs PyTorch; install it with: pip install"):
+        check_device("cuda:1")
 
 
 def test_products_of_many_models_are_those_of_each():

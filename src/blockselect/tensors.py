@@ -29,10 +29,12 @@ def check_device(device: str) -> None:
     """Refuse a device that is not there, before any work."""
     if device == "cpu":
         return
-    torch = import_torch(device)
     try:
+        torch = import_torch(device)
         named = torch.device(device)
-    except RuntimeError as error:
+    except (ImportError, RuntimeError) as error:
+        if isinstance(error, ImportError) and device.partition(":")[0] in ("cpu", "cuda"):
+            raise  # PyTorch alone is missing
         raise ParameterError("device", f"is {device!r}; expected 'cpu' or a torch device such as 'cuda'.") from error
     if named.type not in ("cpu", "cuda"):
         raise ParameterError(
@@ -104,6 +106,6 @@ def import_torch(device: str) -> Any:
         import torch
     except ImportError as error:
         raise ImportError(
-            f"device={device!r} needs PyTorch; install it with: pip install 'blockselect[torch]'"
+            f"the device {device!r} needs PyTorch; install it with: pip install 'blockselect[torch]'"
         ) from error
     return torch

@@ -26,10 +26,11 @@ def bernoulli(f, depth):
     x = (f > 0).astype(float)
     some = depth > 0
     logs = np.log10(depth[some])
-    edges = np.unique(np.quantile(logs, np.linspace(0, 1, 31)))
+    edges = np.quantile(logs, np.linspace(0, 1, 31))
+    edges = np.array([edge for edge, before in zip(edges, [-np.inf, *edges], strict=False) if edge > before + 1e-10])
     points = []
     for number, (low, high) in enumerate(pairwise(edges)):
-        inside = (logs <= high) & ((logs > low) | (number == 0))
+        inside = (logs <= high + 1e-10) & ((logs > low + 1e-10) | (number == 0))
         share = (x[some][inside].sum() + 1) / (inside.sum() + 2)
         points.append(((low + high) / 2, np.log(share / (1 - share))))
     slope, intercept = np.polyfit(*zip(*points, strict=True), 1)

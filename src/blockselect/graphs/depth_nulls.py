@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import pandas as pd
 from scipy import sparse
 from scipy.special import expit, logit
 
@@ -18,6 +17,7 @@ from blockselect.arrays import Features, FloatArray, IntArray
 from blockselect.graphs.column_statistics import column_inner_products, mean_and_variance
 
 _N_BINS = 30  # of nodes by depth, for the Bernoulli model
+_DECIMALS = 12  # of a logarithm: rounding in a quantile does not decide in which bin a node is
 _LARGEST_SIZE = 1e9  # of the negative binomial: a Poisson distribution
 _SMALLEST_SIZE = 1e-10
 _ROUNDING = 1e-12  # share of a feature's variance that is none
@@ -72,11 +72,11 @@ class NormalNull:
 def bernoulli_null(present: Features, depths: FloatArray) -> BernoulliNull:
     """Least squares of the logit of (count + 1) / (nodes + 2) on log10 depth, over up to 30 bins of nodes by depth."""
     some = np.flatnonzero(depths > 0)
-    logarithms = np.log10(depths[some])
+    logarithms = np.round(np.log10(depths[some]), _DECIMALS)
+    edges = np.unique(np.round(np.quantile(logarithms, np.linspace(0, 1, _N_BINS + 1)), _DECIMALS))
     bins, centres = np.zeros(len(some), dtype=np.intp), np.zeros(1)
-    if np.ptp(logarithms) > 0:
-        of_each, edges = pd.qcut(logarithms, _N_BINS, labels=False, retbins=True, duplicates="drop")
-        bins, centres = np.asarray(of_each, dtype=np.intp), edges[:-1] / 2 + edges[1:] / 2
+    if len(edges) > 1:
+        bins, centres = np.searchsorted(edges[1:-1], logarithms), edges[:-1] / 2 + edges[1:] / 2
     nodes_of = sparse.csr_array((np.ones(len(some)), (bins, some)), shape=(len(centres), len(depths)))
     counts = nodes_of @ present
     counts = counts.toarray() if sparse.issparse(counts) else counts
