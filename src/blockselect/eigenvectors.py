@@ -18,7 +18,7 @@ import inspect
 from typing import Any, Literal
 
 import numpy as np
-from scipy.sparse.linalg import ArpackError, eigsh
+from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, eigsh
 
 from blockselect.arrays import FloatArray
 
@@ -52,17 +52,51 @@ def extreme_eigenvectors(
         Relative error allowed to eigenvalues; 0: rounding.
     """
     n = matrix.shape[0]
-    start = rng.standard_normal(n).astype(matrix.dtype, copy=False)
-    seeded = {"rng": rng} if _SEEDED else {}
-    code = {"magnitude": "LM", "largest": "LA"}[which]
-    if _SEEDED or not _is_exhausted(matrix, start, max(2 * count + 1, 20)):
-        try:
-            values, vectors = eigsh(matrix, k=count, which=code, v0=start, tol=tol, maxiter=_RESTARTS, **seeded)
-            return values, vectors
-        except ArpackError:
-            pass
+    try:
+        return lanczos(matrix, count, which=which, rng=rng, restarts=_RESTARTS, tol=tol)
+    except ArpackError:
+        pass
     basis = np.eye(n, dtype=matrix.dtype) if n <= _SMALL else _krylov_basis(matrix, count, rng)
     return _within(basis, matrix, count, which)
+
+
+def lanczos(
+    matrix: Any,
+    count: int,
+    *,
+    which: Literal["magnitude", "largest"],
+    rng: np.random.Generator,
+    restarts: int,
+    n_held: int | None = None,
+    tol: float = 0.0,
+) -> tuple[FloatArray, FloatArray]:
+    """As `extreme_eigenvectors`, by restarted Lanczos iterations alone, whose numbers all come from the generator.
+
+    Parameters
+    ----------
+    restarts : int
+        The most that are made.
+    n_held : int, optional
+        Vectors held at once; default: 2·count + 1, at least 20.
+
+    Raises
+    ------
+    ArpackError
+        Where eigenvectors are not found with so many restarts, or not without numbers that cannot be seeded.
+    """
+    n = matrix.shape[0]
+    n_held = min(n, max(2 * count + 1, 20)) if n_held is None else n_held
+    start = rng.standard_normal(n).astype(matrix.dtype, copy=False)
+    if not _SEEDED and _is_exhausted(matrix, start, n_held):
+        raise ArpackNoConvergence("a start and its products span too few dimensions", np.zeros(0), np.zeros((n, 0)))
+    code = {"magnitude": "LM", "largest": "LA"}[which]
+    values, vectors = eigsh(matrix, k=count, which=code, v0=start, ncv=n_held, tol=tol, maxiter=restarts, **draws(rng))
+    return values, vectors
+
+
+def draws(rng: np.random.Generator) -> dict[str, np.random.Generator]:
+    """Option of eigsh for vectors that it draws on its way; older versions of SciPy have none."""
+    return {"rng": rng} if _SEEDED else {}
 
 
 def _is_exhausted(matrix: Any, start: FloatArray, size: int) -> bool:

@@ -195,6 +195,17 @@ def test_the_same_seed_gives_the_same_scores_bit_by_bit():
     assert_allclose(first, other, rtol=1e-9)
 
 
+def test_the_same_seed_gives_the_same_scores_where_eigenvalues_tie():
+    """Two parties of which all members link with all of the other: Lanczos needs vectors besides its start."""
+    n = spec_module._SMALL + 50
+    X = np.random.default_rng(0).random((n, 8))
+    parties = sparse.csr_array(np.not_equal.outer(np.arange(n) % 2, np.arange(n) % 2) * 1.0)
+    options = {"style": "phi3", "n_eigenvectors": 4, "random_state": 0}
+    first, *others = (SPEC(3, **options).fit(X, affinity=parties).scores_ for _ in range(4))
+    for again in others:
+        assert_array_equal(again, first)
+
+
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 def test_a_constant_feature_scores_worst_and_is_never_selected(style, kind):

@@ -17,6 +17,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 
 from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.baselines._solvers.rounding import penalty_beside
+from blockselect.eigenvectors import draws
 from blockselect.graphs.convert import as_dense
 
 Route = Literal["auto", "dense", "cholesky", "woodbury"]
@@ -66,7 +67,7 @@ class SmoothCombinations:
     ridge : float
         Above zero. (paper: λ)
     rng : numpy.random.Generator
-        Draws the vector that Lanczos begins with, once.
+        Draws the vector that Lanczos begins with, once, and those that it needs on its way.
     route : {"auto", "dense", "cholesky", "woodbury"}
         "auto" takes the cheapest, by a count of operations.
     """
@@ -86,6 +87,7 @@ class SmoothCombinations:
         self.ridge = ridge
         self.route = route
         self._X = features.astype(np.float64, copy=False)
+        self._rng = rng
         self._start = rng.standard_normal(features.shape[1])
 
     def total_roughness(self, Z: FloatArray) -> float:
@@ -166,6 +168,7 @@ class SmoothCombinations:
             v0=self._start,
             ncv=min(m, max(20, 4 * count)),
             tol=_TOL,
+            **draws(self._rng),
         )
         return np.asarray(Y[:, np.argsort(values, kind="stable")])
 

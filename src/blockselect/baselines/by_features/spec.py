@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator
 
 from blockselect._sklearn import Interval, StrOptions
 from blockselect.arrays import Features, FloatArray, Sparse
@@ -15,6 +15,7 @@ from blockselect.base import ScoreSelector, generator_from
 from blockselect.baselines._solvers.laplacian_forms import LaplacianForms, laplacian_forms
 from blockselect.baselines.constraints import AT_LEAST_ONE, NON_NEGATIVE, POSITIVE
 from blockselect.baselines.criterion import FeatureGuidedSelector, scores_where_defined
+from blockselect.eigenvectors import lanczos
 from blockselect.errors import ParameterError
 from blockselect.graphs.affinity import RadialAffinity, neighbour_affinity, radial_affinity
 
@@ -191,10 +192,7 @@ def _leading_eigenpairs(
     if n > max(_SMALL, count + 1):
         n_held = min(n, _N_LANCZOS + 2 * count)
         try:
-            values, vectors = eigsh(
-                operator, k=count, which="LA", ncv=n_held, maxiter=_RESTARTS, v0=rng.standard_normal(n)
-            )
-            return values, vectors
+            return lanczos(operator, count, which="largest", rng=rng, restarts=_RESTARTS, n_held=n_held)
         except ArpackNoConvergence as error:
             dense_bytes = 32 * n**2  # the matrix, and what is made on the way to its eigenvectors
             if dense_bytes > memory_limit:
