@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
+from sklearn.cluster import KMeans
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from blockselect import check_attributed_graph
+from blockselect.report import explained
 from blockselect.report.explained import enough, explained_by_size, sizes_to_try
 
 LABELS = np.repeat([0, 1, 2], 20)
@@ -45,6 +48,20 @@ def test_one_feature_explains_what_its_two_groups_do(network):
     (first, *_) = explained_by_size(network, LABELS, np.arange(3), 3)
     slow = [slow_information(network.adjacency, labels) for labels in (LABELS > 0, LABELS)]
     assert_allclose(first["share"], slow[0] / slow[1])
+
+
+def test_clusters_are_found_by_one_thread_as_sums_over_more_come_in_any_order(network, monkeypatch):
+    threads = set()
+
+    class Watched(KMeans):
+        def fit_predict(self, rows):
+            threads.update(pool["num_threads"] for pool in threadpool_info())
+            return super().fit_predict(rows)
+
+    monkeypatch.setattr(explained, "KMeans", Watched)
+    with threadpool_limits(limits=2):
+        explained_by_size(network, LABELS, np.arange(3), 3)
+    assert threads == {1}
 
 
 def test_noise_explains_little_and_fewer_features_may_be_enough(network):

@@ -11,6 +11,7 @@ from sklearn.cluster import KMeans, MiniBatchKMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from blockselect.arrays import Features, IntArray
+from blockselect.blockmodels.embedding import one_thread
 from blockselect.evaluation.explained_links import links_explained
 from blockselect.evaluation.selected_rows import unit_rows
 from blockselect.graphs.attributed import AttributedGraph
@@ -79,7 +80,7 @@ def _clusters(rows: Features, n_clusters: int) -> IntArray:
     """Clusters of rows of unit length, whatever the unit of the features was: rounding must not break ties."""
     kind = KMeans if rows.shape[0] <= _LARGE else MiniBatchKMeans
     rows = round(rows, _DIGITS) if sparse.issparse(rows) else rows.round(_DIGITS)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), one_thread():  # sums over threads arrive in any order: one thread, one result
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different rows than clusters: fewer clusters
         found: IntArray = kind(n_clusters, n_init=_STARTS, random_state=0).fit_predict(rows)
     return np.unique(found, return_inverse=True)[1]
