@@ -50,6 +50,39 @@ def test_neighbours_after_a_principal_component_analysis_are_noticed(n_component
     assert ("of standardised features" in measure) == standardised
 
 
+def test_neighbours_after_logarithms_and_principal_components_are_noticed_as_cells_are_often_linked():
+    rng = np.random.default_rng(0)
+    kinds, depth = np.exp(rng.normal(-0.5, 1, size=(5, 300))), np.exp(rng.normal(0, 0.5, size=(400, 1)))
+    counts = rng.poisson(depth * kinds[np.arange(400) % 5]).astype(float)
+    logs = np.log1p(counts / counts.sum(axis=1, keepdims=True) * np.median(counts.sum(axis=1)))
+    made = kneighbors_graph(PCA(30, random_state=0).fit_transform(StandardScaler().fit_transform(logs)), 15)
+    for features in (counts, sparse.csr_array(counts)):
+        measure, share = most_similar_share(check_attributed_graph(features, made.maximum(made.T)))
+        assert share > 0.6  # .5 by the counts themselves
+        assert measure.endswith("principal components of standardised logarithms")
+
+
+def test_neighbours_in_a_plane_are_noticed():
+    features = values(300)
+    made = kneighbors_graph(PCA(2, random_state=0).fit_transform(features), 8)
+    assert most_similar_share(check_attributed_graph(features, made.maximum(made.T)))[1] > 0.5
+
+
+def test_neighbours_are_noticed_where_all_are_those_of_a_few_nodes():
+    """Nodes with few features are near everybody: nearly every link has a hub at one end."""
+    presence = (np.random.default_rng(0).random((400, 150)) < 0.1).astype(float)
+    made = kneighbors_graph(presence, 40)
+    graph = check_attributed_graph(presence, made.maximum(made.T))
+    assert (np.diff(graph.adjacency.indptr) > 200).any()
+    assert most_similar_share(graph)[1] > 0.5
+
+
+def test_hubs_alone_say_nothing():
+    star = np.zeros((9, 9))
+    star[0, 1:] = 1
+    assert most_similar_share(check_attributed_graph(values(9), star))[1] < 0.5
+
+
 def test_sparse_presence_is_read_too():
     cora = load_cora()
     graph = check_attributed_graph(cora.features, nearest_neighbour_graph(cora.features, 5))
