@@ -1,11 +1,11 @@
 """Is the stated stability the share of resampled graphs on which a feature is selected again?
 
-    python -m benchmarks.calibration [--new] [--only WORDS] [--again 20] [--save]
+    python -m benchmarks.calibration [--new] [--draws 1] [--only WORDS] [--again 20] [--save]
 
 `selection_stability` of a fit, beside fits from scratch to further resampled graphs. Networks: those on which the
 estimate was built (planted ones of several kinds, and Cora), or with `--new` others, of the panel of discoveries, that
-it has not seen. One Markdown table by network for the selected features, and one by stated stability. `--save` stores
-the first as docs/benchmarks/stability.csv.
+it has not seen, `--draws` of each kind. One Markdown table by network for the selected features, and one by stated
+stability. `--save` stores the first as docs/benchmarks/stability.csv.
 """
 
 from __future__ import annotations
@@ -65,23 +65,23 @@ class Calibration(NamedTuple):
     selected: Any  # (m,) bool
 
 
-def cases() -> Iterator[Case]:
+def cases() -> Iterator[list[Case]]:
     """Those on which the estimate was built."""
     for seed, (name, kind) in enumerate(KINDS.items(), start=100):
         n_blocks, rest = kind["n_blocks"], {key: value for key, value in kind.items() if key != "n_blocks"}
         planted = make_attributed_blocks(
             250, n_blocks, n_informative=20, n_redundant=0, n_noise=80, random_state=seed, **rest
         )
-        yield Case(name, planted.features, planted.adjacency, 20)
+        yield [Case(name, planted.features, planted.adjacency, 20)]
     cora = load_cora()
-    yield Case("Cora", cora.features, cora.adjacency, 64)
+    yield [Case("Cora", cora.features, cora.adjacency, 64)]
 
 
-def new_cases() -> Iterator[Case]:
-    """Others, drawn with seeds of their own."""
-    for name in NEW:
-        truth = draw(SCENARIOS[name], np.random.default_rng([9001, NEW.index(name)]))
-        yield Case(name, truth.features, truth.adjacency, 20)
+def new_cases(n_draws: int) -> Iterator[list[Case]]:
+    """Others, drawn with seeds of their own, so many of each kind."""
+    for place, name in enumerate(NEW):
+        drawn = (draw(SCENARIOS[name], np.random.default_rng([9001, place, number])) for number in range(n_draws))
+        yield [Case(name, truth.features, truth.adjacency, 20) for truth in drawn]
 
 
 def calibrate(case: Case, n_again: int) -> Calibration:
@@ -99,6 +99,7 @@ def calibrate(case: Case, n_again: int) -> Calibration:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--new", action="store_true", help="networks that the estimate has not seen")
+    parser.add_argument("--draws", type=int, default=1, help="new networks of each kind")
     parser.add_argument("--only", default="", help="networks whose name has these words")
     parser.add_argument("--again", type=int, default=20, help="further graphs of each network")
     parser.add_argument("--save", action="store_true", help="store the table by network")
@@ -106,17 +107,26 @@ def main() -> None:
     warnings.simplefilter("ignore")
     found, rows = [], []
     print("| network | selected: stated | seen |\n|---|---|---|")
-    for case in new_cases() if options.new else cases():
-        if options.only not in case.name:
+    for alike in new_cases(options.draws) if options.new else cases():
+        name = alike[0].name
+        if options.only not in name:
             continue
-        one = calibrate(case, options.again)
-        found.append(one)
-        stated, seen = (float(part[one.selected].mean()) for part in (one.stated, one.seen))
-        rows.append((case.name, options.new, options.again, round(stated, 3), round(seen, 3)))
-        print(f"| {case.name} | {stated:.2f} | {seen:.2f} |", flush=True)
+        each = [calibrate(case, options.again) for case in alike]
+        found += each
+        means = np.array([[part[one.selected].mean() for part in (one.stated, one.seen)] for one in each])
+        rows.append((name, options.new, len(each), options.again, *means.mean(axis=0).round(3), _error(means)))
+        print(f"| {name} | {rows[-1][-3]:.2f} | {rows[-1][-2]:.2f} |", flush=True)
     _print_all(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
     if options.save:
-        _save(pd.DataFrame(rows, columns=["network", "new", "further_graphs", "stated", "seen"]))
+        columns = ["network", "new", "networks", "further_graphs", "stated", "seen", "error_of_difference"]
+        _save(pd.DataFrame(rows, columns=columns))
+
+
+def _error(means: Any) -> float:
+    """Standard error of the mean difference of stated and seen over networks; nan of one."""
+    if len(means) < 2:
+        return float("nan")
+    return round(float(np.std(means[:, 0] - means[:, 1], ddof=1) / np.sqrt(len(means))), 3)
 
 
 def _print_all(stated: Any, seen: Any, selected: Any) -> None:

@@ -8,6 +8,7 @@ import json
 import platform
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
 from numpy.testing import assert_allclose
@@ -111,6 +112,23 @@ def test_the_selected_features_are_saved_in_the_format_they_came_in(run, network
     assert list(rows[0]) == ["id", *(network.names[column] for column in chosen)]
     values = [[float(row[network.names[column]]) for column in chosen] for row in rows]
     assert_allclose(values, network.graph.features.toarray()[:, chosen])
+
+
+@pytest.mark.parametrize(("of_features", "of_links"), [(1e-3, 1), (1e3, 1e6), (1e-6, 1e-6)])
+def test_the_unit_in_which_a_file_gives_its_numbers_does_not_matter(
+    run, network, folder, tmp_path, of_features, of_links
+):
+    features, links = pd.read_csv(network.features, index_col=0), pd.read_csv(network.edges)
+    (features * of_features).to_csv(tmp_path / "features.csv")
+    links.assign(weight=float(of_links)).to_csv(tmp_path / "edges.csv", index=False)
+    files = ("--features", tmp_path / "features.csv", "--graph", tmp_path / "edges.csv")
+    result = run("select", *files, *QUICK, "--out", tmp_path / "scaled")
+    assert result.exit_code == 0, result.stderr
+    before, after = (table(one / "scores.csv") for one in (folder, tmp_path / "scaled"))
+    for column in ("feature", "rank", "selected"):
+        assert [row[column] for row in after] == [row[column] for row in before]
+    for column in ("score", "stability"):
+        assert_allclose([float(row[column]) for row in after], [float(row[column]) for row in before], atol=1e-8)
 
 
 def test_run_record_holds_settings_versions_and_hashes(folder, selector, network):

@@ -244,6 +244,19 @@ def test_features_that_follow_how_many_a_node_has_are_no_discoveries(power):
     assert found > 0.3
 
 
+def test_features_of_hubs_are_discoveries_where_most_features_do_not_follow_degrees():
+    rng = np.random.default_rng(0)
+    pull = np.minimum(rng.pareto(1.5, 300) + 1, 20.0)
+    upper = np.triu(rng.random((300, 300)) < np.minimum(6 * np.outer(pull, pull) / pull.mean() ** 2 / 300, 1), 1)
+    adjacency = (upper | upper.T).astype(float)
+    degrees = adjacency.sum(axis=0) + 1
+    of_hubs = rng.random((300, 20)) < np.minimum(0.2 * degrees / degrees.mean(), 1)[:, None]
+    features = np.column_stack([of_hubs, rng.random((300, 60)) < 0.1]).astype(float)
+    support = discover_features(features, adjacency=adjacency, n_blocks=3, n_candidates=4, random_state=0).support
+    assert support[:20].mean() > 0.3
+    assert support[20:].mean() < 0.1
+
+
 def test_isolated_nodes_change_nothing(network):
     """Beside n others a fifth were isolated and empty: three of four discoveries were false."""
     features = np.vstack([network.features.toarray(), np.zeros((50, 52))])

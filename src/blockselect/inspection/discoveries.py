@@ -56,6 +56,7 @@ def discover_features(
     matching of features and nodes, which is exchangeable under the null: features that have nothing to do with the
     graph, however much they have to do with one another, look the same after the nodes are permuted. How many features
     a node has is taken as given: a feature that only follows that is no discovery, even where hubs have more of all.
+    One that hubs have while most other features do not follow degrees is a discovery: degrees are part of the graph.
 
     Parameters
     ----------
