@@ -236,3 +236,22 @@ def test_tfloat32_stays_close_and_leaves_torch_as_it_was(problem):
     )
     assert_allclose(theirs.scores, ours.scores, atol=2e-2)
     assert torch.backends.cuda.matmul.allow_tf32 == before
+
+
+def test_a_compilation_that_fails_once_it_has_worked_is_tried_again_for_other_shapes(monkeypatch):
+    tried, seen = [], []
+
+    def compile_but_for(function, **settings):
+        def run(argument):
+            tried.append(argument)
+            if argument == 2:
+                raise RuntimeError("no room for this shape")
+            function(argument)
+
+        return run
+
+    monkeypatch.setattr(torch, "compile", compile_but_for)
+    run = cuda.Compiled(seen.append)
+    for argument in (1, 2, 3):
+        run(argument)
+    assert seen == tried == [1, 2, 3]

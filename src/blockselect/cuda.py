@@ -37,9 +37,9 @@ def replayed(iteration: Callable[[], None], like: Array, *, warm: bool = False) 
     if not on_cuda(like):
         yield iteration
         return
-    import torch
+    import torch  # pragma: no cover (on CUDA devices alone)
 
-    with _one_at_a_time, torch.cuda.device(like.device):
+    with _one_at_a_time, torch.cuda.device(like.device):  # pragma: no cover (on CUDA devices alone)
         outside, inside = torch.cuda.current_stream(), _stream(like.device)
         inside.wait_stream(outside)
         with torch.cuda.stream(inside), float32_products(like, tfloat32=False):
@@ -69,7 +69,7 @@ class Replay:
             return self._iteration
 
 
-def _capture(iteration: Callable[[], None]) -> Callable[[], None]:
+def _capture(iteration: Callable[[], None]) -> Callable[[], None]:  # pragma: no cover (on CUDA devices alone)
     """A function that replays what the iteration launches. Capturing launches nothing."""
     import torch
 
@@ -87,7 +87,7 @@ def _capture(iteration: Callable[[], None]) -> Callable[[], None]:
 
 
 @cache
-def _stream(device: Any) -> Any:
+def _stream(device: Any) -> Any:  # pragma: no cover (on CUDA devices alone)
     """One stream for all captures: the default one cannot be captured, and each has a workspace of its own."""
     import torch
 
@@ -98,7 +98,7 @@ _kept_graphs: list[Any] = []
 
 
 @cache
-def _memory_pool(device_index: int) -> Any:
+def _memory_pool(device_index: int) -> Any:  # pragma: no cover (on CUDA devices alone)
     """Memory that graphs share: they run one after another. A graph of nothing much keeps it alive between them."""
     import torch
 

@@ -22,6 +22,7 @@ from blockselect.bmgufs.gram_squared import (
     rough_gram_squared,
     sparse_bytes,
 )
+from blockselect.bmgufs.low_rank_gram import LowRankGramSquared
 from blockselect.errors import ParameterError
 from blockselect.graphs.row_chunks import RowChunks
 
@@ -110,8 +111,8 @@ def test_a_rough_form_is_taken_only_where_its_error_is_small(monkeypatch):
     monkeypatch.setattr(module, "_ROUGH_FROM", 10)
     rng = np.random.default_rng(0)
     few_kinds = rng.random((200, 3)) @ rng.random((3, 60))
-    assert rough_gram_squared(few_kinds).form == "low rank"
-    assert rough_gram_squared(np.eye(60)).form == "dense"
+    assert isinstance(rough_gram_squared(few_kinds), LowRankGramSquared)
+    assert isinstance(rough_gram_squared(np.eye(60)), DenseGramSquared)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -337,3 +338,19 @@ def test_a_rough_form_is_tried_from_two_thousand_nodes_and_features(monkeypatch,
     for name, result in made.items():
         monkeypatch.setattr(module, name, lambda *given, result=result, **options: result)
     assert rough_gram_squared(np.broadcast_to(np.zeros(1), (n_nodes, 3000))).form == form
+
+
+def test_free_memory_is_guessed_where_the_kernel_does_not_say(monkeypatch):
+    available = module.free_memory()
+
+    def silent(*names):
+        raise OSError
+
+    monkeypatch.setattr(module.Path, "read_text", silent)
+    half = module.free_memory()
+    assert half > 0
+    assert available < 2 * half * 1.01  # no more is available than there is
+    monkeypatch.setattr(module.Path, "read_text", lambda path: "MemTotal: 1 kB")
+    assert module.free_memory() == half
+    monkeypatch.delattr(module.os, "sysconf")  # as on Windows
+    assert module.free_memory() == 2**32

@@ -121,3 +121,20 @@ def test_the_error_is_that_of_64_evenly_spread_features():
     assert low_rank_error(Y, module.LowRankGramSquared(np.zeros((127, 1)), every_second.astype(float))) == 0
     assert low_rank_error(Y, module.LowRankGramSquared(np.zeros((127, 1)), 1.0 - every_second)) == pytest.approx(1)
     assert low_rank_error(0 * Y, module.LowRankGramSquared(np.zeros((127, 1)), np.zeros(127))) == 0
+
+
+@pytest.mark.parametrize(
+    ("n_groups", "ranks", "taken"), [(3, (2, 4, 16), 3), (14, (2, 4, 16), 14), (100, (2, 4, 6), 4)]
+)
+def test_the_rank_grows_where_that_lowers_the_error(monkeypatch, n_groups, ranks, taken):
+    """Of features in so many equal groups; where there are far more than ranks, a few more gain next to nothing."""
+    monkeypatch.setattr(module, "RANKS", ranks)
+    Y = np.kron(np.eye(n_groups), np.ones((2, 200 // n_groups)))
+    assert low_rank_gram_squared(Y).values.shape[1] == taken
+
+
+def test_no_larger_rank_is_tried_where_the_first_is_good_enough(monkeypatch):
+    monkeypatch.setattr(module, "RANKS", (2, 4, 16))
+    rng = np.random.default_rng(0)
+    nearly = rng.random((60, 3)) @ rng.random((3, 40)) + 1e-3 * rng.random((60, 40))
+    assert low_rank_gram_squared(nearly).values.shape[1] == 4

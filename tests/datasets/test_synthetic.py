@@ -289,3 +289,8 @@ def test_any_network_is_sound_and_its_seed_repeats_it(n_nodes, n_blocks, structu
 def test_errors_say_what_came_and_what_to_do(parameters, message):
     with pytest.raises(ValueError, match=message):
         make_attributed_blocks(**parameters, random_state=0)
+
+
+def test_a_seed_that_is_none_is_refused():
+    with pytest.raises(ValueError, match=r"random_state is -1; expected a whole number from 0 on, a Generator or None"):
+        make_attributed_blocks(random_state=-1)

@@ -13,6 +13,7 @@ import time
 
 import pytest
 
+from blockselect.evaluation import process
 from blockselect.evaluation.process import CallError, Measured, measure_in_fresh_process, peak_memory
 
 
@@ -98,3 +99,21 @@ def test_ctrl_c_that_another_thread_receives_stops_it_too(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         in_python(f"{began} or __import__('time').sleep(8) or {ended}")
     assert not (tmp_path / "ended").exists()
+
+
+@pytest.mark.skipif(peak_memory() is None, reason="the system does not report it")
+def test_peak_memory_is_asked_for_in_every_way_there_is(monkeypatch, tmp_path):
+    held = peak_memory()
+    monkeypatch.setattr(process, "STATUS", tmp_path / "none")
+    assert peak_memory() == pytest.approx(held, rel=0.2)
+    monkeypatch.setitem(sys.modules, "resource", None)  # as on Windows
+    assert peak_memory() is None
+
+
+def test_a_process_that_cannot_be_started_is_an_error_of_the_call(monkeypatch):
+    def full(started):
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(multiprocessing.get_context("spawn").Process, "_Popen", staticmethod(full))
+    with pytest.raises(CallError, match=r"no process could be started for it .*temporarily unavailable.*; end others"):
+        measure_in_fresh_process(len, "abc")

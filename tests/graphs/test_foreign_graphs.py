@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from blockselect import BlockModelSelector, as_adjacency, check_attributed_graph, find_block_models
+from blockselect import BlockModelSelector, as_adjacency, check_attributed_graph, find_block_models, make_selector
 from blockselect.graphs.convert import without_direction
 
 networkx = pytest.importorskip("networkx")
@@ -153,6 +153,9 @@ CARELESS = {
         r"no graph obsp\['connectivities'\]; build one first: scanpy\.pp\.neighbors"),
     "a dict": (np.eye(4), lambda: {0: [1]}, r"type dict, which is no graph.*networkx\.from_dict_of_lists"),
     "a path": (np.eye(4), lambda: "graph.csv", r"type str.*read_graph\(path\)"),
+    "ragged": (np.eye(4), lambda: [[0, 1], [1]], r"adjacency is no matrix .*give every row as many entries"),
+    "neither square nor pairs": (np.eye(4), lambda: np.ones((3, 4), dtype=int), r"adjacency has shape \(3, 4\)"),
+    "one dimension, sparse": (np.eye(4), lambda: sparse.coo_array(np.ones(4)), r"adjacency has 1 dimension\(s\)"),
     "something else": (np.eye(4), object, r"pass a SciPy or NumPy matrix, an edge table"),
 }  # fmt: skip
 
@@ -185,3 +188,26 @@ def test_a_selector_takes_a_graph_of_networkx_and_a_string_key_of_anndata():
         assert BlockModelSelector(2, **settings).fit(cells).graph_source_ == "features"
     with pytest.raises(ValueError, match=r"no graph obsp\['nothing'\]; choose one of \['connectivities'\]"):
         BlockModelSelector(2, **settings).fit(cells, adjacency="nothing")
+
+
+def test_whatever_becomes_an_array_is_a_matrix():
+    class Labelled:  # as an array of another library
+        def __array__(self, dtype=None, copy=None):
+            return EXPECTED
+
+    assert_array_equal(as_adjacency(Labelled()).toarray(), EXPECTED)
+
+
+def test_transform_takes_an_anndata_of_the_same_genes_alone():
+    cells = Cells(X=np.eye(4) + 1, obs_names=pd.Index(NAMES), var_names=pd.Index(list("wxyz")), layers={}, obsp={})
+    selector = make_selector("variance", 2).fit(cells)
+    assert selector.transform(cells).shape == (4, 2)
+    cells.var_names = pd.Index(list("abcd"))
+    with pytest.raises(ValueError, match="other var_names than that of the fit; pass one with the same genes"):
+        selector.transform(cells)
+
+
+def test_the_key_of_a_graph_may_stand_beside_an_anndata():
+    cells = Cells(X=np.eye(4), obs_names=pd.Index(NAMES), var_names=pd.Index(list("wxyz")), layers={}, obsp={})
+    cells.obsp["links"] = sparse.csr_matrix(EXPECTED)
+    assert_array_equal(check_attributed_graph(cells, "links").adjacency.toarray(), EXPECTED)

@@ -21,6 +21,7 @@ def test_numbers_of_any_kind_become_float64():
         ([1, "a"], r"x holds 'a' at position 1, which is no number; give numbers\."),
         ([[1, 2], [None, object]], r"x holds None at row 1, column 0, which is no number"),
         ([[1, 2], [3]], r"x (is no array of numbers|holds \[1, 2\] at position 0)"),
+        ([np.ones((2, 2)), np.ones((2, 3))], r"x is no array of numbers .*give every row as many"),
         ([1, 1j], r"x holds 1j at position 1, which is no number"),
         (np.array([1, 1j]), r"x is of type complex128; give real numbers\."),
         (np.array(["2020-01-01"], dtype="datetime64[D]"), r"x is of type datetime64\[D\]; give real numbers"),

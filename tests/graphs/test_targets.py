@@ -45,6 +45,7 @@ TARGETS = {
     "names": list("ababab"),
     "column": np.arange(N)[:, None],
     "two targets": np.zeros((N, 2)),
+    "three targets": np.arange(3 * N).reshape(N, 3),
     "two classes": np.array([[0, 1]] * N),
     "series": pd.Series(range(N)),
     "frame": pd.DataFrame({"a": range(N)}),

@@ -79,3 +79,15 @@ def test_scores_of_a_set_are_dots_with_the_selected_filled(summary):
 def test_columns_of_the_portfolio_are_named_in_words():
     names = [page_parts.column_title(name) for name in ("guide", "explained_8", "standard_error")]
     assert names == ["guide", "explained, 8 clusters", "standard error"]
+
+
+def test_profiles_that_hardly_differ_are_said_to_do_so(summary):
+    assert page_parts.densities(summary)["furthest"].startswith("the features tie block ")
+    same = {**summary["blocks"], "induced_profile": summary["blocks"]["target_profile"]}
+    assert page_parts.densities({**summary, "blocks": same})["furthest"] == "they hardly differ"
+
+
+def test_a_single_score_or_none_above_zero_makes_no_curve(summary):
+    assert page_parts.score_curve(summary) is not None
+    assert page_parts.score_curve({**summary, "scores": [0.0] * len(summary["scores"])}) is None
+    assert page_parts.score_curve({**summary, "scores": [1.0], "selected": summary["selected"][:1]}) is None

@@ -7,6 +7,7 @@ import pytest
 
 import blockselect
 from blockselect import BMGUFS, BlockModelSelector, Descent
+from blockselect.report import provenance
 from blockselect.report.provenance import package_versions, python_to_repeat, settings_table
 
 SELECTORS = [
@@ -40,3 +41,15 @@ def test_versions_begin_with_our_own():
     versions = package_versions()
     assert next(iter(versions.items())) == ("blockselect", blockselect.__version__)
     assert versions["numpy"] == np.__version__
+
+
+def test_an_extra_that_is_not_installed_has_no_version(monkeypatch):
+    def without_matplotlib(package):
+        if package == "matplotlib":
+            raise provenance.PackageNotFoundError(package)
+        return "1.0"
+
+    monkeypatch.setattr(provenance, "version", without_matplotlib)
+    versions = package_versions()
+    assert "matplotlib" not in versions
+    assert versions["numpy"] == "1.0"

@@ -72,3 +72,20 @@ def test_the_strongest_are_those_with_the_highest_scores_in_whatever_order_they_
     rows = [{**row, "name": name, "score": score} for row, name, score in named]
     text = sentences.which_features({**summary, "selected": rows})
     assert re.sub("[\u2068\u2069]", "", text).startswith("The strongest are b, d and c;")
+
+
+def test_what_the_selected_leave_out_is_stated(summary):
+    whole = {**summary, "counts": {**summary["counts"], "nodes_without_selected_features": 0}}
+    assert sentences.lead(whole, DETAILS)[2].endswith("; every node has at least one of the selected features.")
+    one = {**summary, "counts": {**summary["counts"], "nodes_without_selected_features": 1}}
+    assert sentences.lead(one, DETAILS)[2].endswith(
+        "; 1 node has none of the selected features (1.3 %), so these say nothing about it."
+    )
+
+
+def test_no_agreement_is_claimed_where_it_cannot_be_measured(summary):
+    k = summary["blocks"]["count"]
+    even = {**summary, "blocks": {**summary["blocks"], "induced_profile": [[1 / k] * k] * k}}
+    assert sentences.agreement(even) is None
+    assert sentences.does_it_fit(even).endswith(" of the links stay within a block.")
+    assert "The features repeat how blocks connect" in sentences.does_it_fit(summary)

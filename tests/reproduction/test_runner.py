@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 from types import SimpleNamespace
 
 import pytest
 
-from blockselect.reproduction.agenda import collect
+from blockselect.reproduction.agenda import Agenda, collect
 from blockselect.reproduction.runner import run_experiments
 from blockselect.reproduction.store import Store
 from blockselect.reproduction.trial import Trial
@@ -95,3 +97,30 @@ def test_rows_come_in_the_order_of_the_trials_however_they_ended(store):
     numbers = [row["number"] for row in collect(CHAIN, None, store)]
     assert numbers[:5] == [0, 1, 2, 3, 4]
     assert sorted(numbers[5:]) == [100, 101, 104, 116]
+
+
+def test_trials_may_run_in_a_thread_of_their_own(store):
+    """Where Python allows no change of what a signal does."""
+    thread = threading.Thread(target=run_experiments, args=([CHAIN], None, store))
+    thread.start()
+    thread.join()
+    assert len(collect(CHAIN, None, store)) == 9
+
+
+def test_a_cluster_without_dask_says_what_it_needs(store, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ImportError, match=r"a Dask cluster needs Dask; .*'blockselect\[dask\]'"):
+        run_experiments([CHAIN], None, store, dask="tcp://127.0.0.1:9")
+
+
+def test_a_trial_that_another_process_stored_meanwhile_is_not_run(store):
+    agenda = Agenda([CHAIN], None, store)
+    handed_out = iter(agenda)
+    first = next(handed_out)
+    for number in range(5):
+        if number != first.settings["number"]:
+            trial = Trial("chain", {"number": number}, square)
+            store.add(trial.key, "chain", [{"number": number, "square": 100}])
+    agenda.keep(first.key, [{"number": first.settings["number"], "square": 100}])
+    assert list(handed_out) == []
+    assert agenda.standing().done == 5

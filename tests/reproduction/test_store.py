@@ -176,11 +176,12 @@ def test_rows_that_were_changed_by_hand_are_refused_and_can_be_run_again(path, e
         assert store.get("07") == [{"number": 7}]
 
 
-def test_marks_that_were_changed_by_hand_are_refused(path):
+@pytest.mark.parametrize("marks", ["[]", "{no JSON"])
+def test_marks_that_were_changed_by_hand_are_refused(path, marks):
     fill(path, 1)
     other = sqlite3.connect(path)
     with other:
-        other.execute("UPDATE meta SET value = '[]'")
+        other.execute("UPDATE meta SET value = ?", (marks,))
     other.close()
     with pytest.raises(StoreError, match=r"marks that were changed by hand; move it away"):
         Store(path, MARKS)

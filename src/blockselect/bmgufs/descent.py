@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
+from itertools import count
 from numbers import Integral, Real
 from typing import Any, TypeAlias
 
@@ -238,7 +239,7 @@ def descend(
     ]
     settings = {name: getattr(solver, name) for name in ("gradient", "smoothing", "step_size", "tol", "max_iter")}
     advance = compiled(_advance) if solver.compile else _advance
-    if solver.dtype == "tfloat32":
+    if solver.dtype == "tfloat32":  # pragma: no cover (on CUDA devices alone)
         gram = in_tfloat32(gram, n_solves=ratio.shape[0] * ratio.shape[1])
 
     def iterate() -> None:
@@ -251,7 +252,7 @@ def descend(
     on_cpu = _on_cpu(state.scores)
     every = 1 if on_cpu else _WINDOW  # to ask a device whether all has settled means to wait for it
     with nullcontext(iterate) if on_cpu else replayed(iterate, state.scores) as next_iteration:
-        for done in range(solver.max_iter + 1):
+        for done in count():
             next_iteration()
             if done == solver.max_iter or (solver.tol > 0 and done % every == 0 and not xp.any(state.running)):
                 break

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
+from inspect import signature
 from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -66,9 +68,9 @@ class DescentSelector(ScoreSelector):
     solver: Descent | None
 
     @staticmethod
+    @abstractmethod
     def _default_solver() -> Descent:
         """The solver that `solver=None` stands for."""
-        return Descent()
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; ``solver__max_iter`` and the like reach into the solver, the default one included."""
@@ -264,9 +266,21 @@ class DescentSelector(ScoreSelector):
         by_labels: Self = clone(self).set_params(block_model=self.block_model.labels)
         return by_labels._scores_on(graph, adjacencies, rngs, report)
 
+    @abstractmethod
     def _advice_for_more(self) -> str:
         """What to change for more non-zero scores, if anything."""
-        return ""
+
+    def _check_combinations(self) -> None:
+        """Refuse a parameter that was set and changes nothing beside the others."""
+        defaults = signature(type(self)).parameters
+        for name, why in self._without_effect().items():
+            value = getattr(self, name)
+            if value is not defaults[name].default and value != defaults[name].default:
+                raise ParameterError(name, f"is {value!r}, which changes nothing: {why}; leave one of them out.")
+
+    @abstractmethod
+    def _without_effect(self) -> dict[str, str]:
+        """Parameters that change nothing beside the other settings, and why."""
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -11,7 +11,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from blockselect.cli.failure import Failure
 from blockselect.cli.inputs import NetworkInput
 from blockselect.cli.record import json_bytes, settings_record, versions
 from blockselect.cli.terminal import printable
@@ -38,8 +37,7 @@ class Task:
 def n_classes(network: NetworkInput) -> int:
     """How many classes the nodes have, by which methods are compared."""
     classes = network.graph.classes
-    if classes is None:
-        raise Failure(f"{network.title} has no classes, by which methods are compared; choose another data set.")
+    assert classes is not None  # files without them are refused before, and every data set has them
     return len(set(classes.tolist()))
 
 

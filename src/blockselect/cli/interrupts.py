@@ -9,7 +9,7 @@ from types import FrameType
 
 MESSAGES: dict[int, str] = {signal.SIGINT: "interrupted.", signal.SIGTERM: "terminated."}
 """Signal → what is said of it."""
-if hasattr(signal, "SIGHUP"):  # not on Windows
+if hasattr(signal, "SIGHUP"):  # pragma: no branch (not on Windows)
     MESSAGES[signal.SIGHUP] = "hung up."
 
 

@@ -96,8 +96,6 @@ def show_written(folder: Path, files: Iterable[str], *, verbose: bool) -> None:
 
 def _blocks(summary: dict[str, Any]) -> str:
     count = summary["blocks"]["count"]
-    if summary["blocks"]["given"]:
-        return f"The nodes are in the {count} blocks that you gave."
     blocks = f"{count} block{'' if count == 1 else 's'} of nodes that link alike"
     automatic = ", as many as links and features show" if summary["blocks"]["automatic"] else ""
     small = len(summary["blocks"]["small"])

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +48,7 @@ def measure_in_fresh_process(function: Callable[..., Any], *arguments: Any) -> M
     began = False
     try:
         with _interrupts_wait():
-            process.start()
+            _start(process)
         theirs.close()
         began = ours.recv()
         ours.send((function, arguments))  # not with the process: where that dies early, its start would wait for ever
@@ -67,6 +68,13 @@ def measure_in_fresh_process(function: Callable[..., Any], *arguments: Any) -> M
     return answer  # type: ignore[no-any-return]
 
 
+def _start(process: BaseProcess) -> None:
+    try:
+        process.start()
+    except OSError as error:  # too many processes, or no memory for one more
+        raise CallError(f"no process could be started for it ({error}); end others, and try again.") from error
+
+
 def peak_memory() -> int | None:
     """Bytes that this process held at most so far."""
     if STATUS.exists():  # ru_maxrss of a new process begins at what its parent held when it started it
@@ -80,7 +88,7 @@ def peak_memory() -> int | None:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
-def _answer(connection: Connection) -> None:
+def _answer(connection: Connection) -> None:  # pragma: no cover (its process is killed once it has answered)
     connection.send(True)
     function, arguments = connection.recv()
     base = peak_memory()
@@ -97,7 +105,7 @@ def _answer(connection: Connection) -> None:
 @contextmanager
 def _interrupts_wait() -> Iterator[None]:
     """Hold Ctrl-C back while a process starts; the new one never sees it: whoever waits for it stops it."""
-    if not hasattr(signal, "pthread_sigmask"):
+    if not hasattr(signal, "pthread_sigmask"):  # pragma: no cover (Windows)
         yield
         return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})

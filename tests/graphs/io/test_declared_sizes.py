@@ -93,3 +93,19 @@ def test_headers_of_both_versions_are_read():
         np.lib.format.write_array(file, np.zeros((2, 3)), version=version)
         file.seek(0)
         assert read_array_header(file) == ((2, 3), np.dtype("f8"))
+
+
+def test_a_negative_shape_is_refused(tmp_path):
+    file = BytesIO()
+    np.lib.format.write_array_header_1_0(file, {"shape": (2, -3), "fortran_order": False, "descr": "<f8"})
+    (tmp_path / "f.npy").write_bytes(file.getvalue() + bytes(48))
+    with pytest.raises(ValueError, match=r"f\.npy could not be read: its array declares the shape \(2, -3\)"):
+        read_features(tmp_path / "f.npy")
+
+
+def test_other_files_in_an_archive_are_no_arrays(tmp_path):
+    np.savez(tmp_path / "f.npz", np.eye(3))
+    with zipfile.ZipFile(tmp_path / "f.npz", "a") as archive:
+        archive.writestr("readme.txt", "made by hand")
+    with pytest.raises(ValueError, match=r"it holds 2 arrays .*readme\.txt.* exactly one can be the matrix"):
+        read_features(tmp_path / "f.npz")

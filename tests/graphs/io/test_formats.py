@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -239,3 +241,47 @@ def test_what_unpacks_to_far_more_than_data_do_is_refused(tmp_path, monkeypatch)
     (tmp_path / "f.csv.gz").write_bytes(gzip.compress(b"id,a\n" + b"x,1\n" * 10**6))
     with pytest.raises(ValueError, match=r"could not be unpacked: it unpacks to more than"):
         read_features(tmp_path / "f.csv.gz")
+
+
+def test_numbers_alone_bring_no_ids(tmp_path):
+    FRAME.reset_index(drop=True).to_parquet(tmp_path / "f.parquet")
+    table = read_features(tmp_path / "f.parquet")
+    assert table.node_ids is None
+    assert_array_equal(table.matrix, FRAME)
+
+
+def test_whole_numbers_of_many_digits_are_numbers(tmp_path):
+    (tmp_path / "f.csv").write_text(f"id,a\nx,1\ny,{10**25}\n")
+    assert_array_equal(read_features(tmp_path / "f.csv").matrix, [[1], [1e25]])
+
+
+def test_nothing_is_said_where_all_nodes_of_the_links_are_known(tmp_path):
+    TABLES["f.csv"](tmp_path / "f.csv")
+    NETWORKS["e.csv"](tmp_path / "e.csv")
+    graph = read_attributed_graph(tmp_path / "f.csv", tmp_path / "e.csv", unknown_nodes="drop")
+    assert_array_equal(graph.adjacency.toarray(), EXPECTED)
+
+
+class Cells:
+    """What is read of an AnnData, so that the test needs no anndata."""
+
+    X, layers = sparse.csr_matrix(FRAME.to_numpy()), {}
+    obs_names, var_names = FRAME.index, FRAME.columns
+    obsp = {"connectivities": sparse.csr_matrix(EXPECTED)}  # noqa: RUF012
+
+
+def test_an_h5ad_file_brings_both_and_knows_its_nodes(tmp_path, monkeypatch):
+    (tmp_path / "cells.h5ad").write_bytes(b"any")
+    monkeypatch.setitem(sys.modules, "anndata", SimpleNamespace(read_h5ad=lambda path: Cells()))
+    graph = read_attributed_graph(tmp_path / "cells.h5ad", tmp_path / "cells.h5ad", unknown_nodes="drop")
+    assert_array_equal(graph.adjacency.toarray(), EXPECTED)
+    assert_array_equal(graph.features.toarray(), FRAME)
+    assert graph.feature_names.tolist() == ["red", "blue"]
+
+
+@pytest.mark.parametrize("read", [read_features, read_graph])
+def test_an_h5ad_file_says_what_it_needs(tmp_path, monkeypatch, read):
+    (tmp_path / "cells.h5ad").write_bytes(b"any")
+    monkeypatch.setitem(sys.modules, "anndata", None)
+    with pytest.raises(ImportError, match=r"an \.h5ad file needs anndata; .*'blockselect\[anndata\]'"):
+        read(tmp_path / "cells.h5ad")

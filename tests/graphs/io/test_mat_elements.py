@@ -72,3 +72,11 @@ def test_a_file_of_version_7_3_is_refused_with_the_way_to_save_it(tmp_path):
     (tmp_path / "f.mat").write_bytes(content[:124] + b"\x00\x02IM" + bytes(384) + b"\x89HDF\r\n\x1a\n")
     with pytest.raises(ValueError, match=r"f.mat is of MATLAB 7.3 \(HDF5\); save it with: save"):
         read_features(tmp_path / "f.mat")
+
+
+def test_matrices_may_not_lie_deep_within_one_another():
+    content = b""
+    for _ in range(mat_elements.DEEPEST + 2):
+        content = struct.pack("<II", mat_elements.MATRIX, len(content)) + content
+    with pytest.raises(ValueError, match="its matrices lie more than 20 deep within one another"):
+        check_mat_file(mat(X=MATRIX)[: mat_elements.HEADER] + content)
