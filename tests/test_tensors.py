@@ -107,3 +107,10 @@ def test_a_cuda_device_beyond_the_last_is_refused(monkeypatch):
     check_device("cuda:0")
     with pytest.raises(ParameterError, match=r"^device is 'cuda:3' but torch sees 1 CUDA device\(s\); choose a lower"):
         check_device("cuda:3")
+
+
+def test_the_cpu_needs_no_torch(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    check_device("cpu")
+    with pytest.raises(ImportError, match=r"device='cuda' needs PyTorch; .*'blockselect\[torch\]'"):
+        check_device("cuda")

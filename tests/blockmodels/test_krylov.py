@@ -79,3 +79,13 @@ def test_eigenvectors_of_a_product_are_the_same_on_cpu_and_device():
     ours, theirs = (leading_eigenvectors(half, sparse.csr_array(half.T), count=6, device=d) for d in ("cpu", PLACE))
     assert_allclose(theirs[0], ours[0])
     assert_allclose(np.abs(np.sum(theirs[1] * ours[1], axis=0)), 1)
+
+
+def test_after_a_bounded_number_of_steps_the_best_so_far_is_given(monkeypatch):
+    monkeypatch.setattr(krylov, "_MAX_STEPS", krylov._STRIDE)
+    eigenvalues = np.linspace(-1, 1, 300)  # no gaps, so that no few steps settle them
+    matrix = symmetric(eigenvalues)
+    values, vectors = leading(matrix, 3)
+    assert_allclose(vectors.T @ vectors, np.eye(3), atol=1e-9)
+    assert_allclose(np.einsum("ij,ij->j", vectors, matrix @ vectors), values, atol=1e-9)  # Rayleigh quotients
+    assert np.abs(values).min() > 0.9

@@ -158,3 +158,16 @@ def test_labels_that_could_be_misread_are_refused(index, ids, message):
     ids = None if ids is None else np.array(ids, dtype=object)
     with pytest.raises(ParameterError, match=f"block_model is a Series.*{message}"):
         labels_by_id(pd.Series([1, 2], index=index), ids)
+
+
+def test_one_block_has_no_other_to_move_to():
+    problem = make_problem(2, n=20, blocks=(1,))
+    model = problem.models[0]
+    moved = model.perturb(sparse.csr_array(problem.A), 0.5, keep_density=True, rng=0)
+    assert_array_equal(moved.labels, model.labels)
+    assert moved.relative_error == pytest.approx(model.relative_error)
+
+
+def test_labels_of_two_dimensions_are_refused():
+    with pytest.raises(ValueError, match=r"block labels have shape \(3, 2\); give one label a node"):
+        BlockModel.from_labels(np.ones((3, 3)), np.zeros((3, 2)))

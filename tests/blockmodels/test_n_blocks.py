@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from blockselect.blockmodels import embedding, n_blocks
 from blockselect.blockmodels.n_blocks import choose_n_blocks
 from made_graphs import cliques, planted, reweighted, symmetric, with_hanging_cliques, with_hubs
 
@@ -178,3 +179,11 @@ def test_a_few_hubs_that_hold_all_links_are_not_set_aside(n_nodes):
     links = np.zeros((n_nodes, n_nodes), dtype=bool)
     links[:4, 4:] = True
     assert choose(symmetric(links)) == 2
+
+
+def test_a_large_graph_is_counted_with_less_precision(monkeypatch):
+    graph = planted(600, 3, 0, mean_degree=12)
+    exact = choose(graph)
+    for module in (n_blocks, embedding):
+        monkeypatch.setattr(module, "LARGE", 300)
+    assert choose(graph) == exact == 3

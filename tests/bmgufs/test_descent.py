@@ -332,3 +332,13 @@ def test_a_piece_holds_as_many_solves_as_fit_whole_models_first(monkeypatch, n_m
         for piece in found:
             solves[piece] += 1
         assert (solves == 1).all()
+
+
+def test_what_only_cuda_has_is_refused_elsewhere():
+    for settings, message in (
+        ({"dtype": "tfloat32"}, "only CUDA devices have"),
+        ({"compile": True}, "on CUDA devices"),
+    ):
+        Descent(**settings).check_device("cuda:1")
+        with pytest.raises(ParameterError, match=message):
+            Descent(**settings).check_device("cpu")

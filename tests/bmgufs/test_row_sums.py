@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from blockselect import BMGUFS, BlockModel, Descent, RowChunks, make_attributed_blocks, selection_stability
@@ -210,3 +210,13 @@ def test_pairs_lengths_and_rows_of_the_gram_matrix_by_hand():
         part = module.gram_rows(features, rows, np.array([1]))
         assert_allclose(part.toarray() if sparse.issparse(part) else part, [[2, 4, 0]])
     assert_allclose(module.pair_counts(sparse.csr_array(Y), rows), [2 + 1, 2, 0])
+
+
+@pytest.mark.parametrize("share", [0.01, 0.5])
+def test_meetings_are_counted_by_pairs_or_by_slabs(share):
+    chosen = np.array([0, 7, 30])
+    present = random_features(3, share, n=80, m=40) > 0
+    block = sparse.csr_array(present.astype(float))
+    assert (block.nnz * module._BY_PAIRS < block.shape[0] * block.shape[1]) == (share == 0.01)
+    counts = module.meeting_counts(block, slice(0, 80), chosen)
+    assert_array_equal(counts.toarray(), present[:, chosen].T.astype(int) @ present)

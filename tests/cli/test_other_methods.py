@@ -81,3 +81,15 @@ def test_names_are_completed():
     assert complete_datasets("cor") == ["cora", "cora-planetoid"]
     assert ("morans-i", "Moran's I") in complete_methods("mo")
     assert complete_methods("nothing") == []
+
+
+def test_what_files_warn_of_is_said_and_no_more_where_quiet(run, network, tmp_path):
+    text = network.edges.read_text()
+    (tmp_path / "edges.csv").write_text(f"{text.rstrip()}\nn0,stranger\n")
+    files = ("--features", network.features, "--graph", tmp_path / "edges.csv", "--unknown-nodes", "drop")
+    result = run("select", *files, "--method", "morans-i", "--top", 5, "--quiet", "--out", tmp_path / "out")
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr == "warning: 1 link(s) of nodes without features are left out.\n"
+    result = run("compare", *files, "--methods", "variance", "--top", 5, "--runs", 1, "--quiet", "--json")
+    assert result.exit_code == 0
+    assert result.stderr == "warning: 1 link(s) of nodes without features are left out.\n"

@@ -14,6 +14,7 @@ import pytest
 
 import blockselect
 from blockselect.cli.commands import COMMANDS, load_command
+from blockselect.cli.extra import advice
 from terminal import interrupt_on_terminal
 
 QUICK = ("--blocks", "3", "--top", "5", "--max-iter", "40")
@@ -192,3 +193,9 @@ def session_of(leader):
         if int(fields[3]) == leader and fields[0] != "Z":
             found[int(status.parent.name)] = int(fields[11]) + int(fields[12])
     return found
+
+
+def test_a_missing_package_that_no_extra_brings_is_not_explained_away():
+    assert advice(ModuleNotFoundError("no rich", name="rich.table")).endswith("pip install 'blockselect[cli]'.")
+    assert advice(ModuleNotFoundError("no numpy", name="numpy")) is None
+    assert advice(ImportError("who knows")) is None

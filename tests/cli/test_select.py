@@ -444,3 +444,12 @@ def test_content_hash_is_of_the_numbers_not_of_how_they_are_held():
     changed.data[0] += 1
     assert hash_matrix(changed) != same
     assert hash_matrix(sparse.csr_array(features[:, ::-1])) != same
+
+
+def test_details_of_the_paper_have_its_sparsity_and_no_voters(run, network, tmp_path):
+    quick = ("--candidates", 2, "--resamples", 0, "--max-iter", 5)
+    result = run("select", *network.options, *PAPER, *quick, "--sparsity", 0.5, "-v", "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.stderr
+    assert "sparsity: 0.5" in result.stdout
+    assert "iterations: 5" in result.stdout
+    assert "guided by" not in result.stdout

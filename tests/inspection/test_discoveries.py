@@ -334,3 +334,13 @@ def test_nodes_of_equal_degree_stand_in_one_group_however_they_are_ordered():
     degrees = np.array([1, 1, 1, 2, 2, 2, 2, 9, 9])
     assert_array_equal(discoveries._thirds(degrees), [0, 0, 0, 1, 1, 1, 1, 2, 2])
     assert_array_equal(discoveries._thirds(np.full(5, 3.0)), np.zeros(5))
+
+
+def test_nothing_is_found_where_no_node_has_both_links_and_features(network):
+    features = np.zeros((230, network.features.shape[1]))
+    features[200:] = network.features[:30].toarray()
+    adjacency = np.zeros((230, 230))
+    adjacency[:200, :200] = network.adjacency.toarray()
+    found = discover_features(features, adjacency=adjacency, n_blocks=3, n_candidates=2, random_state=0)
+    assert not found.support.any()
+    assert (found.p_values == 1).all()

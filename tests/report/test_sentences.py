@@ -79,7 +79,7 @@ def test_what_the_selected_leave_out_is_stated(summary):
     assert sentences.lead(whole, DETAILS)[2].endswith("; every node has at least one of the selected features.")
     one = {**summary, "counts": {**summary["counts"], "nodes_without_selected_features": 1}}
     assert sentences.lead(one, DETAILS)[2].endswith(
-        "; 1 node has none of the selected features (1.3 %), so these say nothing about it."
+        "; 1 node has none of the selected features (1.2 %), so these say nothing about it."
     )
 
 

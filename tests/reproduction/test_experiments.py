@@ -171,3 +171,15 @@ def test_each_clustering_is_listed_once_with_its_features(run):
     table = clustering_table([row for rows in run.rows.values() for row in rows])
     assert not table.duplicated(["dataset", "selection"]).any()
     assert table["n_features"].tolist() == [len(json.loads(text)) for text in table["selected"]]
+
+
+def test_numbers_of_features_whose_trials_failed_are_left_out_of_the_figure(run):
+    rows = run.rows[candidate_quality.NAME]
+    first = min(row["top"] for row in rows if row.get("top"))
+    figures = [
+        candidate_quality.plot(some, run.config) for some in (rows, [row for row in rows if row.get("top") != first])
+    ]
+    whole, part = ({text.get_text() for text in figure.legends[0].get_texts()} for figure in figures)
+    assert part < whole
+    assert len(whole - part) == 1
+    assert str(first) in (whole - part).pop()

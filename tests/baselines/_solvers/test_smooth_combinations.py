@@ -7,6 +7,7 @@ from scipy import sparse
 from scipy.linalg import eigh
 
 from blockselect.baselines._solvers.reweighting import reweight, row_norms
+from blockselect.baselines._solvers import smooth_combinations as module
 from blockselect.baselines._solvers.smooth_combinations import Roughness, SmoothCombinations
 
 ROUTES = ["dense", "cholesky", "woodbury"]
@@ -96,3 +97,12 @@ def test_a_ridge_that_lets_in_combinations_that_are_zero_on_all_nodes_is_refused
     with pytest.raises(ValueError, match=r"zero on all nodes.*the ridge, 0\.1, is too large"):
         combinations(X, roughness, route, penalty=0.1, ridge=0.1).solve(np.ones(200), 8)
     assert combinations(X, roughness, route, penalty=0.1, ridge=1e-4).solve(np.ones(200), 8).shape == (200, 8)
+
+
+def test_too_few_eigenvectors_are_an_error_of_linear_algebra(problem, monkeypatch):
+    """LAPACK gives fewer than asked for where matrices overflow."""
+    X, roughness, weights = problem
+    some = combinations(X, roughness, "dense")
+    monkeypatch.setattr(module, "eigh", lambda *matrices, **options: (np.ones(2), np.ones((X.shape[1], 2))))
+    with pytest.raises(np.linalg.LinAlgError):
+        some.solve(weights, 3)

@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from blockselect import make_attributed_blocks
 from blockselect.base import best_first
+from blockselect.baselines.by_features import ndfs as module
 from blockselect.baselines.by_features.ndfs import NDFS
 from blockselect.graphs.affinity import neighbour_affinity
 from references import ndfs
@@ -177,3 +178,11 @@ def test_the_callers_start_is_not_changed(network):
     before = start.copy()
     NDFS(initial_clusters=start, max_iter=3, tol=0).fit(network.features)
     assert_array_equal(start, before)
+
+
+def test_where_no_step_lowers_the_objective_the_clusters_stay(network, affinity, monkeypatch):
+    monkeypatch.setattr(module, "_HALVINGS", 0)
+    start = some_clusters()
+    selector = NDFS(8, orthogonality=10.0, initial_clusters=start, max_iter=3, tol=1e-9)
+    selector.fit(network.features, affinity=affinity)
+    assert_array_equal(selector.clusters_, start)

@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from blockselect import load_cora, make_attributed_blocks
+from blockselect.baselines.by_network import netfs as module
 from blockselect.baselines.by_network.netfs import CommunityTerm, NetFS
 from references import netfs
 
@@ -190,3 +191,16 @@ def test_a_missing_network_is_an_error(network):
 def test_features_that_never_vary_are_refused(network):
     with pytest.raises(ValueError, match="constant"):
         NetFS(2).fit(np.ones((150, 3)), adjacency=network.adjacency)
+
+
+def test_where_no_step_lowers_the_objective_communities_stay_and_the_next_step_is_safe(monkeypatch):
+    monkeypatch.setattr(module, "_HALVINGS", 1)
+    rng = np.random.default_rng(0)
+    half = sparse.random_array((7, 7), density=0.5, rng=rng)
+    A = sparse.csr_array(half + half.T)
+    term, U, fitted = CommunityTerm(A, 0.7, float(sparse.linalg.norm(A))), rng.random((7, 2)), rng.random((7, 2))
+    stayed, step = term.descend(U, fitted, 1e6)
+    assert_array_equal(stayed, U)
+    assert step == term.safe_step(U)
+    moved, _ = term.descend(U, fitted, step)
+    assert term.value(moved, fitted) < term.value(U, fitted)
