@@ -6,9 +6,10 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 from scipy.linalg import eigh
 
-from blockselect.baselines._solvers.reweighting import reweight, row_norms
 from blockselect.baselines._solvers import smooth_combinations as module
+from blockselect.baselines._solvers.reweighting import reweight, row_norms
 from blockselect.baselines._solvers.smooth_combinations import Roughness, SmoothCombinations
+from blockselect.errors import ParameterError
 
 ROUTES = ["dense", "cholesky", "woodbury"]
 
@@ -99,10 +100,10 @@ def test_a_ridge_that_lets_in_combinations_that_are_zero_on_all_nodes_is_refused
     assert combinations(X, roughness, route, penalty=0.1, ridge=1e-4).solve(np.ones(200), 8).shape == (200, 8)
 
 
-def test_too_few_eigenvectors_are_an_error_of_linear_algebra(problem, monkeypatch):
+def test_too_few_eigenvectors_are_refused_in_words(problem, monkeypatch):
     """LAPACK gives fewer than asked for where matrices overflow."""
     X, roughness, weights = problem
     some = combinations(X, roughness, "dense")
     monkeypatch.setattr(module, "eigh", lambda *matrices, **options: (np.ones(2), np.ones((X.shape[1], 2))))
-    with pytest.raises(np.linalg.LinAlgError):
+    with pytest.raises(ParameterError, match=r"sparsity is 0\.5, which is lost to rounding beside features as large"):
         some.solve(weights, 3)

@@ -183,6 +183,6 @@ def test_the_callers_start_is_not_changed(network):
 def test_where_no_step_lowers_the_objective_the_clusters_stay(network, affinity, monkeypatch):
     monkeypatch.setattr(module, "_HALVINGS", 0)
     start = some_clusters()
-    selector = NDFS(8, orthogonality=10.0, initial_clusters=start, max_iter=3, tol=1e-9)
+    selector = NDFS(8, orthogonality=10.0, initial_clusters=start, max_iter=3, tol=0)
     selector.fit(network.features, affinity=affinity)
     assert_array_equal(selector.clusters_, start)
