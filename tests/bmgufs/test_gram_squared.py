@@ -22,7 +22,6 @@ from blockselect.bmgufs.gram_squared import (
     rough_gram_squared,
     sparse_bytes,
 )
-from blockselect.bmgufs.low_rank_gram import LowRankGramSquared
 from blockselect.errors import ParameterError
 from blockselect.graphs.row_chunks import RowChunks
 
