@@ -88,6 +88,7 @@ class Idle(Given):
 def test_a_parameter_without_effect_is_refused_where_it_was_set_and_only_there():
     Idle(None, [1.0])._check_combinations()
     Idle(2)._check_combinations()
+    Given(2, [1.0])._check_combinations()
     with pytest.raises(ParameterError, match=r"scores is \[1.0\], which changes nothing: n_features_to_select is set"):
         Idle(2, [1.0])._check_combinations()
 

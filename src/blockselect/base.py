@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from inspect import signature
 from numbers import Integral, Real
 from typing import Any, TypeAlias
 
@@ -139,6 +140,18 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
             "with set_fit_request(adjacency=True); or set n_neighbors if this is what you want.",
             UserWarning,
         )
+
+    def _check_combinations(self) -> None:
+        """Refuse a parameter that was set and changes nothing beside the others."""
+        defaults = signature(type(self)).parameters
+        for name, why in self._without_effect().items():
+            value = getattr(self, name)
+            if value is not defaults[name].default and value != defaults[name].default:
+                raise ParameterError(name, f"is {value!r}, which changes nothing: {why}; leave one of them out.")
+
+    def _without_effect(self) -> dict[str, str]:
+        """Parameters that change nothing beside the other settings, and why."""
+        return {}
 
     def _n_resamples(self, asked: int) -> int:
         """Resampled graphs that stability rests on, where so many are asked for."""

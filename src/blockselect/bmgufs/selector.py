@@ -6,7 +6,6 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
-from inspect import signature
 from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -269,18 +268,6 @@ class DescentSelector(ScoreSelector):
     @abstractmethod
     def _advice_for_more(self) -> str:
         """What to change for more non-zero scores, if anything."""
-
-    def _check_combinations(self) -> None:
-        """Refuse a parameter that was set and changes nothing beside the others."""
-        defaults = signature(type(self)).parameters
-        for name, why in self._without_effect().items():
-            value = getattr(self, name)
-            if value is not defaults[name].default and value != defaults[name].default:
-                raise ParameterError(name, f"is {value!r}, which changes nothing: {why}; leave one of them out.")
-
-    @abstractmethod
-    def _without_effect(self) -> dict[str, str]:
-        """Parameters that change nothing beside the other settings, and why."""
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
