@@ -25,4 +25,12 @@ def _words(option: Any, value: Any) -> list[str]:
     if value is False:
         return [option.secondary_opts[0]]
     name = max(option.opts, key=len)
-    return [name] if value is True else [name, value.name if isinstance(value, Path) else str(value)]
+    if value is True:
+        return [name]
+    return [name, Path(value).name if _is_file(option, value) else str(value)]
+
+
+def _is_file(option: Any, value: Any) -> bool:
+    """Older versions of typer (0.25) keep a path as text, and know that it is one by the option's type."""
+    kind = getattr(getattr(option, "type", None), "name", None)
+    return isinstance(value, Path) or kind in ("file", "directory", "path")

@@ -93,7 +93,8 @@ def _draw_boxes(axes: Axes, table: pd.DataFrame) -> None:
         for (share, densities), part in table.groupby(["share", "densities"], dropna=False)
     ]
     kinds, labels, values = zip(*groups, strict=True)
-    boxes = axes.boxplot(values, tick_labels=labels, patch_artist=True, widths=0.6)
+    boxes = axes.boxplot(values, patch_artist=True, widths=0.6)
+    axes.set_xticks(range(1, len(labels) + 1), labels)
     for kind, box in zip(kinds, boxes["boxes"], strict=True):
         box.set(facecolor=colours[kind], edgecolor="black", hatch="//" if kind == RECOMPUTED else "")
     for median in boxes["medians"]:
