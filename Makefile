@@ -60,11 +60,11 @@ shuffled: $(VENV)/.dev
 	@echo the order is of SEED=$(SEED)
 	BLOCKSELECT_TEST_ORDER=$(SEED) $(PYTEST) -m "$(or $(TESTS),slow or not slow)"
 
-# The fast tests with the lowest versions that pyproject.toml allows, in an environment of their own.
+# The fast tests (ALL=1: all) with the lowest versions that pyproject.toml allows, in an environment of their own.
 lowest: export PIP_CONSTRAINT = .github/lowest.txt
 lowest: export SCIPY_ARRAY_API = 1
 lowest:
-	$(MAKE) VENV=.venv-lowest fast
+	$(MAKE) VENV=.venv-lowest $(if $(ALL),test,fast)
 
 # Known weaknesses of what we depend on, and patterns of our own that might be some (pyproject.toml says what is left out).
 audit: $(VENV)/.dev
