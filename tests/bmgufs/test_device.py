@@ -104,6 +104,7 @@ def test_a_problem_on_the_device_is_solved_there(problem):
 def test_two_parts_of_eleven_bits_are_the_matrix(problem):
     dense = device.dense_gram_on_device(1.1 * problem.Y, dtype="float32", device=PLACE)
     parts = device.in_tfloat32(dense, n_solves=1000)
+    assert parts.form == "dense"
     assert_array_equal(parts.values + parts.rest, dense.values)
     assert not (parts.values.numpy().view(np.int32) & 0x1FFF).any()
     assert_allclose(parts.values, dense.values, rtol=2**-11)

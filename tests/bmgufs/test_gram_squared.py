@@ -353,3 +353,8 @@ def test_free_memory_is_guessed_where_the_kernel_does_not_say(monkeypatch):
     assert module.free_memory() == half
     monkeypatch.delattr(module.os, "sysconf")  # as on Windows
     assert module.free_memory() == 2**32
+
+
+@pytest.mark.parametrize("form", ["dense", "sparse", "low rank"])
+def test_a_matrix_knows_its_form(form):
+    assert gram_squared(random_features(0), form=form).form == form

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import signal
@@ -13,8 +14,10 @@ from pathlib import Path
 import pytest
 
 import blockselect
-from blockselect.cli.commands import COMMANDS, load_command
+from blockselect.cli import commands
+from blockselect.cli.commands import COMMANDS, app, load_command
 from blockselect.cli.extra import advice
+from blockselect.cli.failure import Failure
 from terminal import interrupt_on_terminal
 
 QUICK = ("--blocks", "3", "--top", "5", "--max-iter", "40")
@@ -199,3 +202,29 @@ def test_a_missing_package_that_no_extra_brings_is_not_explained_away():
     assert advice(ModuleNotFoundError("no rich", name="rich.table")).endswith("pip install 'blockselect[cli]'.")
     assert advice(ModuleNotFoundError("no numpy", name="numpy")) is None
     assert advice(ImportError("who knows")) is None
+
+
+def test_callers_of_the_command_in_python_get_its_errors_as_such():
+    with pytest.raises(Failure, match="either --dataset NAME or --features FILE"):
+        app(["select", "--json"], standalone_mode=False)
+
+
+def test_an_error_that_nobody_expected_keeps_its_traceback(monkeypatch):
+    """Whoever mends it needs to see where it came from."""
+    for error in (OSError(errno.EACCES, "of a file", "some.csv"), ArithmeticError("of ours")):
+
+        def broken(self, context, error=error):
+            raise error
+
+        monkeypatch.setattr(commands.TyperGroup, "invoke", broken)
+        with pytest.raises(type(error), match="of "):
+            app(["doctor"])
+
+
+def test_a_command_whose_module_lacks_a_package_of_no_extra_keeps_its_error(monkeypatch):
+    def without(name):
+        raise ModuleNotFoundError("No module named 'numpy.random'", name="numpy.random")
+
+    monkeypatch.setattr(commands, "import_module", without)
+    with pytest.raises(ModuleNotFoundError, match=r"numpy\.random"):
+        load_command("select")

@@ -44,7 +44,7 @@ def unwind() -> None:
             signal.signal(number, _raise)
 
 
-def _end(number: int, frame: FrameType | None) -> None:
+def _end(number: int, frame: FrameType | None) -> None:  # pragma: no cover (ends before anything can be recorded)
     with suppress(OSError):  # stderr may be closed
         os.write(2, f"{MESSAGES[number]}\n".encode())
     os._exit(128 + number)

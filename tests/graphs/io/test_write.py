@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -37,3 +38,9 @@ def test_a_matrix_is_read_back_as_it_was_written(tmp_path, source, convert):
 def test_names_that_are_missing_are_counted():
     _, content = matrix_file(MATRIX, None, None, Path("f.csv"))
     assert content.decode().splitlines()[:2] == ["id,x0,x1", "0,1.5,0.0"]
+
+
+def test_cells_say_what_they_need(monkeypatch):
+    monkeypatch.setitem(sys.modules, "anndata", None)
+    with pytest.raises(ImportError, match=r"an \.h5ad file needs anndata; .*'blockselect\[anndata\]'"):
+        matrix_file(MATRIX, IDS, NAMES, Path("f.h5ad"))

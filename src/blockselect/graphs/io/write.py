@@ -75,7 +75,9 @@ _WRITERS: dict[str, Callable[[io.BytesIO, Features], Any]] = {
 }
 
 
-def _h5ad(matrix: Features, node_ids: ObjectArray | None, feature_names: ObjectArray | None) -> bytes:
+def _h5ad(  # pragma: no cover (needs anndata, which holds pandas below 3: make single-cell)
+    matrix: Features, node_ids: ObjectArray | None, feature_names: ObjectArray | None
+) -> bytes:
     anndata = needed("anndata", "an .h5ad file")
     frame = _frame(matrix, node_ids, feature_names)
     cells = anndata.AnnData(sparse.csr_matrix(matrix), frame[[]], frame.T[[]])
