@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
+import typer
 
 import blockselect
 from blockselect.cli import commands
@@ -228,3 +229,20 @@ def test_a_command_whose_module_lacks_a_package_of_no_extra_keeps_its_error(monk
     monkeypatch.setattr(commands, "import_module", without)
     with pytest.raises(ModuleNotFoundError, match=r"numpy\.random"):
         load_command("select")
+
+
+def test_ctrl_c_while_the_first_is_answered_ends_with_its_code(monkeypatch):
+    def again(self, *args, **extra):
+        raise typer.Abort
+
+    monkeypatch.setattr(commands.TyperGroup, "main", again)
+    with pytest.raises(SystemExit) as stop:
+        app(["doctor"])
+    assert stop.value.code == 130
+
+
+def test_a_broken_installation_keeps_its_error():
+    code = "import sys; sys.modules['blockselect.cli.commands'] = None; from blockselect.cli.main import main; main()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith("ModuleNotFoundError: import of blockselect.cli.commands halted")
