@@ -25,7 +25,6 @@ from __future__ import annotations
 import argparse
 import ast
 import compileall
-import copy
 import hashlib
 import importlib
 import json
@@ -40,6 +39,8 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from functools import cached_property
+from itertools import islice
 from multiprocessing.connection import Connection
 from pathlib import Path
 from queue import SimpleQueue
@@ -114,11 +115,20 @@ class Fault:
     what: str
     where: str  # the line of the source
     set_aside: bool  # an argument of a decorator
-    text: str  # of the whole file, changed
+    place: tuple[int, int]  # of the node in the tree, and of the change among those of the node
 
     @property
     def name(self) -> str:
         return f"{self.path.relative_to(SOURCE)}:{self.line} {self.what}    | {self.where}"
+
+    @cached_property
+    def text(self) -> str:
+        """Of the whole file, changed."""
+        tree = ast.parse(self.path.read_text(encoding="utf-8"))
+        node = next(islice(ast.walk(tree), self.place[0], None))
+        _, change = list(_changes(node))[self.place[1]]
+        change(node)
+        return ast.unparse(ast.fix_missing_locations(tree))
 
 
 @dataclass(frozen=True)
@@ -142,12 +152,9 @@ def faults_of(path: Path) -> Iterator[Fault]:
         for inner in ast.walk(decorator)
     }
     for place, node in enumerate(ast.walk(tree)):
-        for what, change in _changes(node):
-            changed = copy.deepcopy(tree)
-            change(next(found for at, found in enumerate(ast.walk(changed)) if at == place))
-            text = ast.unparse(ast.fix_missing_locations(changed))
+        for number, (what, _) in enumerate(_changes(node)):
             line = getattr(node, "lineno", 0)
-            yield Fault(path, line, what, lines[line - 1].strip(), id(node) in decorating, text)
+            yield Fault(path, line, what, lines[line - 1].strip(), id(node) in decorating, (place, number))
 
 
 def _changes(node: ast.AST) -> Iterator[tuple[str, Any]]:
