@@ -82,9 +82,9 @@ TESTS = {
     ],
     "consensus/joint.py": ["tests/consensus/test_moves.py"],
     "consensus/link_likelihood.py": ["tests/consensus/test_joint.py"],
-    "consensus/moves.py": ["tests/consensus/test_joint.py"],
     "consensus/screening.py": ["tests/consensus/test_screening_budget.py"],
 }
+INTERPRETED = {"consensus/moves.py"}  # it compiles for longer than its own tests take in Python
 LEFT_OUT = {"cuda.py", "device.py", "__init__.py"}  # they need a GPU, or hold no code
 
 SWAPS = {
@@ -201,7 +201,7 @@ class Order:
             self.failed = self.failed or report.nodeid
 
 
-def _run_tests(folder: str, tests: list[str], order: Order, answer: Connection) -> None:
+def _run_tests(folder: str, tests: list[str], order: Order, compiled: bool, answer: Connection) -> None:
     """In a process of its own, with the source of the folder."""
     import pytest
 
@@ -213,7 +213,7 @@ def _run_tests(folder: str, tests: list[str], order: Order, answer: Connection) 
     sys.dont_write_bytecode = True
     sys.path.insert(0, folder)
     os.environ.update(PYTHONPATH=folder, PYTHONDONTWRITEBYTECODE="1", PYTEST_DISABLE_PLUGIN_AUTOLOAD="1")
-    os.environ["NUMBA_CACHE_DIR"] = f"{folder}/compiled"
+    os.environ.update(NUMBA_CACHE_DIR=f"{folder}/compiled", NUMBA_DISABLE_JIT=str(int(not compiled)))
     importlib.import_module("numba.core.config").reload_config()
     code = pytest.main(["-q", "-x", "-p", "no:cacheprovider", *tests], plugins=[order])
     answer.send((int(code), order.failed, order.durations))
@@ -227,12 +227,13 @@ class Bench:
         shutil.copytree(SOURCE, folder / "blockselect", ignore=shutil.ignore_patterns("__pycache__"))
         compileall.compile_dir(folder, quiet=2)
 
-    def run(self, tests: list[str], durations: dict[str, float], limit: float | None = None) -> Trial:
-        """The tests with the source as it is now."""
+    def run(self, path: Path, durations: dict[str, float], limit: float | None = None) -> Trial:
+        """The tests of a file with the source as it is now."""
+        tests, compiled = tests_of(path), path.relative_to(SOURCE).as_posix() not in INTERPRETED
         processes = multiprocessing.get_context("forkserver")
         question, answer = processes.Pipe(duplex=False)
         order = Order(tests, durations, self._longest)
-        process = processes.Process(target=_run_tests, args=(str(self._folder), tests, order, answer))
+        process = processes.Process(target=_run_tests, args=(str(self._folder), tests, order, compiled, answer))
         began = time.perf_counter()
         process.start()
         answer.close()
@@ -254,7 +255,7 @@ class Bench:
         copied = self._folder / "blockselect" / fault.path.relative_to(SOURCE)
         copied.write_text(fault.text, encoding="utf-8")
         try:
-            return self.run(tests_of(fault.path), sound.durations, max(SECONDS, TIMES * sound.seconds))
+            return self.run(fault.path, sound.durations, max(SECONDS, TIMES * sound.seconds))
         finally:
             shutil.copy2(fault.path, copied)
 
@@ -309,7 +310,7 @@ def sound_trial(path: Path, bench: Bench, results: Results) -> Trial:
     text, tests, name = path.read_text(encoding="utf-8"), tests_of(path), f"{path.relative_to(SOURCE)} as it is"
     found = results.find(text, tests)
     if found is None:
-        found = bench.run(tests, results.durations(name))
+        found = bench.run(path, results.durations(name))
         if found.noticed:
             raise SystemExit(f"{path.relative_to(SOURCE)} without a fault: {found.by} fails")
         results.keep(text, tests, found, name)
