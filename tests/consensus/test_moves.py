@@ -8,7 +8,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from blockselect.consensus.link_likelihood import as_links, link_gain
-from blockselect.consensus.moves import Counts, rates_of, sums_by_block, sweep, weights_by_block
+from blockselect.consensus.moves import (
+    Counts,
+    _correction,
+    _feature_gains,
+    rates_of,
+    sums_by_block,
+    sweep,
+    weights_by_block,
+)
 from references import joint as reference
 from references.joint import small_network
 
@@ -117,3 +125,22 @@ def test_a_blocks_last_node_stays():
     alone[0] = 1
     found, _, _, _ = swept(A, X, alone, np.array([0]))
     assert_array_equal(found, alone)
+
+
+def interpreted(function):
+    """A compiled function as Python: it need not compile alone."""
+    return getattr(function, "py_func", function)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_correction_of_a_move_is_what_tables_of_a_typical_value_miss(seed):
+    _, X, labels = small_network(seed)
+    counts, labels = counts_of(X), labels.astype(np.intp)
+    rates = rates_of(counts, labels, sums_by_block(counts, labels, X.shape[1], 3), IN_USE)
+    for node, old in enumerate(labels):
+        exact, by_table = np.empty(3), np.empty(3)
+        interpreted(_feature_gains)(exact, counts, rates, node, old, True)
+        interpreted(_feature_gains)(by_table, counts, rates, node, old, False)
+        for new in np.setdiff1d(np.arange(3), [old]):
+            found = interpreted(_correction)(counts, rates, node, old, new)
+            assert_allclose(found, exact[new] - by_table[new], atol=1e-9)
