@@ -123,8 +123,15 @@ def test_a_blocks_last_node_stays():
     A, X, labels = small_network(0)
     alone = np.zeros_like(labels)
     alone[0] = 1
-    found, _, _, _ = swept(A, X, alone, np.array([0]))
+    found, n_moves, _, _ = swept(A, X, alone, np.array([0]))
     assert_array_equal(found, alone)
+    assert n_moves == 0
+
+
+def test_as_many_moves_are_counted_as_nodes_have_moved():
+    A, X, labels = small_network(4)
+    found, n_moves, _, _ = swept(A, X, labels, np.arange(len(A)))  # each is visited once
+    assert n_moves == np.count_nonzero(found != labels) > 0
 
 
 def interpreted(function):
