@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from scipy.special import xlogy
 
 from blockselect import BlockModelSelector, make_attributed_blocks
 from blockselect.blockmodels import find_block_models
@@ -13,7 +14,7 @@ from blockselect.consensus import joint
 from blockselect.consensus.batched_moves import Blocks, DeviceNetwork, improve_together
 from blockselect.consensus.feature_likelihood import as_counts
 from blockselect.consensus.joint import JointLikelihood
-from blockselect.consensus.link_likelihood import as_links
+from blockselect.consensus.link_likelihood import as_links, link_gain
 from blockselect.consensus.moves import rates_of, sums_by_block, sweep, weights_by_block
 from blockselect.graphs.attributed import check_attributed_graph
 from references.joint import small_network
@@ -65,6 +66,35 @@ def test_the_objective_is_that_of_the_joint_likelihood(feature_weight):
     models = np.array([labels, labels % 2])
     blocks = Blocks(network, models, np.array([likelihood.penalty(3), likelihood.penalty(2)]), feature_weight)
     assert_allclose(blocks.objective_now(), [-likelihood.gain(one) for one in models], rtol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_the_gain_of_a_move_is_what_the_likelihood_rises_by(seed):
+    """Of each node alone, to each block, by links and by features."""
+    A, X, labels = small_network(seed)
+    X = (X > 0).astype(float)
+    A[3, 3] = 2  # a self-loop
+    links, counts, network = network_of(A, X, [np.arange(len(A))])
+    blocks = Blocks(network, labels[None], np.array([PENALTY]), 1.0)
+    part, F, in_use = network.parts[0], blocks.member, blocks.in_use()[0]
+    to_blocks = (part.links @ F.view(len(A), 3)).view(F.shape) - part.loops * F
+    by_links = blocks._link_gains(part, F, F > 0, to_blocks)[:, 0].numpy()
+    by_features = blocks._feature_gains(part, F, blocks._of_nodes)[:, 0].numpy()
+
+    def likelihoods(labels):
+        sums, totals = sums_by_block(counts, labels, X.shape[1], 3)[in_use], np.bincount(labels, counts.totals, 3)
+        return link_gain(weights_by_block(links, labels, 3)), (xlogy(sums, sums) - xlogy(sums, totals)).sum()
+
+    labels = labels.astype(np.intp)
+    before = likelihoods(labels)
+    assert in_use.any()
+    for node, old in enumerate(labels):
+        for new in np.setdiff1d(np.arange(3), [old]):
+            moved = labels.copy()
+            moved[node] = new
+            if len(np.unique(moved)) == 3:
+                found = by_links[node, new], by_features[node, new]
+                assert_allclose(found, np.subtract(likelihoods(moved), before), atol=1e-9)
 
 
 @settings(max_examples=15)
