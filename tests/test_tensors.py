@@ -112,5 +112,5 @@ def test_a_cuda_device_beyond_the_last_is_refused(monkeypatch):
 def test_the_cpu_needs_no_torch(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     check_device("cpu")
-    with pytest.raises(ImportError, match=r"device='cuda' needs PyTorch; .*'blockselect\[torch\]'"):
+    with pytest.raises(ImportError, match=r"device 'cuda' needs PyTorch; .*'blockselect\[torch\]'"):
         check_device("cuda")
