@@ -1,4 +1,4 @@
-"""ParameterError, and the errors that name what there is."""
+"""Errors that belong to a parameter or to a task, and those that name what there is."""
 
 import pickle
 
@@ -6,7 +6,7 @@ import pytest
 
 from blockselect import BMGUFS
 from blockselect._sklearn import check_parameters
-from blockselect.errors import ParameterError
+from blockselect.errors import OutOfMemoryError, ParameterError, memory_for
 from blockselect.names import check_known, look_up
 
 
@@ -19,6 +19,14 @@ def test_the_message_begins_with_the_parameter():
 def test_it_comes_back_whole_from_another_process():
     again = pickle.loads(pickle.dumps(ParameterError("level", "is 2.")))
     assert (again.parameter, again.problem, str(again)) == ("level", "is 2.", "level is 2.")
+
+
+def test_too_little_memory_names_the_innermost_task_and_keeps_what_was_asked_for():
+    expected = r"not enough memory to add \(no size given\); drop features"
+    with pytest.raises(OutOfMemoryError, match=expected) as raised, memory_for("count"), memory_for("add"):
+        raise MemoryError
+    assert isinstance(raised.value, MemoryError)
+    assert isinstance(raised.value.__cause__, MemoryError)
 
 
 def test_parameters_of_an_estimator_are_checked_one_by_one():

@@ -20,7 +20,7 @@ from sklearn.utils._param_validation import (
     validate_parameter_constraints,
 )
 
-from blockselect.errors import ParameterError
+from blockselect.errors import OutOfMemoryError, ParameterError
 
 __all__ = ["Interval", "Options", "StrOptions", "check_parameters", "fit_context", "parameter_names"]
 
@@ -33,12 +33,10 @@ def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Any], Any]:
         def fit_or_advise(estimator: Any, *arguments: Any, **named: Any) -> Any:
             try:
                 return fit(estimator, *arguments, **named)
+            except OutOfMemoryError:
+                raise
             except MemoryError as error:
-                raise MemoryError(
-                    f"not enough memory to fit {type(estimator).__name__} ({str(error) or 'no size given'}); drop "
-                    "features first (by variance, say), pass sparse features, or compute in float32 where there is "
-                    "dtype."
-                ) from error
+                raise OutOfMemoryError.during(f"fit {type(estimator).__name__}", error) from error
 
         return _fit_context(prefer_skip_nested_validation=prefer_skip_nested_validation)(fit_or_advise)
 

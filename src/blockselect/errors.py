@@ -1,6 +1,9 @@
-"""ParameterError: bad input that belongs to one parameter, so that any interface can name it in its own words."""
+"""Errors that any interface can put in its own words: bad input that is one parameter's, and too little memory."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 
 class ParameterError(ValueError):
@@ -21,3 +24,26 @@ class ParameterError(ValueError):
 
     def __reduce__(self) -> tuple[type[ParameterError], tuple[str, str]]:
         return type(self), (self.parameter, self.problem)  # worker processes send errors back pickled
+
+
+class OutOfMemoryError(MemoryError):
+    """There is not enough memory for a task; what asked for it, and how much, is the cause."""
+
+    @classmethod
+    def during(cls, task: str, error: MemoryError) -> OutOfMemoryError:
+        """Says for what memory ran out, and what to do."""
+        return cls(
+            f"not enough memory to {task} ({str(error) or 'no size given'}); drop features first (by variance, say), "
+            "pass sparse features, or compute in float32 where there is dtype."
+        )
+
+
+@contextmanager
+def memory_for(task: str) -> Iterator[None]:
+    """Where memory runs out, say for what. Of a task within another the inner one is named."""
+    try:
+        yield
+    except OutOfMemoryError:
+        raise
+    except MemoryError as error:
+        raise OutOfMemoryError.during(task, error) from error

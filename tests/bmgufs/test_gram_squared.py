@@ -148,7 +148,9 @@ def test_running_out_of_memory_is_reported_with_what_to_do(monkeypatch):
         raise MemoryError("Unable to allocate 7.2 GiB")
 
     monkeypatch.setattr(module, "dense_square", full)
-    with pytest.raises(ParameterError, match=r"memory_limit .*Unable to allocate 7\.2 GiB.*lower it"):
+    with pytest.raises(ParameterError, match=r"memory_limit is 8 GB, .*Unable to allocate 7\.2 GiB.*lower it"):
+        gram_squared(np.ones((3, 4)), form="dense", memory_limit=8e9)
+    with pytest.raises(ParameterError, match=r"memory_limit is not set, .*Unable to allocate 7\.2 GiB.*; set it"):
         gram_squared(np.ones((3, 4)), form="dense")
 
 

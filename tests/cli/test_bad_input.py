@@ -241,6 +241,16 @@ def test_a_device_memory_that_is_full_is_one_line(refuse, network, monkeypatch):
     assert "not enough memory (Unable to allocate 400 GiB)" in refuse(*network.options)
 
 
+@pytest.mark.parametrize("said", ["Unable to allocate 400 GiB", ""])
+def test_too_little_memory_within_a_fit_is_said_once(refuse, network, monkeypatch, said):
+    def out_of_memory(self, *args, **options):
+        raise MemoryError(said)
+
+    monkeypatch.setattr(BlockModelSelector, "_find_candidates", out_of_memory)
+    expected = f"not enough memory ({said or 'no size given'}); try --dtype float32, or drop features first."
+    assert expected in refuse(*network.options)
+
+
 @pytest.mark.parametrize("arguments", [("--nope",), ("selec",), ("select", "--nope"), ("select", "--top")])
 def test_unknown_commands_and_options_are_one_line(run, arguments):
     result = run(*arguments)

@@ -62,6 +62,14 @@ def test_neighbours_after_logarithms_and_principal_components_are_noticed_as_cel
         assert measure.endswith("principal components of standardised logarithms")
 
 
+def test_neighbours_by_standardised_features_are_noticed():
+    features = values(300) * np.geomspace(0.01, 100, 30)
+    made = kneighbors_graph(StandardScaler().fit_transform(features), 8)
+    measure, share = most_similar_share(check_attributed_graph(features, made.maximum(made.T)))
+    assert share > 0.9
+    assert measure == "Euclidean distance of standardised features"
+
+
 def test_neighbours_in_a_plane_are_noticed():
     features = values(300)
     made = kneighbors_graph(PCA(2, random_state=0).fit_transform(features), 8)

@@ -302,6 +302,15 @@ def test_weights_with_heavy_tails_hide_nothing(network):
     assert chosen >= 0.75 * plain
 
 
+def test_running_out_of_memory_says_in_what_and_what_to_do(network, monkeypatch):
+    def full(*arguments, **settings):
+        raise MemoryError("Unable to allocate 9 GiB")
+
+    monkeypatch.setattr(discoveries, "find_block_models", full)
+    with pytest.raises(MemoryError, match=r"not enough memory to test the features \(Unable to allocate 9 GiB\); drop"):
+        discover(network)
+
+
 def test_a_graph_of_loops_alone_is_refused(network):
     with pytest.raises(ValueError, match="no link joins two different nodes, so there is nothing to match"):
         discover_features(network.features, adjacency=np.eye(200))

@@ -61,6 +61,15 @@ def test_the_same_seed_gives_the_same_stability(network, fitted):
     assert_array_equal(stability(fitted, network, n_resamples=3), stability(fitted, network, n_resamples=3))
 
 
+def test_running_out_of_memory_says_in_what_and_what_to_do(network, fitted, monkeypatch):
+    def full(*arguments, **settings):
+        raise MemoryError
+
+    monkeypatch.setattr(JointLikelihood, "improve", full)
+    with pytest.raises(MemoryError, match=r"not enough memory to resample the graph \(no size given\); drop features"):
+        stability(fitted, network, n_resamples=3)
+
+
 def test_a_seed_of_its_own_may_be_given(network, fitted):
     own, again, other = (stability(fitted, network, n_resamples=3, random_state=seed) for seed in (7, 7, None))
     assert_array_equal(own, again)

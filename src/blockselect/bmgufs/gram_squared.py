@@ -139,8 +139,8 @@ def gram_squared(
         raise ParameterError(
             "memory_limit",
             f"is {_in_words(limit) if memory_limit else 'not set'}, but there is less memory for the {taken} squared "
-            f"Gram matrix of {features.shape[1]} features ({error}); lower it, compute in float32, or drop features "
-            "first (by variance, say).",
+            f"Gram matrix of {features.shape[1]} features ({str(error) or 'no size given'}); "
+            f"{'lower' if memory_limit else 'set'} it, compute in float32, or drop features first (by variance, say).",
         ) from error
 
 

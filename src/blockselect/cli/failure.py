@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from blockselect.cli.extra import advice
 from blockselect.cli.settings import option_of
-from blockselect.errors import ParameterError
+from blockselect.errors import OutOfMemoryError, ParameterError
 
 BAD_INPUT = 2
 
@@ -39,5 +39,6 @@ def _reason(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror and error.filename is not None:
         return f"{error.filename}: {error.strerror}."
     if isinstance(error, MemoryError):
-        return f"not enough memory ({error}); try --dtype float32, or drop features first."
+        asked = error.__cause__ if isinstance(error, OutOfMemoryError) else error
+        return f"not enough memory ({str(asked) or 'no size given'}); try --dtype float32, or drop features first."
     return (isinstance(error, ImportError) and advice(error)) or str(error)

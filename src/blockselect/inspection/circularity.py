@@ -42,8 +42,8 @@ def most_similar_share(graph: AttributedGraph) -> tuple[str, float]:
     """Share of links that join a node to one of its most similar, beyond chance, at most 1; by which similarity.
 
     As many nodes count as most similar to a node as it has links; of equal ones half are taken to come first. A hub,
-    which links with a quarter of all nodes, is not asked: only the other end is. The cosine and the Euclidean distance
-    are tried, and the distance by the leading principal components, of features as they are, of standardised ones, and
+    which links with a quarter of all nodes, is not asked: only the other end is. The cosine is tried, and the Euclidean
+    distance by all features and by the leading principal components, of features as they are, of standardised ones, and
     of the logarithms of amounts; the largest share is returned. Of many links, 200 are looked at.
     """
     degrees = np.diff(graph.adjacency.indptr) - (graph.adjacency.diagonal() != 0)
@@ -74,15 +74,15 @@ def _ways_to_compare(features: Features) -> Iterator[tuple[str, Features]]:
     features that are not centred, one more of them, as the first is little but the mean.
     """
     yield _COSINE, normalize(features)
-    yield "Euclidean distance", features
-    counts = [count for count in _COMPONENTS if count < min(features.shape) - 1]
-    if not counts:
-        return
     scalings = {"": features, " of standardised features": _standardised(features)}
     values = features.data if sparse.issparse(features) else features
     if values.size and not np.isin(values, (0, values.max())).all():
         scalings[" of standardised logarithms"] = _standardised(_logarithms(features))
+    counts = [count for count in _COMPONENTS if count < min(features.shape) - 1]
     for of, scaled in scalings.items():
+        yield f"Euclidean distance{of}", scaled
+        if not counts:
+            continue
         vectors, lengths, _ = randomized_svd(scaled, counts[-1] + 1, n_iter=7, random_state=0)
         within = vectors * lengths
         vectors, lengths, _ = np.linalg.svd(within - within.mean(axis=0), full_matrices=False)

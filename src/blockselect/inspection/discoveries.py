@@ -15,7 +15,7 @@ from blockselect.base import generator_from
 from blockselect.blockmodels.candidates import FEATURE_READING, find_block_models
 from blockselect.blockmodels.model import BlockModel
 from blockselect.blockmodels.n_blocks import choose_n_blocks
-from blockselect.errors import ParameterError
+from blockselect.errors import ParameterError, memory_for
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
 from blockselect.graphs.binarize import are_sparse_counts, in_units, presence
 from blockselect.graphs.cap_weights import cap_weights
@@ -97,16 +97,17 @@ def discover_features(
             "discover_features reads the features of single nodes, which row chunks cannot give; pass some of the "
             "features as a matrix in memory."
         )
-    graph = check_attributed_graph(X, adjacency)
-    warn_if_made_from_features(graph)
-    graph = _linked(graph)
-    if are_sparse_counts(graph.features):
-        graph = replace(graph, features=presence(graph.features))
-    rng = generator_from(random_state)
-    adjacency = cap_weights(graph.adjacency)
-    k = choose_n_blocks(adjacency, rng=rng.spawn(1)[0]) if n_blocks is None else n_blocks
-    models = find_block_models(adjacency, k, family="mixed", n_candidates=n_candidates, rng=rng)
-    return match_blocks(graph, models, level=level, n_rounds=n_permutations, rng=rng.spawn(1)[0])
+    with memory_for("test the features"):
+        graph = check_attributed_graph(X, adjacency)
+        warn_if_made_from_features(graph)
+        graph = _linked(graph)
+        if are_sparse_counts(graph.features):
+            graph = replace(graph, features=presence(graph.features))
+        rng = generator_from(random_state)
+        adjacency = cap_weights(graph.adjacency)
+        k = choose_n_blocks(adjacency, rng=rng.spawn(1)[0]) if n_blocks is None else n_blocks
+        models = find_block_models(adjacency, k, family="mixed", n_candidates=n_candidates, rng=rng)
+        return match_blocks(graph, models, level=level, n_rounds=n_permutations, rng=rng.spawn(1)[0])
 
 
 def _linked(graph: AttributedGraph) -> AttributedGraph:

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from blockselect.arrays import FloatArray
 from blockselect.base import Progress, ScoreSelector, generator_from, no_progress
-from blockselect.errors import ParameterError
+from blockselect.errors import ParameterError, memory_for
 from blockselect.graphs.resample import resample_links
 from blockselect.inspection.reselection import MIN_RESAMPLES, reselection_chance
 
@@ -78,6 +78,7 @@ def selection_stability(
     # A stream of its own: that of the fit would draw the same numbers again.
     stream = np.random.default_rng([int(generator_from(seed).integers(2**31)), 1])
     rngs = stream.spawn(selector._n_resamples(n_resamples))
-    adjacencies = [resample_links(graph.adjacency, rng) for rng in rngs]
-    scores = selector._scores_on(graph, adjacencies, rngs, progress or no_progress)
-    return reselection_chance(np.maximum(scores, 0.0), max(selector.n_features_, 1))
+    with memory_for("resample the graph"):
+        adjacencies = [resample_links(graph.adjacency, rng) for rng in rngs]
+        scores = selector._scores_on(graph, adjacencies, rngs, progress or no_progress)
+        return reselection_chance(np.maximum(scores, 0.0), max(selector.n_features_, 1))
