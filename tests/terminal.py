@@ -11,22 +11,22 @@ import sys
 def interrupt_on_terminal(arguments, once_shown: bytes) -> tuple[int, bytes, bytes]:
     """Start `blockselect` and press Ctrl-C once that text is shown: exit code, stdout, what the terminal showed."""
     ours, theirs = os.openpty()
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-m", "blockselect.cli.main", *map(str, arguments)],
         stdout=subprocess.PIPE,
         stderr=theirs,
         env={**os.environ, "TERM": "xterm"},
-    )
-    os.close(theirs)
-    try:
-        shown = b""
-        while once_shown not in shown:
-            shown += os.read(ours, 1024)
-        process.send_signal(signal.SIGINT)
-        while b"interrupted." not in shown:
-            shown += os.read(ours, 1024)
-        stdout, _ = process.communicate()
-    finally:
-        process.kill()
-        os.close(ours)
+    ) as process:
+        os.close(theirs)
+        try:
+            shown = b""
+            while once_shown not in shown:
+                shown += os.read(ours, 1024)
+            process.send_signal(signal.SIGINT)
+            while b"interrupted." not in shown:
+                shown += os.read(ours, 1024)
+            stdout, _ = process.communicate()
+        finally:
+            process.kill()
+            os.close(ours)
     return process.returncode, stdout, shown

@@ -119,19 +119,19 @@ def test_a_module_of_our_own_that_is_missing_is_a_bug_and_shown_as_one(monkeypat
 @pytest.mark.parametrize("module", ["blockselect.cli.interrupts", "typer", "numpy", "sklearn", "pandas", "matplotlib"])
 def test_ctrl_c_while_modules_are_imported_is_one_line(tmp_path, module):
     """Interrupted as soon as a module is there; the heavy ones are imported after the entry took over."""
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, "-X", "importtime", *COMMAND[1:], "select", "--dataset", "cora", "--out", tmp_path / "out"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-    )
-    for line in process.stderr:
-        if line.rpartition("|")[2].strip() == module:
-            break
-    if module == "blockselect.cli.interrupts":  # the entry itself: it takes over an instant later
-        process.stderr.readline()
-    process.send_signal(signal.SIGINT)
-    stdout, stderr = process.communicate()
+    ) as process:
+        for line in process.stderr:
+            if line.rpartition("|")[2].strip() == module:
+                break
+        if module == "blockselect.cli.interrupts":  # the entry itself: it takes over an instant later
+            process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate()
     said = [line for line in stderr.splitlines() if not line.startswith("import time:")]
     assert (process.returncode, stdout, said) == (130, "", ["interrupted."])
     assert list(tmp_path.iterdir()) == []
@@ -163,21 +163,21 @@ def test_a_signal_that_ends_a_process_leaves_neither_workers_nor_files(network, 
     classes = tmp_path / "classes.csv"
     classes.write_text("id,class\n" + "".join(f"n{node},{node % 2}\n" for node in range(60)))
     options = [*network.options, "--classes", classes, "--methods", "variance", "--runs", "1000000", "--workers", "2"]
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [*COMMAND, "compare", *options, "--top", "5", "--out", tmp_path / "out"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-    )
-    try:
-        while sum(ticks > 100 for ticks in session_of(process.pid).values()) < 3 and process.poll() is None:
-            time.sleep(0.02)
-        process.send_signal(getattr(signal, name))
-        stdout, stderr = process.communicate(timeout=60)
-    except BaseException:
-        os.killpg(process.pid, signal.SIGKILL)  # or it would go on for hours
-        raise
+    ) as process:
+        try:
+            while sum(ticks > 100 for ticks in session_of(process.pid).values()) < 3 and process.poll() is None:
+                time.sleep(0.02)
+            process.send_signal(getattr(signal, name))
+            stdout, stderr = process.communicate(timeout=60)
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)  # or it would go on for hours
+            raise
     assert (process.returncode, stdout, stderr) == (128 + getattr(signal, name), "", f"{said}\n")
     assert list(tmp_path.iterdir()) == [classes]
     until = time.monotonic() + 20
