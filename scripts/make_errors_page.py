@@ -17,6 +17,7 @@ AREAS = {
     "Features": "Features given to the library",
     "Graph": "Graphs given to the library",
     "Parameters": "Parameters",
+    "After a fit": "What is passed again after a fit",
     "Files of features": "Files of features",
     "Files of links": "Files of links",
     "Command": "The command",

@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from functools import wraps
+from numbers import Integral
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator, _fit_context
+from sklearn.utils import _param_validation
 from sklearn.utils._param_validation import (
-    Interval,
     InvalidParameterError,
     Options,
     StrOptions,
@@ -22,7 +24,23 @@ from sklearn.utils._param_validation import (
 
 from blockselect.errors import OutOfMemoryError, ParameterError
 
-__all__ = ["Interval", "Options", "StrOptions", "check_parameters", "fit_context", "parameter_names"]
+__all__ = ["N_JOBS", "Interval", "Options", "StrOptions", "check_parameters", "fit_context", "parameter_names"]
+
+
+class Interval(_param_validation.Interval):
+    """Scikit-learn's interval without True and False, which count as 1 and 0 there."""
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        if isinstance(val, bool | np.bool_):
+            return False
+        try:
+            return bool(super().is_satisfied_by(val))
+        except TypeError:  # a real number that NumPy does not know, such as a fraction
+            return False
+
+
+N_JOBS = (Interval(Integral, None, -1, closed="right"), Interval(Integral, 1, None, closed="left"))
+"""Processes or threads: any whole number but 0, of which those below 0 count from all cores on."""
 
 
 def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Any], Any]:

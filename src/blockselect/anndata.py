@@ -12,6 +12,7 @@ from blockselect.consensus.estimator import BlockModelSelector
 from blockselect.errors import ParameterError
 from blockselect.graphs.foreign_frames import anndata_matrix, is_anndata
 from blockselect.graphs.foreign_graphs import CONNECTIVITIES, obsp_graph
+from blockselect.graphs.node_labels import labels_by_id
 
 
 def select_genes(
@@ -71,6 +72,8 @@ def select_genes(
         raise ParameterError("copy", "is True while inplace is False, which returns a table; leave one of them out.")
     matrix = anndata_matrix(adata, layer)
     _refuse_scaled(matrix, layer)
+    if "block_model" in settings:
+        settings["block_model"] = labels_by_id(settings["block_model"], np.array(adata.obs_names, dtype=object))
     selector = BlockModelSelector(n_genes, random_state=random_state, **settings)
     selector.fit(matrix, adjacency=obsp_graph(adata, obsp))
     table = _gene_table(selector, adata.var_names, key_added)

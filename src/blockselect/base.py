@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import dataclass
+from hashlib import sha256
 from inspect import signature
 from numbers import Integral, Real
 from typing import Any, TypeAlias
@@ -21,10 +24,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from blockselect._sklearn import Interval
-from blockselect.arrays import Features, FloatArray, IntArray, Sparse
+from blockselect.arrays import Features, FloatArray, IntArray, ObjectArray, Sparse
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
 from blockselect.graphs.cells import check_cells
+from blockselect.graphs.checks import check_names
+from blockselect.graphs.column_statistics import constant_columns
 from blockselect.graphs.convert import as_float_matrix
 from blockselect.graphs.feature_table import as_feature_table
 from blockselect.graphs.foreign_frames import anndata_matrix, is_anndata
@@ -45,6 +50,14 @@ def no_step_progress(done: int, total: int) -> None:
     """For searches that nobody watches."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Nodes:
+    """The nodes that a selector was fitted to, to know them again: their ids are not kept."""
+
+    number: int
+    digest: str | None  # of the ids in their order; None: they have none
+
+
 class ScoreSelector(SelectorMixin, BaseEstimator):
     """Base of selectors that give every feature a score, larger is better, and keep the best.
 
@@ -59,6 +72,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         ],
     }
 
+    _nodes_in: _Nodes  # of selectors that read a graph
     n_neighbors: Any  # of selectors that read a graph: int or None
     _default_neighbors: int | None = None  # what n_neighbors=None stands for, with a warning
     _takes_row_chunks = False  # whether all that `fit` asks of the features are sums over rows
@@ -84,6 +98,8 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
 
     def transform(self, X: Any) -> Any:
         """The selected features of X, which may be an AnnData too: adata[:, selector.get_support()] keeps it one."""
+        if isinstance(X, RowChunks):
+            raise ValueError("X is of type RowChunks; transform each chunk: [selector.transform(one) for one in X].")
         if not is_anndata(X):
             return super().transform(X)
         check_is_fitted(self)
@@ -123,9 +139,41 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
             **options,
         )
         self.graph_source_ = "features" if adjacency is None else "adjacency"
+        self._nodes_in = _Nodes(graph.n_nodes, _digest(graph.node_ids))
         if adjacency is None and self.n_neighbors is None:
             self._warn_of_made_links(X)
         return graph
+
+    def _features_again(self, X: Any) -> Features:
+        """The features of the fit, passed once more."""
+        again = copy(self)  # reading sets attributes
+        matrix = again._check_matrix(X)
+        again._nodes_in = _Nodes(matrix.shape[0], _digest(check_names(_node_ids(X), matrix.shape[0], "node id", "row")))
+        self._refuse_others(again)
+        return matrix
+
+    def _refuse_lost_graph(self, adjacency: Any) -> None:
+        """A graph that was passed to `fit` must be passed again: the features would make another one."""
+        if adjacency is None and self.graph_source_ == "adjacency":
+            raise ParameterError("adjacency", "is missing; pass the graph of the fit beside X: adjacency=graph.")
+
+    def _refuse_others(self, again: ScoreSelector) -> None:
+        """Refuse nodes or features that are visibly not those of the fit, which `again` has read."""
+        if again.n_features_in_ != self.n_features_in_:
+            raise ValueError(
+                f"X has {again.n_features_in_} features but the selector was fitted to {self.n_features_in_}; pass "
+                "those of the fit."
+            )
+        names, given = (getattr(one, "feature_names_in_", None) for one in (self, again))
+        if names is not None and given is not None and list(names) != list(given):
+            raise ValueError("X names its columns otherwise than that of the fit, or in another order; pass that one.")
+        known, nodes = self._nodes_in, again._nodes_in
+        if nodes.number != known.number:
+            raise ValueError(
+                f"X has {nodes.number} rows but the selector was fitted to {known.number} nodes; pass those of the fit."
+            )
+        if known.digest is not None and nodes.digest is not None and nodes.digest != known.digest:
+            raise ValueError("X names its rows otherwise than that of the fit, or in another order; pass that one.")
 
     def _neighbors_to_link(self) -> int | None:
         """Nearest neighbours of each node in a graph built from the features; None: a missing graph is an error."""
@@ -214,6 +262,20 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         self.support_[chosen] = True
         self.n_features_ = len(chosen)
 
+    def _warn_of_constant(self, features: Features) -> None:
+        """A feature that is the same for all nodes says nothing of the network, but some methods select it."""
+        chosen = np.flatnonzero(self.support_)
+        if isinstance(features, RowChunks) or not len(chosen):
+            return
+        constant = chosen[constant_columns(features[:, chosen])]
+        if len(constant):
+            warnings.warn(
+                f"{len(constant)} of the selected features are the same for all nodes, first column {constant[0]}: "
+                "they say nothing of the network; drop such features first, by VarianceThreshold() say.",
+                UserWarning,
+                stacklevel=4,
+            )
+
     def _selected_in_order(self) -> IntArray:
         """The columns of the selected features, the best first; discoveries need not be those of highest score."""
         by_rank: IntArray = np.argsort(self.ranking_)
@@ -233,6 +295,10 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+
+def _digest(ids: ObjectArray | None) -> str | None:
+    return None if ids is None else sha256("\n".join(map(repr, ids)).encode("utf-8", "replace")).hexdigest()
 
 
 def _as_array(X: Any) -> Any:
@@ -269,23 +335,36 @@ def best_first(scores: FloatArray) -> IntArray:
 
 def generator_from(random_state: Any) -> np.random.Generator:
     """The generator that an int, a RandomState or None stands for; a RandomState moves on by one draw."""
+    return np.random.default_rng(random_state_from(random_state).randint(np.iinfo(np.int32).max))
+
+
+def random_state_from(random_state: Any) -> np.random.RandomState:
+    """The RandomState that an int, a RandomState or None stands for.
+
+    Raises
+    ------
+    ParameterError
+        If it is none of these.
+    """
     try:
-        state = check_random_state(random_state)
+        state: np.random.RandomState = check_random_state(random_state)
     except ValueError as error:
         raise ParameterError(
             "random_state", f"is {random_state!r}; expected a whole number from 0 to 4294967295, a RandomState or None."
         ) from error
-    return np.random.default_rng(state.randint(np.iinfo(np.int32).max))
+    return state
 
 
 def as_generator(rng: Any) -> np.random.Generator:
-    """The generator itself, or a new one from a seed.
+    """The generator itself, or a new one from a seed; a RandomState moves on by one draw.
 
     Raises
     ------
     ParameterError
         If it is neither.
     """
+    if isinstance(rng, np.random.RandomState):  # what NumPy makes of it cannot be split
+        return generator_from(rng)
     try:
         return np.random.default_rng(rng)
     except (TypeError, ValueError) as error:

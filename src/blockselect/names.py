@@ -31,5 +31,5 @@ def check_known(names: Iterable[str], known: Iterable[str], *, what: str) -> Non
 
 
 def _guess(name: str, known: list[str]) -> str:
-    close = get_close_matches(name.lower(), known, n=1)
+    close = get_close_matches(str(name).lower(), known, n=1)
     return f" Did you mean {close[0]}?" if close else ""

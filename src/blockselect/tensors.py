@@ -29,6 +29,8 @@ def check_device(device: str) -> None:
     """Refuse a device that is not there, before any work."""
     if device == "cpu":
         return
+    if not isinstance(device, str):
+        raise ParameterError("device", f"is {device!r}; expected text: 'cpu' or a torch device such as 'cuda'.")
     try:
         torch = import_torch(device)
         named = torch.device(device)

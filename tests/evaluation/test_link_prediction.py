@@ -108,7 +108,7 @@ def test_many_links_are_sampled(planted, monkeypatch):
 def test_bad_input_is_refused(planted):
     split = hide_links(planted.adjacency, random_state=0)
     for share in (0, 1, -0.1):
-        with pytest.raises(ValueError, match=r"share is .* expected a number between 0 and 1"):
+        with pytest.raises(ValueError, match=r"share is .* expected a share between 0 and 1"):
             hide_links(planted.adjacency, share=share)
     with pytest.raises(ValueError, match=r"has 1 link\(s\) between nodes"):
         hide_links(sparse.csr_array(np.array([[1.0, 1], [1, 0]])))

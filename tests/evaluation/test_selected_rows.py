@@ -9,7 +9,8 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from blockselect import evaluate_selection, load_cora
-from blockselect.evaluation.selected_rows import count_zero_rows, read_features, unit_rows
+from blockselect.evaluation.selected_rows import count_zero_rows, unit_rows
+from blockselect.graphs.feature_table import feature_matrix
 
 
 def test_rows_have_unit_length_or_are_zero_in_either_form():
@@ -37,7 +38,7 @@ def test_features_of_any_kind_give_the_same():
     accuracies = [evaluate_selection(kind, classes, [1, 4], n_runs=2).accuracies for kind in kinds]
     for found in accuracies[1:]:
         assert_allclose(found, accuracies[0])
-    assert read_features(values) is values
+    assert feature_matrix(values) is values
 
 
 def test_a_cell_that_is_no_number_is_named():

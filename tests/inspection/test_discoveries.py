@@ -110,7 +110,7 @@ def test_a_level_that_is_no_share_is_refused(network, level):
 
 
 def test_too_few_permutations_are_refused(network):
-    with pytest.raises(ParameterError, match="n_permutations is 2; expected at least 3"):
+    with pytest.raises(ParameterError, match="n_permutations is 2; expected a whole number, at least 3"):
         discover(network, n_permutations=2)
 
 

@@ -147,7 +147,7 @@ def test_an_unfitted_selector_is_refused(network, selector):
 
 
 def test_too_few_resamples_are_refused(network, fitted):
-    with pytest.raises(ParameterError, match="n_resamples is 2, too few to estimate stability; choose at least 3"):
+    with pytest.raises(ParameterError, match="n_resamples is 2; expected a whole number, at least 3"):
         stability(fitted, network, n_resamples=2)
 
 

@@ -101,6 +101,7 @@ class FeatureGuidedSelector(CriterionSelector):
         if affinity is None:
             affinity = self._affinity(features)
         self._select_by(self._score(features, affinity))
+        self._warn_of_constant(features)
         return self
 
     def _read_network(self, X: Any, y: Any = None, adjacency: Any = None) -> AttributedGraph:
@@ -154,6 +155,7 @@ class NetworkGuidedSelector(CriterionSelector):
         self._n_to_select(graph.n_features)
         self._check_settings(graph)
         self._select_by(self._score(graph))
+        self._warn_of_constant(graph.features)
         return self
 
     def _read_network(self, X: Any, y: Any = None, adjacency: Any = None) -> AttributedGraph:

@@ -9,17 +9,22 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 
-from blockselect.arrays import Features, FloatArray, IntArray
+from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.base import StepProgress, as_generator, no_step_progress
 from blockselect.blockmodels.embedding import one_thread
 from blockselect.blockmodels.families.factorization import normalized_labels, onmtf_labels, two_hop_labels
 from blockselect.blockmodels.families.search import MAX_ITER, Family, Search
 from blockselect.blockmodels.families.smoothed import smoothed_labels
 from blockselect.blockmodels.families.spectral import adjacency_labels, spectral_labels
-from blockselect.blockmodels.model import BlockModel, adjacency_of, block_weights, encode_labels
+from blockselect.blockmodels.model import BlockModel, adjacency_of, block_weights
 from blockselect.errors import ParameterError
-from blockselect.graphs.attributed import AttributedGraph, check_feature_matrix
+from blockselect.graphs.attributed import AttributedGraph, check_feature_matrix, check_same_order
 from blockselect.graphs.checks import check_n_blocks
+from blockselect.graphs.feature_table import as_feature_table
+from blockselect.graphs.node_labels import encode_labels
+from blockselect.graphs.number_arrays import as_numbers, check_entries
+from blockselect.scalars import check_n_jobs, check_whole
+from blockselect.tensors import check_device
 
 MEMBERS: dict[str, Family] = {
     "spectral": spectral_labels,
@@ -126,12 +131,17 @@ def find_block_models(
     list of BlockModel
         Each with the name of the family that found it.
     """
-    check_family(family, with_features=features is not None)
+    check_family(family, with_features=features is not None, parameter="family")
+    check_device(device)
+    n_jobs = check_n_jobs(n_jobs)
+    n_candidates, max_iter = check_whole("n_candidates", n_candidates, 1), check_whole("max_iter", max_iter, 1)
     network, adjacency = adjacency, adjacency_of(adjacency)
     check_n_blocks(n_blocks, adjacency.shape[0])
     read = features if family in (FEATURE_READING, "mixed") else None
     if not isinstance(network, AttributedGraph):
-        read = _check_rows(read, adjacency.shape[0])
+        read = _check_rows(read, network, adjacency)
+    if eigenvectors is not None:
+        eigenvectors = _check_eigenvectors(eigenvectors, adjacency.shape[0])
     rngs, report = as_generator(rng).spawn(n_candidates), progress or no_step_progress
     search = Search(adjacency, n_blocks, rngs, read, n_jobs, max_iter, report, device, eigenvectors)
     found = FAMILIES[family](search)
@@ -148,13 +158,14 @@ def find_block_models(
     )
 
 
-def check_family(family: str, *, with_features: bool) -> None:
+def check_family(family: Any, *, with_features: bool, parameter: str = "block_model") -> None:
     """Refuse a family that is not known, or lacks the features that it needs, before any work."""
-    if family not in FAMILIES:
-        raise ParameterError("block_model", f"is {family!r}; expected one of {list(FAMILIES)}, labels or a BlockModel.")
+    if not isinstance(family, str) or family not in FAMILIES:
+        others = ", labels or a BlockModel" if parameter == "block_model" else ""
+        raise ParameterError(parameter, f"is {family!r}; expected one of {list(FAMILIES)}{others}.")
     if family == FEATURE_READING and not with_features:
         raise ParameterError(
-            "block_model",
+            parameter,
             "is 'smoothed', which groups nodes by their features, but there are none; pass features, or choose "
             "another family.",
         )
@@ -164,10 +175,24 @@ def order_by_error(models: Sequence[BlockModel]) -> list[BlockModel]:
     return sorted(models, key=lambda model: model.relative_error)
 
 
-def _check_rows(features: Any, n_nodes: int) -> Features | None:
+def _check_rows(features: Any, graph: Any, adjacency: Sparse) -> Features | None:
+    """The features, one row for each node, in the order that the graph has as well."""
     if features is None:
         return None
-    matrix = check_feature_matrix(features)
+    table = as_feature_table(features)
+    matrix = check_feature_matrix(table.matrix)
+    n_nodes = adjacency.shape[0]
     if matrix.shape[0] != n_nodes:
         raise ValueError(f"features has {matrix.shape[0]} rows but the graph has {n_nodes} nodes; give one row a node.")
+    check_same_order(table.node_ids, graph, adjacency, what="features", fix="features.loc[ids]")
     return matrix
+
+
+def _check_eigenvectors(eigenvectors: Any, n_nodes: int) -> FloatArray:
+    vectors = as_numbers("eigenvectors", eigenvectors)
+    if vectors.ndim != 2 or vectors.shape[0] != n_nodes:
+        raise ParameterError(
+            "eigenvectors", f"has shape {vectors.shape} but the graph has {n_nodes} nodes; give one row a node."
+        )
+    check_entries("eigenvectors", vectors, np.isfinite(vectors), "is not finite; compute them again")
+    return vectors

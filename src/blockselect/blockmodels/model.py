@@ -11,11 +11,12 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from blockselect.arrays import BoolArray, FloatArray, IntArray, ObjectArray, Sparse
+from blockselect.arrays import BoolArray, FloatArray, IntArray, Sparse
 from blockselect.base import as_generator
-from blockselect.errors import ParameterError
-from blockselect.graphs.attributed import AttributedGraph, check_adjacency
-from blockselect.graphs.number_arrays import check_entries
+from blockselect.graphs.attributed import AttributedGraph, check_adjacency, check_same_order
+from blockselect.graphs.node_labels import encode_labels
+from blockselect.graphs.number_arrays import as_numbers, check_entries
+from blockselect.scalars import check_real
 from blockselect.tensors import inner_products, to_numpy, to_torch
 
 
@@ -49,7 +50,10 @@ class BlockModel:
             raise ValueError(
                 f"there are {n_nodes} block labels but the graph has {adjacency.shape[0]} nodes; give one label a node."
             )
-        return cls.of_checked(check_adjacency(adjacency, n_nodes), numbers, family=family)
+        checked = check_adjacency(adjacency, n_nodes)
+        if isinstance(labels, pd.Series):
+            check_same_order(labels.index, adjacency, checked, what="labels", fix="labels.loc[ids]")
+        return cls.of_checked(checked, numbers, family=family)
 
     @classmethod
     def of_checked(
@@ -113,8 +117,7 @@ class BlockModel:
         `keep_density` leaves the densities as they are, else they are computed anew: the two halves of the
         paper's sensitivity study. A block's last node stays, so no block is emptied.
         """
-        if not 0 <= fraction <= 1:
-            raise ParameterError("fraction", f"is {fraction}; expected a share of the nodes between 0 and 1.")
+        fraction = check_real("fraction", fraction, 0, 1)
         rng = as_generator(rng)
         adjacency = check_adjacency(adjacency, len(self.labels))
         labels, k = self.labels.copy(), self.n_blocks
@@ -140,56 +143,6 @@ def adjacency_of(network: Any) -> Sparse:
     return check_adjacency(network)
 
 
-def encode_labels(labels: ArrayLike) -> IntArray:
-    """Labels of any sortable kind as numbers 0 … k − 1."""
-    array = np.asarray(labels)
-    if array.ndim != 1:
-        raise ValueError(f"block labels have shape {array.shape}; give one label a node.")
-    missing = np.flatnonzero(pd.isna(array))
-    if len(missing):
-        raise ValueError(
-            f"block labels hold NaN or None for {len(missing)} node(s), first node {missing[0]}; give each node a "
-            "block, or a block of its own."
-        )
-    numbers = np.unique(array, return_inverse=True)[1]
-    return numbers.astype(np.intp, copy=False)
-
-
-def labels_by_id(labels: Any, node_ids: ObjectArray | None) -> Any:
-    """Labels in the order of the nodes, where they are a Series whose index names the nodes.
-
-    Parameters
-    ----------
-    labels : array or Series of shape (n,)
-        Only a Series has an index. One that counts 0, 1, … beside nodes with other ids names nobody: its order is kept.
-    node_ids : array of shape (n,) or None
-        None: nodes have no ids but their row numbers.
-    """
-    if not isinstance(labels, pd.Series):
-        return labels
-    in_order = pd.RangeIndex(len(labels))
-    if node_ids is None:
-        if pd.api.types.is_integer_dtype(labels.index.dtype) and not labels.index.equals(in_order):
-            raise ParameterError(
-                "block_model",
-                "is a Series whose index does not count 0, 1, …, while X has no index to put it in order by; pass X as "
-                "a DataFrame, or, where the labels are in the order of its rows, labels.to_numpy().",
-            )
-        return labels
-    known = pd.Index(node_ids, tupleize_cols=False)
-    if labels.index.equals(in_order) and not set(in_order) & set(known):
-        return labels
-    at = labels.index.get_indexer(known) if labels.index.is_unique else np.full(len(known), -1)
-    if len(labels) != len(known) or (at < 0).any():
-        alone = known.symmetric_difference(labels.index, sort=False).tolist() or labels.index.tolist()
-        raise ParameterError(
-            "block_model",
-            f"is a Series whose index is not that of X: {len(alone)} node(s) are in one of them alone or twice, for "
-            f"example {alone[:3]}; give each node of X one label, or pass labels.to_numpy() in the order of its rows.",
-        )
-    return labels.iloc[at]
-
-
 def check_block_model(model: BlockModel, n_nodes: int) -> BlockModel:
     """Refuse a block model of another graph, or one whose densities do not fit its labels."""
     if not (isinstance(model.labels, np.ndarray) and np.issubdtype(model.labels.dtype, np.integer)):
@@ -197,9 +150,9 @@ def check_block_model(model: BlockModel, n_nodes: int) -> BlockModel:
             f"the block model's labels are {_kind(model.labels)}; expected an array of integers: make it with "
             "BlockModel.from_labels."
         )
-    fits = np.isfinite(model.density) & (model.density >= 0)
-    if not fits.all():
-        check_entries("density", model.density, fits, "is no density: they are finite and ≥ 0; correct it")
+    density = as_numbers("density", model.density)
+    fits = np.isfinite(density) & (density >= 0)
+    check_entries("density", density, fits, "is no density: they are finite and ≥ 0; correct it")
     if len(model.labels) != n_nodes:
         raise ValueError(
             f"the block model has {len(model.labels)} nodes but the graph has {n_nodes}; fit one to this graph."

@@ -174,6 +174,7 @@ class BMGUFS(DescentSelector):
         self.sparsity_ = grid[chosen]
         self._keep_losses(solution, chosen)
         self._select_scores(statistics, solution.scores[0, chosen])
+        self._warn_of_constant(graph.features)
         return self._remember(X, adjacency)
 
     @staticmethod

@@ -17,18 +17,18 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from blockselect._sklearn import Interval, check_parameters
+from blockselect._sklearn import N_JOBS, Interval, check_parameters
 from blockselect.arrays import FloatArray, IntArray, Sparse
 from blockselect.base import Progress, ScoreSelector, no_progress
-from blockselect.blockmodels.model import BlockModel, check_block_model, labels_by_id
+from blockselect.blockmodels.model import BlockModel, check_block_model
 from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.descent import Descent, Solution
 from blockselect.bmgufs.descent import Progress as DescentProgress
 from blockselect.bmgufs.device import dense_gram_on_device
 from blockselect.bmgufs.gram_squared import GramSquared, choose_form, gram_squared
 from blockselect.bmgufs.losses import induced_density
-from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.node_labels import labels_by_id
 from blockselect.graphs.row_chunks import RowChunks
 from blockselect.tensors import check_device
 from blockselect.warned import collected_warnings, warn_caller
@@ -60,7 +60,7 @@ class DescentSelector(ScoreSelector):
         "profile_ratio": [Interval(Real, 0, 1, closed="both")],
         "solver": [None, Descent],
         "device": [str],
-        "n_jobs": [None, Integral],
+        "n_jobs": [None, *N_JOBS],
         "random_state": ["random_state"],
     }
 
@@ -115,7 +115,7 @@ class DescentSelector(ScoreSelector):
         check_is_fitted(self)
         if X is None:
             X, _ = self._fitted_to.recall()
-        markers = block_markers(copy(self)._check_matrix(X), self.labels_)
+        markers = block_markers(self._features_again(X), self.labels_)
         named = feature_labels(getattr(self, "feature_names_in_", None), len(self.scores_))
         blocks = pd.array(markers.marked_block, dtype="Int64")
         blocks[markers.marked_block < 0] = pd.NA
@@ -170,9 +170,11 @@ class DescentSelector(ScoreSelector):
         """The network of the fit, from what is passed as it was to `fit`, or from what is still in memory."""
         if X is None:
             X, adjacency = self._fitted_to.recall()
-        elif adjacency is None and self.graph_source_ == "adjacency":
-            raise ParameterError("adjacency", "is missing; pass the graph of the fit beside X: adjacency=graph.")
-        return copy(self)._check_graph(X, None, adjacency)  # which sets attributes
+        self._refuse_lost_graph(adjacency)
+        again = copy(self)  # reading sets attributes
+        graph = again._check_graph(X, None, adjacency)
+        self._refuse_others(again)
+        return graph
 
     def _solver(self) -> Descent:
         return self._default_solver() if self.solver is None else self.solver

@@ -25,13 +25,14 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 
 from blockselect.arrays import BoolArray, FloatArray, IntArray
-from blockselect.blockmodels.model import BlockModel, check_block_model, encode_labels
+from blockselect.blockmodels.model import BlockModel, check_block_model
 from blockselect.consensus.batched_moves import DeviceNetwork, improve_together
 from blockselect.consensus.feature_likelihood import as_counts, feature_gains, gains_by_block
 from blockselect.consensus.link_likelihood import as_links, link_gain, xlogx
 from blockselect.consensus.link_likelihood import link_unit as default_link_unit
 from blockselect.consensus.moves import Counts, rates_of, sums_by_block, sweep, weights_by_block
 from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.node_labels import encode_labels
 
 DEFAULT_TOL = 0.01  # nats a node
 MAX_ROUNDS = 50

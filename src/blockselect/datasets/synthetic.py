@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from blockselect.datasets.structures import check_density, structured_density
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import check_attributed_graph
 from blockselect.graphs.number_arrays import as_numbers
+from blockselect.scalars import check_real, check_whole
 
 
 def make_attributed_blocks(
@@ -101,20 +101,20 @@ def make_attributed_blocks(
             "random_state", f"is {random_state!r}; expected a whole number from 0 on, a Generator or None."
         ) from error
     plan = FeaturePlan(
-        n_informative=_check_count(n_informative, "n_informative", 0),
-        n_redundant=_check_count(n_redundant, "n_redundant", 0),
-        n_noise=_check_count(n_noise, "n_noise", 0),
-        n_decoys=_check_count(n_decoys, "n_decoys", 0),
-        signal=_check_number(signal, "signal", 1, np.inf),
+        n_informative=check_whole("n_informative", n_informative, 0),
+        n_redundant=check_whole("n_redundant", n_redundant, 0),
+        n_noise=check_whole("n_noise", n_noise, 0),
+        n_decoys=check_whole("n_decoys", n_decoys, 0),
+        signal=check_real("signal", signal, 1, np.inf),
         frequency=_check_frequency(frequency),
-        copy_noise=_check_number(copy_noise, "copy_noise", 0, 1),
+        copy_noise=check_real("copy_noise", copy_noise, 0, 1),
         values=values,
     )
     _check_plan(plan)
-    sizes = _block_sizes(_check_count(n_nodes, "n_nodes", 2), _check_count(n_blocks, "n_blocks", 2), block_weights)
+    sizes = _block_sizes(check_whole("n_nodes", n_nodes, 2), check_whole("n_blocks", n_blocks, 2), block_weights)
     if density is None:
-        _check_number(mean_degree, "mean_degree", 0, np.inf)
-        _check_number(mixing, "mixing", 0, 1)
+        check_real("mean_degree", mean_degree, 0, np.inf)
+        check_real("mixing", mixing, 0, 1)
         planted_density = structured_density(structure, sizes, mean_degree=mean_degree, mixing=mixing)
     else:
         planted_density = check_density(density, n_blocks)
@@ -176,21 +176,7 @@ def _check_plan(plan: FeaturePlan) -> None:
 def _check_frequency(frequency: Any) -> tuple[float, float]:
     if not isinstance(frequency, Sequence | np.ndarray) or len(frequency) != 2:
         raise ParameterError("frequency", f"is {frequency!r}; expected two numbers, the lowest and the highest.")
-    low, high = (_check_number(value, "frequency", 0, np.inf) for value in frequency)
+    low, high = (check_real("frequency", value, 0, np.inf) for value in frequency)
     if not 0 < low <= high:
         raise ParameterError("frequency", f"is {frequency!r}; expected 0 < lowest ≤ highest.")
     return low, high
-
-
-def _check_count(value: Any, name: str, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
-        raise ParameterError(name, f"is {value!r}; expected a whole number, at least {least}.")
-    return int(value)
-
-
-def _check_number(value: Any, name: str, low: float, high: float) -> float:
-    number = float(value) if isinstance(value, Real) else np.nan
-    if not (low <= number <= high and np.isfinite(number)):
-        limits = f"from {low:g} to {high:g}" if np.isfinite(high) else f"at least {low:g}"
-        raise ParameterError(name, f"is {value!r}; expected a finite number {limits}.")
-    return number

@@ -19,10 +19,12 @@ from blockselect.evaluation.selected_rows import (
     check_one_class_a_row,
     check_selected,
     count_zero_rows,
-    read_features,
+    rows_named_by,
     unit_rows,
 )
-from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.attributed import AttributedGraph, check_adjacency
+from blockselect.graphs.feature_table import feature_matrix
+from blockselect.scalars import check_seed
 
 N_LABELS = 20
 
@@ -72,7 +74,7 @@ def classify_selection(
     classes: ArrayLike,
     selected: ArrayLike,
     *,
-    adjacency: Sparse,
+    adjacency: Any,
     n_labels: int = N_LABELS,
     n_runs: int = 20,
     first_seed: int = 0,
@@ -89,12 +91,12 @@ def classify_selection(
     Parameters
     ----------
     features : array, sparse matrix or DataFrame of shape (n, m)
-    classes : array of shape (n,)
-        Known class of each node.
+    classes : array or Series of shape (n,)
+        Known class of each node; a Series is put in the order of features that are a DataFrame.
     selected : array of int (d,) or boolean array of shape (m,)
         Columns to learn by: their indices, each once, or a mask such as `support_`.
-    adjacency : CSR of shape (n, n)
-        The network, symmetric.
+    adjacency : matrix of shape (n, n), edges, or graph of another library
+        The network, as selectors take it.
     n_labels : int
         Labelled nodes of each class; half of the nodes of a class that has fewer than twice as many.
     n_runs : int
@@ -116,15 +118,17 @@ def classify_selection(
     >>> bool(scores.averaged_accuracies.mean() > scores.accuracies.mean())
     True
     """
-    features = read_features(features)
-    n_nodes, n_features = features.shape
-    known = np.unique(check_one_class_a_row(classes, n_nodes), return_inverse=True)[1]
+    matrix = feature_matrix(features)
+    n_nodes, n_features = matrix.shape
+    known = check_one_class_a_row(classes, features, n_nodes)
     check_at_least_one(n_runs=n_runs, n_labels=n_labels)
+    check_seed("first_seed", first_seed, n_runs)
+    links = check_adjacency(adjacency, n_nodes, node_ids=rows_named_by(features, n_nodes))
     if np.count_nonzero(np.bincount(known) > 1) < 2:
         raise ValueError("fewer than two classes have two nodes or more: there is nothing to learn and predict.")
     columns = check_selected(selected, n_features)
-    rows = unit_rows(features, columns)
-    averaged = average_over_neighbours(rows, adjacency)
+    rows = unit_rows(matrix, columns)
+    averaged = average_over_neighbours(rows, links)
     of_both = np.array(
         seeded_runs(_accuracies, (rows, averaged), known, n_labels, n_runs=n_runs, first_seed=first_seed, n_jobs=n_jobs)
     )

@@ -21,10 +21,11 @@ from blockselect.evaluation.selected_rows import (
     check_one_class_a_row,
     check_selected,
     count_zero_rows,
-    read_features,
     unit_rows,
 )
 from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.feature_table import feature_matrix
+from blockselect.scalars import check_seed, check_whole
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,8 +101,8 @@ def evaluate_selection(
     Parameters
     ----------
     features : array, sparse matrix or DataFrame of shape (n, m)
-    classes : array of shape (n,)
-        Known class of each node.
+    classes : array or Series of shape (n,)
+        Known class of each node; a Series is put in the order of features that are a DataFrame.
     selected : array of int (d,) or boolean array of shape (m,)
         Columns to cluster by: their indices, each once, or a mask such as `support_`.
     n_clusters : int, optional
@@ -127,17 +128,18 @@ def evaluate_selection(
     >>> scores.accuracies.shape, scores.n_zero_rows > 0
     ((2,), True)
     """
-    features = read_features(features)
-    n_nodes, n_features = features.shape
-    known = check_one_class_a_row(classes, n_nodes)
-    wanted = len(np.unique(known)) if n_clusters is None else n_clusters
-    if not 1 <= wanted <= n_nodes:
+    matrix = feature_matrix(features)
+    n_nodes, n_features = matrix.shape
+    known = check_one_class_a_row(classes, features, n_nodes)
+    wanted = len(np.unique(known)) if n_clusters is None else check_whole("n_clusters", n_clusters, 1)
+    if wanted > n_nodes:
         raise ParameterError(
             "n_clusters", f"is {wanted} but there are {n_nodes} nodes; choose 1 to {n_nodes} clusters."
         )
     check_at_least_one(n_runs=n_runs, n_init=n_init)
+    check_seed("first_seed", first_seed, n_runs)
     columns = check_selected(selected, n_features)
-    rows = unit_rows(features, columns)
+    rows = unit_rows(matrix, columns)
     clusterings = kmeans_runs(rows, wanted, n_runs=n_runs, n_init=n_init, first_seed=first_seed, n_jobs=n_jobs)
     return ClusteringScores(
         accuracies=np.array([clustering_accuracy(known, clusters) for clusters in clusterings]),

@@ -18,8 +18,9 @@ from blockselect.evaluation.link_prediction import LinkPrediction
 from blockselect.evaluation.process import CallError, Measured, measure_in_fresh_process
 from blockselect.evaluation.protocol import Scores, SelectionProtocol
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.names import look_up
-from blockselect.registry import fit_selector, make_selector
+from blockselect.names import check_known, look_up
+from blockselect.registry import SELECTORS, fit_selector, make_selector
+from blockselect.scalars import check_n_jobs, check_seed, check_whole
 from blockselect.warned import collected_warnings
 
 ALL_FEATURES = "all-features"
@@ -138,10 +139,7 @@ def compare_methods(
         Called as ``progress(method, done, total)``.
     """
     kind = look_up(protocol, PROTOCOLS, what="protocol")
-    if not numbers or max(numbers) > graph.n_features or min(numbers) < 1:
-        raise ParameterError(
-            "numbers", f"is {list(numbers)}; expected numbers of features from 1 to {graph.n_features}."
-        )
+    numbers = _check_settings(graph, methods, numbers, n_runs=n_runs, seed=seed, n_jobs=n_jobs)
     report = progress or (lambda method, done, total: None)
     judge = kind(graph, n_runs=n_runs, seed=seed, n_jobs=n_jobs)
     steps = 1 + len(numbers)
@@ -169,6 +167,23 @@ def compare_methods(
         replace(row, agreement=agreement(row.method, row.n_features, selections)) for row in comparison.rows
     ]
     return comparison
+
+
+def _check_settings(graph: Any, methods: Any, numbers: Any, *, n_runs: Any, seed: Any, n_jobs: Any) -> list[int]:
+    """What is wrong is found before any method runs; the numbers of features as a list."""
+    if not isinstance(graph, AttributedGraph):
+        raise ParameterError(
+            "graph", f"is of type {type(graph).__name__}; make it with check_attributed_graph(features, adjacency)."
+        )
+    if isinstance(methods, str):
+        raise ParameterError("methods", f"is {methods!r}; expected a list of names: [{methods!r}].")
+    check_known(methods, SELECTORS, what="method")
+    if not isinstance(numbers, Sequence | np.ndarray) or isinstance(numbers, str) or not len(numbers):
+        raise ParameterError("numbers", f"is {numbers!r}; expected a list of numbers of features.")
+    check_whole("n_runs", n_runs, 1)
+    check_seed("seed", seed)
+    check_n_jobs(n_jobs)
+    return [check_whole("numbers", number, 1, graph.n_features) for number in numbers]
 
 
 def agreement(method: str, n_features: int, selections: Mapping[tuple[str, int], IntArray]) -> float | None:

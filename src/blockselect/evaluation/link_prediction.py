@@ -11,19 +11,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.metrics import roc_auc_score
-from sklearn.utils import check_random_state
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
+from blockselect.base import random_state_from
 from blockselect.errors import ParameterError
 from blockselect.evaluation.protocol import SelectionProtocol
 from blockselect.evaluation.selected_rows import (
     check_at_least_one,
     check_selected,
     count_zero_rows,
-    read_features,
     unit_rows,
 )
-from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.attributed import AttributedGraph, check_adjacency
+from blockselect.graphs.feature_table import feature_matrix
+from blockselect.scalars import check_seed, check_share
 
 SHARE = 0.1
 _MOST_PAIRS = 10_000  # of either kind in a run
@@ -81,13 +82,13 @@ class LinkPrediction(SelectionProtocol):
         )
 
 
-def hide_links(adjacency: Sparse, *, share: float = SHARE, random_state: Any = None) -> HiddenLinks:
+def hide_links(adjacency: Any, *, share: float = SHARE, random_state: Any = None) -> HiddenLinks:
     """Hide a share of the links, at least one, drawn at random; self-loops stay.
 
     Parameters
     ----------
-    adjacency : CSR of shape (n, n)
-        Symmetric.
+    adjacency : matrix of shape (n, n), or graph of another library
+        As :func:`blockselect.check_attributed_graph` takes it.
     share : float
         Of the links to hide, between 0 and 1.
     random_state : int, RandomState or None
@@ -101,19 +102,19 @@ def hide_links(adjacency: Sparse, *, share: float = SHARE, random_state: Any = N
     >>> len(split.first), cora.adjacency.nnz - split.kept.nnz
     (528, 1056)
     """
-    if not 0 < share < 1:
-        raise ParameterError("share", f"is {share}; expected a number between 0 and 1.")
-    upper = sparse.triu(adjacency, k=1).tocoo()
+    check_share("share", share)
+    links = check_adjacency(adjacency)
+    upper = sparse.triu(links, k=1).tocoo()
     if upper.nnz < 2:
         raise ValueError(f"the network has {upper.nnz} link(s) between nodes; hiding some needs at least two.")
     n_hidden = min(max(1, round(share * upper.nnz)), upper.nnz - 1)
-    chosen = np.sort(check_random_state(random_state).permutation(upper.nnz)[:n_hidden])
+    chosen = np.sort(random_state_from(random_state).permutation(upper.nnz)[:n_hidden])
     first, second = (ends[chosen].astype(np.intp) for ends in (upper.row, upper.col))
     kept = np.ones(upper.nnz, dtype=bool)
     kept[chosen] = False
-    once = sparse.csr_array((upper.data[kept], (upper.row[kept], upper.col[kept])), shape=adjacency.shape)
-    loops = sparse.diags_array(adjacency.diagonal())
-    both = sparse.csr_array(once + once.T + loops, dtype=adjacency.dtype)
+    once = sparse.csr_array((upper.data[kept], (upper.row[kept], upper.col[kept])), shape=links.shape)
+    loops = sparse.diags_array(links.diagonal())
+    both = sparse.csr_array(once + once.T + loops, dtype=links.dtype)
     both.eliminate_zeros()
     return HiddenLinks(both, first, second)
 
@@ -156,13 +157,16 @@ def predict_links(
     >>> bool(predict_links(cora.features, split, [1177, 1263, 1425]).aucs.mean() > 0.5)
     True
     """
-    features = read_features(features)
+    if not isinstance(split, HiddenLinks):
+        raise ParameterError("split", f"is of type {type(split).__name__}; make it with hide_links(adjacency).")
+    features = feature_matrix(features)
     if features.shape[0] != split.kept.shape[0]:
         raise ValueError(
             f"split is of {split.kept.shape[0]} nodes but features has {features.shape[0]} rows; "
             "pass the network of exactly these rows."
         )
     check_at_least_one(n_runs=n_runs)
+    check_seed("first_seed", first_seed, n_runs)
     columns = check_selected(selected, features.shape[1])
     rows = unit_rows(features, columns)
     aucs = link_aucs(split, partial(cosines, rows), range(first_seed, first_seed + n_runs))

@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 
+from blockselect.arrays import IntArray
 from blockselect.errors import ParameterError
+from blockselect.graphs.node_labels import encode_labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +41,7 @@ def clustering_accuracy(classes: ArrayLike, clusters: ArrayLike) -> float:
     >>> clustering_accuracy([0, 0, 1, 1], ["b", "b", "a", "b"])
     0.75
     """
-    check_labels(classes, clusters)
-    counts = contingency_matrix(classes, clusters)
+    counts = contingency_matrix(*check_labels(classes, clusters))
     matched = linear_sum_assignment(counts, maximize=True)
     return float(counts[matched].sum() / counts.sum())
 
@@ -52,8 +54,7 @@ def normalized_mutual_information(classes: ArrayLike, clusters: ArrayLike) -> fl
     classes, clusters : array of shape (n,)
         Labels of any kind: only who is with whom counts.
     """
-    check_labels(classes, clusters)
-    return float(normalized_mutual_info_score(classes, clusters, average_method="max"))
+    return float(normalized_mutual_info_score(*check_labels(classes, clusters), average_method="max"))
 
 
 def recovery(ranking: ArrayLike, planted: ArrayLike) -> Recovery:
@@ -89,11 +90,17 @@ def recovery(ranking: ArrayLike, planted: ArrayLike) -> Recovery:
     return Recovery(float(np.mean(found <= len(found))), float(np.mean(nth / found)))
 
 
-def check_labels(classes: Any, clusters: Any) -> None:
-    """One class and one cluster for each node, at least one node."""
+def check_labels(classes: Any, clusters: Any) -> tuple[IntArray, IntArray]:
+    """One class and one cluster for each node, at least one node, in the same order; as numbers."""
     shapes = np.shape(classes), np.shape(clusters)
     if len(shapes[0]) != 1 or shapes[0] != shapes[1] or shapes[0] == (0,):
         raise ValueError(
             f"classes has shape {shapes[0]} and clusters has shape {shapes[1]}; expected one class and one "
             "cluster for each node, in the same order."
         )
+    if isinstance(classes, pd.Series) and isinstance(clusters, pd.Series) and not classes.index.equals(clusters.index):
+        raise ValueError(
+            "classes and clusters are Series with different indexes; put them in the same order: "
+            "clusters.loc[classes.index], or pass arrays that are."
+        )
+    return encode_labels(classes, "classes"), encode_labels(clusters, "clusters")

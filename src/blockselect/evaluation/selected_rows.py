@@ -9,22 +9,20 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, issparse
 from sklearn.preprocessing import normalize
 
-from blockselect.arrays import Features, IntArray
+from blockselect.arrays import Features, IntArray, ObjectArray
 from blockselect.errors import ParameterError
-from blockselect.graphs.convert import as_float_matrix
+from blockselect.graphs.cells import refuse_mask
+from blockselect.graphs.checks import check_names, refuse_not_finite
+from blockselect.graphs.feature_table import as_feature_table
+from blockselect.graphs.node_labels import encode_labels, labels_by_id
 from blockselect.graphs.number_arrays import check_entries
-
-
-def read_features(features: Any) -> Features:
-    """Features of any kind that selectors take; arrays and CSR matrices of numbers stay as they are."""
-    if isinstance(features, np.ndarray) and features.ndim == 2 and features.dtype.kind in "fiub":
-        return features
-    return features if issparse(features) and features.format == "csr" else as_float_matrix(features, "features")
+from blockselect.scalars import check_whole
 
 
 def check_selected(selected: ArrayLike, n_features: int) -> IntArray:
     """Indices of the selected columns, rising, from indices or a mask."""
-    given = np.asarray(selected)
+    given = np.asanyarray(selected)
+    refuse_mask(given, "selected")
     if given.dtype == bool:
         if given.shape != (n_features,):
             raise ParameterError(
@@ -36,7 +34,7 @@ def check_selected(selected: ArrayLike, n_features: int) -> IntArray:
         raise ParameterError("selected", f"has shape {given.shape}; expected a list of at least one feature.")
     if given.dtype.kind not in "iu":
         raise ParameterError(
-            "selected", f"holds {given[0].item()!r}; expected whole numbers from 0 to {n_features - 1}, or a mask."
+            "selected", f"holds {given.tolist()[0]!r}; expected whole numbers from 0 to {n_features - 1}, or a mask."
         )
     check_entries(
         "selected", given, (given >= 0) & (given < n_features), f"is no column; there are 0 to {n_features - 1}"
@@ -47,19 +45,24 @@ def check_selected(selected: ArrayLike, n_features: int) -> IntArray:
     return columns
 
 
-def check_one_class_a_row(classes: ArrayLike, n_nodes: int) -> IntArray:
-    """Known classes of the rows."""
-    known = np.asarray(classes)
-    if known.shape != (n_nodes,):
-        raise ValueError(f"classes has shape {known.shape} but features has {n_nodes} rows; give one class a row.")
-    return known
+def check_one_class_a_row(classes: Any, features: Any, n_nodes: int) -> IntArray:
+    """Known classes of the rows as numbers; a Series is put in the order of the features, where they name the rows."""
+    known = labels_by_id(classes, rows_named_by(features, n_nodes), "classes")
+    if np.shape(known) != (n_nodes,):
+        raise ValueError(f"classes has shape {np.shape(known)} but features has {n_nodes} rows; give one class a row.")
+    return encode_labels(known, "classes")
 
 
-def check_at_least_one(**numbers: int) -> None:
+def rows_named_by(features: Any, n_nodes: int) -> ObjectArray | None:
+    """The ids that the rows have, where the features bring them: (n,)."""
+    ids = None if issparse(features) else as_feature_table(features).node_ids
+    return check_names(ids, n_nodes, "node id", "row")
+
+
+def check_at_least_one(**numbers: Any) -> None:
     """Numbers of runs and the like, by the names of the parameters."""
     for name, value in numbers.items():
-        if value < 1:
-            raise ParameterError(name, f"is {value}; expected at least 1.")
+        check_whole(name, value, 1)
 
 
 def unit_rows(features: Features, columns: IntArray) -> Features:
@@ -69,6 +72,7 @@ def unit_rows(features: Features, columns: IntArray) -> Features:
     clusters, and the same features must give the same clusters however they are stored.
     """
     chosen = csr_array(features[:, columns], dtype=np.float64)
+    refuse_not_finite(chosen, columns)
     chosen.sum_duplicates()
     chosen.eliminate_zeros()
     parts = (chosen.data, chosen.indices.astype(np.int32), chosen.indptr.astype(np.int32))  # K-means takes no others

@@ -13,7 +13,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 
 from blockselect.arrays import Features, FloatArray, ObjectArray, Sparse
-from blockselect.graphs.checks import check_weights
+from blockselect.graphs.checks import check_weights, largest_value
 from blockselect.graphs.column_statistics import mean_and_variance
 from blockselect.graphs.convert import as_dense, as_square_csr, without_direction
 from blockselect.warned import warn_caller
@@ -24,6 +24,7 @@ Block = tuple[slice, FloatArray]  # nodes, and their weights with all nodes from
 
 BLOCK_SIZE = 128  # nodes whose affinities with all others are held at once
 FEW_NON_ZERO = 0.05  # share of non-zero features below which sparse products are quicker than dense ones
+_LARGE = 1e15  # whose squares, added up, may leave the range of float32
 NEXT_TO_NONE = 1e-6  # affinity with all others together below which a node counts as unconnected; with itself it is 1
 
 
@@ -49,6 +50,8 @@ def neighbour_affinity(
         Symmetric, 1 on the diagonal.
     """
     n_nodes = features.shape[0]
+    if features.dtype == np.float32 and largest_value(features) > _LARGE:
+        features = features.astype(np.float64)
     rows = normalize(features) if weights == "cosine" else features
     directed = sparse.csr_array(kneighbors_graph(rows, min(n_neighbors, n_nodes - 1), mode="distance"))
     if weights == "binary":

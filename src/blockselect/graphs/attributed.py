@@ -156,7 +156,7 @@ def check_attributed_graph(
         features=matrix,
         node_ids=ids,
         feature_names=names,
-        classes=check_classes(classes, n_nodes),
+        classes=check_classes(classes, n_nodes, ids),
     )
 
 
@@ -170,6 +170,30 @@ def check_adjacency(
     weights = as_square_csr(adjacency, n_nodes, node_ids)
     check_weights(weights, node_ids, np.dtype(dtype))
     return without_direction(weights)
+
+
+def check_same_order(node_ids: Iterable[Any] | None, graph: Any, adjacency: Sparse, *, what: str, fix: str) -> None:
+    """Refuse rows that name the nodes in another order than the graph does, which was read in an order of its own.
+
+    Parameters
+    ----------
+    node_ids : iterable or None
+        Names of the rows; None, and names 0, 1, …, say nothing of the order.
+    graph : any
+        As it came in.
+    adjacency : CSR of shape (n, n)
+        The same, read by :func:`check_adjacency` without names.
+    what, fix : str
+        What has the rows, and how to put them in order, as errors call it.
+    """
+    if node_ids is None or sparse.issparse(graph) or isinstance(graph, np.ndarray):
+        return
+    ids = check_names(node_ids, adjacency.shape[0], "node id", "row")
+    if ids is None or ids.tolist() == list(range(len(ids))):
+        return
+    in_their_order = check_adjacency(graph, len(ids), node_ids=ids)
+    if (in_their_order != adjacency).nnz:
+        raise ValueError(f"{what} and the graph name the nodes in another order; put them in that of the graph: {fix}.")
 
 
 def check_feature_matrix(

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from collections.abc import Set as AbstractSet
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy import sparse
 
 from blockselect.arrays import Features, IntArray, ObjectArray, Sparse
 from blockselect.errors import ParameterError
 from blockselect.graphs.column_statistics import constant_columns
+from blockselect.graphs.node_labels import as_labels, labels_by_id
+from blockselect.scalars import check_whole
 
 
 def check_names(names: Iterable[Any] | None, expected: int, what: str, axis: str) -> ObjectArray | None:
     """Node ids or feature names: one for each row or column, none missing, none twice."""
     if names is None:
         return None
+    refuse_unordered(names, f"{what.replace(' ', '_')}s")
     # NumPy's and pandas' own scalars would read as np.str_('a') in every message.
     listed = names.tolist() if isinstance(names, np.ndarray | pd.Index | pd.Series) else list(names)
     if len(listed) != expected:
@@ -30,25 +36,40 @@ def check_names(names: Iterable[Any] | None, expected: int, what: str, axis: str
     if index.hasnans:
         at = int(np.flatnonzero(index.isna())[0])
         raise ValueError(f"{axis} {at} has no {what} (it is {array[at]!r}); give each {axis} a {what}.")
-    if not index.is_unique:
+    try:
+        is_unique = index.is_unique
+    except TypeError as error:
+        raise ValueError(f"the {what} of {axis} 0 is {array[0]!r}; give each {axis} a text or a number.") from error
+    if not is_unique:
         twice = index[index.duplicated()].unique().tolist()
         raise ValueError(f"{len(twice)} duplicate {what}(s), for example {twice[:3]}; make each {what} unique.")
     return array
 
 
-def check_classes(classes: Iterable[int] | None, n_nodes: int) -> IntArray | None:
-    """Known classes: one integer a node."""
+def check_classes(classes: Iterable[int] | None, n_nodes: int, node_ids: ObjectArray | None = None) -> IntArray | None:
+    """Known classes: one integer a node. A Series is put in the order of the nodes."""
     if classes is None:
         return None
-    array = np.array(classes if isinstance(classes, np.ndarray) else list(classes))
+    refuse_unordered(classes, "classes")
+    ordered = labels_by_id(classes, node_ids, "classes")
+    array: NDArray[Any] = np.asanyarray(ordered if isinstance(ordered, np.ndarray) else list(ordered))
     if array.shape != (n_nodes,):
         raise ValueError(f"classes has shape {array.shape} but the network has {n_nodes} nodes; give one class a node.")
+    array = as_labels(array, "classes")
+    if array.dtype == object and all(isinstance(one, Integral) for one in array.tolist()):
+        array = array.astype(np.intp)
     if array.dtype.kind not in "biu":
         raise ValueError(
-            f"classes holds {array.dtype} values such as {array[0].item()!r}; expected integers: "
+            f"classes holds {array.dtype} values such as {array.tolist()[0]!r}; expected integers: "
             "number the classes with np.unique(classes, return_inverse=True)[1]."
         )
     return array.astype(np.intp)
+
+
+def refuse_unordered(values: Any, what: str) -> None:
+    """A set has no order, so that nobody knows which of its values belongs to which row or column."""
+    if isinstance(values, AbstractSet) or not hasattr(values, "__iter__"):
+        raise ParameterError(what, f"is of type {type(values).__name__}; expected a list, one for each in their order.")
 
 
 def check_features(
@@ -90,6 +111,16 @@ def check_values(
         )
 
 
+def refuse_not_finite(features: Features, columns: IntArray | None = None) -> None:
+    """Refuse NaN and infinity, by the first such value; `columns` are the numbers that the columns had before."""
+    if not np.isfinite(_values(features)).all():
+        row, at = first_entry(features, lambda values: ~np.isfinite(values))
+        column = at if columns is None else columns[at]
+        raise ValueError(
+            f"features holds NaN or infinity, first at row {row}, column {column}; impute or drop such values."
+        )
+
+
 def largest_value(features: Features) -> float:
     """The largest absolute value, 0 where there is none."""
     values = _values(features)
@@ -110,7 +141,8 @@ def check_range(largest: float, n_nodes: int, dtype: np.dtype[Any], place: Calla
 
 def check_n_blocks(n_blocks: int, n_nodes: int) -> None:
     """As many blocks as nodes at most."""
-    if not 1 <= n_blocks <= n_nodes:
+    check_whole("n_blocks", n_blocks, 1)
+    if n_blocks > n_nodes:
         raise ParameterError(
             "n_blocks", f"is {n_blocks} but the graph has {n_nodes} nodes; choose 1 to {n_nodes} blocks."
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,12 @@ import pandas as pd
 from scipy import sparse
 
 from blockselect.arrays import Features, FloatArray, IntArray, ObjectArray, Sparse
+from blockselect.errors import ParameterError
 from blockselect.graphs.cells import check_cells, check_kind
-from blockselect.graphs.checks import check_names
+from blockselect.graphs.checks import check_names, refuse_unordered
 from blockselect.graphs.edge_tables import edge_matrix
 from blockselect.graphs.foreign_graphs import ForeignGraph, read_foreign
+from blockselect.scalars import check_whole
 
 
 def as_float_matrix(matrix: Any, name: str) -> Features:
@@ -60,8 +63,9 @@ def as_adjacency(graph: Any, *, nodes: int | Iterable[Any] | None = None, weight
         graph, in its own order; a list of edges does not say, and needs them.
     weight : column or attribute, False or None, default=None
         What the weight of a link is called. None: weight, if there is one; a column that holds numbers and is called
-        otherwise is refused. False: links count alike. Parallel edges add up with weights, as those of a multigraph
-        always do; without weights the same row twice is one link.
+        otherwise is refused, and an edge of networkx that lacks the attribute has weight 1, as there. False: links
+        count alike, those of a matrix too. Parallel edges add up with weights, as those of a multigraph always do;
+        without weights the same row twice is one link.
 
     Returns
     -------
@@ -75,8 +79,13 @@ def as_adjacency(graph: Any, *, nodes: int | Iterable[Any] | None = None, weight
            [0., 0., 1.],
            [0., 0., 0.]])
     """
-    if nodes is None or isinstance(nodes, int | np.integer):
-        return as_square_csr(graph, None if nodes is None else int(nodes), weight=weight)
+    if nodes is None:
+        return as_square_csr(graph, None, weight=weight)
+    if isinstance(nodes, int | Real):
+        return as_square_csr(graph, check_whole("nodes", nodes, 1), weight=weight)
+    if isinstance(nodes, pd.DataFrame):
+        raise ParameterError("nodes", "is a DataFrame; pass the ids of its rows: nodes=table.index.")
+    refuse_unordered(nodes, "nodes")
     listed = list(nodes)
     ids = check_names(listed, len(listed), "node id", "row")
     return as_square_csr(graph, len(listed), ids, weight=weight)
@@ -101,6 +110,7 @@ def as_square_csr(
         )
     if not sparse.issparse(adjacency) and not isinstance(adjacency, pd.DataFrame):
         adjacency = read_foreign(adjacency, n_nodes, name, weight)
+    foreign = isinstance(adjacency, ForeignGraph)  # its weights were chosen when it was read
     if isinstance(adjacency, ForeignGraph):
         adjacency = _align_foreign(adjacency, n_nodes, node_ids, name)
     if isinstance(adjacency, pd.DataFrame):
@@ -114,15 +124,26 @@ def as_square_csr(
         adjacency = _align_square_frame(adjacency, node_ids)
     weights = sparse.csr_array(as_float_matrix(adjacency, name)).astype(np.float64, copy=False)
     _check_square(weights, n_nodes, name)
+    return weights if foreign else _weighted_matrix(weights, weight)
+
+
+def _weighted_matrix(weights: Sparse, weight: Any) -> Sparse:
+    """The entries of a matrix are its weights: there are none to choose, but they can be left out."""
+    if weight is False:
+        weights.data[:] = 1.0
+    elif weight is not None:
+        raise ParameterError(
+            "weight", f"is {weight!r}, but the entries of a matrix are its weights; leave it out, or False: all alike."
+        )
     return weights
 
 
 def _check_square(weights: Sparse, n_nodes: int | None, name: str) -> None:
     rows, columns = weights.shape
     if rows != columns:
-        hint = ""
+        hint = " Pairs of nodes are whole numbers or names: pairs.astype(int)." if 2 in (rows, columns) else ""
         if rows == n_nodes:
-            hint = (
+            hint += (
                 " Cross-validation (GridSearchCV, cross_val_score) slices rows only: it cannot split a graph."
                 " Fit once on the whole graph, or compare settings by loss (history_) over"
                 " sklearn.model_selection.ParameterGrid."

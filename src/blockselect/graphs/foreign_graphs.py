@@ -89,7 +89,7 @@ def obsp_graph(adata: Any, key: str) -> Any:
 def _read_networkx(graph: Any, weight: Any) -> ForeignGraph:
     nodes = list(graph)
     attribute = WEIGHT if weight is None else weight
-    if weight not in (None, False) and not any(attribute in data for *_, data in graph.edges(data=True)):
+    if weight not in (None, False) and not any(attribute in list(data) for *_, data in graph.edges(data=True)):
         raise ValueError(
             f"weight is {weight!r}, but no edge of the graph has this attribute; choose another, or False."
         )
@@ -114,12 +114,18 @@ def _read_igraph(graph: Any, weight: Any) -> ForeignGraph:
 def _read_edge_index(data: Any, weight: Any) -> ForeignGraph:
     """Data of PyTorch Geometric; its `edge_attr` are features of edges, not weights."""
     ends = as_array(data.edge_index)
-    n_nodes = int(data.num_nodes)
+    if data.num_nodes is None:
+        raise ValueError("num_nodes of the data is None, so that nobody knows how many nodes there are; set it.")
     edges = pd.DataFrame({ENDS[0]: ends[0], ENDS[1]: ends[1]})
-    weights = None if weight is False else getattr(data, "edge_weight" if weight is None else weight, None)
+    weights = None if weight is False else getattr(data, "edge_weight" if weight is None else str(weight), None)
+    if weights is None and weight not in (None, False):
+        raise ValueError(f"weight is {weight!r}, but the data has no such attribute; choose another, or False.")
     if weights is not None:
-        edges[WEIGHT] = as_array(weights).ravel()
-    return ForeignGraph(edge_matrix(edges, n_nodes), None)
+        values = as_array(weights).ravel()
+        if len(values) != len(edges):
+            raise ValueError(f"there are {len(values)} weights for {len(edges)} edges; give each edge one weight.")
+        edges[WEIGHT] = values
+    return ForeignGraph(edge_matrix(edges, int(data.num_nodes)), None)
 
 
 def _linked(nodes: list[Any], ends: list[tuple[Any, Any]], values: list[Any], *, directed: bool) -> ForeignGraph:
@@ -175,7 +181,13 @@ def _edges_of_tuples(rows: list[Any]) -> pd.DataFrame:
     """(source, target), with a dict of attributes as third where there is one, as networkx writes them."""
     edges = pd.DataFrame({end: _objects([row[place] for row in rows]) for place, end in enumerate(ENDS)})
     edges = edges.infer_objects()
-    if all(len(row) == 3 for row in rows):
+    n_pairs = sum(len(row) == 2 for row in rows)
+    if 0 < n_pairs < len(rows):
+        raise ValueError(
+            f"{n_pairs} of {len(rows)} edges are pairs (source, target) and the others have a third value; give it to "
+            "all of them, or to none."
+        )
+    if not n_pairs:
         third = [row[2] for row in rows]
         if all(isinstance(each, dict) for each in third):
             return pd.concat([edges, pd.DataFrame(third)], axis=1)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from blockselect.arrays import FloatArray
 from blockselect.errors import ParameterError
+from blockselect.graphs.cells import is_number
 
 
 def as_numbers(parameter: str, values: Any) -> FloatArray:
@@ -26,9 +27,7 @@ def as_numbers(parameter: str, values: Any) -> FloatArray:
         except ValueError:
             entries = np.empty(0, dtype=object)
         for place, entry in np.ndenumerate(entries):
-            try:
-                float(entry)
-            except (TypeError, ValueError, OverflowError):
+            if not is_number(entry):
                 raise ParameterError(
                     parameter, f"holds {entry!r} at {_position(place)}, which is no number; give numbers."
                 ) from error

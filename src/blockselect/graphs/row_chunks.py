@@ -9,12 +9,15 @@ from os import PathLike
 from typing import Any, TypeAlias
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
 from blockselect.arrays import ObjectArray, Sparse
+from blockselect.errors import ParameterError
 from blockselect.extras import needed
 from blockselect.graphs.checks import check_names, check_range, check_values, first_entry, largest_value
 from blockselect.graphs.convert import as_float_matrix
+from blockselect.scalars import check_whole
 
 _CHUNK_BYTES = 2**26  # of a chunk held densely in float64, where we choose its rows
 
@@ -74,7 +77,11 @@ class RowChunks:
     @classmethod
     def from_npy(cls, path: Path, *, rows_per_chunk: int | None = None) -> RowChunks:
         """A matrix in a ``.npy`` file, memory-mapped. By default a chunk takes 64 MiB."""
-        matrix = np.load(path, mmap_mode="r", allow_pickle=False)
+        check_rows_per_chunk(rows_per_chunk)
+        try:
+            matrix = np.load(path, mmap_mode="r", allow_pickle=False)
+        except ValueError as error:
+            raise ValueError(f"{path} could not be read as .npy ({error}); save it with numpy.save.") from error
         if not isinstance(matrix, np.ndarray) or matrix.ndim != 2:
             raise ValueError(f"{path} holds no matrix; save one with np.save, one row a node.")
         return cls(partial(_slices, matrix, matrix.shape, rows_per_chunk))
@@ -90,8 +97,11 @@ class RowChunks:
     @classmethod
     def from_anndata(cls, adata: Any, *, rows_per_chunk: int | None = None) -> RowChunks:
         """The matrix X of an AnnData, in memory or backed, or of an ``.h5ad`` file by its path."""
+        check_rows_per_chunk(rows_per_chunk)
         if isinstance(adata, str | PathLike):
             adata = needed("anndata", "an .h5ad file").read_h5ad(adata, backed="r")
+        if not hasattr(adata, "X") or not hasattr(adata, "var_names"):
+            raise ParameterError("adata", f"is of type {type(adata).__name__}; expected an AnnData, or an .h5ad file.")
         return cls(partial(_slices, adata.X, adata.shape, rows_per_chunk), feature_names=adata.var_names)
 
     @classmethod
@@ -112,8 +122,9 @@ class RowChunks:
         return check_names(self._names, self.shape[1], "feature name", "column")
 
     def __iter__(self) -> Iterator[Sparse]:
-        width, n_seen = None, 0
+        width, n_seen, columns = None, 0, None
         for number, raw in enumerate(self._blocks()):
+            columns = _same_columns(raw, number, columns)
             block = checked_block(raw, number, width)
             width, n_seen = block.shape[1], number + 1
             if self._survey is not None:
@@ -151,6 +162,12 @@ class RowChunks:
         return Survey(widths[0], n_rows, largest)
 
 
+def check_rows_per_chunk(rows_per_chunk: Any) -> None:
+    """None, or at least one."""
+    if rows_per_chunk is not None:
+        check_whole("rows_per_chunk", rows_per_chunk, 1)
+
+
 def checked_block(raw: Any, number: int, n_features: int | None) -> Sparse:
     """One chunk as CSR: finite, non-negative, as wide as the others; errors name the chunk."""
     block = sparse.csr_array(as_float_matrix(raw, f"chunk {number} of features"))
@@ -166,6 +183,18 @@ def checked_block(raw: Any, number: int, n_features: int | None) -> Sparse:
 
     check_values(block, place)
     return block
+
+
+def _same_columns(raw: Any, number: int, columns: Any) -> Any:
+    """The columns of the chunks so far, where they name them; a chunk that names others is refused."""
+    if not isinstance(raw, pd.DataFrame):
+        return columns
+    if columns is not None and not raw.columns.equals(columns):
+        raise ValueError(
+            f"chunk {number} of features names its columns otherwise than the chunks before it, or in another order; "
+            "give every chunk the same columns: chunk[columns]."
+        )
+    return raw.columns
 
 
 def added(total: Any, one: Any) -> Any:

@@ -24,6 +24,7 @@ from blockselect.inspection.circularity import warn_if_made_from_features
 from blockselect.inspection.given_totals import MIN_REFERENCE
 from blockselect.inspection.matching_null import match_pulls
 from blockselect.inspection.reference_features import reference_features
+from blockselect.scalars import check_share, check_whole
 
 DEFAULT_LEVEL = 0.1
 MIN_ROUNDS = 3  # a null round is compared with the spread of the others, and a spread takes two
@@ -90,7 +91,11 @@ def discover_features(
     >>> bool(found.support[planted.is_informative].mean() > 0.5)
     True
     """
-    _check_settings(level, n_permutations)
+    check_share("level", level)
+    check_whole("n_permutations", n_permutations, MIN_ROUNDS)
+    check_whole("n_candidates", n_candidates, 1)
+    if n_blocks is not None:
+        check_whole("n_blocks", n_blocks, 1)
     check_testable(adjacency, None)
     if isinstance(X, RowChunks):
         raise ValueError(
@@ -172,13 +177,6 @@ def check_testable(adjacency: Any, block_model: Any) -> None:
             f'is "{FEATURE_READING}", which reads the features, but a test of the features needs blocks found from '
             'the graph alone; choose another, such as "mixed", or a number of features.',
         )
-
-
-def _check_settings(level: float, n_permutations: int) -> None:
-    if not 0 < level < 1:
-        raise ParameterError("level", f"is {level}; expected a share between 0 and 1, such as 0.1.")
-    if n_permutations < MIN_ROUNDS:
-        raise ParameterError("n_permutations", f"is {n_permutations}; expected at least {MIN_ROUNDS}, better 50.")
 
 
 def null_p_values(scores: FloatArray, null_scores: FloatArray) -> FloatArray:

@@ -100,9 +100,10 @@ def _rows_divided(features: Features, by: FloatArray) -> Features:
 def _spread_of_nodes(features: Features, basis: FloatArray, rates: FloatArray) -> FloatArray:
     """Root mean square of the residuals of each node, no residual being formed: (n,)."""
     squares = np.asarray((features * features).sum(axis=1)).ravel()
+    rounding = np.finfo(np.float64).eps ** 2 * float(squares.mean())
     squares -= 2 * np.sum((features @ rates.T) * basis, axis=1) - np.sum((basis @ (rates @ rates.T)) * basis, axis=1)
     squares = np.maximum(squares, 0.0)
-    least = max(_SMALLEST_SPREAD**2 * float(squares.mean()), np.finfo(np.float64).tiny)
+    least = max(_SMALLEST_SPREAD**2 * float(squares.mean()), rounding, np.finfo(np.float64).tiny)
     return np.asarray(np.sqrt(np.maximum(squares, least)))
 
 

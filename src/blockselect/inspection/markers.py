@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from blockselect.arrays import Features, FloatArray, IntArray
-from blockselect.blockmodels.model import encode_labels
 from blockselect.bmgufs.row_sums import block_sums, sum_over_rows
+from blockselect.graphs.node_labels import encode_labels
 
 _TINY = np.finfo(np.float64).tiny
 

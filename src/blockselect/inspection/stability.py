@@ -13,6 +13,7 @@ from blockselect.base import Progress, ScoreSelector, generator_from, no_progres
 from blockselect.errors import ParameterError, memory_for
 from blockselect.graphs.resample import resample_links
 from blockselect.inspection.reselection import MIN_RESAMPLES, reselection_chance
+from blockselect.scalars import check_whole
 
 
 def selection_stability(
@@ -62,18 +63,17 @@ def selection_stability(
     >>> selection_stability(selector, planted.features, adjacency=planted.adjacency, n_resamples=3).shape
     (100,)
     """
-    check_is_fitted(selector)
-    if n_resamples < MIN_RESAMPLES:
+    if not isinstance(selector, ScoreSelector):
         raise ParameterError(
-            "n_resamples", f"is {n_resamples}, too few to estimate stability; choose at least {MIN_RESAMPLES}."
+            "selector", f"is of type {type(selector).__name__}; expected a fitted selector of blockselect."
         )
-    n_features = selector.n_features_in_
-    selector = copy(selector)  # reading a network and scoring set attributes
+    check_is_fitted(selector)
+    check_whole("n_resamples", n_resamples, MIN_RESAMPLES)
+    fitted, selector = selector, copy(selector)  # reading a network and scoring set attributes
+    if hasattr(fitted, "graph_source_"):
+        fitted._refuse_lost_graph(adjacency)
     graph = selector._read_network(X, None, adjacency)
-    if graph.n_features != n_features:
-        raise ValueError(
-            f"X has {graph.n_features} features but the selector was fitted to {n_features}; pass those of the fit."
-        )
+    fitted._refuse_others(selector)
     seed = getattr(selector, "random_state", None) if random_state is None else random_state
     # A stream of its own: that of the fit would draw the same numbers again.
     stream = np.random.default_rng([int(generator_from(seed).integers(2**31)), 1])

@@ -11,8 +11,8 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
 from blockselect.base import ScoreSelector
-from blockselect.blockmodels.model import encode_labels
 from blockselect.graphs.attributed import check_adjacency
+from blockselect.graphs.node_labels import encode_labels
 from blockselect.plot.graph_image import block_bounds, ordered_links
 from blockselect.plot.ink import AMOUNTS, GREY, INK, axes_or_new, title
 from blockselect.wording import count

@@ -103,7 +103,7 @@ def features_by_block(
     if isinstance(source, ScoreSelector):
         if not hasattr(source, "labels_"):
             raise ParameterError("source", f"is a {type(source).__name__}, which finds no blocks; pass lifts instead.")
-        matrix = source._check_matrix(_recall(source)[0] if X is None else X)
+        matrix = source._features_again(_recall(source)[0] if X is None else X)
         shown = source._selected_in_order()[:n_shown]
         _, _, every = _read(source, None, feature_names)
         lift = block_markers(matrix, source.labels_).lift[:, shown].T

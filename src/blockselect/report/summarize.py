@@ -16,6 +16,7 @@ from blockselect.bmgufs.selector import DescentSelector
 from blockselect.consensus.estimator import BlockModelSelector
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.convert import membership_matrix
+from blockselect.graphs.number_arrays import as_numbers, check_entries
 from blockselect.inspection.markers import Markers, block_markers
 from blockselect.report.explained import explained_by_size
 from blockselect.report.small_blocks import small_blocks
@@ -148,12 +149,15 @@ def _measures(selector: ScoreSelector, stability: FloatArray | None) -> dict[str
         "p_value": getattr(selector, "p_values_", None),
         "q_value": getattr(selector, "q_values_", None),
     }
-    measures: dict[str, FloatArray] = {name: np.asarray(values) for name, values in known.items() if values is not None}
+    measures: dict[str, FloatArray] = {
+        name: as_numbers(name, values) for name, values in known.items() if values is not None
+    }
     for name, values in measures.items():
         if values.shape != selector.scores_.shape:
             raise ValueError(
                 f"{name} has shape {values.shape} but there are {len(selector.scores_)} features; give one value each."
             )
+        check_entries(name, values, (values >= 0) & (values <= 1), "is no chance: they lie between 0 and 1; correct it")
     return measures
 
 

@@ -173,6 +173,8 @@ def social_dimensions(adjacency: Sparse, n_blocks: int, rng: np.random.Generator
 
         modularity = LinearOperator((n, n), matvec=apply, matmat=apply, dtype=np.float64)
         vectors = extreme_eigenvectors(modularity, n_blocks, which="largest", rng=rng)[1]
+    if not vectors.shape[1]:  # every node links alike: there are no dimensions
+        return np.zeros(n, dtype=np.intp)
     n_kinds = len(np.unique(vectors.round(12), axis=0))
     return kmeans_labels(vectors, min(n_blocks, n_kinds), rng)
 
