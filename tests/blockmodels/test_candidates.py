@@ -192,3 +192,19 @@ def test_a_table_of_edges_is_not_taken_for_a_matrix():
     table = pd.DataFrame({"source": [0, 1, 2], "target": [1, 2, 3]})
     with pytest.raises(ValueError, match=r"table of 3 edges, which does not say which nodes there are; name them"):
         find_block_models(table, 2, rng=np.random.default_rng(0))
+
+
+def test_an_older_random_state_seeds_candidates_too():
+    adjacency = make_attributed_blocks(60, 3, random_state=0).adjacency
+    first, second = (find_block_models(adjacency, 3, n_candidates=2, rng=np.random.RandomState(5))[0] for _ in range(2))
+    assert_array_equal(first.labels, second.labels)
+
+
+def test_features_in_the_order_of_a_named_graph_are_taken():
+    made = make_attributed_blocks(60, 3, random_state=0)
+    ids = [f"n{node}" for node in range(60)]
+    graph = pd.DataFrame(made.adjacency.toarray(), index=ids, columns=ids)
+    table = pd.DataFrame(made.features.toarray(), index=ids)
+    named = find_block_models(graph, 3, family="smoothed", features=table, n_candidates=1, rng=0)[0]
+    plain = find_block_models(made.adjacency, 3, family="smoothed", features=made.features, n_candidates=1, rng=0)[0]
+    assert_array_equal(named.labels, plain.labels)

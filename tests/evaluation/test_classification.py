@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import networkx
 import numpy as np
+import pandas as pd
 import pytest
 from joblib import parallel_config
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
@@ -117,3 +119,21 @@ def test_bad_input_is_refused(planted, changes, message):
     arguments = {"features": planted.features, "classes": planted.blocks, "selected": [0, 1], **changes}
     with pytest.raises(ValueError, match=message):
         classify_selection(**arguments, adjacency=planted.adjacency)
+
+
+@pytest.mark.parametrize("kind", ["dense", "edge table", "networkx", "one direction"])
+def test_any_graph_gives_the_same(kind):
+    cora = make_attributed_blocks(60, 3, random_state=0).graph
+    table = pd.DataFrame(cora.features.toarray(), index=[f"n{node}" for node in range(60)])
+    upper = sparse.triu(cora.adjacency, format="coo")
+    names = table.index.to_numpy()
+    graphs = {
+        "dense": cora.adjacency.toarray(),
+        "edge table": pd.DataFrame({"source": names[upper.row], "target": names[upper.col]}),
+        "networkx": networkx.Graph(list(zip(names[upper.row], names[upper.col], strict=True))),
+        "one direction": sparse.csr_array(upper),
+    }
+    graphs["networkx"].add_nodes_from(names)
+    known = classify_selection(cora.features, cora.classes, [0, 1, 2], adjacency=cora.adjacency, n_runs=2)
+    found = classify_selection(table, cora.classes, [0, 1, 2], adjacency=graphs[kind], n_runs=2)
+    assert_allclose(found.averaged_accuracies, known.averaged_accuracies)

@@ -218,3 +218,10 @@ def test_a_given_affinity_keeps_the_larger_of_both_directions():
 def test_errors_name_the_affinity_and_the_fix(affinity, message):
     with pytest.raises(ValueError, match=message):
         check_affinity(affinity, 3)
+
+
+def test_large_values_in_single_precision_keep_their_neighbours():
+    features = np.random.default_rng(0).random((20, 4))
+    large = (features * 2.0**100).astype(np.float32)
+    expected = neighbour_affinity(features.astype(np.float32), 3, weights="binary")
+    assert_array_equal(neighbour_affinity(large, 3, weights="binary").toarray(), expected.toarray())

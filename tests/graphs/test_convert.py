@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from blockselect.graphs import check_attributed_graph
+from blockselect.graphs import as_adjacency, check_attributed_graph
 from blockselect.graphs.convert import adjacency_from_edges, as_square_csr
 
 N = 5
@@ -84,3 +84,10 @@ def test_a_square_frame_without_ids_in_features_keeps_the_order_of_its_rows():
 
 def test_float32_weights_become_float64():
     assert as_square_csr(np.ones((2, 2), dtype=np.float32), 2).dtype == np.float64
+
+
+def test_links_of_a_matrix_count_alike_without_weights():
+    weights = np.array([[0, 2.5], [0.5, 0]])
+    assert_array_equal(as_adjacency(weights, weight=False).toarray(), weights > 0)
+    assert_array_equal(as_adjacency(weights).toarray(), weights)
+    assert weights[0, 1] == 2.5

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
@@ -11,7 +12,7 @@ from numpy.testing import assert_allclose
 from blockselect import make_selector, plot, selection_stability
 from blockselect.inspection.markers import block_markers
 from blockselect.plot.ink import BLUE, GREY
-from made_fits import fit
+from made_fits import easy_network, fit
 
 
 def names(ax):
@@ -99,3 +100,11 @@ def test_a_method_without_blocks_shows_its_scores_and_stability_alone(network, a
 def test_names_of_lifts_may_be_an_array(ax):
     plot.features_by_block([[2.0, 0.5]], ax, feature_names=np.array(["a"]))
     assert names(ax) == ["a"]
+
+
+def test_a_plot_leaves_the_selector_as_it_was():
+    network = easy_network()
+    selector = fit(network)
+    before = dict(vars(selector))
+    plot.features_by_block(selector, X=pd.DataFrame(network.features.toarray()).add_prefix("word "))
+    assert vars(selector).keys() == before.keys()

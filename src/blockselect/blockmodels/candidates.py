@@ -21,7 +21,6 @@ from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph, check_feature_matrix, check_same_order
 from blockselect.graphs.checks import check_n_blocks
 from blockselect.graphs.feature_table import as_feature_table
-from blockselect.graphs.node_labels import encode_labels
 from blockselect.graphs.number_arrays import as_numbers, check_entries
 from blockselect.scalars import check_n_jobs, check_whole
 from blockselect.tensors import check_device
@@ -132,20 +131,17 @@ def find_block_models(
         Each with the name of the family that found it.
     """
     check_family(family, with_features=features is not None, parameter="family")
-    check_device(device)
-    n_jobs = check_n_jobs(n_jobs)
-    n_candidates, max_iter = check_whole("n_candidates", n_candidates, 1), check_whole("max_iter", max_iter, 1)
+    _check_settings(device, n_jobs, n_blocks=n_blocks, n_candidates=n_candidates, max_iter=max_iter)
     network, adjacency = adjacency, adjacency_of(adjacency)
     check_n_blocks(n_blocks, adjacency.shape[0])
     read = features if family in (FEATURE_READING, "mixed") else None
     if not isinstance(network, AttributedGraph):
         read = _check_rows(read, network, adjacency)
-    if eigenvectors is not None:
         eigenvectors = _check_eigenvectors(eigenvectors, adjacency.shape[0])
     rngs, report = as_generator(rng).spawn(n_candidates), progress or no_step_progress
     search = Search(adjacency, n_blocks, rngs, read, n_jobs, max_iter, report, device, eigenvectors)
     found = FAMILIES[family](search)
-    labels = [encode_labels(one) for one in found]
+    labels = [np.unique(one, return_inverse=True)[1].astype(np.intp, copy=False) for one in found]
     found_by = [family] * n_candidates
     if family == "mixed":
         found_by = members_in_turn(n_candidates, with_features=read is not None)
@@ -188,7 +184,20 @@ def _check_rows(features: Any, graph: Any, adjacency: Sparse) -> Features | None
     return matrix
 
 
-def _check_eigenvectors(eigenvectors: Any, n_nodes: int) -> FloatArray:
+def _check_settings(device: Any, n_jobs: Any, **numbers: Any) -> None:
+    """Refuse what estimators refuse by their constraints."""
+    if device != "cpu":
+        check_device(device)
+    if n_jobs is not None:
+        check_n_jobs(n_jobs)
+    for name, value in numbers.items():
+        if type(value) is not int or value < 1:
+            check_whole(name, value, 1)
+
+
+def _check_eigenvectors(eigenvectors: Any, n_nodes: int) -> FloatArray | None:
+    if eigenvectors is None:
+        return None
     vectors = as_numbers("eigenvectors", eigenvectors)
     if vectors.ndim != 2 or vectors.shape[0] != n_nodes:
         raise ParameterError(

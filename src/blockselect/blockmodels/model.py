@@ -150,19 +150,22 @@ def check_block_model(model: BlockModel, n_nodes: int) -> BlockModel:
             f"the block model's labels are {_kind(model.labels)}; expected an array of integers: make it with "
             "BlockModel.from_labels."
         )
-    density = as_numbers("density", model.density)
+    density = model.density
+    if not isinstance(density, np.ndarray) or density.dtype.kind != "f":
+        density = as_numbers("density", density)
     fits = np.isfinite(density) & (density >= 0)
-    check_entries("density", density, fits, "is no density: they are finite and ≥ 0; correct it")
+    if not fits.all():
+        check_entries("density", density, fits, "is no density: they are finite and ≥ 0; correct it")
     if len(model.labels) != n_nodes:
         raise ValueError(
             f"the block model has {len(model.labels)} nodes but the graph has {n_nodes}; fit one to this graph."
         )
-    if model.density.shape != (model.labels.max() + 1,) * 2 or (model.block_sizes == 0).any():
+    if density.shape != (model.labels.max() + 1,) * 2 or (model.block_sizes == 0).any():
         raise ValueError(
-            f"the block model's density has shape {model.density.shape}, which does not fit its labels; each "
+            f"the block model's density has shape {density.shape}, which does not fit its labels; each "
             "block from 0 to k − 1 needs a node, a row and a column: make it with BlockModel.from_labels."
         )
-    return model
+    return model if density is model.density else replace(model, density=density)
 
 
 def block_weights(adjacency: Sparse, labels: Sequence[IntArray], *, device: str = "cpu") -> list[FloatArray]:

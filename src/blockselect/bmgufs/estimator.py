@@ -186,7 +186,7 @@ class BMGUFS(DescentSelector):
         if self.block_model is not None or self.n_blocks is None:
             return [self._given_block_model(graph)]
         return find_block_models(
-            graph.adjacency,
+            graph,
             self.n_blocks,
             family="onmtf",
             n_candidates=self.n_candidates,

@@ -266,7 +266,10 @@ class JointLikelihood:
         return int(sweep(labels, order, self._links, state.weights, self._counts, rates, weight, least, exact))
 
     def _checked(self, labels: ArrayLike) -> IntArray:
-        numbers = encode_labels(labels)
+        if isinstance(labels, np.ndarray) and labels.dtype == np.intp and labels.ndim == 1:  # of a block model
+            numbers: IntArray = np.unique(labels, return_inverse=True)[1]
+        else:
+            numbers = encode_labels(labels)
         if len(numbers) != self._graph.n_nodes:
             raise ValueError(
                 f"there are {len(numbers)} labels but the graph has {self._graph.n_nodes} nodes; give one label a node."

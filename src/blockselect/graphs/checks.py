@@ -16,7 +16,6 @@ from blockselect.arrays import Features, IntArray, ObjectArray, Sparse
 from blockselect.errors import ParameterError
 from blockselect.graphs.column_statistics import constant_columns
 from blockselect.graphs.node_labels import as_labels, labels_by_id
-from blockselect.scalars import check_whole
 
 
 def check_names(names: Iterable[Any] | None, expected: int, what: str, axis: str) -> ObjectArray | None:
@@ -141,8 +140,7 @@ def check_range(largest: float, n_nodes: int, dtype: np.dtype[Any], place: Calla
 
 def check_n_blocks(n_blocks: int, n_nodes: int) -> None:
     """As many blocks as nodes at most."""
-    check_whole("n_blocks", n_blocks, 1)
-    if n_blocks > n_nodes:
+    if not 1 <= n_blocks <= n_nodes:
         raise ParameterError(
             "n_blocks", f"is {n_blocks} but the graph has {n_nodes} nodes; choose 1 to {n_nodes} blocks."
         )

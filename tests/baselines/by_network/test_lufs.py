@@ -209,3 +209,8 @@ def test_a_missing_network_is_an_error(network):
 def test_features_that_never_vary_are_refused(network):
     with pytest.raises(ValueError, match="constant"):
         LUFS(2).fit(np.ones((150, 3)), adjacency=network.adjacency)
+
+
+@pytest.mark.parametrize("graph", [np.eye(90), np.ones((90, 90)) - np.eye(90)], ids=["self-loops", "complete"])
+def test_nodes_that_all_link_alike_are_one_group(graph):
+    assert_array_equal(social_dimensions(sparse.csr_array(graph), 2, np.random.default_rng(0)), np.zeros(90))
