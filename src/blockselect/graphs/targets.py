@@ -32,6 +32,8 @@ def refuse_graph_as_target(y: Any, n_nodes: int, *, name: str = "adjacency") -> 
     name : str
         The parameter that takes the graph.
     """
+    if hasattr(y, "__array__") and not hasattr(y, "__len__"):
+        y = np.asarray(y)
     if _looks_like_a_graph(y, n_nodes):
         raise ValueError(f"y looks like a graph; pass it by name: fit(X, {name}=graph).")
     n_values = _n_values(y)
