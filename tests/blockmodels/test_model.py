@@ -93,7 +93,7 @@ def test_bad_input_is_named():
         model.perturb(A, 1.5, keep_density=True, rng=np.random.default_rng(0))
     with pytest.raises(ValueError, match="3 block labels but the graph has 20 nodes; give one label a node"):
         BlockModel.from_labels(A, [0, 1, 2])
-    with pytest.raises(ValueError, match="NaN or None"):
+    with pytest.raises(ValueError, match="NaN, None or masked"):
         BlockModel.from_labels(A, [None] * 20)
     with pytest.raises(ValueError, match="no link"):
         BlockModel.from_labels(0 * A, model.labels)
