@@ -143,6 +143,4 @@ def _records(table: Any) -> list[dict[str, Any]] | None:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, np.generic):
-        value = value.item()
     return value if isinstance(value, str | int | float | bool | None) else str(value)

@@ -109,3 +109,13 @@ def test_other_files_in_an_archive_are_no_arrays(tmp_path):
         archive.writestr("readme.txt", "made by hand")
     with pytest.raises(ValueError, match=r"it holds 2 arrays .*readme\.txt.* exactly one can be the matrix"):
         read_features(tmp_path / "f.npz")
+
+
+def test_an_array_of_another_version_is_refused(tmp_path):
+    """Version 3 is for names in any alphabet, which no matrix has."""
+    with (tmp_path / "f.npy").open("wb") as file:
+        np.lib.format.write_array(file, np.eye(3), version=(3, 0))
+    with pytest.raises(
+        ValueError, match=r"its array is of the \.npy version \(3, 0\), which no matrix of numbers needs"
+    ):
+        read_features(tmp_path / "f.npy")
