@@ -18,6 +18,7 @@ AREAS = {
     "Graph": "Graphs given to the library",
     "Parameters": "Parameters",
     "After a fit": "What is passed again after a fit",
+    "Plots and reports": "Plots and reports",
     "Files of features": "Files of features",
     "Files of links": "Files of links",
     "Command": "The command",

@@ -11,6 +11,7 @@ from typing import Any
 import networkx
 import numpy as np
 import pandas as pd
+from matplotlib import pyplot as plt
 from scipy import sparse
 from sklearn.feature_selection import VarianceThreshold
 
@@ -27,6 +28,7 @@ from blockselect import (
     find_block_models,
     make_attributed_blocks,
     make_selector,
+    plot,
     selection_stability,
 )
 from blockselect.evaluation import (
@@ -38,6 +40,7 @@ from blockselect.evaluation import (
 )
 from blockselect.evaluation.comparison import compare_methods
 from blockselect.graphs import nearest_neighbour_graph
+from blockselect.report import make_report, summarize
 from error_cases.case import N_NODES, Case, adjacency, edge_table, feature_table, features, network, with_entry
 
 X, A = features(), adjacency()
@@ -657,6 +660,93 @@ def of_functions() -> list[tuple[str, list[Row]]]:
     ]
 
 
+def of_plots() -> list[Row]:
+    scores = np.ones(12)
+    by_features, unfitted = make_selector("variance", 3).fit(TABLE), BlockModelSelector(3)
+    whole = tuple(range(12))
+    return [
+        (
+            "plot.block_densities: a selector without blocks",
+            lambda: plot.block_densities(by_features),
+            ("VarianceScore", "no blocks"),
+        ),
+        (
+            "plot.ordered_adjacency: a selector without blocks",
+            lambda: plot.ordered_adjacency(by_features),
+            ("no blocks",),
+        ),
+        ("plot.losses: a selector without losses", lambda: plot.losses(by_features), ("no losses",)),
+        (
+            "plot.candidates: a selector without candidates",
+            lambda: plot.candidates(fitted()),
+            ("BMGUFS", "no candidates"),
+        ),
+        ("plot.scores: not fitted", lambda: plot.scores(unfitted), ("not fitted yet",)),
+        ("plot.losses: not fitted", lambda: plot.losses(unfitted), ("not fitted yet",)),
+        ("plot.features_by_block: not fitted", lambda: plot.features_by_block(unfitted), ("not fitted yet",)),
+        ("plot.scores: text", lambda: plot.scores(["a", "b"]), ("source holds 'a'",)),
+        ("plot.scores: a matrix", lambda: plot.scores(X), ("source has shape (24, 12)",)),
+        ("plot.scores: no score", lambda: plot.scores([]), ("source has shape (0,)",)),
+        (
+            "plot.scores: too short a mask",
+            lambda: plot.scores(scores, support=[True]),
+            ("support has shape (1,)", "12 features"),
+        ),
+        (
+            "plot.scores: too few names",
+            lambda: plot.scores(scores, feature_names=["a"]),
+            ("1 feature names", "12 columns"),
+        ),
+        ("plot.scores: too short a ranking", lambda: plot.scores(scores, ranking=[1, 2]), ("ranking has shape (2,)",)),
+        ("plot.scores: no feature shown", lambda: plot.scores(scores, n_shown=0), ("n_shown is 0",)),
+        ("plot.scores: no axes", lambda: plot.scores(scores, 3), ("ax is of type int", "plt.subplots")),
+        ("plot.stability: text", lambda: plot.stability("high"), ("source",)),
+        (
+            "plot.stability: too short a mask",
+            lambda: plot.stability(scores, support=[True]),
+            ("support has shape (1,)",),
+        ),
+        (
+            "plot.block_densities: no square",
+            lambda: plot.block_densities(np.ones((2, 3))),
+            ("source has shape (2, 3)", "one column"),
+        ),
+        (
+            "plot.block_densities: too few sizes",
+            lambda: plot.block_densities(np.eye(3), sizes=[1]),
+            ("sizes has 1 entries for 3 blocks",),
+        ),
+        ("plot.block_densities: None", lambda: plot.block_densities(None), ("source",)),
+        ("plot.features_by_block: one dimension", lambda: plot.features_by_block(scores), ("source has shape (12,)",)),
+        ("plot.losses: an array", lambda: plot.losses(scores), ("source is of type ndarray", "history_")),
+        ("plot.losses: a dict without losses", lambda: plot.losses({"loss": [1]}), ("source is of type dict",)),
+        ("plot.candidates: an array", lambda: plot.candidates(scores), ("no column family", "criteria_")),
+        ("plot.candidates: text", lambda: plot.candidates("mixed"), ("no column family",)),
+        ("plot.compare: text as values", lambda: plot.compare({"a": "much"}), ("source holds 'much'",)),
+        ("plot.compare: nothing", lambda: plot.compare({}), ("a value of nmi",)),
+        ("plot.explained: an array", lambda: plot.explained(scores), ("n_features",)),
+        (
+            "plot.explained: shares for other numbers",
+            lambda: plot.explained(([1, 2], [0.5])),
+            ("source has shape (1,)", "2 shares"),
+        ),
+        ("plot.explained: three parts", lambda: plot.explained((whole, whole, whole)), ("3 parts",)),
+        (
+            "summarize: a selector without blocks",
+            lambda: summarize(by_features, network()),
+            ("VarianceScore", "BlockModelSelector or BMGUFS"),
+        ),
+        ("summarize: not fitted", lambda: summarize(unfitted, network()), ("not fitted yet",)),
+        (
+            "summarize: features as graph",
+            lambda: summarize(fitted(), X),
+            ("graph is of type ndarray", "check_attributed_graph"),
+        ),
+        ("make_report: swapped", lambda: make_report(network(), fitted()), ("selector is of type AttributedGraph",)),
+        ("make_report: no graph", lambda: make_report(fitted(), None), ("graph is of type NoneType",)),
+    ]
+
+
 def _discover(**settings: Any) -> Any:
     return discover_features(X, adjacency=A, **settings)
 
@@ -683,6 +773,18 @@ def _data(**changes: Any) -> Any:
     return SimpleNamespace(**{"edge_index": np.array([[0, 1], [1, 2]]), "num_nodes": 3, **changes})
 
 
+def _closed(draw: Callable[[], Any]) -> Callable[[], Any]:
+    """Figures that were begun are closed."""
+
+    def draw_and_close() -> Any:
+        try:
+            return draw()
+        finally:
+            plt.close("all")
+
+    return draw_and_close
+
+
 def _call(function: Callable[..., Any], *arguments: Any, **named: Any) -> Callable[[Path], Any]:
     call = partial(function, *arguments, **named)
     return lambda _folder: call()
@@ -692,4 +794,5 @@ CALL_CASES = (
     *of_selectors(),
     *whole_numbers(),
     *(Case(area, title, words, _call(call)) for area, rows in of_functions() for title, call, words in rows),
+    *(Case("Plots and reports", title, words, _call(_closed(call))) for title, call, words in of_plots()),
 )

@@ -7,6 +7,8 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 
+from blockselect.errors import ParameterError
+
 # From matplotlib's own defaults, so that a user's settings do not change the picture.
 STYLE: list[Any] = ["default", {"font.size": 9, "axes.titlesize": 10, "axes.titlelocation": "left"}]
 INK, GREY = "#222222", "#b5b5b5"
@@ -19,8 +21,10 @@ AROUND = LinearSegmentedColormap.from_list(
 
 def axes_or_new(ax: Axes | None) -> Axes:
     """The axes given, or those of a new figure, which a notebook shows by itself."""
-    if ax is not None:
+    if isinstance(ax, Axes):
         return ax
+    if ax is not None:
+        raise ParameterError("ax", f"is of type {type(ax).__name__}; expected axes of matplotlib: plt.subplots()[1].")
     from matplotlib import pyplot as plt  # only where a figure is to be shown
 
     return plt.subplots(layout="constrained")[1]

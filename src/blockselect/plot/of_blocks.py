@@ -11,10 +11,12 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
 from blockselect.base import ScoreSelector
+from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import check_adjacency
 from blockselect.graphs.node_labels import encode_labels
 from blockselect.plot.graph_image import block_bounds, ordered_links
 from blockselect.plot.ink import AMOUNTS, GREY, INK, axes_or_new, title
+from blockselect.plot.sources import numbers, of_selector
 from blockselect.wording import count
 
 _WRITTEN = 12  # blocks up to which numbers stand in the cells
@@ -47,11 +49,14 @@ def block_densities(
     """
     ax = axes_or_new(ax)
     if isinstance(source, ScoreSelector):
-        model = source.block_model_
+        model = of_selector(source, "block_model_", "blocks")
         density = source.induced_density_ if induced else model.density
         sizes = model.block_sizes.tolist() if sizes is None else sizes
     else:
-        density = np.asarray(source, dtype=np.float64)
+        density = numbers("source", source, (None, None), "densities of k blocks, (k, k)")
+    numbers("source", density, (len(density), len(density)), "one row and one column for each block")
+    if sizes is not None and len(sizes) != len(density):
+        raise ParameterError("sizes", f"has {len(sizes)} entries for {len(density)} blocks; give one for each.")
     share = density / (density.max() or 1.0)
     ax.imshow(share, cmap=AMOUNTS, vmin=0, vmax=1)
     k = len(share)
@@ -91,7 +96,7 @@ def ordered_adjacency(
     """
     ax = axes_or_new(ax)
     if isinstance(source, ScoreSelector):
-        labels = source.labels_ if labels is None else labels
+        labels = of_selector(source, "labels_", "blocks") if labels is None else labels
         graph = source._network_again().adjacency if adjacency is None else adjacency
     else:
         graph = source

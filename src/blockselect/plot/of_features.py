@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from blockselect.arrays import FloatArray
 from blockselect.base import ScoreSelector, best_first
@@ -15,6 +16,8 @@ from blockselect.errors import ParameterError
 from blockselect.inspection.markers import block_markers
 from blockselect.inspection.stability import selection_stability
 from blockselect.plot.ink import AROUND, BLUE, GREY, INK, axes_or_new, bare, title
+from blockselect.plot.sources import names_of, numbers, of_selector
+from blockselect.scalars import check_whole
 from blockselect.weak_network import WeakNetwork
 from blockselect.wording import count, cut, feature_labels, lift_in_cell, number, per_cent
 
@@ -55,7 +58,8 @@ def scores(
     """
     ax = axes_or_new(ax)
     values, selected, names = _read(source, support, feature_names)
-    ranks = getattr(source, "ranking_", None) if ranking is None else np.asarray(ranking)
+    check_whole("n_shown", n_shown, 1)
+    ranks = getattr(source, "ranking_", None) if ranking is None else _one_each("ranking", ranking, len(values))
     shown = (best_first(values) if ranks is None else np.argsort(ranks))[:n_shown]
     places = np.arange(len(shown))
     ax.barh(places, values[shown], color=[BLUE if selected[i] else GREY for i in shown], height=0.7)
@@ -101,6 +105,7 @@ def features_by_block(
     """
     ax = axes_or_new(ax)
     if isinstance(source, ScoreSelector):
+        check_is_fitted(source)
         if not hasattr(source, "labels_"):
             raise ParameterError("source", f"is a {type(source).__name__}, which finds no blocks; pass lifts instead.")
         matrix = source._features_again(_recall(source)[0] if X is None else X)
@@ -109,8 +114,9 @@ def features_by_block(
         lift = block_markers(matrix, source.labels_).lift[:, shown].T
         names = [every[index] for index in shown]
     else:
-        lift = np.asarray(source, dtype=np.float64)[:n_shown]
-        names = feature_labels(feature_names, len(lift))[:n_shown]
+        every_lift = numbers("source", source, (None, None), "the lift of each feature in each block, (m, k)")
+        lift = every_lift[:n_shown]
+        names = feature_labels(names_of(feature_names, len(every_lift)), len(every_lift))[:n_shown]
     _draw_lift(ax, lift)
     _name_rows(ax, names)
     title(ax, "Times as common in the block as in all nodes")
@@ -170,9 +176,9 @@ def stability(
         values = selection_stability(source, X, adjacency=adjacency, n_resamples=n_resamples)
         ranking, support = source.ranking_, source.support_
     else:
-        values = np.asarray(source, dtype=np.float64)
-    order = np.arange(len(values)) if ranking is None else np.argsort(ranking)
-    selected = np.ones(len(values), dtype=bool) if support is None else np.asarray(support)
+        values = numbers("source", source, (None,), "one value for each feature, (m,)")
+    order = np.arange(len(values)) if ranking is None else np.argsort(_one_each("ranking", ranking, len(values)))
+    selected = np.ones(len(values), dtype=bool) if support is None else _one_each("support", support, len(values)) > 0
     shown = order[: max(2 * int(selected.sum()), SHOWN)]
     for part, face in ((~selected[shown], "white"), (selected[shown], BLUE)):
         places = np.flatnonzero(part)
@@ -209,11 +215,7 @@ def explained(
         The cut to mark.
     """
     ax = axes_or_new(ax)
-    if isinstance(source, tuple):
-        sizes, shares = (np.asarray(each, dtype=np.float64) for each in source)
-    else:
-        sizes = np.array([point["n_features"] for point in source], dtype=np.float64)
-        shares = np.array([point["share"] for point in source], dtype=np.float64)
+    sizes, shares = _explained_points(source)
     ax.plot(np.log2(sizes), shares, "o-", color=BLUE, markersize=4)
     powers = [size for size in sizes if float(np.log2(size)).is_integer()]
     ax.set_xticks(np.log2(powers), [count(int(size)) for size in powers])
@@ -233,18 +235,35 @@ def explained(
     return ax
 
 
+def _explained_points(source: Any) -> tuple[FloatArray, FloatArray]:
+    """Numbers of features, and the share that so many explain."""
+    parts: Any = source
+    if not isinstance(source, tuple):
+        if not all(isinstance(point, Mapping) and {"n_features", "share"} <= point.keys() for point in source):
+            raise ParameterError("source", 'is no list of {"n_features": …, "share": …}; pass that of a report.')
+        parts = tuple([point[key] for point in source] for key in ("n_features", "share"))
+    if len(parts) != 2:
+        raise ParameterError("source", f"has {len(parts)} parts; expected numbers of features, and their shares.")
+    sizes = numbers("source", parts[0], (None,), "at least one number of features")
+    return sizes, numbers("source", parts[1], (len(sizes),), f"{len(sizes)} shares, one for each number of features")
+
+
+def _one_each(parameter: str, values: Any, n_features: int) -> FloatArray:
+    return numbers(parameter, values, (n_features,), f"one for each of the {n_features} features")
+
+
 def _read(
     source: Any, support: NDArray[np.bool_] | None, feature_names: Sequence[Any] | None
 ) -> tuple[FloatArray, NDArray[np.bool_], list[str]]:
     """Scores, which are selected, and names."""
     if isinstance(source, ScoreSelector):
-        values, selected = source.scores_, source.support_
+        values, selected = of_selector(source, "scores_", "scores"), source.support_
         feature_names = getattr(source, "feature_names_in_", None) if feature_names is None else feature_names
     else:
-        values = np.asarray(source, dtype=np.float64)
+        values = numbers("source", source, (None,), "one score for each feature, (m,)")
         selected = np.ones(len(values), dtype=bool)
-    selected = selected if support is None else np.asarray(support, dtype=bool)
-    return values, selected, feature_labels(feature_names, len(values))
+    selected = selected if support is None else _one_each("support", support, len(values)) > 0
+    return values, selected, feature_labels(names_of(feature_names, len(values)), len(values))
 
 
 def _recall(selector: ScoreSelector) -> tuple[Any, Any]:

@@ -16,6 +16,7 @@ from blockselect.bmgufs.selector import LossHistory
 from blockselect.errors import ParameterError
 from blockselect.evaluation.comparison import ComparisonRow
 from blockselect.plot.ink import AMBER, BLUE, GREY, INK, axes_or_new, bare, title
+from blockselect.plot.sources import numbers, of_selector
 
 _NAME_SIZE = 8  # points
 
@@ -35,7 +36,13 @@ def losses(source: ScoreSelector | LossHistory | Mapping[str, Any], ax: Axes | N
     matplotlib axes
     """
     ax = axes_or_new(ax)
-    history = source.history_ if isinstance(source, ScoreSelector) else source
+    history = of_selector(source, "history_", "losses") if isinstance(source, ScoreSelector) else source
+    if not isinstance(history, LossHistory | Mapping) or (
+        isinstance(history, Mapping) and not {"reconstruction", "profile"} <= history.keys()
+    ):
+        raise ParameterError(
+            "source", f"is of type {type(source).__name__}; expected a fitted selector, or its history_."
+        )
     for kind, colour, line in (("reconstruction", BLUE, "-"), ("profile", AMBER, "--")):
         values = np.asarray(history[kind] if isinstance(history, Mapping) else getattr(history, kind), dtype=np.float64)
         relative = values / (values[0] or 1.0)
@@ -67,8 +74,7 @@ def candidates(source: ScoreSelector | pd.DataFrame | Iterable[Mapping[str, Any]
     matplotlib axes
     """
     ax = axes_or_new(ax)
-    rows: Any = source.criteria_ if isinstance(source, ScoreSelector) else source
-    table = pd.DataFrame(rows)
+    table = _criteria(source)
     best = table.groupby("family")["gain"].max()
     families = sorted(best.index, key=lambda name: (best[name], name))
     for row in table.sort_values("voted", kind="stable").to_dict("records"):  # voters on top
@@ -116,6 +122,18 @@ def compare(
     return ax
 
 
+def _criteria(source: Any) -> pd.DataFrame:
+    rows: Any = of_selector(source, "criteria_", "candidates") if isinstance(source, ScoreSelector) else source
+    try:
+        table = pd.DataFrame(rows)
+    except ValueError:  # neither a table nor rows of one
+        table = pd.DataFrame()
+    missing = [name for name in ("family", "gain", "gain_at_start", "voted") if name not in table]
+    if missing:
+        raise ParameterError("source", f"has no column {', '.join(missing)}; pass criteria_ of a BlockModelSelector.")
+    return table
+
+
 def _comparison(source: Any, measure: str) -> pd.DataFrame:
     if isinstance(source, pd.DataFrame):
         table = source
@@ -128,7 +146,9 @@ def _comparison(source: Any, measure: str) -> pd.DataFrame:
         raise ParameterError(
             "source", f"has no column {', '.join(sorted(missing))}; pass rows of a comparison, or {{name: value}}."
         )
-    return table.dropna(subset=[measure])
+    table = table.dropna(subset=[measure])
+    numbers("source", table[measure], (None,), f"rows that have a value of {measure}")
+    return table
 
 
 def _bars(ax: Axes, table: pd.DataFrame, measure: str) -> None:

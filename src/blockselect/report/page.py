@@ -23,7 +23,7 @@ from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.row_chunks import RowChunks
 from blockselect.report import page_parts, sentences
 from blockselect.report.details import details
-from blockselect.report.summarize import summarize
+from blockselect.report.summarize import check_reportable, summarize
 
 _STATIC_ROWS = 200  # of the table of features for readers without script
 _LINK_INK = (59, 130, 196)  # reads on white and on black
@@ -80,6 +80,7 @@ def make_report(
     summary : dict, optional
         As :func:`blockselect.report.summarize` made it, where it is known already; it holds the stability.
     """
+    check_reportable(selector, graph)
     if isinstance(graph.features, RowChunks):
         raise ValueError(
             "a report reads single features of all nodes, which row chunks cannot give; pass the same features as one "

@@ -14,6 +14,7 @@ from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.losses import profiles
 from blockselect.bmgufs.selector import DescentSelector
 from blockselect.consensus.estimator import BlockModelSelector
+from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.convert import membership_matrix
 from blockselect.graphs.number_arrays import as_numbers, check_entries
@@ -53,7 +54,7 @@ def summarize(
         explains links and features and whether it voted, `effort` what the budget left of the search, and `sparsity`
         the one used (paper: γ): each is None for the selector that has none.
     """
-    check_is_fitted(selector)
+    check_reportable(selector, graph)
     _check_same_network(selector, graph)
     measures = _measures(selector, stability)
     by_rank = np.argsort(selector.ranking_)
@@ -113,6 +114,20 @@ def _scored(selector: ScoreSelector, names: list[str], index: int, measures: dic
         "score": float(selector.scores_[index]),
         **{measure: float(values[index]) for measure, values in measures.items()},
     }
+
+
+def check_reportable(selector: Any, graph: Any) -> None:
+    """A fitted selector that finds blocks, and a checked network, in this order."""
+    if not isinstance(selector, DescentSelector):
+        raise ParameterError(
+            "selector",
+            f"is of type {type(selector).__name__}, which finds no blocks; pass a BlockModelSelector or BMGUFS.",
+        )
+    check_is_fitted(selector)
+    if not isinstance(graph, AttributedGraph):
+        raise ParameterError(
+            "graph", f"is of type {type(graph).__name__}; make it with check_attributed_graph(features, adjacency)."
+        )
 
 
 def _check_same_network(selector: DescentSelector, graph: AttributedGraph) -> None:

@@ -1,0 +1,36 @@
+"""What plots are drawn from: what a fitted selector has, or numbers of the right form."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.exceptions import NotFittedError
+
+from blockselect import make_selector
+from blockselect.errors import ParameterError
+from blockselect.plot.sources import names_of, numbers, of_selector
+
+
+def test_a_fitted_selector_gives_what_it_has():
+    selector = make_selector("variance", 1)
+    with pytest.raises(NotFittedError):
+        of_selector(selector, "scores_", "scores")
+    selector.fit([[0.0, 1.0], [2.0, 1.0]])
+    assert of_selector(selector, "scores_", "scores") is selector.scores_
+    with pytest.raises(ParameterError, match="source is a VarianceScore, which has no blocks"):
+        of_selector(selector, "labels_", "blocks")
+
+
+def test_numbers_have_the_form_that_is_asked_for():
+    assert_array_equal(numbers("x", [[1, 2]], (None, 2), "two columns"), [[1.0, 2.0]])
+    for wrong in ([1, 2], [[1, 2, 3]], np.ones((0, 2))):
+        with pytest.raises(ParameterError, match=r"x has shape .*; expected two columns"):
+            numbers("x", wrong, (None, 2), "two columns")
+
+
+def test_there_are_as_many_names_as_features():
+    assert names_of(None, 3) is None
+    assert list(names_of(["a", "b"], 2)) == ["a", "b"]
+    with pytest.raises(ValueError, match="there are 2 feature names but features has 3 columns"):
+        names_of(["a", "b"], 3)
