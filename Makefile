@@ -118,4 +118,4 @@ dist: $(VENV)/.dev
 
 clean:
 	rm -rf docs/_build docs/gallery docs/api/generated
-	rm -rf $(VENV) $(VENV)-single-cell .venv-lowest build dist .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache blockselect-demo
+	rm -rf $(VENV) $(VENV)-single-cell .venv-lowest build dist .coverage .coverage.* .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache blockselect-demo

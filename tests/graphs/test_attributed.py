@@ -186,3 +186,9 @@ def test_frames_name_nodes_and_features_unless_names_are_given():
 def test_classes_are_kept_as_integers():
     assert check_attributed_graph(X, A, classes=[2, 0, 1]).classes.tolist() == [2, 0, 1]
     assert check_attributed_graph(X, A).classes is None
+
+
+def test_classes_may_be_whole_numbers_in_a_column_of_objects():
+    graph = check_attributed_graph(np.eye(3), np.ones((3, 3)), classes=np.array([2, 0, 1], dtype=object))
+    assert graph.classes.tolist() == [2, 0, 1]
+    assert graph.classes.dtype == np.intp

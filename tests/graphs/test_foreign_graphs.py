@@ -155,6 +155,7 @@ CARELESS = {
     "a path": (np.eye(4), lambda: "graph.csv", r"type str.*read_graph\(path\)"),
     "ragged": (np.eye(4), lambda: [[0, 1], [1]], r"adjacency is no matrix .*give every row as many entries"),
     "neither square nor pairs": (np.eye(4), lambda: np.ones((3, 4), dtype=int), r"adjacency has shape \(3, 4\)"),
+    "complex, sparse": (np.eye(4), lambda: sparse.csr_array(1j * EXPECTED), r"Complex data not supported: adjacency"),
     "one dimension, sparse": (np.eye(4), lambda: sparse.coo_array(np.ones(4)), r"adjacency has 1 dimension\(s\)"),
     "something else": (np.eye(4), object, r"pass a SciPy or NumPy matrix, an edge table"),
 }  # fmt: skip

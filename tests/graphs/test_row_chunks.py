@@ -162,3 +162,9 @@ def test_a_selector_that_reads_single_nodes_says_so(selector):
 def test_neighbours_need_the_features_in_memory():
     with pytest.raises(ValueError, match="pass an adjacency"):
         check_attributed_graph(RowChunks.from_blocks([MATRIX]), None, n_neighbors=3)
+
+
+def test_a_file_that_is_no_array_is_named(tmp_path):
+    (tmp_path / "f.npy").write_text("a,b")
+    with pytest.raises(ValueError, match=r"f\.npy could not be read as \.npy .*; save it with numpy\.save"):
+        RowChunks.from_npy(tmp_path / "f.npy")

@@ -64,3 +64,19 @@ def test_graphs_are_refused_with_the_way_to_pass_them(y):
 @pytest.mark.parametrize("y", TARGETS.values(), ids=TARGETS.keys())
 def test_targets_are_ignored(y):
     refuse_graph_as_target(y, N)
+
+
+class ArrayLike:
+    """Has no length, as arrays of some libraries have none until they are computed."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, dtype=None, copy=None):
+        return self.array
+
+
+def test_what_becomes_an_array_is_looked_at_as_one():
+    refuse_graph_as_target(ArrayLike(np.arange(N)), N)
+    with pytest.raises(ValueError, match="y looks like a graph"):
+        refuse_graph_as_target(ArrayLike(np.eye(N)), N)
