@@ -70,7 +70,8 @@ lowest:
 audit: $(VENV)/.dev
 	$(INSTALL) bandit pip-audit
 	$(BIN)/bandit --quiet --recursive --configfile pyproject.toml src
-	$(BIN)/pip-audit --skip-editable
+	$(BIN)/pip list --format=freeze --exclude-editable | sed 's/+.*//' > $(VENV)/installed.txt
+	$(BIN)/pip-audit --strict --disable-pip --no-deps --requirement $(VENV)/installed.txt
 
 # Small faults put into bmgufs/ and consensus/, one at a time: which of a sample do the tests not notice?
 mutants: $(VENV)/.dev

@@ -10,6 +10,7 @@ from typing import Any
 import networkx
 import numpy as np
 import pandas as pd
+import zstandard
 from scipy import io, sparse
 
 from blockselect.graphs import read_features, read_graph
@@ -35,11 +36,14 @@ SOUND: dict[str, bytes] = {
     "coo.npz": _written(lambda file: sparse.save_npz(file, sparse.coo_array(MATRIX), compressed=False)),
     "sparse.mtx": _written(lambda file: io.mmwrite(file, sparse.coo_array(MATRIX))),
     "full.mtx": _written(lambda file: io.mmwrite(file, MATRIX, symmetry="general")),
+    "symmetric.mtx": _written(lambda file: io.mmwrite(file, MATRIX + MATRIX.T, symmetry="symmetric")),
+    "pattern.mtx": b"%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 2\n",
     "dense.mat": _written(lambda file: io.savemat(file, {"A": MATRIX})),
     "sparse.mat": _written(lambda file: io.savemat(file, {"A": sparse.csc_array(MATRIX)}, do_compression=True)),
     "table.parquet": _written(lambda file: EDGES.to_parquet(file)),
     "table.feather": _written(lambda file: EDGES.to_feather(file)),
     "edges.csv.gz": gzip.compress(b"source,target,weight\n007,x,1\nx,NA,2.5\n"),
+    "features.csv.zst": zstandard.compress(b"id,red,blue\n007,1,0\nx,0.5,2\nNA,0,3\n"),
     "graph.edgelist": b"# people\nann bob 1\nbob cleo 2.5\n",
     "graph.gml": "\n".join(networkx.generate_gml(GRAPH)).encode(),
     "graph.graphml": "\n".join(networkx.generate_graphml(GRAPH)).encode(),

@@ -29,7 +29,11 @@ def paths(tmp_path_factory):
     edge_table().to_csv(folder / "edges.csv", index=False)
     lines = "".join(f"n{node},{node % 2}\n" for node in range(N_NODES))
     (folder / "classes.csv").write_text(f"id,class\n{lines}")
-    return {name: str(folder / f"{name}.csv") for name in ("features", "edges", "classes")}
+    (folder / "lost").symlink_to(folder / "nowhere")
+    return {
+        "lost": str(folder / "lost"),
+        **{name: str(folder / f"{name}.csv") for name in ("features", "edges", "classes")},
+    }
 
 
 @pytest.fixture

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from blockselect.wording import count, cut, feature_labels, in_text, lift_in_cell, listed, number, per_cent, times
+from blockselect.wording import (
+    count,
+    cut,
+    feature_labels,
+    in_text,
+    lift_in_cell,
+    listed,
+    number,
+    per_cent,
+    shortened,
+    times,
+    visible,
+)
 
 
 @pytest.mark.parametrize(
@@ -58,3 +70,13 @@ def test_features_without_names_are_numbered():
 
 def test_lifts_in_cells_are_short():
     assert [lift_in_cell(lift) for lift in (0.04, 0.3, 9.94, 9.96, 41.4)] == ["0", "0.3", "9.9", "10", "41"]
+
+
+def test_text_of_others_steers_no_terminal():
+    assert visible("größe 50 %") == "größe 50 %"
+    assert visible("a\nb\tc\u00a0d") == "a b c d"
+    assert visible("\x1b[31mred\x00\u202e\udcff") == "?[31mred???"
+
+
+def test_a_long_text_is_cut_at_its_end():
+    assert [shortened("abc", most) for most in (2, 3)] == ["ab…", "abc"]

@@ -52,6 +52,16 @@ def feature_labels(names: Iterable[Any] | None, n_features: int) -> list[str]:
     return [f"x{column}" for column in range(n_features)] if names is None else [str(name) for name in names]
 
 
+def visible(text: str) -> str:
+    """Text of others without characters that steer a terminal or that no font draws; line ends become blanks."""
+    return "".join(letter if letter.isprintable() else " " if letter.isspace() else "?" for letter in text)
+
+
+def shortened(text: str, most: int = 40) -> str:
+    """The beginning of a long text."""
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
 def cut(name: str) -> str:
     """A long name without its middle; where there is none, something to point at."""
     if not name.strip():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from blockselect import BlockModelSelector
@@ -41,6 +42,44 @@ def test_one_way_to_name_the_network_is_needed(refuse, network):
     assert "and not both" in refuse("--dataset", "cora", *network.options)
     assert "--graph goes with --features" in refuse("--dataset", "cora", "--graph", network.edges)
     assert "--dataset NAME or --features FILE" in refuse("--graph", network.edges)
+
+
+@pytest.mark.parametrize("with_graph", [True, False])
+def test_a_cell_that_is_neither_a_number_nor_text_is_named(refuse, tmp_path, with_graph):
+    pytest.importorskip("pyarrow")
+    pd.DataFrame({"red": [[1, 2]] * 3}, index=["a", "b", "c"]).to_parquet(tmp_path / "f.parquet")
+    (tmp_path / "e.csv").write_text("source,target\na,b\n")
+    message = refuse("--features", tmp_path / "f.parquet", *(("--graph", tmp_path / "e.csv") if with_graph else ()))
+    assert "f.parquet" in message
+    assert "column 'red'" in message
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+@pytest.mark.parametrize("option", ["--features", "--graph", "--node-ids", "--feature-names", "--classes", "--config"])
+def test_a_pipe_is_no_file_and_nothing_waits_for_it(run, network, tmp_path, option):
+    pipe = tmp_path / ("pipe.toml" if option == "--config" else "pipe.csv")
+    os.mkfifo(pipe)
+    commands = {"--classes": ("compare", "--top", 3), "--config": ("reproduce", "all")}
+    given = dict(zip(network.options[::2], network.options[1::2], strict=True)) if option != "--config" else {}
+    arguments = [str(part) for pair in ({**given, option: pipe}).items() for part in pair]
+    result = run(*commands.get(option, ("select",)), *arguments, "--out", tmp_path / "out")
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert pipe.name in result.stderr
+    assert list(tmp_path.iterdir()) == [pipe]
+
+
+@pytest.mark.parametrize("error", [MemoryError(), OSError(24, "Too many open files", "letters.ttf")])
+def test_what_runs_out_while_the_report_is_drawn_is_one_line(refuse, network, monkeypatch, error):
+    def drawn(*arguments, **options):
+        raise error
+
+    monkeypatch.setattr("blockselect.cli.select.file_contents", drawn)
+    quick = ("--top", 3, "--blocks", 3, "--candidates", 2, "--max-iter", 2, "--resamples", 0)
+    assert refuse(*network.options, *quick).startswith(
+        "error: not enough memory (no size given); try"
+        if isinstance(error, MemoryError)
+        else "error: letters.ttf: Too many open files."
+    )
 
 
 def test_missing_and_unknown_files_are_named(refuse, network, tmp_path):

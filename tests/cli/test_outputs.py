@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from blockselect.cli import outputs
 from blockselect.cli.failure import Failure
 from blockselect.cli.outputs import check_folder, parse_folder, write_together
 from file_steps import Killer
@@ -84,7 +85,7 @@ def test_a_failure_at_any_step_leaves_what_was_there(tmp_path, monkeypatch, befo
             Killer(n_steps, lambda: fail(error)).watch(patch.setattr)
             try:
                 write(folder)
-            except type(error):
+            except (Failure, KeyboardInterrupt):
                 pass
             else:
                 break
@@ -137,6 +138,18 @@ def test_a_name_without_a_letter_is_refused():
 def test_a_name_that_no_folder_can_have_is_refused(tmp_path, name):
     with pytest.raises(Failure, match=r"--out is '.{1,90}: File name too long; name another folder"):
         check_folder(tmp_path / name, ["run.json"])
+
+
+def test_a_disk_that_refuses_the_files_is_named_with_what_to_do(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        outputs, "_write", lambda path, content: fail(OSError(28, "No space left on device", str(path)))
+    )
+    message = (
+        r"--out is '.*results', where the results could not be written: No space left on device; .* free some space"
+    )
+    with pytest.raises(Failure, match=message):
+        write(tmp_path / "results")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_name_of_the_longest_length_can_be_written(tmp_path):

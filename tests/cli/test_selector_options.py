@@ -16,6 +16,7 @@ from blockselect.cli.option_types import can_be_written, metavar, parse
 from blockselect.cli.selector_options import find_setting, make_selector
 from blockselect.cli.settings import PARAMETER_OF, option_of
 from blockselect.errors import ParameterError
+from blockselect.wording import shortened
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +103,7 @@ def test_text_is_read_as_the_constraints_say(text, constraints, value):
 def test_anything_else_is_refused_with_what_was_expected(text, constraints, expected):
     with pytest.raises(Failure) as refusal:
         parse("--option", text, constraints)
-    assert str(refusal.value) == f"--option is {text!r}; expected {expected}."
+    assert str(refusal.value) == f"--option is {shortened(text)!r}; expected {expected}."
 
 
 def test_what_is_for_python_alone_cannot_be_written():

@@ -44,6 +44,33 @@ def test_a_reader_that_goes_away_ends_the_command_without_a_word():
     assert done.stderr in ("code 0\n", "code 1\n")  # 0 where all was written before the reader went
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="names of files are text here")
+@pytest.mark.parametrize("encoding", ["utf-8:strict", "ascii:strict"])
+def test_names_that_stdout_cannot_show_are_shown_in_part(network, tmp_path, encoding):
+    """A folder and a file of bytes that are no UTF-8, with a character that would steer the terminal."""
+    features = os.fsencode(tmp_path) + b"/fe\xff\x1b[31m.csv"
+    with open(features, "wb") as file:
+        file.write(network.features.read_bytes())
+    given = ["--features", features, "--graph", network.edges, "--methods", "variance", "--top", "3", "--runs", "1"]
+    done = subprocess.run(
+        [*COMMAND.split(), "compare", *given, "--out", os.fsencode(tmp_path) + b"/o\xff"],
+        capture_output=True, check=False, env={**os.environ, "PYTHONIOENCODING": encoding},
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.endswith(b"/o?/run.json\n")
+    with open(os.fsencode(tmp_path) + b"/o\xff/comparison.md", encoding="utf-8") as page:
+        assert page.readline() == "# Comparison on fe??[31m.csv with edges.csv\n"
+
+
+def test_a_message_shows_no_character_that_steers_a_terminal(tmp_path):
+    (tmp_path / "e\x1b[31mvil.csv").write_text("")
+    arguments = ["select", "--features", tmp_path / "e\x1b[31mvil.csv", "--graph", tmp_path / "no.csv", "--json"]
+    (tmp_path / "no.csv").write_text("")
+    done = subprocess.run([*COMMAND.split(), *arguments], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.endswith("e?[31mvil.csv is empty; check how it was written.\n")
+
+
 def test_a_backend_for_pictures_that_does_not_exist_is_no_matter(network, tmp_path):
     done = subprocess.run(
         [*COMMAND.split(), "select", *network.options, "--top", "3", "--blocks", "3", "--candidates", "2",

@@ -25,7 +25,7 @@ class Case:
     words: tuple[str, ...]  # all of them in the message
     call: Callable[[Path], Any] | None = None  # of the library, given the folder
     error: type[Exception] = ValueError
-    arguments: tuple[str, ...] = ()  # of the command; {features}, {edges}, {classes} and {folder} stand for paths
+    arguments: tuple[str, ...] = ()  # of the command; {features}, {edges}, {classes}, {lost}, {folder} stand for paths
     exit_code: int = 2
     files: tuple[tuple[str, bytes], ...] = ()  # in the folder beforehand
 

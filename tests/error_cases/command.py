@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from blockselect.wording import shortened
 from error_cases.case import Case
 
 INPUT = ("--features", "{features}", "--graph", "{edges}")
@@ -13,7 +14,7 @@ SELECT_VALUES: dict[str, tuple[str, ...]] = {
     "--block-model": ("sbm", ""),
     "--candidates": ("0", "many"),
     "--max-blocks": ("1", "x"),
-    "--resamples": ("2", "-1", "x"),
+    "--resamples": ("2", "-1", "x", "9" * 400),
     "--binarize": ("maybe",),
     "--profile-ratio": ("1.1", "-0.1", "nan"),
     "--gradient": ("approximate",),
@@ -21,8 +22,9 @@ SELECT_VALUES: dict[str, tuple[str, ...]] = {
     "--tol": ("-1", "nan"),
     "--seed": ("-1", "4294967296", "x"),
     "--dtype": ("int8",),
-    "--jobs": ("many",),
+    "--jobs": ("many", "0", "100000"),
     "--memory-limit": ("0", "inf"),
+    "--clusters": ("9" * 400,),
 }
 COMPARE_VALUES: dict[str, tuple[str, ...]] = {
     "--methods": ("mcf", "", "all,mcfs"),
@@ -59,6 +61,7 @@ LINES: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     ),
     ("a file as --out", ("select", *INPUT, "--out", "{features}"), ("is a file",)),
     ("a folder in a file as --out", ("select", *INPUT, "--out", "{features}/x"), ("is a file",)),
+    ("a link that leads nowhere as --out", ("select", *INPUT, "--out", "{lost}/x"), ("leads nowhere",)),
     ("the graph as features", ("select", "--features", "{edges}", "--graph", "{edges}", *OUT), ("edges.csv",)),
     ("--neighbors beside a graph", ("select", *INPUT, "--neighbors", "5", *OUT), ("--neighbors",)),
     (
@@ -102,7 +105,7 @@ def _cases() -> list[Case]:
     for option, values in SELECT_VALUES.items():
         for value in values:
             arguments = ("select", *INPUT, option, value, *OUT)
-            cases.append(Case("Command", f"select {option} {value!r}", (option,), arguments=arguments))
+            cases.append(Case("Command", f"select {option} {shortened(value)!r}", (option,), arguments=arguments))
     for option, values in COMPARE_VALUES.items():
         for value in values:
             arguments = ("compare", *INPUT, "--classes", "{classes}", "--top", "3", option, value, *OUT)

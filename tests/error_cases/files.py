@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
 import pickle
 from io import BytesIO
 from typing import Any
 
 import numpy as np
+import zstandard
 from scipy import sparse
 
 from blockselect.graphs import read_attributed_graph, read_features, read_graph
 from error_cases.case import Case, edge_table, feature_table
 
+TABLE = b"id,a\n" + b"".join(b"n%d,%d\n" % (node, node) for node in range(999))
 MTX = "%%MatrixMarket matrix coordinate real general\n"
 
 
@@ -31,6 +34,11 @@ def _sparse(matrix: Any) -> bytes:
     file = BytesIO()
     sparse.save_npz(file, matrix)
     return file.getvalue()
+
+
+def _zstd(content: bytes) -> bytes:
+    """Two frames, as parallel packers write them."""
+    return zstandard.compress(content[:1000]) + zstandard.compress(content[1000:])
 
 
 def _header(shape: tuple[int, ...], kind: str = "<f8") -> bytes:
@@ -57,16 +65,28 @@ BAD_FEATURES: tuple[tuple[str, str, str | bytes, tuple[str, ...]], ...] = (
     ("NA", "f.csv", "id,a\nx,1\ny,NA\n", ("row 2 ('y')", "'NA'")),
     ("a decimal comma", "f.csv", "id;a\nx;1,5\ny;2\n", ("'1,5'", "decimal point")),
     ("a number of 310 digits", "f.csv", f"id,a\nx,1\ny,{'9' * 310}\n", ("row 2 ('y')", "310 characters")),
+    (
+        "a number of 310 digits beside one with a point",
+        "f.csv",
+        f"id,a\nx,1.5\ny,{'9' * 310}\n",
+        ("row 2 ('y')", "column 'a'", "the largest is 1.8e308"),
+    ),
+    ("infinity", "f.csv", "id,a\nx,1.5\ny,-inf\n", ("row 2 ('y')", "column 'a'", "holds infinity")),
     ("a number of 5,000 digits", "f.csv", f"id,a\nx,1\ny,{'9' * 5000}\n", ("row 2 ('y')", "5000 characters")),
     ("a quote that is not closed", "f.csv", 'id,a\n"x,1\ny,2\n', ("f.csv",)),
     ("other than UTF-8", "f.csv", "id,grö\u00dfe\nx,1\n".encode("latin-1"), ("UTF-8",)),
     ("a zero byte", "f.csv", b"id,a\nx,\x00\n", ("f.csv",)),
     ("UTF-16", "f.csv", "id,a\nx,1\n".encode("utf-16"), ("UTF-8",)),
+    ("a cut .gz", "f.csv.gz", gzip.compress(TABLE)[:-9], ("f.csv.gz could not be unpacked", "pack it again")),
+    ("a cut .zst", "f.csv.zst", _zstd(TABLE)[:-9], ("f.csv.zst could not be unpacked", "ends before its data do")),
+    ("no .zst", "f.csv.zst", "hello", ("f.csv.zst could not be unpacked", "pack it again")),
     ("an empty npy", "f.npy", "", ("empty",)),
     ("no npy", "f.npy", "hello", ("f.npy could not be read", "numpy.save")),
     ("a cut npy", "f.npy", _npy(np.ones((9, 9)))[:-8], ("f.npy could not be read",)),
     ("an npy that declares too much", "f.npy", _header((10**6, 10**6)), ("declares the shape", "bytes")),
     ("an npy of negative size", "f.npy", _header((-1, 3)), ("(-1, 3)",)),
+    ("an npy of no column", "f.npy", _header((10**18, 0)), ("× 0", "holds nothing")),
+    ("an npy with a header of 60,000 bytes", "f.npy", b"\x93NUMPY\x01\x00\x60\xea" + b"(" * 60000, ("is damaged",)),
     ("an npy of one dimension", "f.npy", _npy(np.ones(9)), ("(9,)", "no matrix")),
     ("an npy of three dimensions", "f.npy", _npy(np.ones((2, 2, 2))), ("(2, 2, 2)",)),
     ("pickled objects", "f.npy", _npy(np.array([[{}]], dtype=object), allow_pickle=True), ("pickled objects",)),
@@ -113,6 +133,9 @@ BAD_FEATURES: tuple[tuple[str, str, str | bytes, tuple[str, ...]], ...] = (
         "%%MatrixMarket matrix array real general\n1000000 1000000\n1\n",
         ("too short",),
     ),
+    ("an mtx of no row and column", "f.mtx", f"{MTX}0 0 0\n", ("0 × 0", "holds nothing")),
+    ("a full mtx of no row", "f.mtx", "%%MatrixMarket matrix array real general\n0 3\n", ("0 × 3", "holds nothing")),
+    ("a full mtx of no column", "f.mtx", "%%MatrixMarket matrix array real general\n3 0\n", ("3 × 0", "holds nothing")),
 )
 
 BAD_GRAPHS: tuple[tuple[str, str, str | bytes, tuple[str, ...]], ...] = (

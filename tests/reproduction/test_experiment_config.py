@@ -48,6 +48,12 @@ def test_a_file_of_ones_own_is_read_and_put_in_order(tmp_path):
     [
         ("seed", "-1", "seed is -1; expected a whole number from 0"),
         ("seed", "true", "expected a whole number"),
+        ("seed", "4294967296", "expected a whole number from 0 to 4294967295"),
+        ("tops", "[2000, 3000]", "tops is 2000 but cora has 1433 features; ask for fewer"),
+        ("surface_top", "1434", "surface_top is 1434 but cora has 1433 features"),
+        ("convergence_sparsity", "inf", "expected a finite number"),
+        ("convergence_sparsity", "9" * 400, "expected a finite number"),
+        ("convergence_sparsity", "nan", "expected a number from 0"),
         ("tops", "[]", "expected a list of at least one number"),
         ("tops", "[16, 0.5]", "expected a whole number from 1"),
         ("profile_ratio", "1.5", "expected a number from 0 to 1"),
@@ -69,6 +75,13 @@ def test_a_missing_setting_is_named(tmp_path):
     path.write_text(QUICK.replace("seed = 0\n", ""), encoding="utf-8")
     with pytest.raises(ValueError, match=r"missing settings \['seed'\]"):
         read_config(str(path))
+
+
+@pytest.mark.parametrize("content", [b"seed = '\xff'", b"seed = " + b"[" * 10**5, b"seed = " + b"9" * 5000])
+def test_what_no_parser_reads_is_refused_by_its_name(tmp_path, content):
+    (tmp_path / "own.toml").write_bytes(content)
+    with pytest.raises(ValueError, match=r"own\.toml is not TOML"):
+        read_config(str(tmp_path / "own.toml"))
 
 
 def test_what_is_no_toml_and_no_known_name_is_refused(tmp_path):

@@ -157,6 +157,13 @@ def test_a_figure_whose_trials_all_failed_says_so(run, name):
     assert render(EXPERIMENTS[name], [failed], run.config)["png"].startswith(b"\x89PNG")
 
 
+def test_a_figure_whose_grid_failed_shows_the_others(run):
+    rows = [row for row in run.rows["effectiveness"] if row.get("method") != effectiveness.GRID]
+    kept = [{name: value for name, value in row.items() if name != "candidate"} for row in rows]
+    assert set(effectiveness.results(kept)["method"]) == {effectiveness.ALL, *run.config.methods}
+    assert render(effectiveness, kept, run.config)["png"].startswith(b"\x89PNG")
+
+
 def test_tables_show_failed_trials_and_failed_clusterings(run):
     rows = [dict(row) for row in run.rows["parameters"]]
     broken = next(row for row in rows if row["experiment"] == "clusterings")

@@ -157,6 +157,7 @@ def test_a_damaged_store_is_called_so(path):
         "UPDATE trials SET rows = replace(rows, '\"number\": 7', '\"number\": 8') WHERE key = '07'",
         "UPDATE trials SET rows = 'no JSON' WHERE key = '07'",
         "UPDATE trials SET rows = x'00ff' WHERE key = '07'",
+        "UPDATE trials SET rows = CAST(x'5bff5d' AS TEXT) WHERE key = '07'",
         "UPDATE trials SET experiment = 'others' WHERE key = '07'",
     ],
 )
@@ -187,6 +188,16 @@ def test_marks_that_were_changed_by_hand_are_refused(path, marks):
         Store(path, MARKS)
 
 
+def test_rows_whose_marks_are_gone_are_refused(path):
+    fill(path, 1)
+    other = sqlite3.connect(path)
+    with other:
+        other.execute("DELETE FROM meta")
+    other.close()
+    with pytest.raises(StoreError, match=r"has rows but no marks: it was changed by hand; move it away"):
+        Store(path, MARKS)
+
+
 def test_rows_of_other_code_under_the_same_version_are_refused(path):
     with Store(path, {**MARKS, "code": "before"}) as store:
         store.add("a", "numbers", [{"x": 1}])
@@ -203,3 +214,10 @@ def test_rows_of_a_store_without_digests_are_read(path):
     other.close()
     with Store(path, MARKS) as store:
         assert [row["number"] for row in store.rows("numbers")] == [0, 1, 2]
+    other = sqlite3.connect(path)
+    with other:
+        other.execute("DROP TABLE digests")
+        other.execute("UPDATE trials SET rows = '[{}]'")
+    other.close()
+    with Store(path, MARKS) as store, pytest.raises(StoreError, match="were changed after they were stored"):
+        store.rows("numbers")

@@ -12,7 +12,7 @@ from typer.core import TyperCommand, TyperGroup
 from blockselect import __version__
 from blockselect.cli import interrupts
 from blockselect.cli.extra import advice
-from blockselect.cli.failure import BAD_INPUT, Failure, one_line
+from blockselect.cli.failure import BAD_INPUT, Failure, of_the_machine, one_line
 from blockselect.cli.streams import drop_stdout, say, stdout_problem
 
 COMMANDS: dict[str, str] = {
@@ -54,8 +54,9 @@ class LazyGroup(TyperGroup):
             sys.stdout.flush()
         except typer.Abort:  # Ctrl-C again, while the first was answered
             sys.exit(interrupts.exit_code(KeyboardInterrupt()))
-        except OSError as error:
-            problem = stdout_problem(error)
+        except (OSError, MemoryError) as error:
+            of_stdout = None if isinstance(error, MemoryError) else stdout_problem(error)
+            problem = of_stdout or of_the_machine(error)
             if problem is None:
                 raise
             drop_stdout()

@@ -18,7 +18,7 @@ from blockselect.cli.outputs import check_destination, write_together
 from blockselect.cli.record import file_record
 from blockselect.cli.settings import EXPERT
 from blockselect.cli.streams import say
-from blockselect.cli.terminal import progress_bar
+from blockselect.cli.terminal import printable, progress_bar
 from blockselect.evaluation.comparison import PROTOCOLS, compare_methods
 from blockselect.graphs.neighbours import N_NEIGHBORS
 from blockselect.names import check_known, look_up
@@ -155,7 +155,7 @@ def compare(
     elif out is not None and not quiet:
         show_table(comparison)
         for file in OUTPUT_FILES:
-            typer.echo(f"wrote {out / file}")
+            typer.echo(f"wrote {printable(str(out / file))}")
     if set(comparison.errors) >= set(names):
         raise typer.Exit(ALL_FAILED)
 

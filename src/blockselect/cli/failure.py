@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -10,6 +11,7 @@ from blockselect.cli.settings import option_of
 from blockselect.errors import OutOfMemoryError, ParameterError
 
 BAD_INPUT = 2
+RAN_OUT = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC, errno.EDQUOT, errno.EIO}
 
 
 class Failure(Exception):  # noqa: N818  (what the user reads, not an error of the program)
@@ -17,6 +19,13 @@ class Failure(Exception):  # noqa: N818  (what the user reads, not an error of t
 
     def format_message(self) -> str:
         return str(self)
+
+
+def of_the_machine(error: OSError | MemoryError) -> str | None:
+    """What to say of an error that may come at any time: memory, open files or the disk ran out. None of any other."""
+    if isinstance(error, MemoryError) or error.errno in RAN_OUT:
+        return _reason(error)
+    return None
 
 
 @contextmanager

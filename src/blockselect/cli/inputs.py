@@ -14,6 +14,7 @@ from blockselect.datasets.download import Progress
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
 from blockselect.graphs.io.read import UnknownNodes, read_attributed_graph, read_features
 from blockselect.warned import collected_warnings
+from blockselect.wording import visible
 
 NO_WEIGHT = "none"
 
@@ -117,7 +118,7 @@ def _load_files(features: Path, graph: Path, reading: Reading) -> NetworkInput:
         network = read_attributed_graph(features, graph, **reading.of_features(), **reading.of_graph())
     record = {"features": file_record(features), "graph": file_record(graph), **reading.record()}
     title = features.name if graph == features else f"{features.name} with {graph.name}"
-    return NetworkInput(network, title, record, warnings=tuple(messages), features_file=features)
+    return NetworkInput(network, visible(title), record, warnings=tuple(messages), features_file=features)
 
 
 def _load_features(path: Path, n_neighbors: int, reading: Reading) -> NetworkInput:
@@ -129,9 +130,9 @@ def _load_features(path: Path, n_neighbors: int, reading: Reading) -> NetworkInp
     ids, names = table.node_ids, table.feature_names
     try:
         graph = check_attributed_graph(table.matrix, None, node_ids=ids, feature_names=names, n_neighbors=n_neighbors)
-    except ValueError as error:
+    except (ValueError, TypeError) as error:  # the latter: a cell that is neither a number nor text
         raise ValueError(f"{path}: {error}") from error
-    title = f"{path.name}; no --graph: each node linked with its {n_neighbors} nearest by the features"
+    title = f"{visible(path.name)}; no --graph: each node linked with its {n_neighbors} nearest by the features"
     record = {"features": file_record(path), "graph": {"nearest_neighbours": n_neighbors}, **reading.record()}
     return NetworkInput(graph, title, record, built_from_features=True, features_file=path)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from blockselect._sklearn import Interval, StrOptions
 from blockselect.cli.failure import Failure
+from blockselect.wording import shortened
 
 WORDS = {"yes": True, "no": False}  # for parameters that are true, false or something else
 SEED = Interval(Integral, 0, 2**32 - 1, closed="both")  # what "random_state" allows of numbers
@@ -36,7 +37,7 @@ def parse(option: str, text: str, constraints: Sequence[Any]) -> Any:
         if value is not None:
             return value
     expected = " or ".join(expected for _, expected in _forms(constraints))
-    raise Failure(f"{option} is {text!r}; expected {expected}.")
+    raise Failure(f"{option} is {shortened(text)!r}; expected {expected}.")
 
 
 def _writable(constraints: Sequence[Any]) -> Iterator[Any]:

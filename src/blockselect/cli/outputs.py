@@ -11,8 +11,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from blockselect.cli.failure import Failure
+from blockselect.wording import shortened
 
 LONGEST_NAME = 255  # bytes, on all usual file systems
+LONGEST_SHOWN = 80  # letters of a path in a message
 
 
 def parse_folder(text: str) -> Path:
@@ -27,13 +29,16 @@ def check_folder(folder: Path, names: Iterable[str]) -> None:
     try:
         _check_folder(folder, names)
     except OSError as error:  # a name too long, a loop of links
-        raise Failure(f"--out is {_shortened(str(folder))!r}: {error.strerror}; name another folder.") from error
+        shown = shortened(str(folder), LONGEST_SHOWN)
+        raise Failure(f"--out is {shown!r}: {error.strerror}; name another folder.") from error
 
 
 def _check_folder(folder: Path, names: Iterable[str]) -> None:
     if any(len(os.fsencode(part)) > LONGEST_NAME for part in folder.parts):
         raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
     existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if lost := next((path for path in (folder, *folder.absolute().parents) if _leads_nowhere(path)), None):
+        raise Failure(f"--out is {str(folder)!r} but {str(lost)!r} is a link that leads nowhere; name another folder.")
     if not existing.is_dir():
         raise Failure(f"--out is {str(folder)!r} but {str(existing)!r} is a file; name a folder.")
     if not os.access(existing, os.W_OK | os.X_OK):
@@ -41,6 +46,10 @@ def _check_folder(folder: Path, names: Iterable[str]) -> None:
     for name in names:
         if (folder / name).is_dir():
             raise Failure(f"{str(folder / name)!r} is a folder where a file is to be written; name another --out.")
+
+
+def _leads_nowhere(path: Path) -> bool:
+    return path.is_symlink() and not path.exists()
 
 
 def check_destination(folder: Path | None, names: Iterable[str], *, as_json: bool) -> None:
@@ -66,11 +75,23 @@ def write_together(folder: Path, files: Mapping[str, bytes], *, mark: str) -> No
         Path within the folder → content.
     mark : str
         The one of them that says that the folder is whole.
+
+    Raises
+    ------
+    Failure
+        The disk is full, or refuses them.
     """
-    if folder.exists():
-        _replace_files(folder, files, mark)
-    else:
-        _make_folder(folder, files, mark)
+    try:
+        if folder.exists():
+            _replace_files(folder, files, mark)
+        else:
+            _make_folder(folder, files, mark)
+    except OSError as error:
+        raise Failure(
+            f"--out is {shortened(str(folder), LONGEST_SHOWN)!r}, where the results could not be written: "
+            f"{error.strerror or error}; nothing of this run is there: free some space or name another folder, and run "
+            "it again."
+        ) from error
 
 
 def _make_folder(folder: Path, files: Mapping[str, bytes], mark: str) -> None:
@@ -162,7 +183,3 @@ def _remove_empty(folders: Iterable[Path]) -> None:
 def _temporary_name() -> str:
     """Short, whatever the folder is called: names may be 255 bytes long."""
     return f".blockselect-{secrets.token_hex(4)}.tmp"
-
-
-def _shortened(text: str, most: int = 80) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"

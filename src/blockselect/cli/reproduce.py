@@ -31,6 +31,7 @@ from blockselect.reproduction.result_files import failures, make_files, parquet_
 from blockselect.reproduction.runner import run_experiments
 from blockselect.reproduction.store import Store
 from blockselect.reproduction.trial import Row
+from blockselect.wording import visible
 
 ALL_FAILED = 1
 STORE = "trials.sqlite"
@@ -141,7 +142,7 @@ def check_task(names: str, config: str, *, parquet: bool, dask: str | None) -> T
     chosen = parse_experiments(names)
     read = read_config(config)
     check_networks(read.networks)
-    return Task(chosen, read, Path(config).stem, parquet and parquet_available())
+    return Task(chosen, read, visible(Path(config).stem), parquet and parquet_available())
 
 
 def parse_experiments(text: str) -> list[str]:
@@ -169,4 +170,4 @@ def show_verdicts(out: Path, result: Result) -> None:
         table.add_row(*(Text(printable(cell)) for cell in (letter, judgement.verdict, judgement.summary)))
     console = Console()
     console.print(table, width=None if console.is_terminal else 120)
-    typer.echo(f"wrote {result.n_files} files; begin with {out / 'claims.html'}")
+    typer.echo(f"wrote {result.n_files} files; begin with {printable(str(out / 'claims.html'))}")

@@ -47,6 +47,7 @@ NO_GRAPH = (
     "no --graph is given, so nodes are linked with their nearest by the very features that are to be selected; name "
     "the file of the links, or set --neighbors if this is what you want."
 )
+MOST_RESAMPLES = 10**6
 RESAMPLES: int = inspect.signature(selection_stability).parameters["n_resamples"].default
 
 Out = Annotated[
@@ -59,6 +60,7 @@ Resamples = Annotated[
     int | None,
     typer.Option(
         min=0,
+        max=MOST_RESAMPLES,
         metavar="INTEGER",
         help="Resampled graphs from which the stability of the selection is estimated; 0: none.",
         show_default=f"{RESAMPLES}; with another --method 0",

@@ -23,6 +23,7 @@ from blockselect.names import check_known
 from blockselect.registry import SELECTORS
 
 DEFAULT, PAPER = "block-model", "bmgufs"  # methods whose settings are options
+MOST_JOBS = 1024  # threads: a machine runs out of them
 SEED = 0  # where none is given: the same command gives the same files
 
 Command = TypeVar("Command", bound=Callable[..., None])
@@ -85,6 +86,10 @@ def make_selector(given: Mapping[str, Any], method: str) -> ScoreSelector:
     written = {option: value for option, value in given.items() if value is not None}
     settings = {PARAMETER_OF[option]: _value(method, option, value) for option, value in written.items()}
     seed = {"random_state": SEED} if "random_state" in parameter_names(kind) else {}
+    if settings.get("n_jobs") == 0 or settings.get("n_jobs", 1) > MOST_JOBS:
+        raise Failure(
+            f"--jobs is {settings['n_jobs']}; expected a whole number from 1 to {MOST_JOBS}, or -1: all cores."
+        )
     selector: ScoreSelector = kind().set_params(**{**SELECTORS[method].settings, **seed, **settings})
     with expecting_bad_input():
         check_parameters(selector)

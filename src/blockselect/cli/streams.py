@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import sys
 from contextlib import suppress
 from typing import TextIO
 
+from blockselect.wording import visible
+
 FULL_OR_GONE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF, errno.EIO}
 
 
 def open_closed_streams() -> None:
-    """Let no file that is opened later take the place of a closed stream.
+    """Let no file that is opened later take the place of a closed stream, nor a letter that stdout lacks end the run.
 
     What is written to a closed stderr is lost; writing to a closed stdout fails, as results would be lost.
     """
@@ -23,14 +26,17 @@ def open_closed_streams() -> None:
             os.open(os.devnull, mode)  # takes the lowest free number: this one
     if sys.stdout is None:
         sys.stdout = _text(1)
+    elif isinstance(sys.stdout, io.TextIOWrapper):
+        with suppress(OSError):
+            sys.stdout.reconfigure(errors="backslashreplace")  # as Python has it for stderr
     if sys.stderr is None:
         sys.stderr = _text(2)
 
 
 def say(message: str) -> None:
-    """A line on stderr; where none can be written there is nobody to tell."""
+    """A line on stderr; where none can be written there is nobody to tell. Names in it may come from others."""
     with suppress(OSError):
-        sys.stderr.write(f"{message}\n")
+        sys.stderr.write(f"{visible(message)}\n")
         sys.stderr.flush()
 
 

@@ -25,6 +25,8 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from blockselect.wording import visible
+
 SHOWN = 10  # of the selected features
 
 STAGES: dict[str, str] = {
@@ -89,9 +91,9 @@ def show_written(folder: Path, files: Iterable[str], *, verbose: bool) -> None:
     first, *others = files
     if verbose:
         for name in (first, *others):
-            typer.echo(f"wrote {folder / name}")
+            typer.echo(f"wrote {printable(str(folder / name))}")
     else:
-        typer.echo(f"wrote {folder / first}; beside it {', '.join(others)}")
+        typer.echo(f"wrote {printable(str(folder / first))}; beside it {', '.join(others)}")
 
 
 def _blocks(summary: dict[str, Any]) -> str:
@@ -168,5 +170,4 @@ def feature_table(n_shown: int, columns: Iterable[str]) -> Table:
 def printable(text: str) -> str:
     """Text from a file as this terminal can show it, without characters that would steer it."""
     encoding = sys.stdout.encoding or "utf-8"
-    shown = "".join(letter if letter.isprintable() else "?" for letter in text)
-    return shown.encode(encoding, "replace").decode(encoding)
+    return visible(text).encode(encoding, "replace").decode(encoding)

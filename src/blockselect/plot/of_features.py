@@ -19,7 +19,7 @@ from blockselect.plot.ink import AROUND, BLUE, GREY, INK, axes_or_new, bare, tit
 from blockselect.plot.sources import names_of, numbers, of_selector
 from blockselect.scalars import check_whole
 from blockselect.weak_network import WeakNetwork
-from blockselect.wording import count, cut, feature_labels, lift_in_cell, number, per_cent
+from blockselect.wording import count, cut, feature_labels, lift_in_cell, number, per_cent, visible
 
 SHOWN = 20  # features whose names are legible
 _WRITTEN = 12  # blocks up to which numbers stand in the cells
@@ -280,4 +280,4 @@ def _name_rows(ax: Axes, names: list[str]) -> None:
 
 def _drawable(name: str) -> str:
     """A name without what no font draws; a dollar sign is no mathematics."""
-    return "".join(letter if letter.isprintable() else "?" for letter in name).replace("$", r"\$")
+    return visible(name).replace("$", r"\$")

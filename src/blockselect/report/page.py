@@ -128,8 +128,8 @@ def script_data(features: dict[str, Any], sizes: list[int]) -> Markup:
 
 def _source(name: str) -> Markup:
     """A file beside the template, as it is."""
-    path = Path(__file__).parent / "templates" / name
-    return Markup(path.read_text(encoding="utf-8"))  # nosec B704
+    text = (Path(__file__).parent / "templates" / name).read_text(encoding="utf-8")
+    return Markup(text)  # nosec B704
 
 
 def _png_uri(links: FloatArray) -> str:

@@ -1,7 +1,6 @@
 """The tables of a summary, as CSV text: numbers in full, so that they read back as they were.
 
-Names come from files of others, and a spreadsheet takes a cell such as ``=HYPERLINK(…)`` for a formula. Such a name is
-written with an apostrophe before it, which spreadsheets show as text. Names that are numbers, such as -1.5, stay.
+Names come from files of others: none is written so that a spreadsheet would take it for a formula.
 """
 
 from __future__ import annotations
@@ -15,9 +14,8 @@ import numpy as np
 
 from blockselect.arrays import IntArray
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.cells import is_number
+from blockselect.graphs.io.csv_cells import as_text_cell
 
-FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # the wide ones too, as East Asian spreadsheets read them
 MEASURES = ("stability", "p_value", "q_value")  # of each feature, where they were computed
 
 
@@ -81,10 +79,3 @@ def _csv(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     writer.writerow(header)
     writer.writerows([as_text_cell(cell) for cell in row] for row in rows)
     return text.getvalue()
-
-
-def as_text_cell(cell: Any) -> Any:
-    """A cell that no spreadsheet takes for a formula."""
-    if not isinstance(cell, str) or not cell.lstrip().startswith(FORMULA_STARTS) or is_number(cell):
-        return cell
-    return f"'{cell}"

@@ -61,7 +61,7 @@ def _gradient(value: Any) -> str:
 
 
 CHECKS: dict[str, Check] = {
-    "seed": whole(0),
+    "seed": whole(0, 2**32 - 1),
     "datasets": names(find_dataset, at_least=1),
     "tops": numbers(whole(1)),
     "methods": names(find_method),
@@ -90,4 +90,17 @@ def read_config(name_or_path: str) -> ExperimentConfig:
     ValueError
         With the file, the setting and what was expected of it.
     """
-    return ExperimentConfig(**check_settings(read_toml(name_or_path, "blockselect.reproduction"), CHECKS, name_or_path))
+    config = ExperimentConfig(
+        **check_settings(read_toml(name_or_path, "blockselect.reproduction"), CHECKS, name_or_path)
+    )
+    for name in config.datasets:
+        _check_top("tops", config.tops[0], name, name_or_path)
+    for name in config.surface_datasets:
+        _check_top("surface_top", config.surface_top, name, name_or_path)
+    return config
+
+
+def _check_top(setting: str, top: int, dataset: str, origin: str) -> None:
+    there_are = find_dataset(dataset).counts.features
+    if top > there_are:
+        raise ValueError(f"{origin}: {setting} is {top} but {dataset} has {there_are} features; ask for fewer.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tomllib
 from collections.abc import Callable, Mapping
 from importlib import resources
@@ -11,10 +12,10 @@ from typing import Any, TypeAlias
 Check: TypeAlias = Callable[[Any], Any]  # a value from a file → the value as it is kept, or ValueError
 
 
-def whole(lowest: int) -> Check:
+def whole(lowest: int, highest: int | None = None) -> Check:
     def check(value: Any) -> int:
-        if not isinstance(value, int) or isinstance(value, bool) or value < lowest:
-            raise ValueError(f"expected a whole number from {lowest}.")
+        if not isinstance(value, int) or isinstance(value, bool) or not lowest <= value <= (highest or value):
+            raise ValueError(f"expected a whole number from {lowest}{'' if highest is None else f' to {highest}'}.")
         return value
 
     return check
@@ -24,6 +25,8 @@ def number(lowest: float, highest: float = float("inf")) -> Check:
     def check(value: Any) -> float:
         if not isinstance(value, int | float) or isinstance(value, bool) or not lowest <= value <= highest:
             raise ValueError(f"expected a number from {lowest:g} to {highest:g}.")
+        if value > sys.float_info.max:  # a whole number of TOML may be as long as it likes
+            raise ValueError("expected a finite number.")
         return float(value)
 
     return check
@@ -52,16 +55,12 @@ def names(find: Callable[[str], object], *, at_least: int = 0) -> Check:
 def read_toml(name_or_path: str, package: str) -> dict[str, Any]:
     """The settings of a file: of the package's folder `configs` by name, or of one's own by its path."""
     path = Path(name_or_path)
-    if path.suffix == ".toml":
-        content = path.read_text(encoding="utf-8")
-    else:
-        found = resources.files(package) / "configs" / f"{name_or_path}.toml"
-        if not found.is_file():
-            raise ValueError(f"no configuration {name_or_path!r}; expected 'paper', 'quick' or a .toml file.")
-        content = found.read_text(encoding="utf-8")
+    found = path if path.suffix == ".toml" else resources.files(package) / "configs" / f"{name_or_path}.toml"
+    if not found.is_file() and (found is not path or path.exists()):  # a pipe is no file, and what is missing says so
+        raise ValueError(f"no configuration {name_or_path!r}; expected 'paper', 'quick' or a .toml file.")
     try:
-        return tomllib.loads(content)
-    except tomllib.TOMLDecodeError as error:
+        return tomllib.loads(found.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{name_or_path} is not TOML ({error}); correct it, beginning from paper.toml.") from error
 
 

@@ -39,6 +39,7 @@ _TROUBLES |= {
     sqlite3.SQLITE_LOCKED: _TROUBLES[sqlite3.SQLITE_BUSY],
     sqlite3.SQLITE_PERM: _TROUBLES[sqlite3.SQLITE_READONLY],
 }
+_CHANGED = "changed by hand; move it away or choose another folder"
 _UNKNOWN = "is no store of rows, or of another version; move it away or choose another folder"
 
 
@@ -78,15 +79,20 @@ class Store:
     def _prepare(self, marks: Mapping[str, Any]) -> None:
         database = self._database
         database.execute("PRAGMA journal_mode = WAL")
+        # What a damaged disk made of a text is no text any more: it fails its digest.
+        database.text_factory = lambda content: content.decode(errors="replace")
         mine = json.loads(json.dumps(marks))
         with self._transaction():  # two processes may make the same store at once
             for statement in _SCHEMA:
                 database.execute(statement)
+            marked = database.execute("SELECT 1 FROM meta WHERE name = 'marks'").fetchone()
+            if marked is None and database.execute("SELECT 1 FROM trials").fetchone():
+                raise StoreError(f"{self.path} has rows but no marks: it was {_CHANGED}.")
             database.execute("INSERT OR IGNORE INTO meta VALUES ('marks', ?)", (json.dumps(mine, sort_keys=True),))
             (text,) = database.execute("SELECT value FROM meta WHERE name = 'marks'").fetchone()
         theirs = _parsed(text)
         if not isinstance(theirs, dict):
-            raise StoreError(f"{self.path} has marks that were changed by hand; move it away or choose another folder.")
+            raise StoreError(f"{self.path} has marks that were {_CHANGED}.")
         different = sorted(name for name in {*mine, *theirs} if mine.get(name) != theirs.get(name))
         if different == ["code"]:
             raise StoreError(
@@ -190,7 +196,7 @@ def _is_intact(key: str, experiment: str, text: str, digest: str | None) -> bool
     if digest is not None:
         return digest == _digest(key, experiment, text)
     rows = _parsed(text)
-    return isinstance(rows, list) and all(isinstance(row, dict) for row in rows)
+    return isinstance(rows, list) and all(isinstance(row, dict) and "error" in row for row in rows)
 
 
 def _parsed(text: str) -> Any:

@@ -20,6 +20,12 @@ def test_any_error_of_a_parser_names_the_file_and_what_to_do(error):
     assert raised.value.__cause__ is error
 
 
+@pytest.mark.parametrize(("error", "reason"), [(MemoryError(), "memory ran out"), (EOFError(), "EOFError")])
+def test_an_error_without_words_is_given_some(error, reason):
+    with pytest.raises(ValueError, match=rf"^f\.npz could not be read: {reason}; save"), naming_file(PATH, "save it."):
+        raise error
+
+
 def test_a_missing_package_is_not_the_fault_of_the_file():
     with pytest.raises(ImportError, match="needs h5py"), naming_file(PATH, "save it again."):
         raise ImportError("an .h5ad file needs h5py")

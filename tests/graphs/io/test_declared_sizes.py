@@ -11,9 +11,21 @@ import pytest
 from scipy import sparse
 
 from blockselect.graphs import read_features
+from blockselect.graphs.io import declared_sizes
 from blockselect.graphs.io.declared_sizes import check_sparse_shape, check_unpacked_size, read_array_header
 
 MTX = "%%MatrixMarket matrix"
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.feather"])
+def test_rows_of_nothing_are_counted_before_they_are_made(tmp_path, monkeypatch, name):
+    pyarrow = pytest.importorskip("pyarrow")
+    module = pytest.importorskip("pyarrow.parquet" if name == "t.parquet" else "pyarrow.feather")
+    write = module.write_table if name == "t.parquet" else module.write_feather
+    write(pyarrow.table({"a": pyarrow.nulls(10**7)}), tmp_path / name)
+    monkeypatch.setattr(declared_sizes, "UNPACKED_BYTES", 10**6)
+    with pytest.raises(ValueError, match=r"unpack to 80,000,000, more than 200 for each"):
+        read_features(tmp_path / name)
 
 
 def npy_header(shape):

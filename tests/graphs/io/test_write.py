@@ -35,6 +35,15 @@ def test_a_matrix_is_read_back_as_it_was_written(tmp_path, source, convert):
         assert list(table.feature_names) == NAMES.tolist()
 
 
+@pytest.mark.parametrize("source", ["f.csv", "f.tsv"])
+def test_no_name_in_a_text_file_is_a_formula(source):
+    ids = np.array(["=1+1", "-1.5", "@x"], dtype=object)
+    _, content = matrix_file(MATRIX, ids, np.array(["=cmd|' /C calc'!A0", "blue"], dtype=object), Path(source))
+    header, *rows = (line.split("," if source == "f.csv" else "\t") for line in content.decode().splitlines())
+    assert header == ["id", "'=cmd|' /C calc'!A0", "blue"]
+    assert [row[0] for row in rows] == ["'=1+1", "-1.5", "'@x"]
+
+
 def test_names_that_are_missing_are_counted():
     _, content = matrix_file(MATRIX, None, None, Path("f.csv"))
     assert content.decode().splitlines()[:2] == ["id,x0,x1", "0,1.5,0.0"]

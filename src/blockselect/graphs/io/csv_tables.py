@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ import pandas as pd
 from blockselect.arrays import FloatArray
 from blockselect.graphs.cells import is_number
 from blockselect.graphs.io.packed import open_text
+from blockselect.wording import shortened
 
 LONG = 40  # characters of a cell that an error shows
 # The separator is the first of these after the first cell of the header, quoted or not.
@@ -69,16 +70,27 @@ def numeric_cells(cells: pd.DataFrame, node_ids: list[str], path: Path) -> Float
             wrong = np.flatnonzero(~np.isfinite(numbers))
             if wrong.size:
                 row = int(wrong[0])
-                raise ValueError(
-                    f"{path}: row {row + 1} ({node_ids[row]!r}), column {column.name!r} holds "
-                    f"{_shortened(str(column.iloc[row]))!r}, which is not a number (float64); fill in a number (with a "
-                    "decimal point), or encode the column as numbers or drop it."
-                )
-    return cells.to_numpy(dtype=np.float64)
+                shown = f"{_shortened(str(column.iloc[row]))!r}, which is not a number (float64)"
+                raise _refused_cell(path, row, node_ids, column.name, shown)
+    matrix = cells.to_numpy(dtype=np.float64)
+    infinite = np.argwhere(np.isinf(matrix))
+    if infinite.size:
+        row, position = infinite[0].tolist()
+        shown = "infinity, or a number that float64 cannot hold (the largest is 1.8e308)"
+        raise _refused_cell(path, row, node_ids, cells.columns[position], shown)
+    return matrix
+
+
+def _refused_cell(path: Path, row: int, node_ids: list[str], column: Any, shown: str) -> ValueError:
+    where = f"row {row + 1} ({_shortened(node_ids[row])!r}), column {_shortened(str(column))!r}"
+    return ValueError(
+        f"{path}: {where} holds {shown}; fill in a number (with a decimal point), or encode the column as numbers or "
+        "drop it."
+    )
 
 
 def _shortened(cell: str) -> str:
-    return cell if len(cell) <= LONG else f"{cell[:LONG]}… ({len(cell)} characters)"
+    return cell if len(cell) <= LONG else f"{shortened(cell, LONG)} ({len(cell)} characters)"
 
 
 def has_no_names(cells: list[str]) -> bool:

@@ -27,5 +27,6 @@ def naming_file(path: Path, advice: str, *, problem: str = "could not be read") 
     except ImportError:
         raise
     except Exception as error:
-        reason = " ".join(str(error).split()).rstrip(".")
+        said = str(error) or ("memory ran out" if isinstance(error, MemoryError) else type(error).__name__)
+        reason = " ".join(said.split()).rstrip(".")
         raise ValueError(f"{path} {problem}: {reason}; {advice}") from error

@@ -24,6 +24,8 @@ def read_matrix(path: Path) -> Any:
         matrix = MATRIX_READERS[suffix](path)
         if matrix.ndim != 2:
             raise ValueError(f"its array has shape {matrix.shape}, which is no matrix")
+        if 0 in matrix.shape:
+            raise ValueError(f"it declares {' × '.join(f'{size:,}' for size in matrix.shape)}, which holds nothing")
         if sparse.issparse(matrix):
             check_sparse_shape(matrix.shape, matrix.nnz)
         # Not before its indices are checked is a sparse matrix converted: stray ones would corrupt memory.
@@ -32,8 +34,8 @@ def read_matrix(path: Path) -> Any:
 
 def _read_numpy(path: Path) -> Any:
     with path.open("rb") as file:
-        check_numpy_file(file, path.stat().st_size)
         try:
+            check_numpy_file(file, path.stat().st_size)
             loaded = np.load(file, allow_pickle=False)
             return loaded if isinstance(loaded, np.ndarray) else _only_matrix(loaded, file)
         except ValueError as error:
@@ -54,6 +56,8 @@ def _only_matrix(archive: Any, file: BinaryIO) -> Any:
 def _read_matrix_market(path: Path) -> Any:
     content = file_bytes(path)
     rows, columns, n_entries, layout, *_ = io.mminfo(BytesIO(content))
+    if min(rows, columns) < 1:  # SciPy's parser of full matrices divides by their number, and the process dies
+        return np.empty((rows, columns))
     # The shortest entries are "1 1" with its line end, and of a full matrix "0", half of them where it is symmetric.
     n_bytes = 4 * n_entries if layout == "coordinate" else max(0, n_entries - rows)
     if n_bytes > len(content) + 1:

@@ -154,7 +154,7 @@ def read_attributed_graph(
         if weight is not None and not sparse.issparse(graph):
             adjacency = as_adjacency(graph, nodes=ids, weight=weight)
         return check_attributed_graph(table.matrix, adjacency, node_ids=ids, feature_names=table.feature_names)
-    except ValueError as error:
+    except (ValueError, TypeError) as error:  # the latter: a cell that is neither a number nor text
         hint = "" if transpose else _hint_to_transpose(table, graph)
         raise ValueError(f"{features_path} with {graph_path}: {error}{hint}") from error
 
@@ -246,7 +246,7 @@ def _hint_to_transpose(table: FeatureTable, graph: Any) -> str:
     if sparse.issparse(graph):
         fits = graph.shape == (columns, columns) and rows != columns
     elif isinstance(graph, pd.DataFrame) and table.feature_names is not None:
-        fits = set(graph.iloc[:, 0]) <= {str(name) for name in table.feature_names}
+        fits = len(graph) > 0 and set(graph.iloc[:, 0]) <= {str(name) for name in table.feature_names}
     else:
         fits = False
     return " The graph fits the columns of the features; if nodes are in columns, give --transpose." if fits else ""

@@ -16,6 +16,7 @@ from scipy import sparse
 from blockselect.arrays import Features, ObjectArray
 from blockselect.extras import needed
 from blockselect.graphs.convert import as_dense
+from blockselect.graphs.io.csv_cells import as_text_cell
 from blockselect.graphs.io.packed import format_of
 from blockselect.wording import feature_labels
 
@@ -31,13 +32,15 @@ def matrix_file(
     ----------
     matrix : array or CSR of shape (n, d)
     node_ids, feature_names : arrays of shape (n,) and (d,), optional
-        Written where the format holds names; None: row numbers, and x0, x1, ….
+        Written where the format holds names, in text so that no spreadsheet takes one for a formula; None: row numbers,
+        and x0, x1, ….
     source : path, optional
         A file whose format is to be used; None: .npz.
     """
     suffix = ".npz" if source is None else format_of(source)
     if suffix in _SEPARATORS:
-        text = _frame(matrix, node_ids, feature_names).to_csv(sep=_SEPARATORS[suffix], index_label="id").encode()
+        frame = _frame(matrix, node_ids, feature_names).rename(index=as_text_cell, columns=as_text_cell)
+        text = frame.to_csv(sep=_SEPARATORS[suffix], index_label="id").encode()
         packed = source is not None and source.suffix.lower() in (".gz", ".zst")
         return (f"{suffix}.gz", gzip.compress(text, mtime=0)) if packed else (suffix, text)
     buffer = io.BytesIO()

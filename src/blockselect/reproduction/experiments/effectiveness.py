@@ -88,11 +88,11 @@ def results(rows: list[Row]) -> pd.DataFrame:
     if table.empty:
         return table
     grid = table[table["method"] == GRID]
-    lowest, best = lowest_error_rows(grid), best_rows(grid)
+    ours = [lowest_error_rows(grid), best_rows(grid)] if len(grid) else []  # its trials may have failed
     baselines = table[~table["method"].isin([GRID, ALL])]
     everything = table[table["method"] == ALL].drop(columns="top")
     cells = pd.concat([grid, baselines])[["dataset", "top"]].drop_duplicates()
-    parts = [everything.merge(cells, on="dataset"), baselines, lowest, best]
+    parts = [everything.merge(cells, on="dataset"), baselines, *ours]
     return pd.concat([part for part in parts if len(part)], ignore_index=True).drop(columns=["error", "warning"])
 
 
