@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -292,10 +292,14 @@ def test_progress_is_drawn_on_a_terminal(config, tmp_path):
         while b" left" not in shown:
             shown += os.read(ours, 1024)
     finally:
-        os.killpg(process.pid, signal.SIGKILL)
+        os.killpg(process.pid, signal.SIGTERM)
+        with suppress(OSError):  # where the other end is closed
+            while os.read(ours, 1024):
+                pass
         process.communicate()
         os.close(ours)
     assert b"trials" in shown
+    assert process.returncode == 128 + signal.SIGTERM
 
 
 def test_configurations_of_the_package_can_be_read():
