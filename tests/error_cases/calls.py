@@ -304,6 +304,31 @@ def of_functions() -> list[tuple[str, list[Row]]]:
                 ),
                 ("selection_stability: a name", lambda: _stability("morans-i"), ("selector is of type str",)),
                 (
+                    "evaluate_selection: text as n_jobs",
+                    lambda: evaluate_selection(X, CLASSES, [0], n_jobs="2"),
+                    ("n_jobs is '2'",),
+                ),
+                (
+                    "evaluate_selection: no process",
+                    lambda: evaluate_selection(X, CLASSES, [0], n_jobs=0),
+                    ("n_jobs is 0",),
+                ),
+                (
+                    "check_attributed_graph: whole numbers as dtype",
+                    lambda: check_attributed_graph(X, A, dtype="int8"),
+                    ("dtype is 'int8'", "float"),
+                ),
+                (
+                    "check_attributed_graph: an unknown dtype",
+                    lambda: check_attributed_graph(X, A, dtype="fl"),
+                    ("dtype is 'fl'",),
+                ),
+                (
+                    "evaluate_selection: no row",
+                    lambda: evaluate_selection(X[:0], [], [0]),
+                    ("no row",),
+                ),
+                (
                     "evaluate_selection: masked columns",
                     lambda: evaluate_selection(X, CLASSES, np.ma.masked_array([0, 1], mask=[1, 0])),
                     ("selected has 1 masked",),

@@ -9,6 +9,8 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from threadpoolctl import threadpool_limits
 
+from blockselect.scalars import check_n_jobs
+
 
 def seeded_runs(
     run: Callable[..., Any], *arguments: Any, n_runs: int, first_seed: int = 0, n_jobs: int | None = None
@@ -20,6 +22,7 @@ def seeded_runs(
     >>> seeded_runs(pow, 2, n_runs=3, first_seed=4)
     [16, 32, 64]
     """
+    n_jobs = check_n_jobs(n_jobs)
     seeds = np.arange(first_seed, first_seed + n_runs)
     shares = np.array_split(seeds, min(n_runs, effective_n_jobs(n_jobs)))
     parts = Parallel(n_jobs=n_jobs)(delayed(_share)(run, arguments, share.tolist()) for share in shares)

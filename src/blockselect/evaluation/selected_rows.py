@@ -47,6 +47,8 @@ def check_selected(selected: ArrayLike, n_features: int) -> IntArray:
 
 def check_one_class_a_row(classes: Any, features: Any, n_nodes: int) -> IntArray:
     """Known classes of the rows as numbers; a Series is put in the order of the features, where they name the rows."""
+    if n_nodes == 0:
+        raise ValueError("features has no row; pass one row a node.")
     known = labels_by_id(classes, rows_named_by(features, n_nodes), "classes")
     if np.shape(known) != (n_nodes,):
         raise ValueError(f"classes has shape {np.shape(known)} but features has {n_nodes} rows; give one class a row.")

@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from blockselect.arrays import BoolArray, Features, IntArray, ObjectArray, Sparse
+from blockselect.errors import ParameterError
 from blockselect.graphs.checks import check_classes, check_features, check_names, check_weights
 from blockselect.graphs.convert import as_float_matrix, as_square_csr, without_direction
 from blockselect.graphs.feature_table import as_feature_table
@@ -130,6 +131,7 @@ def check_attributed_graph(
     >>> graph.n_nodes, graph.n_features, graph.n_links, graph.n_isolated
     (3, 2, 1, 1)
     """
+    _check_float(dtype)
     if isinstance(adjacency, str) and is_anndata(features):
         adjacency = obsp_graph(features, adjacency)
     if not isinstance(features, RowChunks) and not sparse.issparse(features):
@@ -158,6 +160,15 @@ def check_attributed_graph(
         feature_names=names,
         classes=check_classes(classes, n_nodes, ids),
     )
+
+
+def _check_float(dtype: Any) -> None:
+    try:
+        is_float = np.dtype(dtype).kind == "f"
+    except TypeError:
+        is_float = False
+    if not is_float:
+        raise ParameterError("dtype", f"is {dtype!r}; expected a float type, such as numpy.float64.")
 
 
 def check_adjacency(
