@@ -101,10 +101,10 @@ def test_larger_ranks_are_tried_until_the_error_is_small_or_hardly_falls(ranks_t
     assert ranks_tried(errors, WIDE) == (kept, tried)
 
 
-@pytest.mark.parametrize(("n_nodes", "first"), [(44_642, 128), (44_643, 64)])
+@pytest.mark.parametrize(("n_nodes", "first"), [(50_000, 128), (50_001, 64)])
 def test_where_a_pass_takes_long_the_first_rank_is_smaller(ranks_tried, n_nodes, first):
-    """Seven hundred features of so many nodes, times 128, are 4e9."""
-    assert ranks_tried({first: 0.0}, np.broadcast_to(np.zeros(1), (n_nodes, 700)))[1] == [first]
+    """625 features of fifty thousand nodes, times 128, are 4e9."""
+    assert ranks_tried({first: 0.0}, np.broadcast_to(np.zeros(1), (n_nodes, 625)))[1] == [first]
 
 
 def test_no_rank_exceeds_the_features_and_the_whole_is_the_last(ranks_tried):

@@ -128,6 +128,17 @@ def test_a_blocks_last_node_stays():
     assert n_moves == 0
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_move_that_tables_suggest_is_made_only_if_it_gains_exactly(seed):
+    """Few values are much larger than the others, so that a typical value misleads."""
+    A, X, labels = small_network(seed, k=2)
+    X *= np.random.default_rng(seed).choice([1.0, 40.0], size=X.shape, p=[0.8, 0.2])
+    before = log_likelihood(A, X, labels)
+    for node in range(len(A)):
+        found, n_moves, _, _ = swept(A, X, labels, np.array([node]))
+        assert n_moves == 0 or log_likelihood(A, X, found) > before
+
+
 def test_as_many_moves_are_counted_as_nodes_have_moved():
     A, X, labels = small_network(4)
     found, n_moves, _, _ = swept(A, X, labels, np.arange(len(A)))  # each is visited once
