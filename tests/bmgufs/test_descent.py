@@ -201,6 +201,12 @@ def test_progress_is_reported_after_each_iteration(problem):
     assert seen == [(i, 7) for i in range(1, 8)]
 
 
+def test_no_iteration_is_made_after_all_solves_have_settled(problem):
+    seen = []
+    solution = solve(problem, max_iter=300, tol=1e-2, progress=lambda done, total: seen.append(done))
+    assert seen[-1] == len(seen) == solution.n_iter[0, 0] < 300
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
