@@ -220,3 +220,26 @@ def test_meetings_are_counted_by_pairs_or_by_slabs(share):
     assert (block.nnz * module._BY_PAIRS < block.shape[0] * block.shape[1]) == (share == 0.01)
     counts = module.meeting_counts(block, slice(0, 80), chosen)
     assert_array_equal(counts.toarray(), present[:, chosen].T.astype(int) @ present)
+
+
+def interpreted(function):
+    """A compiled function as Python, which notices a place outside an array."""
+    return getattr(function, "py_func", function)
+
+
+def test_compiled_loops_stay_within_their_arrays():
+    Y = random_features(9, 0.3, n=12, m=7)
+    rows, columns = sparse.csr_array(Y), sparse.csc_array(Y)
+    parts = (columns.indptr, columns.indices, columns.data, rows.indptr, rows.indices, rows.data)
+    exact = (Y.T @ Y) ** 2
+    squared = np.zeros((7, 7))
+    interpreted(module.square_by_pairs)(0, 7, squared, *parts)
+    interpreted(module.mirror)(0, 7, squared)
+    assert_allclose(squared, exact)
+    counts = np.zeros(7, dtype=int)
+    interpreted(module.count_rows)(0, 7, counts, np.arange(7), *parts[:2], *parts[3:5])
+    assert_allclose(counts, np.count_nonzero(exact, axis=1))
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    indices, data = np.empty(starts[-1], dtype=int), np.empty(starts[-1])
+    interpreted(module.fill_rows)(0, 7, indices, data, starts, *parts)
+    assert_allclose(sparse.csr_array((data, indices, starts), shape=(7, 7)).toarray(), exact)

@@ -122,6 +122,19 @@ def test_a_model_moves_the_same_alone_and_beside_others_of_more_blocks():
     assert_allclose(beside.objective[: len(alone.objective), 1], alone.objective[:, 0])
 
 
+def test_rounds_go_on_while_the_objective_falls_by_more_than_the_tolerance_a_node():
+    A, X, labels = small_network(3, n=30)
+    _, _, network = network_of(A, X, np.array_split(np.arange(30), 5))
+    options = {"feature_weight": 1.0, "max_rounds": 20}
+    objective = improve_together(network, labels[None], np.array([PENALTY]), tol=0.0, **options).objective[:, 0]
+    falls = -np.diff(objective)
+    assert 3 <= len(falls) < 20
+    assert falls[-1] == 0 < falls[:-1].min()
+    for tol in (1.01 * falls[0] / 30, 0.99 * falls[0] / 30):
+        stopped = improve_together(network, labels[None], np.array([PENALTY]), tol=tol, **options)
+        assert (len(stopped.n_moves) == 1) == (tol > falls[0] / 30)
+
+
 @pytest.fixture(scope="module")
 def planted():
     return make_attributed_blocks(200, 3, mean_degree=6, random_state=0)
