@@ -80,7 +80,7 @@ TESTS = {
         "tests/consensus/test_estimator_contract.py",
         "tests/consensus/test_screening_budget.py",
     ],
-    "consensus/joint.py": ["tests/consensus/test_moves.py"],
+    "consensus/joint.py": ["tests/consensus/test_moves.py", "tests/consensus/test_batched_moves.py"],
     "consensus/link_likelihood.py": ["tests/consensus/test_joint.py"],
     "consensus/screening.py": ["tests/consensus/test_screening_budget.py"],
 }

@@ -35,3 +35,18 @@ def test_mean_density_and_mean_similarity_are_those_of_two_nodes(mixed_problem):
         assert_allclose(mean, model.density[np.ix_(model.labels, model.labels)].mean())
     m = Y.shape[1]
     assert_allclose(statistics.mean_similarity, np.mean((Y * m**-0.5) @ Y.T))
+
+
+def test_features_that_no_node_has_are_empty(mixed_problem):
+    Y = mixed_problem.Y.copy()
+    Y[:, [3, 7]] = 0
+    empty = BlockStatistics.of(Y, mixed_problem.models).empty_features
+    assert_array_equal(np.flatnonzero(empty), [3, 7])
+    assert empty.shape == (12,)
+
+
+def test_some_of_the_models_have_their_own_statistics(mixed_problem):
+    statistics = mixed_problem.statistics
+    some = statistics.models(slice(1, 3))
+    assert (statistics.n_models, some.n_models, some.n_features) == (3, 2, 12)
+    assert_array_equal(some.density, statistics.density[1:])

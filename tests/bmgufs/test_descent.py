@@ -243,6 +243,10 @@ def test_a_start_that_does_not_fit_the_features_is_refused(settings, message):
     assert raised.value.parameter == "initial_scores"
 
 
+def test_one_iteration_and_a_tolerance_of_zero_are_settings_too():
+    check_parameters(Descent(max_iter=1, tol=0.0))
+
+
 def test_a_start_that_fits_is_accepted():
     Descent(initial_scores=np.arange(9)).check(9)
     Descent(initial_scores=[1.0] * 9).check(9)
