@@ -269,11 +269,10 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
             return
         constant = chosen[constant_columns(features[:, chosen])]
         if len(constant):
-            warnings.warn(
+            warn_caller(
                 f"{len(constant)} of the selected features are the same for all nodes, first column {constant[0]}: "
                 "they say nothing of the network; drop such features first, by VarianceThreshold() say.",
                 UserWarning,
-                stacklevel=4,
             )
 
     def _selected_in_order(self) -> IntArray:
