@@ -142,6 +142,16 @@ def test_the_scale_of_link_weights_changes_nothing_that_is_found(network):
     assert_allclose(scaled.scores_, plain.scores_, atol=1e-4)  # but for the smoothing
 
 
+def test_the_order_of_features_changes_nothing_that_is_found(network):
+    """Halves of the features were drawn by place, so that another order was like another seed."""
+    order = np.random.default_rng(0).permutation(52)
+    moved = BlockModelSelector(12, **QUICK).fit(network.features[:, order], adjacency=network.adjacency)
+    plain = fit(network)
+    assert_array_equal(moved.labels_, plain.labels_)
+    assert_allclose(moved.scores_, plain.scores_[order], atol=1e-9)
+    assert_array_equal(moved.support_, plain.support_[order])
+
+
 def test_dense_features_give_the_result_of_sparse_ones(network):
     dense = BlockModelSelector(12, **QUICK).fit(network.features.toarray(), adjacency=network.adjacency.toarray())
     assert_allclose(dense.scores_, fit(network).scores_, atol=1e-9)

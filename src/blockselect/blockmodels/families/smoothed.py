@@ -20,7 +20,7 @@ def smoothed_labels(search: Search) -> list[IntArray]:
     over each node and its neighbours, where a node counts as much as a neighbour by a link of mean weight. K-means
     clusters the first k principal directions, rows scaled to unit length.
     """
-    walks, weighted = _random_walk(search.adjacency), _weigh_by_rarity(search.features)
+    walks, weighted = _random_walk(search.adjacency), _by_contents(_weigh_by_rarity(search.features))
     jobs = (delayed(_blocks)(walks, weighted, search.n_blocks, rng, search.device) for rng in search.rngs)
     if search.device != "cpu":  # while one is on the device, another is clustered
         return list(Parallel(n_jobs=len(search.rngs), prefer="threads")(jobs))
@@ -72,6 +72,15 @@ def _weigh_by_rarity(features: Features) -> sparse.csc_array:
     unit = columns[:, present] / columns.data.max()  # what follows does not see the unit of the features
     unit.data *= np.repeat(rarity, n_nodes_with[present])
     return unit
+
+
+def _by_contents(columns: sparse.csc_array) -> sparse.csc_array:
+    """Columns in an order that depends on what they hold, not on where they stand: so do the halves drawn from them.
+
+    It is that of their products with a random vector, which are equal for equal columns alone.
+    """
+    keys = columns.T @ np.random.default_rng(0).standard_normal(columns.shape[0])
+    return columns[:, np.argsort(keys, kind="stable")]
 
 
 def _unit_sparse_rows(columns: sparse.csc_array) -> sparse.csc_array:
