@@ -323,7 +323,7 @@ def _scores_of(selector: ScoreSelector, features: Features, adjacency: Sparse) -
 
 
 def best_first(scores: FloatArray) -> IntArray:
-    """Features by falling score; among equals the lower index first.
+    """Features, or what else has scores, by falling score; among equals the lower index first.
 
     Scores that differ by rounding alone are equal: a sum may end otherwise for two features that are the same.
     """

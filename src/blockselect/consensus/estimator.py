@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from blockselect._sklearn import Interval, StrOptions, fit_context
 from blockselect.arrays import BoolArray, FloatArray, IntArray, Sparse
-from blockselect.base import Progress, generator_from, no_progress
+from blockselect.base import Progress, best_first, generator_from, no_progress
 from blockselect.blockmodels.candidates import FAMILIES, check_family, find_block_models
 from blockselect.blockmodels.families.search import MAX_ITER
 from blockselect.blockmodels.model import BlockModel
@@ -352,7 +352,8 @@ class BlockModelSelector(DescentSelector):
             for place, number in enumerate(numbers)
         ]
         report("block models", 1, 1)
-        return sorted(chain(*found), key=lambda model: model.relative_error)
+        models = list(chain(*found))
+        return [models[place] for place in best_first(-np.array([model.relative_error for model in models]))]
 
     def _numbers_of_blocks(
         self, graph: AttributedGraph, rng: np.random.Generator, report: Progress

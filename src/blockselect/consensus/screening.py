@@ -29,6 +29,7 @@ import numpy as np
 import pandas as pd
 
 from blockselect.arrays import FloatArray, IntArray
+from blockselect.base import best_first
 from blockselect.blockmodels.candidates import MEMBERS
 from blockselect.blockmodels.model import BlockModel
 from blockselect.consensus.joint import MAX_ROUNDS, JointLikelihood
@@ -154,7 +155,7 @@ def screen(
     else:
         gain = at_start = np.array([likelihood.gain(model.labels) for model in candidates])
         report(total, total)
-    places = np.argsort(-_comparable(likelihood, found, gain), kind="stable")[:n_kept]
+    places = best_first(_comparable(likelihood, found, gain))[:n_kept]
     voters = [found[i] for i in places]
     if joint:
         voters, _, final = _refined(
@@ -166,7 +167,7 @@ def screen(
             max_rounds=max_rounds,
         )
         gain[places] = final
-        order = np.argsort(-_comparable(likelihood, voters, final), kind="stable")
+        order = best_first(_comparable(likelihood, voters, final))
         places, voters = places[order], [voters[i] for i in order]
     return Screening(candidates, voters, places, at_start, gain)
 
