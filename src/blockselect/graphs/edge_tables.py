@@ -65,7 +65,8 @@ def _weight_column(edges: pd.DataFrame, names: list[str], ends: list[int], weigh
         if len(chosen) != 1:
             raise ValueError(
                 f"weight is {weight!r}, but {len(chosen)} of the edge columns beside source and target are called so; "
-                f"choose one of {[edges.columns[at] for at in others]}, or False for links that count alike."
+                f"choose one of {[edges.columns[at] for at in others]}, or False (--weight none) for links that count "
+                "alike."
             )
         return chosen[0]
     called_so = [at for at in others if names[at] == WEIGHT]
@@ -78,8 +79,8 @@ def _weight_column(edges: pd.DataFrame, names: list[str], ends: list[int], weigh
         column = edges.columns[doubtful[0]]
         raise ValueError(
             f"edge column {column!r} holds numbers but is not called weight; rename it to weight if it is the weight "
-            f"of the links, or choose it: as_adjacency(edges, nodes=ids, weight={column!r}); and drop it if not: "
-            f"edges.iloc[:, {ends}]."
+            f"of the links, drop it if not, or say which: as_adjacency(edges, nodes=ids, weight={column!r}) or "
+            f"weight=False in Python, --weight {column} or --weight none on the command line."
         )
     return None
 
