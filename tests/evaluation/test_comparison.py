@@ -27,12 +27,12 @@ def graph():
 
 @pytest.fixture
 def calls(monkeypatch):
-    """Methods rank in this process; one called 'broken' fails. What was called, in order."""
+    """Methods rank in this process; udfs fails. What was called, in order."""
     made = []
 
     def measure(function, *arguments):
         made.append(arguments)
-        if arguments[0] == "broken":
+        if arguments[0] == "udfs":
             raise CallError("its process ended.")
         return Measured(function(*arguments), seconds=0.5, peak_bytes=200_000_000, base_bytes=150_000_000)
 
@@ -95,9 +95,9 @@ def test_every_protocol_has_its_measures_in_all_rows_and_says_how_it_judges(grap
 
 
 def test_a_method_that_fails_is_rows_with_its_error_and_the_others_go_on(graph, calls):
-    compared = compare_methods(graph, ["broken", "variance"], [4, 9], n_blocks=3, n_runs=1)
-    assert compared.errors == {"broken": "its process ended."}
-    failed = [row for row in compared.rows if row.method == "broken"]
+    compared = compare_methods(graph, ["udfs", "variance"], [4, 9], n_blocks=3, n_runs=1)
+    assert compared.errors == {"udfs": "its process ended."}
+    failed = [row for row in compared.rows if row.method == "udfs"]
     assert [(row.n_features, row.figures, row.seconds) for row in failed] == [(4, {}, None), (9, {}, None)]
     assert [bool(row.figures) for row in compared.rows if row.method == "variance"] == [True, True]
 
@@ -105,13 +105,13 @@ def test_a_method_that_fails_is_rows_with_its_error_and_the_others_go_on(graph, 
 def test_progress_is_reported_step_by_step_also_of_a_failure(graph, calls):
     steps = []
     compare_methods(
-        graph, ["broken", "variance"], [4, 9], n_blocks=3, n_runs=1, progress=lambda *step: steps.append(step)
+        graph, ["udfs", "variance"], [4, 9], n_blocks=3, n_runs=1, progress=lambda *step: steps.append(step)
     )
     assert steps == [
         (ALL_FEATURES, 0, 1),
         (ALL_FEATURES, 1, 1),
-        ("broken", 0, 3),
-        ("broken", 3, 3),
+        ("udfs", 0, 3),
+        ("udfs", 3, 3),
         ("variance", 0, 3),
         ("variance", 1, 3),
         ("variance", 2, 3),

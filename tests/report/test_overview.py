@@ -40,7 +40,8 @@ def test_beside_each_feature_is_its_lift_by_block(figure, summary):
 
 
 def test_no_more_than_twenty_features_are_named(summary):
-    many = {**summary, "selected": [{**summary["selected"][0], "score": 1 / rank} for rank in range(1, 65)]}
+    first = summary["selected"][0]
+    many = {**summary, "selected": [{**first, "name": f"x{rank}", "score": 1 / rank} for rank in range(1, 65)]}
     axes = panel(draw_overview(many), "Scores of the first 20")
     assert len(axes.get_yticklabels()) == 20
 
@@ -79,7 +80,10 @@ def test_diagnostics_hold_what_was_computed(summary, graph):
         lambda summary: {"selected": [], "explained": []},
         lambda summary: {"selected": summary["selected"][:1], "explained": summary["explained"][:1]},
         lambda summary: {
-            "selected": [{**row, "name": "$x$ 🧬 \x1b\ud83d حمض" * 40 + "\n"} for row in summary["selected"]]
+            "selected": [
+                {**row, "name": "$x$ 🧬 \x1b\ud83d حمض" * place + "\n"}
+                for place, row in enumerate(summary["selected"], start=40)
+            ]
         },
     ],
     ids=["nothing", "one feature", "odd names"],

@@ -179,7 +179,7 @@ def _check_settings(graph: Any, methods: Any, numbers: Any, *, n_runs: Any, seed
         raise ParameterError("methods", f"is {methods!r}; expected a list of names: [{methods!r}].")
     check_known(methods, SELECTORS, what="method")
     if not isinstance(numbers, Sequence | np.ndarray) or isinstance(numbers, str) or not len(numbers):
-        raise ParameterError("numbers", f"is {numbers!r}; expected a list of numbers of features.")
+        raise ParameterError("numbers", f"is {numbers!r}; expected a list of numbers from 1 to {graph.n_features}.")
     check_whole("n_runs", n_runs, 1)
     check_seed("seed", seed)
     check_n_jobs(n_jobs)
