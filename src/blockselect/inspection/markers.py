@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from blockselect.arrays import Features, FloatArray, IntArray
+from blockselect.base import best_first
 from blockselect.bmgufs.row_sums import block_sums, sum_over_rows
 from blockselect.graphs.node_labels import encode_labels
 
@@ -29,7 +30,7 @@ class Markers:
     def features_of(self, block: int, among: IntArray) -> IntArray:
         """Those of some features that mark this block, the one of most evidence first."""
         marking = among[self.marked_block[among] == block]
-        by_evidence: IntArray = marking[np.argsort(-self.evidence[block, marking], kind="stable")]
+        by_evidence: IntArray = marking[best_first(self.evidence[block, marking])]
         return by_evidence
 
 
