@@ -16,6 +16,9 @@ def main() -> None:
 
     open_closed_streams()
     os.environ["MPLBACKEND"] = "agg"  # pictures go to files; Matplotlib refuses to load under a name it does not know
+    # Of workers that a signal ends, joblib's tracker of semaphores may complain after all has been removed.
+    quiet = "ignore:resource_tracker:UserWarning"
+    os.environ["PYTHONWARNINGS"] = ",".join(filter(None, [os.environ.get("PYTHONWARNINGS"), quiet]))
     try:
         from blockselect.cli.commands import app
     except ModuleNotFoundError as error:
