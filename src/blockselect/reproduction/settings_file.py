@@ -14,7 +14,8 @@ Check: TypeAlias = Callable[[Any], Any]  # a value from a file → the value as 
 
 def whole(lowest: int, highest: int | None = None) -> Check:
     def check(value: Any) -> int:
-        if not isinstance(value, int) or isinstance(value, bool) or not lowest <= value <= (highest or value):
+        too_high = isinstance(value, int) and highest is not None and value > highest
+        if not isinstance(value, int) or isinstance(value, bool) or value < lowest or too_high:
             raise ValueError(f"expected a whole number from {lowest}{'' if highest is None else f' to {highest}'}.")
         return value
 
