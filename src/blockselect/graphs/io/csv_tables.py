@@ -27,6 +27,7 @@ def read_csv_table(path: Path, *, as_text: bool) -> pd.DataFrame:
     cells are. Nothing is taken for a missing value: an empty cell is the empty text.
     """
     try:
+        _refuse_nul(path)
         separator = _separator(path)
         with open_text(path, newline="") as lines:
             header = next(csv.reader(lines, delimiter=separator, skipinitialspace=True))
@@ -102,6 +103,17 @@ def has_no_names(cells: list[str]) -> bool:
     return len(numbers) == len(cells) > 0 and (
         len(set(numbers)) < len(numbers) or not all(number.is_integer() for number in numbers)
     )
+
+
+def _refuse_nul(path: Path) -> None:
+    """Pandas would end a cell at a NUL byte, and take what is before it for the number."""
+    with open_text(path) as lines:
+        for number, line in enumerate(lines, start=1):
+            if "\0" in line:
+                raise ValueError(
+                    f"{path}, line {number} holds a NUL byte, which no text has; the file is damaged, or UTF-16: save "
+                    "it again as UTF-8."
+                )
 
 
 def _separator(path: Path) -> str:
