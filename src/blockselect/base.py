@@ -133,7 +133,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         graph = check_attributed_graph(
             features,
             adjacency,
-            node_ids=_node_ids(X),
+            node_ids=row_ids(X),
             feature_names=getattr(self, "feature_names_in_", None),
             n_neighbors=self._neighbors_to_link(),
             **options,
@@ -148,7 +148,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         """The features of the fit, passed once more."""
         again = copy(self)  # reading sets attributes
         matrix = again._check_matrix(X)
-        again._nodes_in = _Nodes(matrix.shape[0], _digest(check_names(_node_ids(X), matrix.shape[0], "node id", "row")))
+        again._nodes_in = _Nodes(matrix.shape[0], _digest(check_names(row_ids(X), matrix.shape[0], "node id", "row")))
         self._refuse_others(again)
         return matrix
 
@@ -308,10 +308,12 @@ def _as_array(X: Any) -> Any:
         return X
 
 
-def _node_ids(X: Any) -> Any:
+def row_ids(X: Any) -> Any:
     """The ids that the rows of X have."""
-    if sparse.issparse(X) or isinstance(X, np.ndarray | RowChunks):
+    if sparse.issparse(X) or isinstance(X, np.ndarray):
         return None
+    if isinstance(X, RowChunks):
+        return X.node_ids
     if isinstance(X, pd.DataFrame):
         return X.index
     return list(X.obs_names) if is_anndata(X) else None

@@ -364,6 +364,11 @@ def of_functions() -> list[tuple[str, list[Row]]]:
                     ("classes is a Series", "to_numpy()"),
                 ),
                 (
+                    "evaluate_selection: classes by id beside an array without ids",
+                    lambda: evaluate_selection(X, BY_ID, [0]),
+                    ("classes is a Series", "have no ids", "to_numpy()"),
+                ),
+                (
                     "evaluate_selection: classes of other nodes by id",
                     lambda: evaluate_selection(TABLE, BY_ID.rename({"n0": "m0"}), [0]),
                     ("classes is a Series", "'n0'"),

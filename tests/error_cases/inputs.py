@@ -6,6 +6,7 @@ import inspect
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
 from blockselect import (
@@ -165,6 +166,12 @@ def _functions() -> list[Case]:
             "BlockModelSelector.fit: two features of the same name",
             ("f0",),
             lambda _: default.fit(doubled, adjacency=a),
+        ),
+        Case(
+            "Graph",
+            "BlockModelSelector.fit: a matrix with names beside an array without ids",
+            ("called ['n0', 'n1', 'n2']", "no ids", "as_adjacency(graph, nodes=ids_of_the_rows)"),
+            lambda _: default.fit(x, adjacency=pd.DataFrame(a, index=table.index, columns=table.index)),
         ),
         Case("Graph", "BlockModelSelector.fit: the graph by position", ("y",), lambda _: default.fit(x, a)),
         Case(

@@ -77,9 +77,9 @@ def test_a_square_frame_is_aligned_by_its_names():
     assert adjacency.nnz == 2
 
 
-def test_a_square_frame_without_ids_in_features_keeps_the_order_of_its_rows():
+def test_a_square_frame_alone_keeps_the_order_of_its_rows():
     weights = pd.DataFrame([[0, 5], [0, 0]], index=["b", "a"], columns=["a", "b"])
-    assert_array_equal(as_square_csr(weights, 2).toarray(), [[5, 0], [0, 0]])
+    assert_array_equal(as_adjacency(weights).toarray(), [[5, 0], [0, 0]])
 
 
 def test_float32_weights_become_float64():

@@ -6,12 +6,11 @@ from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 
 from blockselect._sklearn import StrOptions, fit_context
 from blockselect.arrays import Features, FloatArray, Sparse
-from blockselect.base import ScoreSelector
+from blockselect.base import ScoreSelector, row_ids
 from blockselect.baselines._solvers.reweighting import Reweighted
 from blockselect.baselines.constraints import AT_LEAST_ONE, POSITIVE
 from blockselect.graphs.affinity import check_affinity, neighbour_affinity
@@ -80,7 +79,7 @@ class FeatureGuidedSelector(CriterionSelector):
         y : ignored
         affinity : array, sparse matrix or DataFrame of shape (n, n), optional
             How alike nodes are, non-negative; the larger of both directions is used. None: by nearest neighbours.
-            Where both it and X are DataFrames, its labels are put in the order of X's index.
+            Its nodes meet the rows of X by id where both have ids.
 
         Returns
         -------
@@ -94,8 +93,7 @@ class FeatureGuidedSelector(CriterionSelector):
         check_varies(features)
         self._n_to_select(features.shape[1])
         if affinity is not None:
-            labelled = isinstance(X, pd.DataFrame) and isinstance(affinity, pd.DataFrame)
-            node_ids = check_names(X.index, features.shape[0], "node id", "row") if labelled else None
+            node_ids = check_names(row_ids(X), features.shape[0], "node id", "row")
             affinity = check_affinity(affinity, features.shape[0], node_ids)
         self._check_settings(features)
         if affinity is None:

@@ -50,7 +50,7 @@ class BlockModel:
             raise ValueError(
                 f"there are {n_nodes} block labels but the graph has {adjacency.shape[0]} nodes; give one label a node."
             )
-        checked = check_adjacency(adjacency, n_nodes)
+        checked = check_adjacency(adjacency, n_nodes, own_order=isinstance(labels, pd.Series))
         if isinstance(labels, pd.Series):
             check_same_order(labels.index, adjacency, checked, what="labels", fix="labels.loc[ids]")
         return cls.of_checked(checked, numbers, family=family)

@@ -134,7 +134,9 @@ def check_attributed_graph(
     _check_float(dtype)
     if isinstance(adjacency, str) and is_anndata(features):
         adjacency = obsp_graph(features, adjacency)
-    if not isinstance(features, RowChunks) and not sparse.issparse(features):
+    if isinstance(features, RowChunks):
+        node_ids = features.node_ids if node_ids is None else node_ids
+    elif not sparse.issparse(features):
         table = as_feature_table(features)
         features = table.matrix
         node_ids = table.node_ids if node_ids is None else node_ids
@@ -172,13 +174,19 @@ def _check_float(dtype: Any) -> None:
 
 
 def check_adjacency(
-    adjacency: Any, n_nodes: int | None = None, *, node_ids: ObjectArray | None = None, dtype: Any = np.float64
+    adjacency: Any,
+    n_nodes: int | None = None,
+    *,
+    node_ids: ObjectArray | None = None,
+    dtype: Any = np.float64,
+    own_order: bool = False,
 ) -> Sparse:
     """The checks of the network alone: CSR, symmetric, weights finite and ≥ 0, at least one link.
 
-    Where `n_nodes` is None the graph itself must say how many nodes it has, which a table of edges does not.
+    Where `n_nodes` is None the graph itself must say how many nodes it has, which a table of edges does not. Without
+    ids, one whose nodes have names is refused unless `own_order` leaves it as it is.
     """
-    weights = as_square_csr(adjacency, n_nodes, node_ids)
+    weights = as_square_csr(adjacency, n_nodes, node_ids, own_order=own_order)
     check_weights(weights, node_ids, np.dtype(dtype))
     return without_direction(weights)
 
@@ -189,20 +197,18 @@ def check_same_order(node_ids: Iterable[Any] | None, graph: Any, adjacency: Spar
     Parameters
     ----------
     node_ids : iterable or None
-        Names of the rows; None, and names 0, 1, …, say nothing of the order.
+        Names of the rows; without them a graph whose nodes have names is refused.
     graph : any
         As it came in.
     adjacency : CSR of shape (n, n)
-        The same, read by :func:`check_adjacency` without names.
+        The same, read by :func:`check_adjacency` in its own order.
     what, fix : str
         What has the rows, and how to put them in order, as errors call it.
     """
-    if node_ids is None or sparse.issparse(graph) or isinstance(graph, np.ndarray):
+    if sparse.issparse(graph) or isinstance(graph, np.ndarray):
         return
-    ids = check_names(node_ids, adjacency.shape[0], "node id", "row")
-    if ids is None or ids.tolist() == list(range(len(ids))):
-        return
-    in_their_order = check_adjacency(graph, len(ids), node_ids=ids)
+    n_nodes = adjacency.shape[0]
+    in_their_order = check_adjacency(graph, n_nodes, node_ids=check_names(node_ids, n_nodes, "node id", "row"))
     if (in_their_order != adjacency).nnz:
         raise ValueError(f"{what} and the graph name the nodes in another order; put them in that of the graph: {fix}.")
 

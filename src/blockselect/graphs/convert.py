@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy import sparse
 
 from blockselect.arrays import Features, FloatArray, IntArray, ObjectArray, Sparse
@@ -98,10 +99,12 @@ def as_square_csr(
     *,
     name: str = "adjacency",
     weight: Any = None,
+    own_order: bool = False,
 ) -> Sparse:
     """The (n, n) weights of any graph that :func:`as_adjacency` reads, in the order of the features' rows.
 
     Where `n_nodes` is None, the graph says it itself; a table of edges cannot: nodes without links are not in it.
+    A graph whose nodes have names beside rows without ids is refused, unless it may stay in its `own_order`.
     """
     if adjacency is None:
         raise ValueError(
@@ -110,9 +113,8 @@ def as_square_csr(
         )
     if not sparse.issparse(adjacency) and not isinstance(adjacency, pd.DataFrame):
         adjacency = read_foreign(adjacency, n_nodes, name, weight)
+    fix = "pass the adjacency without names (to_numpy())"
     foreign = isinstance(adjacency, ForeignGraph)  # its weights were chosen when it was read
-    if isinstance(adjacency, ForeignGraph):
-        adjacency = _align_foreign(adjacency, n_nodes, node_ids, name)
     if isinstance(adjacency, pd.DataFrame):
         if not _is_square_frame(adjacency):
             if n_nodes is None:
@@ -121,9 +123,22 @@ def as_square_csr(
                     "name them: as_adjacency(edges, nodes=ids)."
                 )
             return adjacency_from_edges(adjacency, n_nodes, node_ids, weight=weight)
-        adjacency = _align_square_frame(adjacency, node_ids)
+        adjacency, names = _square_frame(adjacency)
+    elif isinstance(adjacency, ForeignGraph):
+        adjacency, names = adjacency.matrix, adjacency.node_ids
+        fix = (
+            "add those without links: graph.add_nodes_from(features.index), or choose the nodes: "
+            "graph.subgraph(features.index), features.loc[list(graph)]"
+        )
+    else:
+        names = None
     weights = sparse.csr_array(as_float_matrix(adjacency, name)).astype(np.float64, copy=False)
+    if names is not None and n_nodes is not None and not (own_order and node_ids is None):
+        at = _places(names, n_nodes, node_ids, name, fix)
+        weights = sparse.csr_array(weights[at][:, at])
     _check_square(weights, n_nodes, name)
+    if foreign and names is None:
+        _refuse_numbers_for_ids(node_ids, name)
     return weights if foreign else _weighted_matrix(weights, weight)
 
 
@@ -175,33 +190,44 @@ def _is_square_frame(frame: pd.DataFrame) -> bool:
     return frame.shape[0] == frame.shape[1] and set(frame.index) == set(frame.columns)
 
 
-def _align_square_frame(frame: pd.DataFrame, node_ids: ObjectArray | None) -> pd.DataFrame:
+def _square_frame(frame: pd.DataFrame) -> tuple[pd.DataFrame, ObjectArray]:
+    """The frame with its columns in the order of its rows, and the names of both."""
     if not frame.index.is_unique:
         twice = frame.index[frame.index.duplicated()].unique().tolist()
         raise ValueError(f"adjacency has duplicate node ids, for example {twice[:3]}; make each unique.")
-    known = frame.index if node_ids is None else pd.Index(node_ids, tupleize_cols=False)
-    _check_same_nodes(known, frame.index, "pass the adjacency without names (to_numpy())")
-    return frame.iloc[frame.index.get_indexer(known), frame.columns.get_indexer(known)]
+    return frame.iloc[:, frame.columns.get_indexer(frame.index)], frame.index.to_numpy(dtype=object)
 
 
-def _align_foreign(graph: ForeignGraph, n_nodes: int | None, node_ids: ObjectArray | None, name: str) -> Sparse:
-    """The matrix in the order of the features' rows; a graph whose nodes have names needs names there too."""
-    matrix = _canonical_csr(graph.matrix, name)
-    if graph.node_ids is None or n_nodes is None:
-        return matrix
-    own = pd.Index(graph.node_ids, tupleize_cols=False)
-    if node_ids is None:
-        if own.tolist() == list(range(n_nodes)):
-            return matrix
-        raise ValueError(
-            f"the nodes of {name} are called {own[:3].tolist()}, … but the rows of the features have no ids, so their "
-            "order may differ; pass the features as a DataFrame whose index names the nodes, or say which row is "
-            f"which: {name}=as_adjacency(graph, nodes=ids_of_the_rows)."
+def _places(names: ObjectArray, n_nodes: int, node_ids: ObjectArray | None, name: str, fix: str) -> NDArray[np.intp]:
+    """Where the node of each row of the features stands in a graph whose nodes have names: (n,)."""
+    own = pd.Index(names, tupleize_cols=False)
+    if node_ids is not None:
+        known = pd.Index(node_ids, tupleize_cols=False)
+        _check_same_nodes(known, own, fix)
+        return own.get_indexer(known)
+    if own.tolist() == list(range(n_nodes)):
+        return np.arange(n_nodes)
+    if all(isinstance(one, Integral) for one in own.tolist()):
+        _check_same_nodes(
+            pd.RangeIndex(n_nodes), own, f"add those without links: graph.add_nodes_from(range({n_nodes}))"
         )
-    known = pd.Index(node_ids, tupleize_cols=False)
-    _check_same_nodes(known, own, "choose the nodes: graph.subgraph(features.index), features.loc[list(graph)]")
-    at = own.get_indexer(known)
-    return sparse.csr_array(matrix[at][:, at])
+    raise ValueError(
+        f"the nodes of {name} are called {own[:3].tolist()}, … but the rows of the features have no ids, so their "
+        "order may differ; pass the features as a DataFrame whose index names the nodes, or say which row is "
+        f"which: {name}=as_adjacency(graph, nodes=ids_of_the_rows)."
+    )
+
+
+def _refuse_numbers_for_ids(node_ids: ObjectArray | None, name: str) -> None:
+    """A graph that only numbers its nodes speaks of rows, but a list of edges that does so speaks of ids."""
+    if node_ids is None or not any(isinstance(one, Real) for one in node_ids):
+        return
+    if node_ids.tolist() != list(range(len(node_ids))):
+        raise ValueError(
+            f"the nodes of {name} are numbered 0, 1, … but the index of the features is {node_ids[:3].tolist()}, …, so "
+            f"that a number may be a row or an id; pass {name}=as_adjacency(graph) where it is the row, or a list of "
+            "edges, which goes by id, where it is the id."
+        )
 
 
 def _check_same_nodes(known: pd.Index[Any], other: pd.Index[Any], fix: str) -> None:

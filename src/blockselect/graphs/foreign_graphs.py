@@ -15,6 +15,7 @@ from blockselect.graphs.edge_tables import ENDS, WEIGHT, edge_matrix
 from blockselect.graphs.foreign_frames import as_array, as_pandas, is_anndata, is_frame, is_tensor
 
 CONNECTIVITIES = "connectivities"  # the graph that scanpy.pp.neighbors writes
+_NAME_FROM_NETWORKX = "_nx_name"  # where igraph.Graph.from_networkx keeps what a node was called
 
 _CONVERSIONS = {  # package → how to make of its graphs what can be read
     "graph_tool": "graph_tool.spectral.adjacency(graph)",
@@ -38,7 +39,7 @@ class ForeignGraph:
     """A graph in the order of its own nodes."""
 
     matrix: Any  # (n, n) sparse
-    node_ids: ObjectArray | None  # (n,); None: nodes are numbered, as the rows of the features are
+    node_ids: ObjectArray | None  # (n,); None: nodes are numbered, and a number is a row of the features
 
 
 def read_foreign(graph: Any, n_nodes: int | None, name: str, weight: Any) -> Any:
@@ -99,8 +100,8 @@ def _read_networkx(graph: Any, weight: Any) -> ForeignGraph:
 
 
 def _read_igraph(graph: Any, weight: Any) -> ForeignGraph:
-    named = "name" in graph.vs.attributes()
-    nodes = graph.vs["name"] if named else list(range(graph.vcount()))
+    names = next((one for one in ("name", _NAME_FROM_NETWORKX) if one in graph.vs.attributes()), None)
+    nodes = list(range(graph.vcount())) if names is None else graph.vs[names]
     known = graph.es.attributes()
     if weight not in (None, False) and weight not in known:
         raise ValueError(f"weight is {weight!r}, but edges have the attributes {known}; choose one of them, or False.")
@@ -108,7 +109,7 @@ def _read_igraph(graph: Any, weight: Any) -> ForeignGraph:
     values = graph.es[attribute] if attribute in known else [1.0] * graph.ecount()
     ends = [(nodes[source], nodes[target]) for source, target in graph.get_edgelist()]
     found = _linked(nodes, ends, values, directed=graph.is_directed())
-    return found if named else ForeignGraph(found.matrix, None)
+    return ForeignGraph(found.matrix, None) if names is None else found
 
 
 def _read_edge_index(data: Any, weight: Any) -> ForeignGraph:

@@ -53,6 +53,7 @@ def labels_by_id(labels: Any, node_ids: ObjectArray | None, parameter: str = "bl
     ----------
     labels : array or Series of shape (n,)
         Only a Series has an index. One that counts 0, 1, … beside nodes with other ids names nobody: its order is kept.
+        Any other index needs ids to meet.
     node_ids : array of shape (n,) or None
         None: nodes have no ids but their row numbers.
     parameter : str
@@ -62,11 +63,12 @@ def labels_by_id(labels: Any, node_ids: ObjectArray | None, parameter: str = "bl
         return labels
     in_order = pd.RangeIndex(len(labels))
     if node_ids is None:
-        if pd.api.types.is_integer_dtype(labels.index.dtype) and not labels.index.equals(in_order):
+        if not labels.index.equals(in_order):
             raise ParameterError(
                 parameter,
-                "is a Series whose index does not count 0, 1, …, while the features have no index to put it in order "
-                "by; pass them as a DataFrame, or, where the labels are in the order of its rows, labels.to_numpy().",
+                "is a Series whose index does not count 0, 1, …, while the rows of the features have no ids to put it "
+                "in order by; pass the features as a DataFrame, or, where the labels are in the order of its rows, "
+                "labels.to_numpy().",
             )
         return labels
     known = pd.Index(node_ids, tupleize_cols=False)
@@ -81,4 +83,4 @@ def labels_by_id(labels: Any, node_ids: ObjectArray | None, parameter: str = "bl
             f"twice, for example {alone[:3]}; give each node one label, or pass labels.to_numpy() in the order of the "
             "rows.",
         )
-    return labels.iloc[at]
+    return labels.iloc[at].to_numpy()  # without the index, which has done its work

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from os import PathLike
@@ -32,6 +32,7 @@ class Survey:
     n_features: int
     n_rows: tuple[int, ...]  # of each chunk
     largest: tuple[float, ...]  # value of each chunk
+    node_ids: pd.Index[Any] | None = None  # of all rows, where the chunks are DataFrames that name them
 
 
 class RowChunks:
@@ -46,6 +47,9 @@ class RowChunks:
         Called without arguments for each pass; gives the blocks in the same order and of the same sizes every time.
     feature_names : iterable, optional
         Names of the columns.
+    node_ids : iterable, optional
+        Names of all rows. Without them, chunks that are DataFrames name the rows by their index, unless that counts
+        0, 1, … in each of them.
 
     Examples
     --------
@@ -55,8 +59,15 @@ class RowChunks:
     ((5, 3), [3, 6])
     """
 
-    def __init__(self, blocks: Callable[[], Iterable[Any]], *, feature_names: Iterable[Any] | None = None) -> None:
+    def __init__(
+        self,
+        blocks: Callable[[], Iterable[Any]],
+        *,
+        feature_names: Iterable[Any] | None = None,
+        node_ids: Iterable[Any] | None = None,
+    ) -> None:
         self._blocks = blocks
+        self._ids = node_ids
         self._names = None if feature_names is None else list(feature_names)
         self._survey: Survey | None = None
 
@@ -88,21 +99,28 @@ class RowChunks:
 
     @classmethod
     def from_parquet(cls, path: Path) -> RowChunks:
-        """A Parquet file, one chunk a row group; its columns name the features. Needs pyarrow."""
-        columns = (
-            needed("pyarrow.parquet", "Parquet").read_schema(path).empty_table().to_pandas().columns
-        )  # without those that hold an index
-        return cls(partial(_row_groups, path), feature_names=columns)
+        """A Parquet file, one chunk a row group; its columns name the features, and pandas' index the nodes.
+
+        Needs pyarrow.
+        """
+        parquet = needed("pyarrow.parquet", "Parquet")
+        columns = parquet.read_schema(path).empty_table().to_pandas().columns  # without those that hold an index
+        index = parquet.read_pandas(path, columns=[]).to_pandas().index
+        return cls(partial(_row_groups, path), feature_names=columns, node_ids=None if _counts(index) else index)
 
     @classmethod
     def from_anndata(cls, adata: Any, *, rows_per_chunk: int | None = None) -> RowChunks:
-        """The matrix X of an AnnData, in memory or backed, or of an ``.h5ad`` file by its path."""
+        """The matrix X of an AnnData, in memory or backed, or of an ``.h5ad`` file by its path, with its names."""
         check_rows_per_chunk(rows_per_chunk)
         if isinstance(adata, str | PathLike):
             adata = needed("anndata", "an .h5ad file").read_h5ad(adata, backed="r")
         if not hasattr(adata, "X") or not hasattr(adata, "var_names"):
             raise ParameterError("adata", f"is of type {type(adata).__name__}; expected an AnnData, or an .h5ad file.")
-        return cls(partial(_slices, adata.X, adata.shape, rows_per_chunk), feature_names=adata.var_names)
+        return cls(
+            partial(_slices, adata.X, adata.shape, rows_per_chunk),
+            feature_names=adata.var_names,
+            node_ids=getattr(adata, "obs_names", None),
+        )
 
     @classmethod
     def from_delayed(cls, delayed: Iterable[Any], n_features: int) -> RowChunks:
@@ -121,7 +139,16 @@ class RowChunks:
     def feature_names(self) -> ObjectArray | None:
         return check_names(self._names, self.shape[1], "feature name", "column")
 
+    @property
+    def node_ids(self) -> ObjectArray | None:
+        ids = self.survey().node_ids if self._ids is None else self._ids
+        return check_names(ids, self.shape[0], "node id", "row")
+
     def __iter__(self) -> Iterator[Sparse]:
+        return (block for _, block in self._read())
+
+    def _read(self) -> Iterator[tuple[Any, Sparse]]:
+        """Each chunk as it came, and checked."""
         width, n_seen, columns = None, 0, None
         for number, raw in enumerate(self._blocks()):
             columns = _same_columns(raw, number, columns)
@@ -129,7 +156,7 @@ class RowChunks:
             width, n_seen = block.shape[1], number + 1
             if self._survey is not None:
                 _check_same(self._survey, number, block.shape[0])
-            yield block
+            yield raw, block
         if self._survey is not None:
             _check_same(self._survey, n_seen, None)
 
@@ -155,11 +182,14 @@ class RowChunks:
         check_range(largest, self.shape[0], dtype, lambda: f"chunk {survey.largest.index(largest)}")
 
     def _first_pass(self) -> Survey:
-        found = [(block.shape[1], block.shape[0], largest_value(block)) for block in self]
+        found = [
+            (block.shape[1], block.shape[0], largest_value(block), raw.index if isinstance(raw, pd.DataFrame) else None)
+            for raw, block in self._read()
+        ]
         if not found:
             raise ValueError("there is no chunk of rows; pass at least one, and a function that makes a new iterator.")
-        widths, n_rows, largest = zip(*found, strict=True)
-        return Survey(widths[0], n_rows, largest)
+        widths, n_rows, largest, indexes = zip(*found, strict=True)
+        return Survey(widths[0], n_rows, largest, _joined(indexes))
 
 
 def check_rows_per_chunk(rows_per_chunk: Any) -> None:
@@ -195,6 +225,19 @@ def _same_columns(raw: Any, number: int, columns: Any) -> Any:
             "give every chunk the same columns: chunk[columns]."
         )
     return raw.columns
+
+
+def _joined(indexes: Sequence[pd.Index[Any] | None]) -> pd.Index[Any] | None:
+    """The ids of all rows, where every chunk has some."""
+    given = [index for index in indexes if index is not None]
+    if len(given) < len(indexes) or all(map(_counts, given)):
+        return None
+    return given[0].append(given[1:])
+
+
+def _counts(index: pd.Index[Any]) -> bool:
+    """Whether an index only counts the rows 0, 1, …, as where nobody named them."""
+    return isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1
 
 
 def added(total: Any, one: Any) -> Any:
