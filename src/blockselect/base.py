@@ -88,6 +88,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         if sparse.issparse(X):  # before any conversion: stray indices would corrupt memory
             X = as_float_matrix(X, "features")
         else:
+            _refuse_form(X)
             check_cells(X if isinstance(X, pd.DataFrame) else _as_array(X), "features")
         matrix = validate_data(
             self, X, accept_sparse="csr", dtype=(np.float64, np.float32), ensure_min_samples=2, ensure_all_finite=False
@@ -101,6 +102,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         if isinstance(X, RowChunks):
             raise ValueError("X is of type RowChunks; transform each chunk: [selector.transform(one) for one in X].")
         if not is_anndata(X):
+            _refuse_form(X)
             return super().transform(X)
         check_is_fitted(self)
         if hasattr(self, "feature_names_in_") and list(X.var_names) != list(self.feature_names_in_):
@@ -306,6 +308,27 @@ def _as_array(X: Any) -> Any:
         return np.asanyarray(X) if isinstance(X, list | tuple) else X
     except ValueError:
         return X
+
+
+def _refuse_form(X: Any) -> None:
+    """Refuse what scikit-learn refuses in words of its own, or of the libraries below it."""
+    shape = getattr(_as_array(X), "shape", (0, 0))
+    if len(shape) == 1:
+        raise ValueError(
+            f"features has the shape ({shape[0]},), but one row per node and one column per feature are expected. "
+            "Reshape your data: a single feature by np.reshape(features, (-1, 1))."
+        )
+    if not isinstance(X, pd.DataFrame):
+        return
+    check_names(X.columns, X.shape[1], "feature name", "column")
+    kinds = list(X.dtypes)
+    if all(isinstance(kind, pd.SparseDtype) for kind in kinds):
+        for column, kind in zip(X.columns, kinds, strict=True):
+            if kind.fill_value != 0:
+                raise ValueError(
+                    f"column {column!r} of features is sparse and leaves out {kind.fill_value!r} instead of 0, which "
+                    "a sparse matrix cannot do; pass features.sparse.to_dense()."
+                )
 
 
 def row_ids(X: Any) -> Any:

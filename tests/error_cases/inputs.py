@@ -46,7 +46,7 @@ def bad_features() -> list[Spoiled]:
         ("a negative value", with_entry(good, -1.0), ("negative",)),
         ("text", text, ("'many'",)),
         ("complex numbers", good + 1j, ("omplex",)),
-        ("one dimension", good[:, 0], ("array",)),
+        ("one dimension", good[:, 0], ("(24,)", "one row per node", "Reshape your data")),
         ("three dimensions", good[None], ("dim",)),
         ("no column", good[:, :0], ("(24, 0)",)),
         ("no row", good[:0], ("(0, 12)",)),
@@ -164,8 +164,14 @@ def _functions() -> list[Case]:
         Case(
             "Features",
             "BlockModelSelector.fit: two features of the same name",
-            ("f0",),
+            ("1 duplicate feature name(s)", "'f0'", "make each feature name unique"),
             lambda _: default.fit(doubled, adjacency=a),
+        ),
+        Case(
+            "Features",
+            "BlockModelSelector.fit: a sparse table that leaves out another value than 0",
+            ("column 'f0' of features is sparse", "1.0 instead of 0", "to_dense()"),
+            lambda _: default.fit(table.astype(pd.SparseDtype(float, 1.0)), adjacency=a),
         ),
         Case(
             "Graph",

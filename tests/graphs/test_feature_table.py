@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from blockselect import BlockModelSelector, check_attributed_graph, make_selector
+from blockselect import BMGUFS, BlockModelSelector, check_attributed_graph, make_selector
 from blockselect.graphs.feature_table import as_feature_table
 
 polars = pytest.importorskip("polars")
@@ -51,6 +51,55 @@ def test_numbers_and_names_come_through(features):
         assert graph.node_ids.tolist() == ["a", "b", "c"]
     selector = make_selector("morans-i", 1).fit(features, adjacency=A - np.eye(3))
     assert selector.feature_names_in_.tolist() == ["wing", "leg"]
+
+
+UNREADABLE = {
+    "one dimension": (lambda: FRAME["wing"].to_numpy(), r"shape \(3,\), but one row per node.*np\.reshape"),
+    "a list": (lambda: [1.0, 0.0, 2.0], r"shape \(3,\), but one row per node.*np\.reshape"),
+    "a Series": (lambda: FRAME["wing"], r"shape \(3,\), but one row per node.*np\.reshape"),
+    "columns of one name": (
+        lambda: FRAME.set_axis(["wing", "wing"], axis=1),
+        r"1 duplicate feature name\(s\), for example \['wing'\]; make each feature name unique",
+    ),
+    "another fill value": (
+        lambda: FRAME.astype(float).astype({"wing": pd.SparseDtype(float, 0), "leg": pd.SparseDtype(float, 1.0)}),
+        r"column 'leg' of features is sparse and leaves out 1\.0 instead of 0.*features\.sparse\.to_dense\(\)",
+    ),
+    "missing as fill value": (
+        lambda: FRAME.astype(pd.SparseDtype(float, np.nan)),
+        r"column 'wing' of features is sparse and leaves out nan instead of 0",
+    ),
+}
+
+
+@pytest.mark.parametrize(("make", "message"), UNREADABLE.values(), ids=UNREADABLE.keys())
+def test_a_form_that_cannot_be_read_is_named_in_one_line(make, message):
+    fitted = make_selector("variance", 1).fit(FRAME)
+    for call in (
+        BlockModelSelector(1, n_blocks=1).fit,
+        BMGUFS(1, n_blocks=1).fit,
+        make_selector("morans-i", 1).fit,
+        make_selector("variance", 1).fit,
+        fitted.transform,
+    ):
+        with pytest.raises(ValueError, match=message) as caught:
+            call(make())
+        assert "\n" not in str(caught.value)
+
+
+def test_a_type_that_numpy_lacks_is_named():
+    torch = pytest.importorskip("torch")
+    features, graph = torch.tensor(FRAME.to_numpy(), dtype=torch.bfloat16), torch.ones(3, 3, dtype=torch.bfloat16)
+    message = r"tensor is of type torch\.bfloat16, which NumPy does not have; convert it first: tensor\.float\(\)"
+    for call in (
+        lambda: make_selector("variance", 1).fit(features),
+        lambda: check_attributed_graph(features, A),
+        lambda: check_attributed_graph(FRAME, graph),
+        lambda: check_attributed_graph(FRAME, graph.to_sparse()),
+    ):
+        with pytest.raises(ValueError, match=message):
+            call()
+    assert_array_equal(check_attributed_graph(features.float(), graph.float()).features, FRAME)
 
 
 def test_a_layer_may_be_chosen():
