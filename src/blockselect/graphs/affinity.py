@@ -8,14 +8,14 @@ from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
-from sklearn.neighbors import kneighbors_graph
 from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 
 from blockselect.arrays import Features, FloatArray, ObjectArray, Sparse
-from blockselect.graphs.checks import check_weights, largest_value
+from blockselect.graphs.checks import check_weights
 from blockselect.graphs.column_statistics import mean_and_variance
-from blockselect.graphs.convert import as_dense, as_square_csr, without_direction
+from blockselect.graphs.convert import FEW_NON_ZERO, as_dense, as_plain_csr, as_square_csr, without_direction
+from blockselect.graphs.nearest import nearest_others
 from blockselect.warned import warn_caller
 
 Weights = Literal["heat", "binary", "cosine"]
@@ -23,8 +23,6 @@ Width = float | Literal["mean"]
 Block = tuple[slice, FloatArray]  # nodes, and their weights with all nodes from the first of them on
 
 BLOCK_SIZE = 128  # nodes whose affinities with all others are held at once
-FEW_NON_ZERO = 0.05  # share of non-zero features below which sparse products are quicker than dense ones
-_LARGE = 1e15  # whose squares, added up, may leave the range of float32
 NEXT_TO_NONE = 1e-6  # affinity with all others together below which a node counts as unconnected; with itself it is 1
 
 
@@ -38,7 +36,7 @@ def neighbour_affinity(
     features : array or CSR of shape (n, m)
     n_neighbors : int
         Nearest others of each node, by Euclidean distance (for "cosine": of rows scaled to unit length). Where there
-        are fewer others, all. Ties at the last neighbour are broken by scikit-learn.
+        are fewer others, all. Of nodes that are equally near, the first.
     weights : {"heat", "binary", "cosine"}
         exp(−d²/2t²) of the distance d; 1; or the cosine of the two rows, where that is positive.
     width : float or "mean"
@@ -50,10 +48,9 @@ def neighbour_affinity(
         Symmetric, 1 on the diagonal.
     """
     n_nodes = features.shape[0]
-    if features.dtype == np.float32 and largest_value(features) > _LARGE:
-        features = features.astype(np.float64)
-    rows = normalize(features) if weights == "cosine" else features
-    directed = sparse.csr_array(kneighbors_graph(rows, min(n_neighbors, n_nodes - 1), mode="distance"))
+    rows = as_plain_csr(features)
+    rows = normalize(rows, copy=False) if weights == "cosine" else rows
+    directed = nearest_others(rows, n_neighbors)
     if weights == "binary":
         directed.data = np.ones(directed.nnz)
     elif weights == "cosine":
@@ -161,7 +158,7 @@ def _heat(distances: FloatArray, width: float) -> FloatArray:
     if width == 0:  # the mean distance of nodes that are all alike
         return np.ones(len(distances))
     with np.errstate(over="ignore"):  # exp(−∞) is 0
-        weights: FloatArray = np.exp(-((distances.astype(np.float64) / width) ** 2) / 2)
+        weights: FloatArray = np.exp(-((distances / width) ** 2) / 2)
     return weights
 
 

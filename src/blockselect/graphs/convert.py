@@ -19,6 +19,8 @@ from blockselect.graphs.edge_tables import edge_matrix
 from blockselect.graphs.foreign_graphs import ForeignGraph, read_foreign
 from blockselect.scalars import check_whole
 
+FEW_NON_ZERO = 0.05  # share of non-zero features below which sparse products are quicker than dense ones
+
 
 def as_float_matrix(matrix: Any, name: str) -> Features:
     """A float matrix of its own, dense or CSR: float32 stays, other numbers become float64."""
@@ -44,6 +46,19 @@ def as_float_matrix(matrix: Any, name: str) -> Features:
 def as_dense(matrix: Any) -> FloatArray:
     """A NumPy array of a dense or sparse matrix."""
     return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix)
+
+
+def as_plain_csr(features: Features) -> Sparse:
+    """A copy in double precision, columns in order, no zeros: the same for equal features of any storage or type."""
+    rows = sparse.csr_array(features, dtype=np.float64, copy=True)
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    return rows
+
+
+def by_density(rows: Sparse) -> Features:
+    """CSR where few entries are non-zero, else dense: whichever is quicker, and the same for equal features."""
+    return rows if rows.nnz < FEW_NON_ZERO * rows.shape[0] * rows.shape[1] else rows.toarray()
 
 
 def as_adjacency(graph: Any, *, nodes: int | Iterable[Any] | None = None, weight: Any = None) -> Sparse:

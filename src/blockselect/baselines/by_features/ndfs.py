@@ -17,6 +17,7 @@ from blockselect.baselines._solvers.row_sparse_regression import RowSparseRegres
 from blockselect.baselines.constraints import POSITIVE, ROW_SPARSE
 from blockselect.baselines.criterion import FeatureGuidedSelector
 from blockselect.graphs.column_statistics import constant_columns
+from blockselect.graphs.convert import as_plain_csr, by_density
 
 _OFFSET = 0.02  # added to the indicators at the start: a zero would stay zero
 _PUBLISHED_RIDGE = 1e-6  # that the published code adds to XᵀX
@@ -180,7 +181,8 @@ class NDFS(FeatureGuidedSelector):
     def _start(self, features: Features) -> FloatArray:
         if self.initial_clusters is not None:
             return np.array(self.initial_clusters, dtype=np.float64)
-        labels = kmeans_labels(features, self.n_blocks, generator_from(self.random_state))
+        rows = by_density(as_plain_csr(features))  # K-means starts elsewhere from sparse rows than from dense ones
+        labels = kmeans_labels(rows, self.n_blocks, generator_from(self.random_state))
         indicator = np.eye(self.n_blocks)[labels]
         return np.asarray(indicator / np.sqrt(np.maximum(indicator.sum(axis=0), 1)) + _OFFSET)
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh
-from sklearn.neighbors import kneighbors_graph
 from sklearn.utils import gen_batches
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
@@ -20,7 +19,8 @@ from blockselect.baselines.criterion import FeatureGuidedSelector
 from blockselect.errors import ParameterError
 from blockselect.graphs.checks import check_n_blocks
 from blockselect.graphs.column_statistics import column_inner_products, constant_columns
-from blockselect.graphs.convert import as_dense
+from blockselect.graphs.convert import as_dense, as_plain_csr
+from blockselect.graphs.nearest import nearest_others
 
 _DENSE = 500  # features up to which M is held (m × m) and decomposed at once
 _SHORT = 1e-8  # rows of Z count as at least so long, which keeps M + γΔ within what float64 can resolve
@@ -135,7 +135,9 @@ class UDFS(FeatureGuidedSelector):
 
     def _affinity(self, features: Features) -> Sparse:
         """Each node's nearest, with direction: who is near to many has no larger neighbourhood."""
-        return sparse.csr_array(kneighbors_graph(features, min(self.n_neighbors, features.shape[0] - 1)))
+        near = nearest_others(as_plain_csr(features), self.n_neighbors)
+        near.data[:] = 1
+        return near
 
     def _score(self, features: Features, affinity: Sparse) -> FloatArray:
         varies = ~constant_columns(features)

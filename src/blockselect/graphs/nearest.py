@@ -1,0 +1,107 @@
+"""The nearest others of each node by Euclidean distance, by a rule that depends on the values of the features alone.
+
+Distances that differ by rounding alone are equal, and of equal ones the node that comes first is the nearer one. So
+neither how the features are stored, nor their float type, nor how many nodes are searched at once decides who is near.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from scipy import sparse
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils import gen_batches
+
+from blockselect.arrays import FloatArray, IntArray, Sparse
+from blockselect.graphs.convert import by_density
+
+_EPS = float(np.finfo(np.float64).eps)
+TIED = 1e-9  # by how much of itself a distance may be larger than another and is still the same
+_ROUNDING = 16 * _EPS  # the same, as a share of a node's distance from the origin: what rounding leaves of a zero
+_PAIRS = 2**22  # of nodes looked at together
+_GROWTH = 4  # of the number of candidates, where the last of them may be as near as the last neighbour
+
+
+def nearest_others(rows: Sparse, n_neighbors: int) -> Sparse:
+    """Distances to the nearest others of each node, with direction; where there are fewer others, to all.
+
+    Candidates come from scikit-learn. Their distances are computed again, by differences and in a fixed order. Where
+    the last candidate may be as near as the last neighbour, more are asked for.
+
+    Parameters
+    ----------
+    rows : CSR of shape (n, m)
+        As `as_plain_csr` makes it; at least two rows.
+    n_neighbors : int
+
+    Returns
+    -------
+    csr_array of shape (n, n)
+        `n_neighbors` entries in each row, columns in order; a distance of zero is an entry.
+    """
+    n, m = rows.shape
+    k = min(n_neighbors, n - 1)
+    searched = by_density(rows)
+    search = NearestNeighbors().fit(searched)
+    squared_lengths = np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
+    error = 4 * (m + 4) * _EPS  # of a squared distance by inner products, relative to the squared lengths of both rows
+    near, distances = np.empty((n, k), dtype=np.intp), np.empty((n, k))
+    waiting, n_asked = np.arange(n), min(2 * (k + 1), n)
+    while len(waiting):
+        left = []
+        for some in gen_batches(len(waiting), max(1, _PAIRS // n_asked)):
+            nodes = waiting[some]
+            found, others = search.kneighbors(searched[nodes], n_asked)
+            exact = _distances(nodes, others, rows.indptr, rows.indices, rows.data)
+            last = np.partition(exact, k - 1, axis=1)[:, k - 1]
+            margin = TIED * last + _ROUNDING * np.sqrt(squared_lengths[nodes])
+            beyond = (1 + error) * (last + margin) ** 2 + error * squared_lengths[nodes]
+            sure = (found[:, -1] ** 2 > beyond) | (n_asked == n)
+            left.append(nodes[~sure])
+            bounds = (last - margin)[sure], (last + margin)[sure]
+            near[nodes[sure]], distances[nodes[sure]] = _first(k, others[sure], exact[sure], *bounds)
+        waiting, n_asked = np.concatenate(left), min(_GROWTH * n_asked, n)
+    starts = np.arange(0, n * k + 1, k)
+    return sparse.csr_array((distances.ravel(), near.ravel(), starts), shape=(n, n))
+
+
+def _first(
+    k: int, others: IntArray, exact: FloatArray, nearer: FloatArray, tied: FloatArray
+) -> tuple[IntArray, FloatArray]:
+    """The k nearest of each node, in order of their index, and their distances.
+
+    These are all that are closer than `nearer`, and of those up to `tied` the first.
+    """
+    by_index = np.argsort(others, axis=1)
+    exact = np.take_along_axis(exact, by_index, axis=1)
+    preference = (exact >= nearer[:, None]).astype(np.int8) + (exact > tied[:, None])
+    taken = np.sort(np.argsort(preference, axis=1, kind="stable")[:, :k], axis=1)
+    near = np.take_along_axis(others, np.take_along_axis(by_index, taken, axis=1), axis=1)
+    return near, np.take_along_axis(exact, taken, axis=1)
+
+
+@njit(cache=True, nogil=True)
+def _distances(
+    nodes: IntArray, others: IntArray, starts: IntArray, features: IntArray, values: FloatArray
+) -> FloatArray:
+    """Of each node to the others in its row, feature by feature in their order; infinite to itself."""
+    distances = np.empty(others.shape)
+    for row in range(len(nodes)):
+        node = nodes[row]
+        for column in range(others.shape[1]):
+            other = others[row, column]
+            a, b, total = starts[node], starts[other], 0.0
+            while a < starts[node + 1] or b < starts[other + 1]:
+                if b == starts[other + 1] or (a < starts[node + 1] and features[a] < features[b]):
+                    difference = values[a]
+                    a += 1
+                elif a == starts[node + 1] or features[b] < features[a]:
+                    difference = values[b]
+                    b += 1
+                else:
+                    difference = values[a] - values[b]
+                    a += 1
+                    b += 1
+                total += difference * difference
+            distances[row, column] = np.inf if other == node else np.sqrt(total)
+    return distances
