@@ -88,6 +88,8 @@ def _met(
     """Σ_ij A_ij x_il y_{g(j), l} of each sparse feature l."""
     sums = np.zeros(levels.shape[1])
     for node in range(len(starts) - 1):
+        if starts[node] == starts[node + 1]:
+            continue
         for link in range(link_starts[node], link_starts[node + 1]):
             weight, level = weights[link], levels[groups[neighbours[link]]]
             for at in range(starts[node], starts[node + 1]):

@@ -9,13 +9,14 @@ from collections.abc import Iterator
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import gen_batches
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.graphs.along_links import products_along_links, products_with_groups
 from blockselect.graphs.column_statistics import column_inner_products, constant_columns
-from blockselect.graphs.depth_nulls import NULLS, DepthNull
+from blockselect.graphs.depth_nulls import NULLS, DepthNull, NormalNull
 
-_CHUNK_ENTRIES = 2**22  # entries of a dense piece of the features, at most
+_CHUNK_ENTRIES = 2**22  # entries of a dense array with some of the columns, at most
 
 
 def model_for(features: Features) -> str:
@@ -54,20 +55,50 @@ def _dense_covariance(features: FloatArray, adjacency: Sparse, depths: FloatArra
 
 def _sparse_covariance(features: Sparse, adjacency: Sparse, depths: FloatArray, null: DepthNull) -> FloatArray:
     """The same from z = x / σ, as sparse as x, and g = μ / σ, which depends on a node by its depth alone."""
+    z = _in_deviations(sparse.csr_array(features, copy=True), depths, null)
+    if isinstance(null, NormalNull):
+        zAg, gAg = _linear_products(z, adjacency, depths, null)
+    else:
+        zAg, gAg = _products_by_depth(z, adjacency, depths, null)
+    return products_along_links(z, adjacency) - 2 * zAg + gAg
+
+
+def _in_deviations(z: Sparse, depths: FloatArray, null: DepthNull) -> Sparse:
+    """Features over their standard deviations, in their own place, some non-zeros at a time."""
+    nodes = np.repeat(np.arange(z.shape[0]), np.diff(z.indptr))
+    for some in gen_batches(z.nnz, _CHUNK_ENTRIES):
+        _, sd = null.mean_and_sd(depths[nodes[some]], z.indices[some])
+        z.data[some] = _where_it_varies(z.data[some], sd)
+    return z
+
+
+def _linear_products(
+    z: Sparse, adjacency: Sparse, depths: FloatArray, null: NormalNull
+) -> tuple[FloatArray, FloatArray]:
+    """zᵀAg and gᵀAg of each feature, where g is linear in the depth: (m,) each."""
+    columns = np.arange(z.shape[1])
+    centre = depths.mean()
+    mean, sd = null.mean_and_sd(np.array([[centre], [centre + 1]]), columns)
+    g = _where_it_varies(np.vstack([mean[0], null.slopes]), sd)  # at the mean depth, and what a unit of depth adds
+    terms = np.column_stack([np.ones(len(depths)), depths - centre])
+    met = adjacency @ terms
+    return column_inner_products(g, (z.T @ met).T), column_inner_products(g, (terms.T @ met) @ g)
+
+
+def _products_by_depth(
+    z: Sparse, adjacency: Sparse, depths: FloatArray, null: DepthNull
+) -> tuple[FloatArray, FloatArray]:
+    """The same for any g, from its value at each depth: some features at a time, and all links once for each time."""
     found, depth_of = np.unique(depths, return_inverse=True)
     one_hot = sparse.csr_array((np.ones(len(depths)), (np.arange(len(depths)), depth_of)))
     between_depths = one_hot.T @ adjacency @ one_hot  # total weight between nodes of two depths
-    by_column = sparse.csc_array(features)
-    covariance = np.empty(features.shape[1])
-    for columns in _pieces(*features.shape):
-        x = by_column[:, columns].tocoo()
-        mean, sd = null.mean_and_sd(found[:, None], columns)  # (depths, columns)
-        z = sparse.csr_array((_where_it_varies(x.data, sd[depth_of[x.row], x.col]), (x.row, x.col)), shape=x.shape)
-        g = _where_it_varies(mean, sd)
-        zAg = products_with_groups(z, adjacency, depth_of, g)
-        gAg = column_inner_products(g, between_depths @ g)
-        covariance[columns] = products_along_links(z, adjacency) - 2 * zAg + gAg
-    return covariance
+    by_column = sparse.csc_array(z)
+    zAg, gAg = np.empty(z.shape[1]), np.empty(z.shape[1])
+    for columns in _pieces(len(found), z.shape[1]):
+        g = _where_it_varies(*null.mean_and_sd(found[:, None], columns))  # (depths, columns)
+        zAg[columns] = products_with_groups(by_column[:, columns].tocsr(), adjacency, depth_of, g)
+        gAg[columns] = column_inner_products(g, between_depths @ g)
+    return zAg, gAg
 
 
 def _where_it_varies(values: FloatArray, sd: FloatArray) -> FloatArray:
@@ -76,8 +107,8 @@ def _where_it_varies(values: FloatArray, sd: FloatArray) -> FloatArray:
     return scaled
 
 
-def _pieces(n_nodes: int, n_features: int) -> Iterator[IntArray]:
-    """Columns, so many at a time that a dense piece of the features stays small."""
-    width = max(1, _CHUNK_ENTRIES // n_nodes)
+def _pieces(n_rows: int, n_features: int) -> Iterator[IntArray]:
+    """Columns, so many at a time that a dense array of so many rows stays small."""
+    width = max(1, _CHUNK_ENTRIES // n_rows)
     for start in range(0, n_features, width):
         yield np.arange(start, min(start + width, n_features))
