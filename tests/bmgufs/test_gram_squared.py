@@ -1,5 +1,6 @@
 """The squared Gram matrix: dense, sparse and of low rank."""
 
+import re
 import tracemalloc
 
 import numpy as np
@@ -259,6 +260,41 @@ def test_a_form_that_fills_the_limit_is_taken_and_one_byte_less_leaves_the_next(
     assert choose_form(Y, memory_limit=least).form == "low rank"
     with pytest.raises(ParameterError, match="memory_limit"):
         choose_form(Y, memory_limit=least - 1)
+
+
+def said_to_be_needed(features, limit):
+    with pytest.raises(ParameterError, match="takes at least") as caught:
+        choose_form(features, memory_limit=limit)
+    number, unit = re.search(r"takes at least ([\d.]+) (kB|MB|GB)", str(caught.value)).groups()
+    return float(number) * {"kB": 1e3, "MB": 1e6, "GB": 1e9}[unit]
+
+
+@pytest.mark.parametrize(
+    ("features", "form"),
+    [
+        (sparse.csr_array(sparse.eye_array(20_000)), "sparse"),
+        (groups(400, 7), "sparse"),
+        (np.ones((3, 40)), "dense"),
+        (np.ones((20, 4000)), "low rank"),
+        (chunks_of(np.ones((20, 4000))), "low rank"),
+    ],
+    ids=["many rare features", "groups", "few features", "dense", "chunks"],
+)
+def test_the_memory_that_is_said_to_be_needed_suffices_and_no_less_does(features, form):
+    least = said_to_be_needed(features, 10_000.0)
+    assert choose_form(features, memory_limit=least).form == form
+    assert said_to_be_needed(features, 0.9 * least) == least
+
+
+def test_a_sample_that_shows_too_many_pairs_refuses_no_form_that_fits(monkeypatch):
+    Y = sparse.csr_array(sparse.eye_array(20_000))
+    exact = sparse_bytes(Y, 20_000, np.dtype(float))
+    monkeypatch.setattr(module, "_share_of_nonzeros", lambda features: 3 / 20_000)
+    choice = choose_form(Y, memory_limit=exact)
+    assert choice.form == "sparse"
+    assert choice.reason.startswith("no other form fits into memory_limit")
+    with pytest.raises(ParameterError, match="takes at least"):
+        choose_form(Y, memory_limit=exact - 1)
 
 
 def test_a_low_rank_may_take_the_limit_or_half_of_the_free_memory(monkeypatch):

@@ -46,12 +46,10 @@ def test_low_rank_is_the_same_every_time():
 
 def test_the_memory_limit_bounds_the_rank(monkeypatch):
     monkeypatch.setattr(module, "RANKS", (4, 8, 16))
-    Y = random_features(3, n=300, m=200, share=0.5).astype(float)
+    Y = np.kron(np.eye(16), np.ones((5, 12)))  # so many equal groups that each rank is worth its time
     sizes = [module.low_rank_bytes(Y, rank, np.dtype(float)) for rank in module.RANKS]
     ranks = [low_rank_gram_squared(Y, memory_limit=size).values.shape[1] for size in sizes]
-    assert ranks[0] == 4
-    assert ranks[1] == 8
-    assert ranks[2] in (8, 16)
+    assert ranks == [4, 8, 16]
     assert low_rank_gram_squared(Y, memory_limit=1).values.shape[1] == 4  # where none fits, the smallest
 
 
@@ -89,11 +87,11 @@ WIDE = np.broadcast_to(np.zeros(1), (600, 700))
 @pytest.mark.parametrize(
     ("errors", "kept", "tried"),
     [
-        ({128: 0.02}, 128, [128]),
-        ({128: 0.1, 256: 0.02}, 256, [128, 256]),
-        ({128: 0.1, 256: 0.08, 512: 0.01}, 512, [128, 256, 512]),
-        ({128: 0.1, 256: 0.081}, 128, [128, 256]),
-        ({128: 0.5, 256: 0.3, 512: 0.29}, 256, [128, 256, 512]),
+        ({64: 0.02}, 64, [64]),
+        ({64: 0.1, 128: 0.02}, 128, [64, 128]),
+        ({64: 0.1, 128: 0.08, 256: 0.05, 512: 0.01}, 512, [64, 128, 256, 512]),
+        ({64: 0.1, 128: 0.081}, 64, [64, 128]),
+        ({64: 0.5, 128: 0.3, 256: 0.29}, 128, [64, 128, 256]),
     ],
     ids=["small", "small with more", "worth it twice", "not worth it", "not worth it again"],
 )
@@ -101,16 +99,10 @@ def test_larger_ranks_are_tried_until_the_error_is_small_or_hardly_falls(ranks_t
     assert ranks_tried(errors, WIDE) == (kept, tried)
 
 
-@pytest.mark.parametrize(("n_nodes", "first"), [(50_000, 128), (50_001, 64)])
-def test_where_a_pass_takes_long_the_first_rank_is_smaller(ranks_tried, n_nodes, first):
-    """625 features of fifty thousand nodes, times 128, are 4e9."""
-    assert ranks_tried({first: 0.0}, np.broadcast_to(np.zeros(1), (n_nodes, 625)))[1] == [first]
-
-
 def test_no_rank_exceeds_the_features_and_the_whole_is_the_last(ranks_tried):
-    assert ranks_tried({128: 0.5, 200: 0.3}, WIDE[:200]) == (200, [128, 200])
-    assert ranks_tried({}, WIDE[:128]) == (128, [128])
-    assert ranks_tried({}, WIDE[:90]) == (90, [90])
+    assert ranks_tried({64: 0.5, 90: 0.3}, WIDE[:90]) == (90, [64, 90])
+    assert ranks_tried({}, WIDE[:64]) == (64, [64])
+    assert ranks_tried({}, WIDE[:50]) == (50, [50])
     assert ranks_tried({}, WIDE, rank=7) == (7, [7])
     assert ranks_tried({}, WIDE[:90], rank=99) == (90, [90])
 
@@ -124,7 +116,7 @@ def test_the_error_is_that_of_64_evenly_spread_features():
 
 
 @pytest.mark.parametrize(
-    ("n_groups", "ranks", "taken"), [(3, (2, 4, 16), 3), (14, (2, 4, 16), 14), (100, (2, 4, 6), 4)]
+    ("n_groups", "ranks", "taken"), [(3, (2, 4, 16), 3), (14, (4, 8, 16), 14), (100, (2, 4, 6), 2)]
 )
 def test_the_rank_grows_where_that_lowers_the_error(monkeypatch, n_groups, ranks, taken):
     """Of features in so many equal groups; where there are far more than ranks, a few more gain next to nothing."""
@@ -137,4 +129,4 @@ def test_no_larger_rank_is_tried_where_the_first_is_good_enough(monkeypatch):
     monkeypatch.setattr(module, "RANKS", (2, 4, 16))
     rng = np.random.default_rng(0)
     nearly = rng.random((60, 3)) @ rng.random((3, 40)) + 1e-3 * rng.random((60, 40))
-    assert low_rank_gram_squared(nearly).values.shape[1] == 4
+    assert low_rank_gram_squared(nearly).values.shape[1] == 2

@@ -162,7 +162,8 @@ def choose_form(
     """The exact form with the faster product, or the smaller one where that takes more than a gibibyte.
 
     It has to fit into the limit, or into half of the free memory, with all that is made on the way to it; if it does
-    not, the other exact form is tried, and then the low-rank one. On a device the faster form is taken at any size.
+    not, the other exact form is tried, and then the low-rank one. Before all are refused, the non-zeros of the sparse
+    form are counted, not taken from a sample. On a device the faster form is taken at any size.
     """
     dtype, m = np.dtype(dtype), features.shape[1]
     limit = memory_limit if memory_limit is not None else _OF_FREE * free_memory()
@@ -183,11 +184,15 @@ def choose_form(
         reason = f"the {form} form takes {_in_words(needed[form])}, over {bound} ({_in_words(limit)})"
     least = low_rank_bytes(features, RANKS[0], dtype)
     if least > limit:
+        if needed["sparse"] < least and not isinstance(features, RowChunks | np.ndarray):  # not from a sample
+            needed["sparse"] = sparse_bytes(features, float(count_nonzeros(features).sum()), dtype)
+            if needed["sparse"] <= limit:
+                return GramChoice("sparse", f"no other form fits into {bound} ({_in_words(limit)})")
         raise ParameterError(
             "memory_limit",
             f"is {_in_words(limit)}{'' if memory_limit is not None else ', half of the free memory,'} but the squared "
-            f"Gram matrix of {m} features takes at least {_in_words(least)}; raise it, compute in float32, or drop "
-            "features first (by variance, say).",
+            f"Gram matrix of {m} features takes at least {_in_words(_rounded_up(min(least, *needed.values())))}; "
+            "raise it, compute in float32, or drop features first (by variance, say).",
         )
     return GramChoice("low rank", reason)
 
@@ -210,6 +215,12 @@ def _in_words(size: float) -> str:
     """Bytes, to two digits."""
     unit, name = next(((unit, name) for unit, name in ((1e9, "GB"), (1e6, "MB")) if size >= unit), (1e3, "kB"))
     return f"{float(f'{size / unit:.2g}'):g} {name}"
+
+
+def _rounded_up(size: float) -> float:
+    """To two digits, so that what is said suffices."""
+    step = 10.0 ** (np.floor(np.log10(size)) - 1)
+    return float(np.ceil(size / step) * step)
 
 
 def _share_of_nonzeros(features: Features) -> float:
