@@ -87,7 +87,7 @@ STATES = {  # state: how the page is made, and a sentence that it must hold
     ),
     "given blocks": (
         lambda: report(planted(), BMGUFS(3, block_model=np.arange(80) % 4, random_state=0)),
-        "4 blocks, groups of nodes that link alike, were given",
+        "There are 4 blocks, groups of nodes that link alike (as given)",
     ),
     "no names": (lambda: report(planted()), "The strongest are \u2068x"),
     "three nodes": (
@@ -101,5 +101,5 @@ STATES = {  # state: how the page is made, and a sentence that it must hold
         "7 of 30 features explain",
     ),
     "nasty names": (lambda: report(planted(names=NASTY_NAMES)), "7 of 30 features explain"),
-    "the paper": (lambda: report(planted(), BMGUFS(5, n_blocks=3, random_state=0)), "alike, were asked for; groups"),
+    "the paper": (lambda: report(planted(), BMGUFS(5, n_blocks=3, random_state=0)), "alike (as asked for); groups"),
 }

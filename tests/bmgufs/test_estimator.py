@@ -95,12 +95,22 @@ def test_blocks_of_another_graph_are_refused(network):
         fit_paper(network, block_model=other)
 
 
-@pytest.mark.parametrize(("name", "value"), [("n_blocks", 3), ("n_candidates", 5), ("n_jobs", 2)])
+@pytest.mark.parametrize(("name", "value"), [("n_blocks", 3), ("n_candidates", 5)])
 def test_a_parameter_that_changes_nothing_beside_given_blocks_is_refused(network, name, value):
     selector = BMGUFS(12, block_model=network.blocks, **{name: value})
     with pytest.raises(ParameterError, match=f"{name} is {value}, which changes nothing: block_model brings") as raised:
         selector.fit(network.features, adjacency=network.adjacency)
     assert raised.value.parameter == name
+
+
+def test_beside_given_blocks_products_of_features_still_take_several_jobs(network):
+    one, two = (fit_paper(network, block_model=network.blocks, n_jobs=n_jobs) for n_jobs in (None, 2))
+    assert_array_equal(one.scores_, two.scores_)
+
+
+def test_why_there_are_as_many_blocks_is_that_they_were_asked_for_or_given(network):
+    assert fit_paper(network).n_blocks_reason_ == "as asked for"
+    assert fit_paper(network, block_model=network.blocks).n_blocks_reason_ == "as given"
 
 
 def test_the_papers_sparsity_is_the_strongest_that_keeps_enough(network):

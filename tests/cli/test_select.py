@@ -212,7 +212,8 @@ def test_summary_names_the_best_features_and_the_files(run, network, selector, t
     best = network.names[int(selector.scores_.argmax())]
     assert f"1   {best} " in result.stdout
     assert f"wrote {tmp_path / 'out' / 'report.html'}; beside it selected.csv" in " ".join(result.stdout.split())
-    assert "Found 3 blocks of nodes that link alike. Selected 5 features that follow them best;" in result.stdout
+    shown = "There are 3 blocks, groups of nodes that link alike (as asked for). Selected 5 features that follow them "
+    assert shown in result.stdout
     assert "guided by" not in result.stdout
     assert result.stderr == ""
 
@@ -376,11 +377,24 @@ def test_features_that_match_the_graph_come_with_p_and_q_values(run, tmp_path):
     assert sorted(found) == sorted(row["feature"] for row in table(tmp_path / "out" / "selected.csv"))
 
 
+def test_terminal_page_and_attribute_give_the_same_reason_for_the_number_of_blocks(run, network, tmp_path):
+    options = ("--top", 5, "--max-blocks", 2, "--candidates", 6, "--resamples", 0)
+    shown = run("select", *network.options, *options, "--out", tmp_path / "out").stdout
+    selector = BlockModelSelector(5, max_blocks=2, n_candidates=6, random_state=0)
+    reason = selector.fit(network.graph.features, adjacency=network.graph.adjacency).n_blocks_reason_
+    assert reason == "as many as max_blocks=2 allows, so there may be more"
+    sentence = f"There are 2 blocks, groups of nodes that link alike ({reason})"
+    assert f"{sentence}. Selected 5 features" in shown
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert f"{sentence}; groups made from the selected features" in page
+    assert page.count("as many as") == shown.count("as many as") == 1  # no other reason
+
+
 def test_the_summary_says_how_many_blocks_were_chosen_and_who_voted(run, network, tmp_path):
     options = ("--top", 5, "--max-iter", 5, "--candidates", 12, "--resamples", 0)
     shown = run("select", *network.options, *options, "-v", "--out", tmp_path / "auto").stdout
     record = record_of(tmp_path / "auto")
-    assert f"Found {record['n_blocks']} blocks of nodes that link alike, as many as links and features show." in shown
+    assert f"There are {record['n_blocks']} blocks, groups of nodes that link alike (" in shown
     voted = [row["voted"] for row in record["criteria"]]
     assert f"guided by {sum(voted)} of {len(voted)} candidate block models (" in shown
 
@@ -424,7 +438,7 @@ def test_too_few_scores_are_one_line_of_warning_even_when_quiet(run, network, tm
 def test_cora_by_name_is_the_cora_of_the_package(run, tmp_path):
     quick = ("--blocks", 7, "--candidates", 6, "--resamples", 0)
     result = run("select", "--dataset", "cora", *quick, "--top", 64, "--out", tmp_path / "out")
-    assert "cora: 2,708 nodes, 5,278 links, 1,433 features.\nFound 7 blocks of nodes that link alike." in result.stdout
+    assert "cora: 2,708 nodes, 5,278 links, 1,433 features.\nThere are 7 blocks, groups " in result.stdout
     cora = load_cora()
     fitted = BlockModelSelector(64, n_blocks=7, n_candidates=6, random_state=0)
     fitted.fit(cora.features, adjacency=cora.adjacency)

@@ -19,7 +19,9 @@ from blockselect.consensus.joint import JointLikelihood
 from blockselect.consensus.weights import feature_gains, mean_vote, weighted
 from blockselect.errors import ParameterError
 from blockselect.graphs import check_attributed_graph
+from blockselect.graphs.cap_weights import cap_weights
 from made_fits import QUICK, easy_network, fit, precision
+from made_graphs import reweighted
 from references import bmgufs
 
 
@@ -297,6 +299,21 @@ def test_why_there_are_as_many_blocks_follows_what_showed_them():
     assert asked.n_blocks_reason_ == "as asked for"
 
 
+def test_what_a_fit_says_of_itself_is_not_changed_by_a_test_on_capped_weights():
+    planted = make_attributed_blocks(200, 4, mean_degree=6, random_state=0)
+    rng = np.random.default_rng(0)
+    adjacency = reweighted(planted.adjacency, lambda row, _: 1 + rng.pareto(0.5, len(row)))
+    graphs = (adjacency, cap_weights(adjacency))
+    by_links, by_capped = (count_blocks(graph, rng=np.random.default_rng(0)).n_blocks for graph in graphs)
+    assert by_links != by_capped
+    of_number, of_auto = (fit(planted, n, adjacency, n_blocks="auto", n_candidates="auto") for n in (5, "auto"))
+    assert "the links alone show no blocks apart" in of_number.n_blocks_reason_
+    assert (of_auto.n_blocks_reason_, of_auto.effort_) == (of_number.n_blocks_reason_, of_number.effort_)
+    assert of_auto.criteria_.equals(of_number.criteria_)
+    assert_array_equal(of_auto.labels_, of_number.labels_)
+    assert_array_equal(of_auto.scores_, of_number.scores_)
+
+
 def test_on_every_fourth_resampled_graph_blocks_are_found_anew(network, monkeypatch):
     selector, refined, found_anew = fit(network), [], []
     improve = JointLikelihood.improve
@@ -342,18 +359,10 @@ def test_blocks_found_anew_are_the_best_of_two_starts_of_the_families_that_voted
     ("by_links", "max_blocks", "n_nodes", "numbers"),
     [(3, 12, 200, [3, 12]), (3, 20, 200, [3, 14]), (12, 12, 200, [12]), (1, 12, 3, [1, 2]), (2, 12, 4, [2])],
 )
-def test_as_many_blocks_as_links_show_and_as_many_as_are_allowed_are_tried(
-    monkeypatch, by_links, max_blocks, n_nodes, numbers
-):
-    count = SimpleNamespace(n_blocks=by_links, reason="by links", vectors="eigenvectors")
-    monkeypatch.setattr(estimator, "count_blocks", lambda *given, **options: count)
-    seen = []
-    tried, vectors = BlockModelSelector(max_blocks=max_blocks)._numbers_of_blocks(
-        SimpleNamespace(n_nodes=n_nodes), np.random.default_rng(0), lambda *news: seen.append(news)
-    )
-    assert tried == numbers
-    assert vectors == "eigenvectors"
-    assert seen == [("number of blocks", 0, 1), ("number of blocks", 1, 1)]
+def test_as_many_blocks_as_links_show_and_as_many_as_are_allowed_are_tried(by_links, max_blocks, n_nodes, numbers):
+    ring = sparse.eye_array(n_nodes, k=1) + sparse.eye_array(n_nodes, k=-1)
+    count = count_blocks(sparse.csr_array(ring), max_blocks=max_blocks, rng=np.random.default_rng(0))
+    assert estimator._numbers_to_try(replace(count, n_blocks=by_links)) == numbers
 
 
 @pytest.mark.parametrize(("n_candidates", "n_more"), [(8, 2), (3, 1)])
@@ -366,10 +375,11 @@ def test_a_quarter_as_many_candidates_have_the_most_blocks_allowed(network, n_ca
 
 def test_progress_says_where_each_stage_begins(network):
     seen = []
-    BlockModelSelector("auto", n_blocks=3, n_candidates=2, random_state=0).fit(
+    BlockModelSelector("auto", max_blocks=3, n_candidates=2, random_state=0).fit(
         network.features, adjacency=network.adjacency, progress=lambda *news: seen.append(news)
     )
-    assert [news[1:] for news in seen if news[0] == "discoveries"] == [(0, 1), (1, 1)]
+    for once in ("number of blocks", "discoveries"):
+        assert [news[1:] for news in seen if news[0] == once] == [(0, 1), (1, 1)]
     of_models = [news[1:] for news in seen if news[0] == "block models"]
     assert (of_models[0], of_models[-1]) == ((0, 1), (1, 1))
 

@@ -11,7 +11,6 @@ from blockselect.report import sentences
 DETAILS = {
     "title": "cora",
     "asked": 7,
-    "most_blocks": None,
     "method": "BlockModelSelector",
     "versions": {"blockselect": "1.0"},
     "seeded": True,
@@ -27,15 +26,8 @@ def test_the_headline_counts(summary):
 def test_three_sentences_say_what_was_asked_found_and_to_be_kept_in_mind(summary):
     asked, found, mind = sentences.lead(summary, DETAILS)
     assert asked.startswith("You asked which 7 features best explain who links to whom, among 80 nodes with ")
-    assert found.startswith("3 blocks, groups of nodes that link alike, were asked for; groups made from the selected")
+    assert found.startswith("There are 3 blocks, groups of nodes that link alike (as asked for); groups made from the ")
     assert "chance of" in mind
-
-
-@pytest.mark.parametrize(("most", "stated"), [(3, True), (12, False)])
-def test_a_limit_of_blocks_that_was_reached_is_stated(summary, most, stated):
-    chosen = {**summary, "blocks": {**summary["blocks"], "automatic": True}}
-    found = sentences.lead(chosen, {**DETAILS, "most_blocks": most})[1]
-    assert ("as many as allowed: there may be more" in found) is stated
 
 
 def test_share_within_blocks_is_that_of_the_links(summary, selector, graph):

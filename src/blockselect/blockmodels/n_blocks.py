@@ -36,6 +36,7 @@ class BlockCount:
     noise: float  # magnitude that eigenvalues of such a graph reach by chance
     description_lengths: FloatArray  # (s,) nats for 1, 2, … s blocks, less those for one (at least this one)
     max_blocks: int  # the most that were allowed
+    limit: int  # the most that could be counted: max_blocks, or the root of the number of nodes
     vectors: FloatArray | None = None  # (n, s) of these eigenvalues; None where not the graph as given was decomposed
 
     @property
@@ -43,19 +44,27 @@ class BlockCount:
         """Blocks that the graph shows: 1 where it shows none apart, and two are counted all the same."""
         return 1 + int(np.argmin(self.description_lengths))
 
-    @property
-    def at_limit(self) -> bool:
-        """Whether the limit decided: more blocks may exist."""
-        return self.n_blocks == self.max_blocks
-
-    @property
-    def reason(self) -> str:
-        """Why it is this number, in words."""
+    def reason_for(self, n_blocks: int) -> str:
+        """Why a block model of this graph has so many blocks, in words: features may have shown more, or fewer."""
+        allows = f"max_blocks={self.max_blocks}" if self.limit == self.max_blocks else "the root of the number of nodes"
+        if n_blocks != self.n_blocks:
+            compared = "more" if n_blocks > self.n_blocks else "fewer"
+            by_links = f"{compared} than the {self.n_blocks} that are counted by the links alone"
+            at_limit = f", and {allows} allows no more" if n_blocks == self.limit else ""
+            return f"links and features together show {by_links}{at_limit}"
         if self.n_shown < 2:
-            return "the links alone show no blocks apart"
-        if self.at_limit:
-            return f"as many as max_blocks={self.max_blocks} allows; the graph may have more"
+            return "the fewest there can be, as the links alone show no blocks apart"
+        if n_blocks == self.limit:
+            return f"as many as {allows} allows, so there may be more"
         return "as many as the links show beyond chance"
+
+
+AS_GIVEN = "as given"  # the reason where the user brought the blocks
+
+
+def reason_for_asked(n_blocks: int, asked: int) -> str:
+    """Why a block model has so many blocks, where the user said how many: some may have stayed empty."""
+    return "as asked for" if n_blocks == asked else f"the others of the {asked} that were asked for stayed empty"
 
 
 def choose_n_blocks(
@@ -118,11 +127,10 @@ def count_blocks(
     rng = as_generator(rng)
     adjacency = adjacency_of(adjacency)
     n = adjacency.shape[0]
-    least_size = sqrt(n) / 2
+    least_size, limit = sqrt(n) / 2, min(max_blocks, max(2, isqrt(n)))
     graph = _without_small_components(_compare_weights(adjacency), least_size)
     if graph.nnz == 0:
-        return BlockCount(min(2, n), np.zeros(0), 0.0, np.zeros(1), max_blocks)
-    limit = min(max_blocks, max(2, isqrt(n)))
+        return BlockCount(min(2, n), np.zeros(0), 0.0, np.zeros(1), max_blocks, limit)
     with one_thread():  # of small matrices alone, which threads only slow down
         values, vectors, noise = _beyond_noise(graph, limit, rng, device)
         of_graph = vectors[:, :limit] if _is_as_given(graph, adjacency) else None
@@ -133,7 +141,8 @@ def count_blocks(
                 graph = rest
                 values, vectors, noise = _beyond_noise(graph, limit, rng, device)
         lengths = _description_lengths(graph, vectors[:, :limit])
-    return BlockCount(min(n, max(2, 1 + int(np.argmin(lengths)))), values[:limit], noise, lengths, max_blocks, of_graph)
+    n_blocks = min(n, max(2, 1 + int(np.argmin(lengths))))
+    return BlockCount(n_blocks, values[:limit], noise, lengths, max_blocks, limit, of_graph)
 
 
 def _is_as_given(graph: Sparse, adjacency: Sparse) -> bool:

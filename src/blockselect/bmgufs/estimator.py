@@ -10,6 +10,7 @@ from blockselect._sklearn import Interval, StrOptions, fit_context
 from blockselect.base import Progress, StepProgress, generator_from, no_progress
 from blockselect.blockmodels.candidates import find_block_models
 from blockselect.blockmodels.model import BlockModel
+from blockselect.blockmodels.n_blocks import AS_GIVEN, reason_for_asked
 from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.descent import Descent
 from blockselect.bmgufs.selector import DescentSelector
@@ -52,7 +53,7 @@ class BMGUFS(DescentSelector):
     device : str, default="cpu"
         Where the descent runs: "cpu" (NumPy), or a torch device such as "cuda". Results are NumPy arrays on any.
     n_jobs : int or None, default=None
-        Threads or processes that find candidates. The result is the same for any number.
+        Threads or processes that find candidates and multiply features. The result is the same for any number.
     random_state : int, RandomState or None, default=None
         Seeds the candidates: the same seed gives the same result.
 
@@ -72,6 +73,8 @@ class BMGUFS(DescentSelector):
         Its block of each node. (paper: F)
     candidates_ : list of BlockModel
         All that were found, the lowest relative error first.
+    n_blocks_reason_ : str
+        Why there are as many blocks as there are: "as asked for", or "as given" by `block_model`.
     induced_density_ : array of shape (k, k)
         Mean similarity of each block pair under the scores. (paper: M̂)
     sparsity_ : float
@@ -165,6 +168,8 @@ class BMGUFS(DescentSelector):
         self.candidates_ = self._find_block_models(graph, partial(report, "block models"))
         self.block_model_ = self.candidates_[0]  # lowest ‖A − F M Fᵀ‖ / ‖A‖
         self.labels_ = self.block_model_.labels
+        n_blocks = self.block_model_.n_blocks
+        self.n_blocks_reason_ = AS_GIVEN if self.n_blocks is None else reason_for_asked(n_blocks, self.n_blocks)
         report("block models", 1, 1)
         statistics = BlockStatistics.of(graph.features, [self.block_model_], dtype=self._solver().float_type)
         self._warn_of_smoothing(statistics)
@@ -221,7 +226,7 @@ class BMGUFS(DescentSelector):
     def _without_effect(self) -> dict[str, str]:
         if self.block_model is None:
             return {}
-        return dict.fromkeys(("n_blocks", "n_candidates", "n_jobs"), "block_model brings the blocks")
+        return dict.fromkeys(("n_blocks", "n_candidates"), "block_model brings the blocks")
 
     def _advice_for_more(self) -> str:
         return f"; sparsity {self.sparsity_:g} (γ) drives scores to zero, lower it for more" if self.sparsity_ else ""

@@ -29,6 +29,7 @@ from blockselect.inspection.reselection import MIN_RESAMPLES
 from blockselect.inspection.stability import selection_stability
 from blockselect.report.overview import draw_diagnostics, draw_overview, render_png
 from blockselect.report.page import make_report
+from blockselect.report.sentences import blocks_found
 from blockselect.report.summarize import summarize
 from blockselect.report.tables import blocks_table, nodes_table, scores_table, selected_table
 from blockselect.warned import collected_warnings
@@ -160,7 +161,8 @@ def select(
     if as_json:
         typer.echo(json.dumps(selection.summary | {"nodes": node_blocks(selection)}, allow_nan=False))
     elif out is not None and not quiet:
-        show_selection(network.title, selection.summary, out, list(files), verbose=verbose)
+        blocks = blocks_found(selection.summary)
+        show_selection(network.title, blocks, selection.summary, out, list(files), verbose=verbose)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -69,13 +69,15 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None
         yield report
 
 
-def show_selection(title: str, summary: dict[str, Any], folder: Path, files: Iterable[str], *, verbose: bool) -> None:
+def show_selection(
+    title: str, blocks: str, summary: dict[str, Any], folder: Path, files: Iterable[str], *, verbose: bool
+) -> None:
     """What was found, in plain words, the best features, and where to look; details where they are asked for."""
     counts = summary["counts"]
     typer.echo(
         f"{printable(title)}: {counts['nodes']:,} nodes, {counts['links']:,} links, {counts['features']:,} features."
     )
-    typer.echo(f"{_blocks(summary)} {_selected(counts)}")
+    typer.echo(f"{blocks}. {_selected(counts)}")
     if summary["effort"] is not None and summary["effort"]["was_cut"]:
         typer.echo("The network is large: the search was shortened to its budget; --budget raises it.")
     if verbose:
@@ -94,14 +96,6 @@ def show_written(folder: Path, files: Iterable[str], *, verbose: bool) -> None:
             typer.echo(f"wrote {printable(str(folder / name))}")
     else:
         typer.echo(f"wrote {printable(str(folder / first))}; beside it {', '.join(others)}")
-
-
-def _blocks(summary: dict[str, Any]) -> str:
-    count = summary["blocks"]["count"]
-    blocks = f"{count} block{'' if count == 1 else 's'} of nodes that link alike"
-    automatic = ", as many as links and features show" if summary["blocks"]["automatic"] else ""
-    small = len(summary["blocks"]["small"])
-    return f"Found {blocks}{automatic}{f'; {small} of them have fewer than 1 % of the nodes each' if small else ''}."
 
 
 def _selected(counts: dict[str, int]) -> str:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from math import isqrt
 from numbers import Integral, Real
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -21,7 +20,7 @@ from blockselect.base import Progress, best_first, generator_from, no_progress
 from blockselect.blockmodels.candidates import FAMILIES, check_family, find_block_models
 from blockselect.blockmodels.families.search import MAX_ITER
 from blockselect.blockmodels.model import BlockModel
-from blockselect.blockmodels.n_blocks import MAX_BLOCKS, count_blocks
+from blockselect.blockmodels.n_blocks import AS_GIVEN, MAX_BLOCKS, BlockCount, count_blocks, reason_for_asked
 from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.descent import Descent
 from blockselect.bmgufs.gram_squared import rough_gram_squared
@@ -32,7 +31,7 @@ from blockselect.consensus.judge import Judge
 from blockselect.consensus.link_excess import scaled_for_links
 from blockselect.consensus.link_likelihood import link_unit
 from blockselect.consensus.portfolio import PLAIN, Evidence, choose_way
-from blockselect.consensus.screening import BUDGET, FACTORIZATION_STEPS, Effort, Screening, plan_effort, screen
+from blockselect.consensus.screening import BUDGET, FACTORIZATION_STEPS, Effort, plan_effort, screen
 from blockselect.consensus.weights import feature_gains, mean_vote, weighted
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.binarize import are_sparse_counts, presence
@@ -46,6 +45,14 @@ from blockselect.warned import warn_caller
 _ROUNDS_AGAIN = 3  # of refinement on a resampled graph: its optimum is near
 _MEAN_DENSITY = 1e-3  # to which densities are scaled before they are smoothed: that of a sparse graph
 _SEARCH_EVERY, _NEW_STARTS = 4, 2  # resampled graphs of which one has new blocks, and of how many starts
+
+
+class _Search(NamedTuple):
+    """Candidates of one graph, the lowest relative error first, and how they were searched for."""
+
+    models: list[BlockModel]
+    effort: Effort
+    why: Callable[[int], str]  # there are so many blocks
 
 
 class BlockModelSelector(DescentSelector):
@@ -141,7 +148,8 @@ class BlockModelSelector(DescentSelector):
         by its first features explain for each number of clusters, the share of nodes whose block its features tell,
         the mean share of the best one's in both uses, and whether it was chosen. None where nothing was to choose.
     n_blocks_reason_ : str
-        Why there are as many blocks as there are, such as that `max_blocks` allowed no more.
+        Why there are as many blocks as there are, such as that `max_blocks` allowed no more. The report and the
+        command say the same.
     induced_density_ : array of shape (k, k)
         Mean similarity of each block pair under the scores. (paper: M̂)
     history_ : LossHistory
@@ -250,8 +258,8 @@ class BlockModelSelector(DescentSelector):
         graph = whole.only(self._scored_nodes(whole))
         gram = self._gram(graph)
         rng = generator_from(self.random_state)
-        self.candidates_ = self._find_candidates(graph, rng, report)
-        discoveries = self._discoveries(graph, rng, report)
+        search = self._search(graph, rng, report)
+        self.candidates_, self.effort_ = search.models, search.effort
         likelihood = JointLikelihood(graph, device=self.device)
         screening = screen(
             likelihood,
@@ -262,14 +270,16 @@ class BlockModelSelector(DescentSelector):
             n_jobs=self.n_jobs,
             progress=partial(report, "screening"),
         )
-        self._keep_voters(screening)
+        self.voters_, self.criteria_, self.block_model_ = screening.voters, screening.table(), screening.voters[0]
+        self.labels_, self.n_blocks_reason_ = self.block_model_.labels, search.why(self.block_model_.n_blocks)
+        found = self._discoveries(graph, search.models, rng, report)
         statistics = self._statistics(graph, self.voters_)
         solution = self._solve(gram, statistics, partial(report, "scores"))
         self._keep_losses(solution)
         vote, gains = mean_vote(solution.scores[:, 0]), feature_gains(likelihood, graph, self.voters_)
         scores = weighted(vote, gains)
         order = self._order(graph, scores, Evidence.of(graph, vote, gains, likelihood, self.voters_), rng)
-        self._select_found(statistics, scores, order, discoveries)
+        self._select_found(statistics, scores, order, found)
         self._place_other_nodes(whole)
         return self._remember(X, adjacency)
 
@@ -307,16 +317,6 @@ class BlockModelSelector(DescentSelector):
         """All but those with neither links nor features; where blocks are given, all."""
         return graph.is_linked | graph.has_features if self._searches() else np.ones(graph.n_nodes, dtype=bool)
 
-    def _keep_voters(self, screening: Screening) -> None:
-        """With the reason for the number of blocks, where features showed more than the links did."""
-        self.voters_, self.criteria_ = screening.voters, screening.table()
-        self.block_model_, self.labels_ = self.voters_[0], self.voters_[0].labels
-        if self._n_by_links is not None and self.block_model_.n_blocks > self._n_by_links:
-            self.n_blocks_reason_ = (
-                f"links and features together show more than the {self._n_by_links} that are counted by the links "
-                f"alone; the most that were tried (max_blocks={self.max_blocks})"
-            )
-
     def _place_other_nodes(self, graph: AttributedGraph) -> None:
         """Put the nodes that were left out into the block with the fewest links, in every block model."""
         nodes = self._scored_nodes(graph)
@@ -326,14 +326,15 @@ class BlockModelSelector(DescentSelector):
         self.voters_ = [model.with_others(nodes) for model in self.voters_]
         self.block_model_, self.labels_ = self.voters_[0], self.voters_[0].labels
 
-    def _find_candidates(self, graph: AttributedGraph, rng: np.random.Generator, report: Progress) -> list[BlockModel]:
-        self._n_by_links: int | None = None
+    def _search(self, graph: AttributedGraph, rng: np.random.Generator, report: Progress) -> _Search:
         if not self._searches():
-            self.effort_, self.n_blocks_reason_ = Effort(0.0, self.budget, 1), "as given"
-            return [self._given_block_model(graph)]
-        numbers, eigenvectors = self._numbers_of_blocks(graph, rng, report)
-        self.effort_ = plan_effort(graph, numbers[0], n_candidates=self.n_candidates, budget=self.budget)
-        n_candidates = self.effort_.n_candidates
+            return _Search([self._given_block_model(graph)], Effort(0.0, self.budget, 1), lambda _: AS_GIVEN)
+        if self.n_blocks == "auto":
+            count = self._count(graph, rng, report)
+            numbers, eigenvectors, why = _numbers_to_try(count), count.vectors, count.reason_for
+        else:
+            numbers, eigenvectors, why = [self.n_blocks], None, partial(reason_for_asked, asked=self.n_blocks)
+        effort = plan_effort(graph, numbers[0], n_candidates=self.n_candidates, budget=self.budget)
         report("block models", 0, 1)
         found = [
             find_block_models(
@@ -341,7 +342,7 @@ class BlockModelSelector(DescentSelector):
                 number,
                 family=self.block_model,
                 features=graph.features,
-                n_candidates=n_candidates if place == 0 else max(1, n_candidates // 4),
+                n_candidates=effort.n_candidates if place == 0 else max(1, effort.n_candidates // 4),
                 rng=rng,
                 n_jobs=self.n_jobs,
                 max_iter=self._factorization_steps(),
@@ -353,39 +354,27 @@ class BlockModelSelector(DescentSelector):
         ]
         report("block models", 1, 1)
         models = list(chain(*found))
-        return [models[place] for place in best_first(-np.array([model.relative_error for model in models]))]
+        order = best_first(-np.array([model.relative_error for model in models]))
+        return _Search([models[place] for place in order], effort, why)
 
-    def _numbers_of_blocks(
-        self, graph: AttributedGraph, rng: np.random.Generator, report: Progress
-    ) -> tuple[list[int], FloatArray | None]:
-        """As many as asked for; or as the links show, and besides, where those are fewer, as are allowed.
-
-        Links alone miss blocks near the limit of detection, which links and features together show. With the
-        eigenvectors that were computed on the way, if any.
-        """
-        if self.n_blocks != "auto":
-            self.n_blocks_reason_ = "as asked for"
-            return [self.n_blocks], None
+    def _count(self, graph: AttributedGraph, rng: np.random.Generator, report: Progress) -> BlockCount:
         report("number of blocks", 0, 1)
         count = count_blocks(graph, max_blocks=self.max_blocks, rng=rng.spawn(1)[0], device=self.device)
         report("number of blocks", 1, 1)
-        self.n_blocks_reason_, self._n_by_links = count.reason, count.n_blocks
-        most = min(self.max_blocks, max(2, isqrt(graph.n_nodes)))
-        numbers = [count.n_blocks] if count.n_blocks == most else [count.n_blocks, most]
-        return numbers, count.vectors
+        return count
 
-    def _discoveries(self, graph: AttributedGraph, rng: np.random.Generator, report: Progress) -> Discoveries | None:
+    def _discoveries(
+        self, graph: AttributedGraph, candidates: Sequence[BlockModel], rng: np.random.Generator, report: Progress
+    ) -> Discoveries | None:
         """Features that match the graph better than chance, where that is asked for."""
         if self.n_features_to_select != "auto":
-            self.p_values_ = self.q_values_ = None
             return None
         report("discoveries", 0, 1)
-        candidates, capped = self.candidates_, cap_weights(graph.adjacency)
+        capped = cap_weights(graph.adjacency)
         if self._searches() and capped is not graph.adjacency:
-            candidates = self._find_candidates(replace(graph, adjacency=capped), rng.spawn(1)[0], no_progress)
+            candidates = self._search(replace(graph, adjacency=capped), rng.spawn(1)[0], no_progress).models
         found = match_blocks(graph, candidates, level=DEFAULT_LEVEL, rng=rng.spawn(1)[0])
         report("discoveries", 1, 1)
-        self.p_values_, self.q_values_ = found.p_values, found.q_values
         return found
 
     def _statistics(self, graph: AttributedGraph, models: Sequence[BlockModel]) -> BlockStatistics:
@@ -423,6 +412,8 @@ class BlockModelSelector(DescentSelector):
         self, statistics: BlockStatistics, scores: FloatArray, order: IntArray | None, found: Discoveries | None
     ) -> None:
         """Select the first of the order, or the discoveries whatever their scores: a cut would lose the guarantee."""
+        self.p_values_ = None if found is None else found.p_values
+        self.q_values_ = None if found is None else found.q_values
         if found is None:
             self._select_scores(statistics, scores, order)
             return
@@ -528,3 +519,11 @@ class BlockModelSelector(DescentSelector):
             why = 'n_features_to_select="auto" selects all that match the graph better than chance'
             idle |= dict.fromkeys(("as_set", "n_clusters"), why)
         return idle
+
+
+def _numbers_to_try(count: BlockCount) -> list[int]:
+    """As many blocks as the links show, and besides, where those are fewer, as are allowed.
+
+    Links alone miss blocks near the limit of detection, which links and features together show.
+    """
+    return [count.n_blocks] if count.n_blocks == count.limit else [count.n_blocks, count.limit]

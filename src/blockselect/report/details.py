@@ -50,7 +50,6 @@ def details(
     return {
         "title": title,
         "method": type(selector).__name__,
-        "most_blocks": _most_blocks(selector),
         "asked": _asked(selector),
         "features": feature_rows(summary, block_markers(graph.features, labels)),
         "redundancy": redundancy(graph.features, chosen),
@@ -112,13 +111,6 @@ def block_strips(block_means: FloatArray) -> list[str]:
 def _short(number: float) -> float:
     """Six significant digits: the page is to read, files hold numbers in full."""
     return float(f"{number:.6g}")
-
-
-def _most_blocks(selector: DescentSelector) -> int | None:
-    """The limit of an automatic number of blocks, where there was one."""
-    most = getattr(selector, "max_blocks", None)
-    automatic = isinstance(selector.block_model, str) and selector.n_blocks == "auto"
-    return int(most) if automatic and isinstance(most, int | np.integer) else None
 
 
 def _asked(selector: DescentSelector) -> int | str | None:

@@ -29,7 +29,7 @@ def lead(summary: dict[str, Any], details: dict[str, Any]) -> list[str]:
     """What was asked, what was found, and what to keep in mind: three sentences."""
     return [
         _asked(summary, details),
-        f"{_blocks_found(summary, details)}{_explained_by_selected(summary)}.",
+        f"{blocks_found(summary)}{_explained_by_selected(summary)}.",
         _mind(summary),
     ]
 
@@ -44,14 +44,12 @@ def _asked(summary: dict[str, Any], details: dict[str, Any]) -> str:
     return f"You asked {best} who links to whom, among {network}; no classes were used."
 
 
-def _blocks_found(summary: dict[str, Any], details: dict[str, Any]) -> str:
+def blocks_found(summary: dict[str, Any]) -> str:
+    """How many blocks there are and why, without a full stop; the terminal says the same."""
     blocks = summary["blocks"]
     if blocks["count"] == 1:
         return "All nodes are in one block, so there is no structure of blocks that features could explain"
-    found = "were given" if blocks["given"] else "were asked for" if not blocks["automatic"] else "were found"
-    text = f"{count(blocks['count'], 'block')}, groups of nodes that link alike, {found}"
-    if details["most_blocks"] == blocks["count"]:
-        text += " (as many as allowed: there may be more)"
+    text = f"There are {count(blocks['count'])} blocks, groups of nodes that link alike ({blocks['reason']})"
     if blocks["small"]:
         text += f", {count(len(blocks['small']))} of them small, with fewer than {per_cent(SMALL)} of the nodes each"
     return text

@@ -45,8 +45,8 @@ def summarize(
         selected feature, the best first, with the share of nodes that have it, the block it marks and its lift there
         (see :func:`blockselect.inspection.markers.block_markers`); `feature_names`, `scores`, `ranking` and each of
         `measures` (stability, p_value, q_value, where they were computed) follow the columns of the features; `blocks`
-        holds their count, whether the graph chose it (`automatic`) and whether the user brought them (`given`), which
-        of them are `small` (fewer than 1 % of the nodes each) and are shown together, the
+        holds their count, the `reason` for it, whether the graph chose it (`automatic`) and whether the user brought
+        them (`given`), which of them are `small` (fewer than 1 % of the nodes each) and are shown together, the
         densities (paper: M, M̂), as `target_profile` and `induced_profile` the smoothed rows of both, the former
         `reflected` or not, scaled to sum to one (paper: P, Q), the link weight of each block pair (each link counted
         from both ends), and the columns of the selected features that mark each block; `explained` says how much of
@@ -225,6 +225,7 @@ def _blocks(selector: DescentSelector, statistics: BlockStatistics) -> dict[str,
         "count": model.n_blocks,
         "automatic": isinstance(selector.block_model, str) and selector.n_blocks == "auto",
         "given": selector.block_model is not None and not isinstance(selector.block_model, str),
+        "reason": selector.n_blocks_reason_,
         "sizes": model.block_sizes.tolist(),
         "small": small_blocks(model.block_sizes.tolist()),
         "density": model.density.tolist(),
