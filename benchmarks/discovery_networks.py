@@ -31,6 +31,7 @@ class Scenario:
 
     n: int = 300
     structure: str = "assortative"
+    sizes: tuple[int, int, int] | None = None  # of the three blocks; None: a third of the nodes each
     mean_degree: float = 12.0
     mixing: float = 0.1  # weakest density of links between blocks over the strongest
     heavy_degrees: bool = False  # expected degrees drawn by a power law
@@ -71,6 +72,8 @@ SCENARIOS: dict[str, Scenario] = {
     "continuous values by degree + 1": Scenario(values="continuous", heavy_degrees=True, by_degree=1.0),
     "weights with heavy tails": Scenario(weights="pareto"),
     "60 nodes": Scenario(n=60),
+    "1,000 nodes, blocks of 80, 10 and 10 %": Scenario(n=1000, sizes=(800, 100, 100)),
+    "1,000 nodes, blocks of 90, 5 and 5 %": Scenario(n=1000, sizes=(900, 50, 50)),
     "core and periphery": Scenario(structure="core-periphery", mean_degree=30),
     "core and periphery, features by degree + 1": Scenario(structure="core-periphery", mean_degree=30, by_degree=1.0),
     "disassortative": Scenario(structure="disassortative"),
@@ -83,7 +86,7 @@ SCENARIOS: dict[str, Scenario] = {
 def draw(scenario: Scenario, rng: np.random.Generator) -> Truth:
     """One network of a scenario."""
     n, k = scenario.n, 3
-    blocks = rng.permutation(np.arange(n) % k)
+    blocks = rng.permutation(np.arange(n) % k if scenario.sizes is None else np.repeat(np.arange(k), scenario.sizes))
     adjacency = _draw_links(scenario, blocks, rng)
     degrees = np.asarray(adjacency.astype(bool).sum(axis=1)).ravel()
     others = rng.permutation(blocks)

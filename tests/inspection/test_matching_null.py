@@ -87,7 +87,7 @@ def slow_pulls(Y, orders, model, profile_ratio):
     return total
 
 
-def test_with_groups_the_larger_of_both_counts_in_spreads_of_its_own_groups_three_quarters(mixed_problem):
+def test_with_groups_the_larger_of_both_counts_in_spreads_of_its_own_and_groups_count_less(mixed_problem):
     Y, models, groups = mixed_problem.Y, mixed_problem.models, np.arange(25) % 3
     rng = np.random.default_rng(3)
     orders = [np.arange(len(Y)), *(shuffled(in_units(Y), rng) for _ in range(4))]
@@ -100,7 +100,7 @@ def test_with_groups_the_larger_of_both_counts_in_spreads_of_its_own_groups_thre
     both = np.stack([np.vstack([plain.real, plain.null]), between])
     both = (both - both.mean(axis=1, keepdims=True)) / both.std(axis=1, keepdims=True)
     found = pulls_of(Y, models, seed=3, groups=groups)
-    assert_allclose(np.vstack([found.real, found.null]), np.maximum(both[0], 0.75 * both[1]), atol=1e-10)
+    assert_allclose(np.vstack([found.real, found.null]), np.maximum(both[0], 0.85 * both[1]), atol=1e-10)
 
 
 def test_features_dealt_out_anew_exchange_places_with_their_null(mixed_problem):

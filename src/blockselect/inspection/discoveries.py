@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import false_discovery_control
+from sklearn.preprocessing import KBinsDiscretizer
 
 from blockselect.arrays import FloatArray, IntArray
 from blockselect.base import generator_from
@@ -29,6 +30,8 @@ from blockselect.scalars import check_share, check_whole
 DEFAULT_LEVEL = 0.1
 MIN_ROUNDS = 3  # a null round is compared with the spread of the others, and a spread takes two
 _DEFAULT_ROUNDS = 50
+_N_GROUPS = 3  # of nodes by degree
+_DECIMALS = 6  # of the root of a degree relative to the largest: what differs by less is equal
 _ROUNDING = 1e-6  # values of a feature that differ by less than this share of the largest are equal
 
 
@@ -133,8 +136,9 @@ def match_blocks(
     """Test every feature by those candidates that were found from the graph alone.
 
     Nodes without links, which have no place in the graph, and nodes without features, which have none to exchange, are
-    left out. Besides blocks, thirds of the nodes by degree are looked at: a core and its periphery are no more than
-    that. Totals are those of features that spread over both as most do.
+    left out. Besides blocks, three groups of nodes by degree are looked at: a core and its periphery are no more than
+    that, and small blocks that have few links show in nothing else. Totals are those of features that spread over both
+    as most do.
     """
     n_features = graph.n_features
     tested = graph.is_linked
@@ -144,7 +148,7 @@ def match_blocks(
         return Discoveries(np.ones(n_features), np.ones(n_features), np.zeros(n_features, dtype=bool))
     features = graph.features[tested]
     models = [model.among(tested).reflected() for model in candidates if model.family != FEATURE_READING]
-    by_degree = _thirds(cap_weights(graph.adjacency)[tested][:, tested].sum(axis=1))
+    by_degree = _groups_by_degree(cap_weights(graph.adjacency)[tested][:, tested].sum(axis=1))
     alike = in_units(features)
     reference = reference_features(alike, [model.labels for model in models]) & reference_features(alike, [by_degree])
     if np.count_nonzero(reference) < MIN_REFERENCE:
@@ -155,11 +159,14 @@ def match_blocks(
     return Discoveries(p_values, q_values, q_values <= level)
 
 
-def _thirds(degrees: Any) -> IntArray:
-    """Nodes by low, middle and high degree, equal ones together, so that there may be fewer groups: (n,)."""
-    by_node = np.asarray(degrees, dtype=np.float64).ravel()
-    groups = np.searchsorted(np.quantile(by_node, [1 / 3, 2 / 3]), by_node, side="left")
-    return np.unique(groups, return_inverse=True)[1].astype(np.intp)
+def _groups_by_degree(degrees: Any) -> IntArray:
+    """Nodes by low, middle and high degree, however few have it: k-means of the roots, which vary alike. (n,)"""
+    roots = np.sqrt(np.asarray(degrees, dtype=np.float64).ravel())
+    values, groups = np.unique(np.round(roots / roots.max(), _DECIMALS), return_inverse=True)
+    if len(values) > _N_GROUPS:
+        by_kmeans = KBinsDiscretizer(_N_GROUPS, encode="ordinal", strategy="kmeans", subsample=None)
+        groups = by_kmeans.fit_transform(values[groups][:, None]).ravel()
+    return groups.astype(np.intp)
 
 
 def check_testable(adjacency: Any, block_model: Any) -> None:
