@@ -18,7 +18,7 @@ from blockselect.evaluation.process import CallError, Measured
 from blockselect.registry import SELECTORS
 from terminal import interrupt_on_terminal
 
-FILES = ["comparison.csv", "comparison.md", "run.json"]
+FILES = [".blockselect.json", "comparison.csv", "comparison.md", "run.json"]
 QUICK = ("--methods", "block-model,variance", "--top", "4,8", "--runs", "2")
 
 

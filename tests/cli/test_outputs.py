@@ -12,6 +12,7 @@ import pytest
 from blockselect.cli import outputs
 from blockselect.cli.failure import Failure
 from blockselect.cli.outputs import check_folder, parse_folder, write_together
+from blockselect.cli.replacing import WRITTEN
 from file_steps import Killer
 
 OLD = {"one.txt": b"old first", "sub/two.txt": b"old second", "run.json": b"old mark"}
@@ -23,13 +24,16 @@ def write(folder, files=FILES):
 
 
 def tree(folder):
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    """All files but the record of their hashes."""
+    paths = (path for path in folder.rglob("*") if path.is_file() and path.name != WRITTEN)
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 
 
 def test_files_are_written_with_nothing_beside_them(tmp_path):
     write(tmp_path / "a" / "b")
     assert tree(tmp_path) == {f"a/b/{name}": content for name, content in FILES.items()}
     assert not [path for path in tmp_path.rglob("*") if path.name.endswith(".tmp")]
+    assert [path.name for path in (tmp_path / "a" / "b").iterdir() if path.name.startswith(".")] == [WRITTEN]
 
 
 def test_older_files_are_replaced_and_others_stay(tmp_path):
@@ -90,6 +94,7 @@ def test_a_failure_at_any_step_leaves_what_was_there(tmp_path, monkeypatch, befo
             else:
                 break
         assert tree(folder) == before
+        check_folder(folder, FILES)  # its files are still known as those of this program
         assert sorted(path.name for path in folder.parent.iterdir()) == (["results"] if before else [])
     assert n_steps > 8
     assert tree(folder) == FILES

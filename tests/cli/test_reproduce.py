@@ -158,7 +158,7 @@ def test_everything_is_written_with_parquet_where_pyarrow_is(run, tmp_path):
     experiments = ("datasets", "effectiveness", "perturbation", "block-models", "parameters", "convergence")
     expected = {f"figures/{name}.{kind}" for name in experiments for kind in ("svg", "png", "pdf")}
     expected |= {f"rows/{name}.{kind}" for name in (*experiments, "clusterings") for kind in ("csv", "parquet")}
-    assert files(tmp_path / "out").keys() == expected | {"claims.md", "claims.html", "config.json"}
+    assert files(tmp_path / "out").keys() == expected | {"claims.md", "claims.html", "config.json", ".blockselect.json"}
 
 
 def test_an_experiment_joins_those_that_are_in_the_folder(run, tmp_path):

@@ -70,7 +70,7 @@ def folder(run, network, tmp_path):
 
 
 def test_exactly_these_files_are_there(folder):
-    assert sorted(path.name for path in folder.iterdir()) == FILES
+    assert sorted(path.name for path in folder.iterdir()) == [".blockselect.json", *FILES]
 
 
 def test_scores_are_those_of_the_selector_and_stability_is_that_of_the_selection(folder, selector, network):
@@ -172,18 +172,17 @@ def test_another_seed_is_recorded_and_used(run, network, tmp_path):
     assert first["candidate_errors"] != second["candidate_errors"]
 
 
-def test_older_files_are_replaced_and_others_left_alone(run, network, folder):
-    (folder / "selected.csv").write_text("old")
+def test_files_of_an_earlier_run_are_replaced_and_others_left_alone(run, network, folder):
     (folder / "notes.txt").write_text("mine")
-    run("select", *network.options, *QUICK, "--out", folder)
-    assert len(table(folder / "selected.csv")) == 5
+    assert run("select", *network.options, *QUICK, "--top", 4, "--out", folder).exit_code == 0
+    assert len(table(folder / "selected.csv")) == 4
     assert (folder / "notes.txt").read_text() == "mine"
-    assert sorted(path.name for path in folder.iterdir()) == sorted([*FILES, "notes.txt"])
+    assert sorted(path.name for path in folder.iterdir()) == sorted([".blockselect.json", *FILES, "notes.txt"])
 
 
 def test_folders_on_the_way_are_made(run, network, tmp_path):
     assert run("select", *network.options, *QUICK, "--out", tmp_path / "a" / "b").exit_code == 0
-    assert sorted(path.name for path in (tmp_path / "a" / "b").iterdir()) == FILES
+    assert sorted(path.name for path in (tmp_path / "a" / "b").iterdir()) == [".blockselect.json", *FILES]
 
 
 def test_json_is_the_summary_and_the_only_thing_on_stdout(run, network):

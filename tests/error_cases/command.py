@@ -98,10 +98,39 @@ LINES: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("no experiment", ("reproduce",), ("Missing argument",)),
     ("a reproduction with an empty --out", ("reproduce", "all", "--out", ""), ("--out is empty",)),
 )
+REPLACED: tuple[tuple[str, tuple[str, ...], str, tuple[str, ...]], ...] = (
+    # what was asked, arguments, a file that is there, words
+    (
+        "features that a result would replace",
+        ("select", "--features", "nodes.csv", "--graph", "{edges}", "--out", ".", "--overwrite"),
+        "nodes.csv",
+        ("nodes.csv would replace the file of --features", "name another folder"),
+    ),
+    (
+        "a file of somebody else that a selection would replace",
+        ("select", *INPUT, *OUT),
+        "results/nodes.csv",
+        ("blockselect did not write", "nodes.csv", "--overwrite"),
+    ),
+    (
+        "a file of somebody else that a comparison would replace",
+        ("compare", *INPUT, "--classes", "{classes}", *OUT),
+        "results/comparison.md",
+        ("blockselect did not write", "comparison.md", "--overwrite"),
+    ),
+    (
+        "a file of somebody else that a reproduction would replace",
+        ("reproduce", "all", "--config", "quick", "--out", "{folder}"),
+        "rows/datasets.csv",
+        ("blockselect did not write", "rows/datasets.csv", "--overwrite"),
+    ),
+)
 
 
 def _cases() -> list[Case]:
     cases = [Case("Command", what, words, arguments=arguments) for what, arguments, words in LINES]
+    for what, arguments, file, words in REPLACED:
+        cases.append(Case("Command", what, words, arguments=arguments, files=((file, b"id,mine\n"),)))
     for option, values in SELECT_VALUES.items():
         for value in values:
             arguments = ("select", *INPUT, option, value, *OUT)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 
 import pytest
 
@@ -14,6 +15,7 @@ from blockselect.reproduction.store import Store, StoreError
 MARKS = {"seed": 0, "tops": (16, 64)}
 OPEN_AND_ADD = """
 import sys
+from contextlib import closing
 from pathlib import Path
 from blockselect.reproduction.store import Store
 
@@ -72,6 +74,17 @@ def test_a_file_of_something_else_is_refused_and_left_as_it_is(path):
     with pytest.raises(ValueError, match="is no store of rows"):
         Store(path, MARKS)
     assert path.read_bytes() == b"not a database" * 100
+
+
+def test_a_database_of_something_else_is_refused_and_left_as_it_is(path):
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE trials (patient TEXT)")
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match="is no store of rows"):
+        Store(path, MARKS)
+    assert [each.name for each in path.parent.iterdir()] == [path.name]
+    assert path.read_bytes() == before
 
 
 def test_failed_trials_are_forgotten_and_others_kept(path):

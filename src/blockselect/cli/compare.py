@@ -111,6 +111,7 @@ def compare(
     blocks: Blocks = None,
     runs: Runs = 20,
     out: Out = None,
+    overwrite: opt.Overwrite = False,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
     seed: Seed = 0,
@@ -121,7 +122,8 @@ def compare(
       blockselect compare --dataset cora --methods block-model,variance --top 16,64 --out comparison
       blockselect compare --features genes.csv --graph links.csv --classes types.csv --out comparison
     """
-    check_destination(out, OUTPUT_FILES, as_json=as_json)
+    files = {**opt.input_files(features, graph, node_ids, feature_names), "--classes": classes}
+    check_destination(out, OUTPUT_FILES, files, as_json=as_json, overwrite=overwrite)
     if protocol is None:
         protocol = "structure" if features is not None and classes is None else "clustering"
     names, numbers, needs_classes = parse_methods(methods), parse_numbers(top), protocol_needs_classes(protocol)

@@ -23,6 +23,13 @@ def results_folder(what: str) -> Any:
     return typer.Option(metavar="DIR", parser=parse_folder, help=what, rich_help_panel=OUTPUT)
 
 
+def input_files(
+    features: Path | None, graph: Path | None, node_ids: Path | None, feature_names: Path | None
+) -> dict[str, Path | None]:
+    """The files of a network by the options that name them."""
+    return {"--features": features, "--graph": graph, "--node-ids": node_ids, "--feature-names": feature_names}
+
+
 Dataset = Annotated[
     str | None,
     typer.Option(
@@ -70,6 +77,14 @@ Weight = Annotated[
         help="The column, or attribute, that is the weight of the links; none: links count alike.",
         show_default="weight, if there is one",
         rich_help_panel=DATA,
+    ),
+]
+Overwrite = Annotated[
+    bool,
+    typer.Option(
+        "--overwrite",
+        help="Replace files in --out that blockselect did not write, or that were changed since; never the input.",
+        rich_help_panel=OUTPUT,
     ),
 ]
 Json = Annotated[

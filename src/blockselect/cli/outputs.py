@@ -6,15 +6,15 @@ import errno
 import os
 import secrets
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from blockselect.cli.failure import Failure
+from blockselect.cli.replacing import LONGEST_SHOWN, WRITTEN, check_replaced, with_hashes
 from blockselect.wording import shortened
 
 LONGEST_NAME = 255  # bytes, on all usual file systems
-LONGEST_SHOWN = 80  # letters of a path in a message
 
 
 def parse_folder(text: str) -> Path:
@@ -24,10 +24,24 @@ def parse_folder(text: str) -> Path:
     return Path(text)
 
 
-def check_folder(folder: Path, names: Iterable[str]) -> None:
-    """Refuse a folder that cannot take these files, before any work."""
+def check_folder(
+    folder: Path, names: Collection[str], inputs: Mapping[str, Path | None] | None = None, *, overwrite: bool = False
+) -> None:
+    """Refuse a folder that cannot take these files, or has others that they would replace, before any work.
+
+    Parameters
+    ----------
+    folder : path
+    names : collection of str
+        Paths within the folder.
+    inputs : mapping, optional
+        Option → the file that it names, which is never replaced.
+    overwrite : bool
+        Whether files that this program did not write may be replaced.
+    """
     try:
         _check_folder(folder, names)
+        check_replaced(folder, names, inputs or {}, overwrite=overwrite)
     except OSError as error:  # a name too long, a loop of links
         shown = shortened(str(folder), LONGEST_SHOWN)
         raise Failure(f"--out is {shown!r}: {error.strerror}; name another folder.") from error
@@ -43,7 +57,7 @@ def _check_folder(folder: Path, names: Iterable[str]) -> None:
         raise Failure(f"--out is {str(folder)!r} but {str(existing)!r} is a file; name a folder.")
     if not os.access(existing, os.W_OK | os.X_OK):
         raise Failure(f"--out is {str(folder)!r} but {str(existing)!r} is not writable; name another folder.")
-    for name in names:
+    for name in (WRITTEN, *names):
         if (folder / name).is_dir():
             raise Failure(f"{str(folder / name)!r} is a folder where a file is to be written; name another --out.")
 
@@ -52,16 +66,23 @@ def _leads_nowhere(path: Path) -> bool:
     return path.is_symlink() and not path.exists()
 
 
-def check_destination(folder: Path | None, names: Iterable[str], *, as_json: bool) -> None:
+def check_destination(
+    folder: Path | None,
+    names: Collection[str],
+    inputs: Mapping[str, Path | None],
+    *,
+    as_json: bool,
+    overwrite: bool,
+) -> None:
     """Refuse a run whose result would go nowhere, or cannot be written, before any work."""
     if folder is not None:
-        check_folder(folder, names)
+        check_folder(folder, names, inputs, overwrite=overwrite)
     elif not as_json:
         raise Failure("nowhere to put the result; name a folder with --out, or give --json.")
 
 
 def write_together(folder: Path, files: Mapping[str, bytes], *, mark: str) -> None:
-    """Write the files as one unit, replacing older ones of the same names.
+    """Write the files as one unit, replacing older ones of the same names, and a record of their hashes beside them.
 
     A new folder is filled under a hidden name and then renamed, in one step. In a folder that is there already the
     files are filled in a hidden folder within it and then moved one by one; the mark is gone from before the first
@@ -81,6 +102,7 @@ def write_together(folder: Path, files: Mapping[str, bytes], *, mark: str) -> No
     Failure
         The disk is full, or refuses them.
     """
+    files = with_hashes(folder, files)
     try:
         if folder.exists():
             _replace_files(folder, files, mark)

@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-_NOT_REPEATED = ("out", "as_json", "quiet", "verbose")  # where the result went and how it was shown
+_NOT_REPEATED = ("out", "overwrite", "as_json", "quiet", "verbose")  # where the result went and how it was shown
 
 
 def repeat_command(context: typer.Context) -> str:

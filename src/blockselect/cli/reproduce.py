@@ -27,7 +27,7 @@ from blockselect.reproduction.claims import Judgement
 from blockselect.reproduction.experiment_config import ExperimentConfig, read_config
 from blockselect.reproduction.experiments import EXPERIMENTS
 from blockselect.reproduction.network_data import check_networks
-from blockselect.reproduction.result_files import failures, make_files, parquet_available
+from blockselect.reproduction.result_files import RESULT_FILES, failures, make_files, parquet_available
 from blockselect.reproduction.runner import run_experiments
 from blockselect.reproduction.store import Store
 from blockselect.reproduction.trial import Row
@@ -89,6 +89,7 @@ def reproduce(
     dask: Dask = None,
     retry_failed: RetryFailed = False,
     no_parquet: NoParquet = False,
+    overwrite: opt.Overwrite = False,
     quiet: Quiet = False,
 ) -> None:
     """\b
@@ -96,7 +97,7 @@ def reproduce(
       blockselect reproduce all --config quick --workers 2 --out results
       blockselect reproduce effectiveness,parameters --out results
     """
-    check_folder(out, (STORE, "claims.md", "claims.html", "config.json"))
+    check_folder(out, RESULT_FILES, {"--config": Path(config)}, overwrite=overwrite)
     with expecting_bad_input():
         task = check_task(experiments, config, parquet=not no_parquet, dask=dask)
         with Store(out / STORE, task.config.marks) as store:

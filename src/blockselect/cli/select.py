@@ -20,7 +20,7 @@ from blockselect.cli.inputs import NetworkInput, Reading, load_network
 from blockselect.cli.outputs import check_destination, write_together
 from blockselect.cli.record import json_bytes, settings_record, versions
 from blockselect.cli.repeat import repeat_command
-from blockselect.cli.selected_matrix import selected_matrix
+from blockselect.cli.selected_matrix import matrix_name, selected_matrix
 from blockselect.cli.selector_options import DEFAULT, chosen_method, make_selector, neighbors_to_link, takes_settings
 from blockselect.cli.settings import METHOD, OUTPUT
 from blockselect.cli.streams import say
@@ -114,6 +114,7 @@ def select(
     method: MethodName = None,
     paper: Paper = False,
     out: Out = None,
+    overwrite: opt.Overwrite = False,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
     verbose: opt.Verbose = False,
@@ -133,7 +134,10 @@ def select(
     if settings["neighbors"] is not None and (graph is not None or dataset is not None):
         raise Failure("--neighbors links nodes where no graph is given; leave it or the graph out.")
     by_blocks = isinstance(selector, DescentSelector)
-    check_destination(out, OUTPUT_FILES if by_blocks else other_methods.OUTPUT_FILES, as_json=as_json)
+    names: tuple[str, ...] = OUTPUT_FILES if by_blocks else other_methods.OUTPUT_FILES
+    names += (matrix_name(features),) if save_matrix else ()
+    inputs = opt.input_files(features, graph, node_ids, feature_names)
+    check_destination(out, names, inputs, as_json=as_json, overwrite=overwrite)
     n_resamples = _check_resamples(resamples, name)
     reading = Reading(node_ids, feature_names, transpose, unknown_nodes, weight)
     with progress_bar(quiet) as progress:

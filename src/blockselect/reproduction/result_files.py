@@ -14,10 +14,19 @@ from blockselect.reproduction.claims import Judgement, judge_claims
 from blockselect.reproduction.claims_page import Page, Section, render_html, render_markdown
 from blockselect.reproduction.experiment_config import ExperimentConfig
 from blockselect.reproduction.experiments import EXPERIMENTS
-from blockselect.reproduction.experiments.figure_files import render
+from blockselect.reproduction.experiments.figure_files import METADATA, render
 from blockselect.reproduction.network_data import published_block_models
 from blockselect.reproduction.row_tables import clustering_table, experiment_table
 from blockselect.reproduction.trial import Row
+
+RESULT_FILES = (
+    "config.json",
+    "claims.md",
+    "claims.html",
+    *(f"figures/{name}.{kind}" for name in EXPERIMENTS for kind in METADATA),
+    *(f"rows/{name}.{kind}" for name in (*EXPERIMENTS, "clusterings") for kind in ("csv", "parquet")),
+)
+"""Every file that a reproduction may write, by its path in the folder."""
 
 
 def failures(rows: list[Row]) -> list[str]:

@@ -78,6 +78,9 @@ class Store:
 
     def _prepare(self, marks: Mapping[str, Any]) -> None:
         database = self._database
+        tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if tables and not {"trials", "meta"} <= tables:
+            raise StoreError(f"{self.path} {_UNKNOWN}.")
         database.execute("PRAGMA journal_mode = WAL")
         # What a damaged disk made of a text is no text any more: it fails its digest.
         database.text_factory = lambda content: content.decode(errors="replace")

@@ -17,10 +17,16 @@ from blockselect.arrays import Features, ObjectArray
 from blockselect.extras import needed
 from blockselect.graphs.convert import as_dense
 from blockselect.graphs.io.csv_cells import as_text_cell
-from blockselect.graphs.io.packed import format_of
+from blockselect.graphs.io.packed import format_of, is_packed
 from blockselect.wording import feature_labels
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
+
+
+def matrix_suffix(source: Path | None) -> str:
+    """The suffix of a file in the format of the source, text packed by gzip where it was packed; None: .npz."""
+    suffix = ".npz" if source is None else format_of(source)
+    return f"{suffix}.gz" if suffix in _SEPARATORS and source is not None and is_packed(source) else suffix
 
 
 def matrix_file(
@@ -37,12 +43,12 @@ def matrix_file(
     source : path, optional
         A file whose format is to be used; None: .npz.
     """
-    suffix = ".npz" if source is None else format_of(source)
+    ending = matrix_suffix(source)
+    suffix = ending.removesuffix(".gz")
     if suffix in _SEPARATORS:
         frame = _frame(matrix, node_ids, feature_names).rename(index=as_text_cell, columns=as_text_cell)
         text = frame.to_csv(sep=_SEPARATORS[suffix], index_label="id").encode()
-        packed = source is not None and source.suffix.lower() in (".gz", ".zst")
-        return (f"{suffix}.gz", gzip.compress(text, mtime=0)) if packed else (suffix, text)
+        return ending, text if ending == suffix else gzip.compress(text, mtime=0)
     buffer = io.BytesIO()
     if suffix in _WRITERS:
         _WRITERS[suffix](buffer, matrix)

@@ -1,0 +1,148 @@
+"""No input is replaced by a result, and no file of somebody else unless that is asked for."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import pytest
+
+from blockselect.cli import compare, select
+
+QUICK = ("--blocks", 3, "--top", 5, "--max-iter", 5, "--candidates", 1, "--resamples", 0)
+SELECT = ("select", *QUICK)
+MORAN = ("select", "--method", "morans-i", "--top", 5)
+COMPARE = ("compare", "--protocol", "structure", "--methods", "variance", "--top", 5, "--runs", 1)
+
+
+@pytest.fixture
+def files(network, tmp_path):
+    """Options with copies of the network's files, in a folder that results may go to."""
+    for path in (network.features, network.edges):
+        shutil.copy(path, tmp_path)
+    return tmp_path
+
+
+def contents(folder):
+    return {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+@pytest.fixture
+def refuse(run, files, monkeypatch):
+    """The complaint of a command that is refused before any work and leaves all as it was."""
+
+    def invoke(*arguments):
+        before = contents(files)
+        with monkeypatch.context() as patch:
+            for module in (select, compare):
+                patch.setattr(module, "load_network", lambda *_, **__: pytest.fail("work was begun"))
+            result = run(*arguments)
+        assert (result.exit_code, result.stdout) == (2, ""), result.stderr
+        assert result.stderr.startswith("error: --out is ")
+        assert result.stderr.count("\n") == 1
+        assert contents(files) == before
+        return result.stderr
+
+    return invoke
+
+
+def options(folder, features="features.csv", graph="edges.csv"):
+    return ["--features", folder / features, "--graph", folder / graph]
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        (SELECT, "nodes.csv"),
+        (SELECT, "scores.csv"),
+        ((*SELECT, "--save-matrix"), "matrix.csv"),
+        (MORAN, "nodes.csv"),
+        ((*MORAN, "--save-matrix"), "matrix.csv"),
+        (COMPARE, "comparison.csv"),
+    ],
+)
+@pytest.mark.parametrize("more", [(), ("--overwrite",)], ids=["plain", "overwrite"])
+def test_features_are_not_replaced_by_a_result(refuse, files, monkeypatch, command, name, more):
+    (files / "features.csv").rename(files / name)
+    monkeypatch.chdir(files)
+    complaint = f"{name} would replace the file of --features; name another folder"
+    assert complaint in refuse(*command, "--features", name, "--graph", "edges.csv", "--out", ".", *more)
+    assert complaint in refuse(*command, *options(files, name), "--out", files / "none" / "..", *more)
+
+
+def test_every_other_input_is_kept_too(refuse, files):
+    for option in ("--graph", "--node-ids", "--feature-names"):
+        shutil.copy(files / "edges.csv", files / "nodes.csv")
+        arguments = ("select", "--features", files / "features.csv", option, files / "nodes.csv")
+        assert f"the file of {option};" in refuse(*arguments, "--out", files, "--overwrite")
+    shutil.copy(files / "edges.csv", files / "comparison.md")
+    arguments = (*COMPARE, *options(files), "--classes", files / "comparison.md")
+    assert "the file of --classes;" in refuse(*arguments, "--out", files, "--overwrite")
+
+
+@pytest.mark.parametrize("link", [os.link, os.symlink])
+@pytest.mark.parametrize("input_is_the_link", [False, True])
+def test_an_input_is_known_by_any_of_its_names(refuse, files, link, input_is_the_link):
+    (files / "out").mkdir()
+    ends = [files / "features.csv", files / "out" / "scores.csv"]
+    if input_is_the_link:
+        ends[0].rename(ends[1])
+        ends.reverse()
+    link(*ends)
+    message = refuse(*SELECT, *options(files), "--out", files / "out", "--overwrite")
+    assert "scores.csv would replace the file of --features" in message
+
+
+def test_a_configuration_is_not_replaced_by_a_reproduction(run, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "small.toml").write_text("seed = 1")
+    (tmp_path / "out" / "config.json").symlink_to(tmp_path / "small.toml")
+    arguments = ("reproduce", "all", "--config", tmp_path / "small.toml", "--out", tmp_path / "out", "--overwrite")
+    assert "config.json would replace the file of --config" in run(*arguments).stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        (SELECT, "report.html"),
+        (SELECT, "run.json"),
+        ((*SELECT, "--save-matrix"), "matrix.csv"),
+        (MORAN, "selected.csv"),
+        (COMPARE, "comparison.md"),
+    ],
+)
+def test_a_file_of_somebody_else_is_replaced_only_if_asked_for(run, refuse, files, command, name):
+    out = files / "out"
+    out.mkdir()
+    (out / name).write_text("mine")
+    message = refuse(*command, *options(files), "--out", out)
+    assert f"did not write, or that were changed since: {name}; name another folder, or" in message
+    assert "--overwrite" in message
+    assert run(*command, *options(files), "--out", out, "--overwrite").exit_code == 0
+    assert (out / name).read_bytes() != b"mine"
+
+
+def test_a_folder_is_used_again_by_the_same_and_by_another_command(run, files):
+    for command in (SELECT, MORAN, COMPARE, SELECT, (*SELECT, "--save-matrix"), COMPARE):
+        result = run(*command, *options(files), "--out", files / "out")
+        assert result.exit_code == 0, result.stderr
+
+
+def test_a_result_that_was_changed_is_kept_and_a_link_that_leads_nowhere_too(run, refuse, files):
+    out = files / "out"
+    run(*MORAN, *options(files), "--out", out)
+    (out / "nodes.csv").write_text("notes of mine")
+    (out / "scores.csv").unlink()
+    (out / "scores.csv").symlink_to(files / "nowhere")
+    assert "changed since: scores.csv, nodes.csv; name" in refuse(*MORAN, *options(files), "--out", out)
+
+
+@pytest.mark.parametrize("record", [b"", b"[]", b'{"nodes.csv": 3}', b"\xff", b"{"])
+def test_a_record_that_was_spoiled_proves_nothing(run, refuse, files, record):
+    out = files / "out"
+    run(*MORAN, *options(files), "--out", out)
+    (out / ".blockselect.json").write_bytes(record)
+    message = refuse(*MORAN, *options(files), "--out", out)
+    assert "since: selected.csv, scores.csv, nodes.csv and 1 more; name" in message
+    assert run(*MORAN, *options(files), "--out", out, "--overwrite").exit_code == 0
+    assert run(*MORAN, *options(files), "--out", out).exit_code == 0
