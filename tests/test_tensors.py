@@ -40,7 +40,7 @@ def test_what_belongs_on_the_cpu_stays_as_it_is():
 
 def test_without_torch_a_device_that_does_not_exist_is_no_reason_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(ParameterError, match="device is 'nonsense'; expected 'cpu' or a torch device such as 'cuda'"):
+    with pytest.raises(ParameterError, match="device is 'nonsense'; choose 'cpu' or 'cuda': results were"):
         check_device("nonsense")
     with pytest.raises(ImportError, match="the device 'cuda:1' needs PyTorch; install it with: pip install"):
         check_device("cuda:1")
@@ -94,10 +94,15 @@ def test_links_among_the_nodes_of_a_feature_gain_the_same_on_a_device(planted, k
 
 @pytest.mark.parametrize("name", ["mps", "xpu", "meta", "vulkan"])
 def test_devices_that_results_were_never_compared_on_are_refused(name):
-    with pytest.raises(ParameterError, match=f"^device is '{name}', a kind of .* never compared on; choose 'cpu' or"):
+    with pytest.raises(ParameterError, match=f"^device is '{name}'; choose 'cpu' or 'cuda': results were"):
         check_device(name)
     with pytest.raises(ParameterError, match=r"^device"):
         BMGUFS(2, n_blocks=2, device=name).fit(np.eye(4), adjacency=np.ones((4, 4)))
+
+
+def test_the_number_of_a_device_is_a_number():
+    with pytest.raises(ParameterError, match=r"^device is 'cuda:first'; expected a number after the colon"):
+        check_device("cuda:first")
 
 
 def test_a_cuda_device_beyond_the_last_is_refused(monkeypatch):

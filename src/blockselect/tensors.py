@@ -29,20 +29,15 @@ def check_device(device: str) -> None:
     """Refuse a device that is not there, before any work."""
     if device == "cpu":
         return
-    if not isinstance(device, str):
-        raise ParameterError("device", f"is {device!r}; expected text: 'cpu' or a torch device such as 'cuda'.")
-    try:
-        torch = import_torch(device)
-        named = torch.device(device)
-    except (ImportError, RuntimeError) as error:
-        if isinstance(error, ImportError) and device.partition(":")[0] in ("cpu", "cuda"):
-            raise  # PyTorch alone is missing
-        raise ParameterError("device", f"is {device!r}; expected 'cpu' or a torch device such as 'cuda'.") from error
-    if named.type not in ("cpu", "cuda"):
+    if not isinstance(device, str) or device.partition(":")[0] not in ("cpu", "cuda"):
         raise ParameterError(
-            "device",
-            f"is {device!r}, a kind of device that results were never compared on; choose 'cpu' or 'cuda'.",
+            "device", f"is {device!r}; choose 'cpu' or 'cuda': results were compared on no other kind of device."
         )
+    torch = import_torch(device)
+    try:
+        named = torch.device(device)
+    except RuntimeError as error:
+        raise ParameterError("device", f"is {device!r}; expected a number after the colon, as in 'cuda:0'.") from error
     if named.type == "cuda" and torch.cuda.is_available() and (named.index or 0) >= torch.cuda.device_count():
         raise ParameterError(
             "device", f"is {device!r} but torch sees {torch.cuda.device_count()} CUDA device(s); choose a lower number."
