@@ -24,8 +24,9 @@ $(VENV)/.dev: $(VENV)/.cli
 demo: $(VENV)/.cli
 	$(BIN)/blockselect select --dataset cora --top 64 --out blockselect-demo
 
+# ARGS=tests/graphs runs these alone.
 test: $(VENV)/.dev
-	$(PYTEST)
+	$(PYTEST) $(ARGS)
 
 # Before each commit: all checks of the source, and the tests that take less than a minute together.
 check: lint fast
@@ -81,12 +82,12 @@ mutants: $(VENV)/.dev
 torch: $(VENV)/.dev
 	$(INSTALL) --editable '.[dev,torch-cpu]'
 
-# What needs scanpy, which holds pandas below 3, in an environment of its own: tests with real AnnData, and the example.
+# What needs scanpy, which holds pandas below 3, in an environment of its own: tests with real AnnData (or ARGS), and the example.
 single-cell:
 	$(PYTHON) -m venv $(VENV)-single-cell
 	$(VENV)-single-cell/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[single-cell]'
-	$(VENV)-single-cell/bin/python -m pytest tests/test_anndata.py tests/graphs/test_row_chunks.py tests/graphs/io/test_formats.py \
-	  tests/graphs/io/test_write.py tests/baselines/by_network/test_moran.py
+	$(VENV)-single-cell/bin/python -m pytest $(or $(ARGS),tests/test_anndata.py tests/graphs/test_row_chunks.py \
+	  tests/graphs/io/test_formats.py tests/graphs/io/test_write.py tests/baselines/by_network/test_moran.py)
 	$(VENV)-single-cell/bin/python examples/single_cell.py
 
 # The site in docs/_build/html: pages, API and the examples, which are run. A warning, an example that raises or a link that leads

@@ -70,6 +70,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("slow")
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """With BLOCKSELECT_SKIPPED, a file, name there what was skipped: `pytest @file` runs these tests alone."""
+    if file := os.environ.get("BLOCKSELECT_SKIPPED"):
+        skipped = {report.nodeid for report in terminalreporter.stats.get("skipped", ())}
+        Path(file).write_text("".join(f"{name}\n" for name in sorted(skipped)), encoding="utf-8")
+
+
 def _folder(variable: str) -> Path:
     folder = os.environ.get(variable)
     if not folder or not Path(folder).is_dir():
