@@ -2,27 +2,46 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, Literal, Self
 
-from blockselect._sklearn import Interval, StrOptions, fit_context
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from blockselect._sklearn import Interval, StrOptions, check_parameters, fit_context
+from blockselect.arrays import FloatArray
 from blockselect.base import Progress, StepProgress, generator_from, no_progress
 from blockselect.blockmodels.candidates import find_block_models
+from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.blockmodels.model import BlockModel
 from blockselect.blockmodels.n_blocks import AS_GIVEN, reason_for_asked
 from blockselect.bmgufs.block_statistics import BlockStatistics
-from blockselect.bmgufs.descent import Descent
-from blockselect.bmgufs.selector import DescentSelector
+from blockselect.bmgufs.descent import Descent, Solution
+from blockselect.bmgufs.descent import Progress as DescentProgress
+from blockselect.bmgufs.device import dense_gram_on_device
+from blockselect.bmgufs.gram_squared import GramSquared, choose_form, gram_squared
+from blockselect.bmgufs.losses import induced_density
 from blockselect.bmgufs.sparsity import SPARSITY_GRID, strongest_that_leaves
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.row_chunks import RowChunks
+from blockselect.tensors import check_device
 from blockselect.warned import warn_caller
 
 _NEAR = 10  # times the smoothing: densities below that are changed by it
 
 
-class BMGUFS(DescentSelector):
+@dataclass(frozen=True, slots=True, eq=False)
+class LossHistory:
+    """Both losses before each iteration and after the last."""
+
+    reconstruction: FloatArray  # (t + 1,) (paper: L_b)
+    profile: FloatArray  # (t + 1,) (paper: L_m)
+
+
+class BMGUFS(BlockGuidedSelector):
     """Select features by block model guided unsupervised feature selection [1]_, exactly as published.
 
     First a block model of the graph, A ≈ F M Fᵀ: which nodes link alike (F), and how densely blocks connect (M). Then
@@ -105,9 +124,12 @@ class BMGUFS(DescentSelector):
     """
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
-        **DescentSelector._parameter_constraints,
+        **BlockGuidedSelector._parameter_constraints,
         "n_blocks": [None, Interval(Integral, 1, None, closed="left")],
         "block_model": [None, "array-like", BlockModel],
+        "profile_ratio": [Interval(Real, 0, 1, closed="both")],
+        "solver": [None, Descent],
+        "device": [str],
         "sparsity": [StrOptions({"paper"}), Interval(Real, 0, None, closed="left")],
         "n_neighbors": [None, Interval(Integral, 1, None, closed="left")],
     }
@@ -186,6 +208,66 @@ class BMGUFS(DescentSelector):
     def _default_solver() -> Descent:
         return Descent(gradient="paper", tol=0.0)
 
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; ``solver__max_iter`` and the like reach into the solver, the default one included."""
+        if self.solver is None and "solver" not in params and any(name.startswith("solver__") for name in params):
+            self.solver = self._default_solver()
+        super().set_params(**params)
+        return self
+
+    def _read_network(self, X: Any, y: Any = None, adjacency: Any = None) -> AttributedGraph:
+        """Whatever may be wrong with the network, the features or the settings is found here, before any work."""
+        self._check_combinations()
+        solver = self._solver()
+        check_parameters(solver)
+        if self.device != "cpu":
+            check_device(self.device)
+        solver.check_device(self.device)
+        graph = self._check_graph(X, y, adjacency, dtype=solver.float_type)
+        solver.check(graph.n_features)
+        return graph
+
+    def _solver(self) -> Descent:
+        return self._default_solver() if self.solver is None else self.solver
+
+    def _gram(self, graph: AttributedGraph) -> GramSquared:
+        """The squared Gram matrix of the features, in the form that suits them."""
+        solver = self._solver()
+        choice = choose_form(
+            graph.features,
+            dtype=solver.float_type,
+            memory_limit=solver.memory_limit,
+            on_device=self.device != "cpu",
+        )
+        self.gram_form_, self.gram_reason_ = choice.form, choice.reason
+        if self.device != "cpu" and choice.form == "dense" and not isinstance(graph.features, RowChunks):
+            return dense_gram_on_device(graph.features, dtype=solver.float_type, device=self.device)
+        return gram_squared(
+            graph.features,
+            form=choice.form,
+            dtype=solver.float_type,
+            memory_limit=solver.memory_limit,
+            n_jobs=self.n_jobs,
+        )
+
+    def _solve(
+        self,
+        gram: GramSquared,
+        statistics: BlockStatistics,
+        progress: DescentProgress | None = None,
+        *,
+        sparsity: tuple[float, ...],
+    ) -> Solution:
+        """Scores for every sparsity."""
+        return self._solver().solve(
+            gram,
+            statistics,
+            profile_ratio=self.profile_ratio,
+            sparsity=sparsity,
+            device=self.device,
+            progress=progress,
+        )
+
     def _find_block_models(self, graph: AttributedGraph, progress: StepProgress) -> list[BlockModel]:
         """Candidates, the lowest relative error first; blocks that were given are the only one."""
         if self.block_model is not None or self.n_blocks is None:
@@ -200,6 +282,27 @@ class BMGUFS(DescentSelector):
             progress=progress,
             device=self.device,
         )
+
+    def _keep_losses(self, solution: Solution, sparsity: int = 0) -> None:
+        """Set `n_iter_` and `history_` to those of the first block model at one of the sparsities."""
+        self.n_iter_ = int(solution.n_iter[0, sparsity])
+        losses = (solution.reconstruction_loss, solution.profile_loss)
+        self.history_ = LossHistory(*(loss[0, sparsity, : self.n_iter_ + 1] for loss in losses))
+        solver = self._solver()
+        if not solution.settled(solver)[:, sparsity].all():
+            warn_caller(
+                f"the scores had not settled after {solver.max_iter} iterations: within the last ten a loss changed by "
+                f"more than tol={solver.tol:g} of itself; raise max_iter or tol of the solver, or set tol=0 for a path "
+                "of fixed length.",
+                ConvergenceWarning,
+            )
+
+    def _select_scores(self, statistics: BlockStatistics, scores: FloatArray) -> None:
+        """Select the largest non-zero scores, and set the density that all scores induce."""
+        n_empty = int(np.count_nonzero(statistics.empty_features))
+        why = f"the others score zero, {n_empty} of them since no node has the feature{self._advice_for_more()}."
+        self._select(scores, eligible=scores > 0, why_fewer=why)
+        self.induced_density_ = induced_density(statistics.models(slice(1)), scores[None, None])[0, 0]
 
     def _warn_of_smoothing(self, statistics: BlockStatistics) -> None:
         """δ is absolute: beside densities that are as small, it decides how blocks connect."""

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from blockselect.base import Progress, no_progress
-from blockselect.bmgufs.selector import DescentSelector
+from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.cli import options as opt
 from blockselect.cli import other_methods
 from blockselect.cli.complete import complete_methods
@@ -133,7 +133,7 @@ def select(
     selector = make_selector({option.replace("_", "-"): value for option, value in settings.items()}, name)
     if settings["neighbors"] is not None and (graph is not None or dataset is not None):
         raise Failure("--neighbors links nodes where no graph is given; leave it or the graph out.")
-    by_blocks = isinstance(selector, DescentSelector)
+    by_blocks = isinstance(selector, BlockGuidedSelector)
     names: tuple[str, ...] = OUTPUT_FILES if by_blocks else other_methods.OUTPUT_FILES
     names += (matrix_name(features),) if save_matrix else ()
     inputs = opt.input_files(features, graph, node_ids, feature_names)
@@ -174,14 +174,14 @@ class Selection:
     """A run that is done, nothing written yet."""
 
     network: NetworkInput
-    selector: DescentSelector
+    selector: BlockGuidedSelector
     n_resamples: int  # made, within the budget
     summary: dict[str, Any]
     warnings: list[str]
 
 
 def run_selection(
-    network: NetworkInput, selector: DescentSelector, n_resamples: int, progress: Progress | None
+    network: NetworkInput, selector: BlockGuidedSelector, n_resamples: int, progress: Progress | None
 ) -> Selection:
     """Fit, estimate the stability of the selection if asked to, and collect what the library warns of."""
     features, adjacency = network.graph.features, network.adjacency

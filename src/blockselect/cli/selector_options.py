@@ -11,8 +11,8 @@ import typer
 
 from blockselect._sklearn import check_parameters, parameter_names
 from blockselect.base import ScoreSelector
+from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.bmgufs.estimator import BMGUFS
-from blockselect.bmgufs.selector import DescentSelector
 from blockselect.cli.docstrings import parameter_texts, plain
 from blockselect.cli.failure import Failure, expecting_bad_input
 from blockselect.cli.option_types import can_be_written, is_switch, metavar, parse
@@ -43,7 +43,7 @@ def find_setting(selector: type[ScoreSelector], option: str) -> Setting | None:
     solver, _, name = PARAMETER_OF[option].rpartition("__")
     owner: Any = selector()
     if solver:
-        if not issubclass(selector, DescentSelector):
+        if not issubclass(selector, BlockGuidedSelector):
             return None
         owner = selector._default_solver()
     if name not in parameter_names(type(owner)):
@@ -93,14 +93,14 @@ def make_selector(given: Mapping[str, Any], method: str) -> ScoreSelector:
     selector: ScoreSelector = kind().set_params(**{**SELECTORS[method].settings, **seed, **settings})
     with expecting_bad_input():
         check_parameters(selector)
-        if isinstance(selector, DescentSelector):
+        if isinstance(selector, BlockGuidedSelector):
             selector._check_combinations()
     return selector
 
 
 def neighbors_to_link(selector: ScoreSelector) -> int | None:
     """Nearest neighbours that each node is linked with where no graph is given; None: that is refused."""
-    if isinstance(selector, DescentSelector):
+    if isinstance(selector, BlockGuidedSelector):
         return selector._neighbors_to_link()
     number: int = getattr(selector, "n_neighbors", N_NEIGHBORS)
     return number

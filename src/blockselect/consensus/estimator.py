@@ -1,4 +1,4 @@
-"""BlockModelSelector: the default. Many block models, refined with the features, vote on the scores."""
+"""BlockModelSelector: the default. Block models of the graph, and the features that explain them."""
 
 from __future__ import annotations
 
@@ -6,33 +6,30 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from joblib import Parallel, delayed
+from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
 from blockselect._sklearn import Interval, StrOptions, fit_context
-from blockselect.arrays import BoolArray, FloatArray, IntArray, Sparse
+from blockselect.arrays import BoolArray, Features, FloatArray, Sparse
 from blockselect.base import Progress, best_first, generator_from, no_progress
 from blockselect.blockmodels.candidates import FAMILIES, check_family, find_block_models
+from blockselect.blockmodels.embedding import one_thread
 from blockselect.blockmodels.families.search import MAX_ITER
+from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.blockmodels.model import BlockModel
 from blockselect.blockmodels.n_blocks import AS_GIVEN, MAX_BLOCKS, BlockCount, count_blocks, reason_for_asked
-from blockselect.bmgufs.block_statistics import BlockStatistics
-from blockselect.bmgufs.descent import Descent
-from blockselect.bmgufs.gram_squared import rough_gram_squared
-from blockselect.bmgufs.selector import DescentSelector
+from blockselect.consensus.explained import BlockRegression, Ranking, rank_features
 from blockselect.consensus.feature_likelihood import as_counts
 from blockselect.consensus.joint import JointLikelihood
-from blockselect.consensus.judge import Judge
 from blockselect.consensus.link_excess import scaled_for_links
 from blockselect.consensus.link_likelihood import link_unit
-from blockselect.consensus.portfolio import PLAIN, Evidence, choose_way
-from blockselect.consensus.screening import BUDGET, FACTORIZATION_STEPS, Effort, plan_effort, screen
-from blockselect.consensus.weights import feature_gains, mean_vote, weighted
+from blockselect.consensus.screening import FACTORIZATION_STEPS, Effort, plan_effort, screen
+from blockselect.consensus.weights import feature_gains
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.binarize import are_sparse_counts, presence
 from blockselect.graphs.cap_weights import cap_weights
@@ -43,28 +40,26 @@ from blockselect.inspection.reselection import n_looked_at
 from blockselect.warned import warn_caller
 
 _ROUNDS_AGAIN = 3  # of refinement on a resampled graph: its optimum is near
-_MEAN_DENSITY = 1e-3  # to which densities are scaled before they are smoothed: that of a sparse graph
-_SEARCH_EVERY, _NEW_STARTS = 4, 2  # resampled graphs of which one has new blocks, and of how many starts
+_SEARCH_EVERY, _NEW_STARTS = 4, 2  # every fourth resampled graph gets new blocks, the best of two starts
+_SPARSE_BELOW = 1 / 3  # share of non-zero values up to which features are held as CSR, in whatever form they came
 
 
 class _Search(NamedTuple):
-    """Candidates of one graph, the lowest relative error first, and how they were searched for."""
+    """Candidate block models of one graph."""
 
-    models: list[BlockModel]
+    models: list[BlockModel]  # the lowest relative error first
     effort: Effort
-    why: Callable[[int], str]  # there are so many blocks
+    why: Callable[[int], str]  # the reason for a number of blocks
 
 
-class BlockModelSelector(DescentSelector):
+class BlockModelSelector(BlockGuidedSelector):
     """Select the features that explain the structure of a network, without labels.
 
-    First block models of the graph, A ≈ F M Fᵀ: which nodes link alike (F), and how densely blocks connect (M). Then
-    a score r ≥ 0 for each feature, so that the similarity X diag(r) Xᵀ preserves both. The features with the largest
-    scores are kept. The idea is that of :class:`blockselect.BMGUFS` [1]_; this is what we recommend.
-
-    It chooses all it needs without labels. Candidate block models are found in several ways and refined with the
-    features; those that explain links and features best vote on the scores; and each score is weighted by how much
-    better blocks and links explain the feature than chance.
+    First block models of the graph, A ≈ F M Fᵀ: which nodes link alike (F), and how densely blocks connect (M).
+    Candidates are found in several ways, refined with the features, and the best are kept. Then features are selected
+    one after the other: the next one is specific to some blocks and adds most to what the features before it explain
+    of which block a node, and its neighbours, are in. The idea is that of :class:`blockselect.BMGUFS` [1]_; all
+    settings are chosen from the data.
 
     Parameters
     ----------
@@ -73,44 +68,23 @@ class BlockModelSelector(DescentSelector):
         graph better than chance, see :func:`blockselect.discover_features`. (paper: d)
     n_blocks : int or "auto", default="auto"
         Blocks of the graph. "auto": as many as the graph supports, 2 to `max_blocks`. (paper: k)
-    max_blocks : int, default=12
+    max_blocks : int, default=50
         The most blocks that "auto" chooses.
     block_model : str, array of shape (n,) or BlockModel, default="mixed"
-        How blocks are found, or the blocks themselves: a label for each node, or a block model. "mixed" uses the
-        families "spectral", "two_hop", "smoothed", "normalized", "onmtf" (the paper's) and "adjacency" in turn. See
-        :func:`blockselect.find_block_models`. (paper: F, M)
+        How blocks are found, or the blocks themselves: one label per node, or a block model. "mixed" uses several
+        families in turn. See :func:`blockselect.find_block_models`. (paper: F, M)
     n_candidates : int or "auto", default="auto"
-        Block models found from different random starts. "auto": as many as pay, 12 to 48, more where they are cheap;
-        fewer where the budget is less.
-    budget : float or None, default=2e11
-        Work, in multiplications, that finding and refining candidates may take; two cores make some 10⁹ a second. On
-        networks of more than some 5·10⁶ links fewer candidates, rounds of refinement and resampled graphs are made, in
-        proportion: `effort_` says how many. None: all of them on any network.
-    joint : bool, default=True
+        Block models found from different random starts. "auto": 12 to 48, depending on the estimated cost, and fewer
+        on networks of more than about 5·10⁶ links.
+    refine : bool, default=True
         Refine the blocks with the features: move a node to another block when links and features together become more
         likely. Blocks that were given are never refined.
-    profile_ratio : float, default=0.6
-        Weight of how blocks connect against how well they fit, 0 to 1. (paper: β̄)
     binarize : bool or "auto", default="auto"
-        Use only which features a node has, not their values. "auto": where they are counts, more than half of them
-        zero; a few large counts would otherwise dominate every similarity.
-    as_set : bool, default=True
-        Select the features that explain the graph best together. The largest scores often repeat each other; so
-        several rankings are tried, sets with diminishing returns among them, and judged by exactly these features:
-        how much clusters of the nodes explain of the links, and how many nodes' blocks are told from those of a few.
-        False selects the largest scores. (paper: False)
-    n_clusters : int or None, default=None
-        Clusters that will be looked for with the selected features, if that is known: sets are judged by as many.
-        None tries several numbers, 6 to 16.
+        Use only which features a node has, not their values. "auto": if they are counts and more than half of them are
+        zero, because a few large counts would otherwise dominate every similarity.
     n_neighbors : int or None, default=None
-        Neighbours of each node in the graph built from the features where `fit` is given no adjacency. None: 10, with a
-        warning, as an adjacency may have been forgotten.
-    solver : Descent or None, default=None
-        None is ``Descent(step_size=0.08, max_iter=25, tol=0)``: the paper's path in an eighth of its steps, with the
-        exact gradient.
-    device : str, default="cpu"
-        Where the work is done: "cpu" (NumPy), or a torch device such as "cuda", which moves nodes in batches: results
-        are NumPy arrays, and about as close to those of the CPU as those of two seeds.
+        Neighbours of each node in the graph built from the features if `fit` is given no adjacency. None: 10, with a
+        warning, because an adjacency may have been forgotten.
     n_jobs : int or None, default=None
         Processes or threads that find and refine candidates. The result is the same for any number.
     random_state : int, RandomState or None, default=None
@@ -119,47 +93,41 @@ class BlockModelSelector(DescentSelector):
     Attributes
     ----------
     scores_ : array of shape (m,)
-        Score of each feature, larger is better. An empty column scores 0. (paper: r)
+        Score of each feature. It falls with the rank. The score is the share of the block structure that the feature
+        adds to what the features before it explain, times its effect size, and at most the score before it. An empty
+        or constant column scores 0.
     ranking_ : array of shape (m,)
-        Rank of each feature, 1 is the best: the order in which features enter the set, or with ``as_set=False`` that
-        of the scores, among equal ones the lower index first.
+        Rank of each feature, 1 is the best: the order in which features are selected.
     support_ : boolean array of shape (m,)
         Which features are selected. (paper: S)
     n_features_ : int
-        How many are selected: fewer than asked for where too few scores are non-zero.
+        How many are selected.
+    explained_ : array of shape (n_features_,)
+        Share of the block structure (R²) that the first 1, 2, … selected features explain together.
+    explained_more_ : array of shape (m,)
+        Share that each feature adds to the features before it in the ranking; for features that are not selected,
+        what each would add next.
+    explained_alone_ : array of shape (m,)
+        Share that each feature explains by itself.
     p_values_, q_values_ : arrays of shape (m,)
         With ``n_features_to_select="auto"``, else None: see :func:`blockselect.discover_features`.
     block_model_ : BlockModel
-        The best of the voters.
+        The best block model.
     labels_ : array of shape (n,)
-        Its block of each node. (paper: F)
-    voters_ : list of BlockModel
-        Those that voted on the scores, the best first.
+        The block of each node in it. (paper: F)
+    consensus_models_ : list of BlockModel
+        The block models that features are asked to explain, the best first.
     candidates_ : list of BlockModel
-        All that were found, the lowest relative error first.
+        All block models that were found, the lowest relative error first.
+    candidates_table_ : DataFrame
+        One row per candidate: its family, blocks, relative error, penalised log-likelihood gain in nats as found and
+        as refined, and whether it is one of `consensus_models_`.
     effort_ : Effort
-        What the budget left: `n_candidates` of `asked_candidates`, `max_rounds` of `asked_rounds`,
-        `n_resamples(asked)`, `was_cut`, and the `work` that all would have taken.
-    criteria_ : DataFrame
-        A row for each candidate: its family, blocks, relative error, penalised log-likelihood gain in nats as found
-        and as refined, and whether it voted.
-    portfolio_ : DataFrame or None
-        A row for each ranking that was tried: what guides it, how a set is made of it, the nats a link that clusters
-        by its first features explain for each number of clusters, the share of nodes whose block its features tell,
-        the mean share of the best one's in both uses, and whether it was chosen. None where nothing was to choose.
+        Planned and requested search effort: `n_candidates`, `max_rounds`, `n_resamples(asked)`, `was_cut`.
     n_blocks_reason_ : str
-        Why there are as many blocks as there are, such as that `max_blocks` allowed no more. The report and the
-        command say the same.
-    induced_density_ : array of shape (k, k)
-        Mean similarity of each block pair under the scores. (paper: M̂)
-    history_ : LossHistory
-        Both losses by iteration, of `block_model_`.
-    n_iter_ : int
-        Iterations made.
-    gram_form_, gram_reason_ : str
-        How the squared Gram matrix of the features was held, "dense", "sparse" or "low rank", and why.
+        Why there are as many blocks as there are.
     graph_source_ : str
-        "adjacency" where `fit` was given the graph, "features" where it linked nearest neighbours.
+        "adjacency" if `fit` was given the graph, "features" if it linked nearest neighbours.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -178,19 +146,16 @@ class BlockModelSelector(DescentSelector):
     """
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
-        **DescentSelector._parameter_constraints,
+        **BlockGuidedSelector._parameter_constraints,
         "n_features_to_select": [
-            *DescentSelector._parameter_constraints["n_features_to_select"],
+            *BlockGuidedSelector._parameter_constraints["n_features_to_select"],
             StrOptions({"auto"}),
         ],
         "n_blocks": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "max_blocks": [Interval(Integral, 2, None, closed="left")],
         "block_model": [StrOptions(set(FAMILIES)), "array-like", BlockModel],
-        "n_candidates": [StrOptions({"auto"}), *DescentSelector._parameter_constraints["n_candidates"]],
-        "budget": [None, Interval(Real, 0, None, closed="neither")],
-        "joint": ["boolean"],
-        "as_set": ["boolean"],
-        "n_clusters": [None, Interval(Integral, 1, None, closed="left")],
+        "n_candidates": [StrOptions({"auto"}), *BlockGuidedSelector._parameter_constraints["n_candidates"]],
+        "refine": ["boolean"],
         "binarize": [StrOptions({"auto"}), "boolean"],
         "n_neighbors": [None, Interval(Integral, 1, None, closed="left")],
     }
@@ -205,15 +170,9 @@ class BlockModelSelector(DescentSelector):
         max_blocks: int = MAX_BLOCKS,
         block_model: Any = "mixed",
         n_candidates: int | Literal["auto"] = "auto",
-        budget: float | None = BUDGET,
-        joint: bool = True,
-        profile_ratio: float = 0.6,
+        refine: bool = True,
         binarize: bool | Literal["auto"] = "auto",
-        as_set: bool = True,
-        n_clusters: int | None = None,
         n_neighbors: int | None = None,
-        solver: Descent | None = None,
-        device: str = "cpu",
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -222,21 +181,15 @@ class BlockModelSelector(DescentSelector):
         self.max_blocks = max_blocks
         self.block_model = block_model
         self.n_candidates = n_candidates
-        self.budget = budget
-        self.joint = joint
-        self.profile_ratio = profile_ratio
+        self.refine = refine
         self.binarize = binarize
-        self.as_set = as_set
-        self.n_clusters = n_clusters
         self.n_neighbors = n_neighbors
-        self.solver = solver
-        self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, *, adjacency: Any = None, progress: Progress | None = None) -> Self:
-        """Score the features of the nodes by the structure of their graph.
+        """Rank the features of the nodes by how much of the structure of their graph they explain.
 
         Parameters
         ----------
@@ -255,44 +208,43 @@ class BlockModelSelector(DescentSelector):
         """
         report = progress or no_progress
         whole = self._read_network(X, y, adjacency)
-        graph = whole.only(self._scored_nodes(whole))
-        gram = self._gram(graph)
+        nodes = self._scored_nodes(whole)
+        graph = whole.only(nodes)
         rng = generator_from(self.random_state)
-        search = self._search(graph, rng, report)
-        self.candidates_, self.effort_ = search.models, search.effort
-        likelihood = JointLikelihood(graph, device=self.device)
-        screening = screen(
-            likelihood,
-            self.candidates_,
-            joint=self.joint and self._searches(),
-            rng=rng.spawn(1)[0],
-            max_rounds=self.effort_.max_rounds,
-            n_jobs=self.n_jobs,
-            progress=partial(report, "screening"),
-        )
-        self.voters_, self.criteria_, self.block_model_ = screening.voters, screening.table(), screening.voters[0]
-        self.labels_, self.n_blocks_reason_ = self.block_model_.labels, search.why(self.block_model_.n_blocks)
-        found = self._discoveries(graph, search.models, rng, report)
-        statistics = self._statistics(graph, self.voters_)
-        solution = self._solve(gram, statistics, partial(report, "scores"))
-        self._keep_losses(solution)
-        vote, gains = mean_vote(solution.scores[:, 0]), feature_gains(likelihood, graph, self.voters_)
-        scores = weighted(vote, gains)
-        order = self._order(graph, scores, Evidence.of(graph, vote, gains, likelihood, self.voters_), rng)
-        self._select_found(statistics, scores, order, found)
-        self._place_other_nodes(whole)
+        with one_thread():  # sums over several threads would depend on the number of cores
+            search = self._search(graph, rng, report)
+            likelihood = JointLikelihood(graph)
+            screening = screen(
+                likelihood,
+                search.models,
+                refine=self.refine and self._searches(),
+                rng=rng.spawn(1)[0],
+                max_rounds=search.effort.max_rounds,
+                n_jobs=self.n_jobs,
+                progress=partial(report, "screening"),
+            )
+            found = self._discoveries(graph, search.models, rng, report)
+            report("ranking", 0, 1)
+            ranking = self._rank_by(graph, likelihood, screening.voters, self._n_to_rank(graph.n_features, found))
+            report("ranking", 1, 1)
+        self.candidates_ = _of_all_nodes(search.models, nodes)
+        self.consensus_models_ = _of_all_nodes(screening.voters, nodes)
+        self.candidates_table_, self.effort_ = screening.table(), search.effort
+        self.block_model_ = self.consensus_models_[0]
+        self.labels_ = self.block_model_.labels
+        self.n_blocks_reason_ = search.why(screening.voters[0].n_blocks)
+        self.explained_more_, self.explained_alone_ = ranking.added, ranking.alone
+        self._select_found(ranking, found)
+        self.explained_ = np.cumsum(ranking.added[self._selected_in_order()])
         return self._remember(X, adjacency)
-
-    @staticmethod
-    def _default_solver() -> Descent:
-        return Descent(step_size=0.08, max_iter=25, tol=0.0)
 
     def _read_network(self, X: Any, y: Any = None, adjacency: Any = None) -> AttributedGraph:
         if isinstance(self.block_model, str):
             check_family(self.block_model, with_features=True)
         if self.n_features_to_select == "auto":
             check_testable(adjacency, self.block_model)
-        graph = super()._read_network(X, y, adjacency)
+        self._check_combinations()
+        graph = self._check_graph(X, y, adjacency)
         if graph.n_links == graph.n_self_loops:
             raise ValueError(
                 "no link joins two different nodes, so there is nothing to find blocks by; pass a graph with links, "
@@ -302,12 +254,13 @@ class BlockModelSelector(DescentSelector):
             warn_if_made_from_features(graph)
         else:
             self._n_to_select(graph.n_features)
-        binary = are_sparse_counts(graph.features) if self.binarize == "auto" else self.binarize
-        return replace(graph, features=presence(graph.features)) if binary else graph
+        features = _in_form(graph.features)
+        binary = are_sparse_counts(features) if self.binarize == "auto" else self.binarize
+        return replace(graph, features=presence(features) if binary else features)
 
     def _factorization_steps(self) -> int:
         """Fewer where blocks are refined afterwards."""
-        return FACTORIZATION_STEPS if self.joint else MAX_ITER
+        return FACTORIZATION_STEPS if self.refine else MAX_ITER
 
     def _searches(self) -> bool:
         """Whether blocks are searched for, rather than given."""
@@ -317,24 +270,15 @@ class BlockModelSelector(DescentSelector):
         """All but those with neither links nor features; where blocks are given, all."""
         return graph.is_linked | graph.has_features if self._searches() else np.ones(graph.n_nodes, dtype=bool)
 
-    def _place_other_nodes(self, graph: AttributedGraph) -> None:
-        """Put the nodes that were left out into the block with the fewest links, in every block model."""
-        nodes = self._scored_nodes(graph)
-        if nodes.all():
-            return
-        self.candidates_ = [model.with_others(nodes) for model in self.candidates_]
-        self.voters_ = [model.with_others(nodes) for model in self.voters_]
-        self.block_model_, self.labels_ = self.voters_[0], self.voters_[0].labels
-
     def _search(self, graph: AttributedGraph, rng: np.random.Generator, report: Progress) -> _Search:
         if not self._searches():
-            return _Search([self._given_block_model(graph)], Effort(0.0, self.budget, 1), lambda _: AS_GIVEN)
+            return _Search([self._given_block_model(graph)], Effort(0.0, 1), lambda _: AS_GIVEN)
         if self.n_blocks == "auto":
             count = self._count(graph, rng, report)
             numbers, eigenvectors, why = _numbers_to_try(count), count.vectors, count.reason_for
         else:
             numbers, eigenvectors, why = [self.n_blocks], None, partial(reason_for_asked, asked=self.n_blocks)
-        effort = plan_effort(graph, numbers[0], n_candidates=self.n_candidates, budget=self.budget)
+        effort = plan_effort(graph, numbers[0], n_candidates=self.n_candidates)
         report("block models", 0, 1)
         found = [
             find_block_models(
@@ -348,7 +292,6 @@ class BlockModelSelector(DescentSelector):
                 max_iter=self._factorization_steps(),
                 eigenvectors=eigenvectors,
                 progress=partial(report, "block models"),
-                device=self.device,
             )
             for place, number in enumerate(numbers)
         ]
@@ -359,7 +302,7 @@ class BlockModelSelector(DescentSelector):
 
     def _count(self, graph: AttributedGraph, rng: np.random.Generator, report: Progress) -> BlockCount:
         report("number of blocks", 0, 1)
-        count = count_blocks(graph, max_blocks=self.max_blocks, rng=rng.spawn(1)[0], device=self.device)
+        count = count_blocks(graph, max_blocks=self.max_blocks, rng=rng.spawn(1)[0])
         report("number of blocks", 1, 1)
         return count
 
@@ -377,48 +320,34 @@ class BlockModelSelector(DescentSelector):
         report("discoveries", 1, 1)
         return found
 
-    def _statistics(self, graph: AttributedGraph, models: Sequence[BlockModel]) -> BlockStatistics:
-        """The target is how alike blocks link, |F M Fᵀ|: a similarity cannot follow blocks that link to others.
+    @staticmethod
+    def _rank_by(
+        graph: AttributedGraph,
+        likelihood: JointLikelihood,
+        models: Sequence[BlockModel],
+        n_wanted: int,
+        scaled: Features | None = None,
+    ) -> Ranking:
+        """Rank the features by how much of these block models they explain."""
+        gains = feature_gains(likelihood, graph, models, scaled)
+        regression = BlockRegression.of(graph.features, graph.adjacency, [model.labels for model in models])
+        return rank_features(regression, gains, n_wanted)
 
-        It is scaled to the similarities, so that the smoothing is in the same proportion to both.
-        """
-        reflected = [one.reflected() for one in models]
-        statistics = BlockStatistics.of(graph.features, reflected, dtype=self._solver().float_type)
-        mean = statistics.mean_density
-        scale = (statistics.mean_similarity / np.where(mean > 0, mean, 1.0))[:, None, None]
-        return replace(statistics, density=(statistics.density * scale).astype(statistics.density.dtype))
+    def _n_to_rank(self, n_features: int, found: Discoveries | None) -> int:
+        """Features to select one by one: those asked for, or as many as were discovered."""
+        return self._n_to_select(n_features) if found is None else int(found.support.sum())
 
-    def _smoothing(self, mean: float) -> float:
-        """As if the mean were a thousandth."""
-        return super()._smoothing(mean) * (mean or 1.0) / _MEAN_DENSITY
-
-    def _order(
-        self, graph: AttributedGraph, scores: FloatArray, evidence: Evidence, rng: np.random.Generator
-    ) -> IntArray | None:
-        """Features in the order in which they enter the set that the judge prefers; None: by falling score."""
-        self.portfolio_, self._way = None, PLAIN
-        if self.n_features_to_select == "auto" or not self.as_set:
-            return None
-        n_selected = self._n_to_select(graph.n_features)
-        if n_selected >= np.count_nonzero(scores > 0):
-            return None  # all of them
-        draws = rng.spawn(1)[0]
-        judge = Judge.of(graph.features, graph.adjacency, evidence.labels, self.n_clusters, draws)
-        choice = choose_way(evidence, scores, n_selected, judge, draws, n_jobs=self.n_jobs)
-        self.portfolio_, self._way = choice.table, choice.way
-        return choice.order
-
-    def _select_found(
-        self, statistics: BlockStatistics, scores: FloatArray, order: IntArray | None, found: Discoveries | None
-    ) -> None:
-        """Select the first of the order, or the discoveries whatever their scores: a cut would lose the guarantee."""
+    def _select_found(self, ranking: Ranking, found: Discoveries | None) -> None:
+        """Select the first of the ranking, or all discoveries: a cut among these would lose the guarantee."""
         self.p_values_ = None if found is None else found.p_values
         self.q_values_ = None if found is None else found.q_values
+        scores = ranking.scores
         if found is None:
-            self._select_scores(statistics, scores, order)
+            n_empty = int(np.count_nonzero(scores == 0))
+            why = f"the other {n_empty} have the same value for all nodes."
+            self._select(scores, eligible=scores > 0, why_fewer=why, order=ranking.order)
             return
-        self._keep_induced_density(statistics, scores)
-        self._rank(scores)
+        self._rank(scores, ranking.order)
         self.support_, self.n_features_ = found.support, int(found.support.sum())
         if not self.n_features_:
             warn_caller(
@@ -426,6 +355,9 @@ class BlockModelSelector(DescentSelector):
                 "none is selected; see discover_features for another level, or ask for a number of features.",
                 ConvergenceWarning,
             )
+
+    def _table_columns(self) -> dict[str, FloatArray]:
+        return {"explained_more": self.explained_more_, "explained_alone": self.explained_alone_}
 
     def _n_resamples(self, asked: int) -> int:
         return self.effort_.n_resamples(asked)
@@ -437,88 +369,75 @@ class BlockModelSelector(DescentSelector):
         rngs: Sequence[np.random.Generator],
         report: Progress = no_progress,
     ) -> FloatArray:
-        """Scores on other graphs of the same nodes, without a whole fit to each.
+        """Scores on other graphs of the same nodes, without a whole fit to each: 1 / rank.
 
-        On three graphs of four a voter's blocks, in turn, are refined, and score. On the fourth blocks are found anew,
-        the best of a few. A fit finds the same optimum again that often: with new blocks alone, of few starts,
-        features would seem less stable than they are, and with the voters' alone more. Blocks that were given stay;
-        only their densities change.
+        On three graphs of four, one of the consensus models is refined. On the fourth, blocks are found anew. A fit
+        finds the same optimum again about that often: new blocks alone, from few starts, would make features seem less
+        stable than they are, and the models of the fit alone would make them seem more stable. Blocks that were given
+        stay; only their densities change.
         """
         nodes = self._scored_nodes(graph)
         graph = graph.only(nodes)
         adjacencies = [adjacency if nodes.all() else adjacency[nodes][:, nodes] for adjacency in adjacencies]
-        voters = [voter.among(nodes).labels for voter in self.voters_]
+        models = [model.among(nodes) for model in self.consensus_models_]
         unit, counts, scaled = link_unit(graph.adjacency), as_counts(graph.features), scaled_for_links(graph.features)
 
-        def rescore(place: int) -> tuple[BlockModel, Evidence]:
+        def rescore(place: int) -> FloatArray:
             resampled = replace(graph, adjacency=adjacencies[place])
             likelihood = JointLikelihood(resampled, link_unit=unit, counts=counts)
             if self._searches() and place % _SEARCH_EVERY == _SEARCH_EVERY - 1:
                 model = self._found_anew(likelihood, resampled, rngs[place])
             else:
-                model = BlockModel.from_labels(resampled.adjacency, voters[place % len(voters)])
-                if self.joint and self._searches():
+                model = BlockModel.from_labels(resampled.adjacency, models[place % len(models)].labels)
+                if self.refine and self._searches():
                     model = likelihood.improve(model, max_rounds=_ROUNDS_AGAIN, rng=rngs[place]).model
-            gains = feature_gains(likelihood, resampled, [model], scaled)
-            return model, Evidence.of(resampled, gains.weights, gains, likelihood, [model])
+            ranking = self._rank_by(resampled, likelihood, [model], n_looked_at(self.n_features_), scaled)
+            scores = np.zeros(len(ranking.order))
+            scores[ranking.order] = 1 / np.arange(1, len(scores) + 1)
+            return np.where(ranking.scores > 0, scores, 0.0)
 
-        models, evidence = [], []
-        with threadpool_limits(limits=1):  # those within would overlap: a limit is one for the whole process
+        scores = []
+        with one_thread():  # sums over several threads would depend on the number of cores
             parallel = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")
             for done, found in enumerate(parallel(delayed(rescore)(i) for i in range(len(adjacencies))), start=1):
-                models.append(found[0])
-                evidence.append(found[1])
+                scores.append(found)
                 report("resampling", done, len(adjacencies))
-        gram = rough_gram_squared(
-            graph.features,
-            dtype=self._solver().float_type,
-            memory_limit=self._solver().memory_limit,
-            n_jobs=self.n_jobs,
-        )
-        solution = self._solve(gram, self._statistics(graph, models), partial(report, "stability"))
-        votes = [mean_vote(each) for each in solution.scores]
-        return np.array([self._priorities(replace(e, vote=v)) for e, v in zip(evidence, votes, strict=True)])
-
-    def _priorities(self, evidence: Evidence) -> FloatArray:
-        """What decides which features are selected, larger first: the scores, or how early each enters the set."""
-        scores = weighted(evidence.vote, evidence.gains)
-        if self._way == PLAIN:
-            return scores
-        priorities = np.zeros(len(scores))
-        priorities[evidence.order(self._way, scores, n_looked_at(self.n_features_))] = 1 / np.arange(1, len(scores) + 1)
-        return np.where(scores > 0, priorities, 0.0)
+        return np.array(scores)
 
     def _found_anew(self, likelihood: JointLikelihood, graph: AttributedGraph, rng: np.random.Generator) -> BlockModel:
-        """The best of a few new block models of a resampled graph, of the families that voted, in turn."""
+        """The best of a few new block models of a resampled graph, of the families of the consensus models."""
         found = [
             find_block_models(
                 graph,
-                voter.n_blocks,
-                family=voter.family,
+                model.n_blocks,
+                family=model.family,
                 features=graph.features,
                 n_candidates=1,
                 rng=rng,
                 max_iter=self._factorization_steps(),
             )[0]
-            for voter in (self.voters_ * _NEW_STARTS)[:_NEW_STARTS]
+            for model in (self.consensus_models_ * _NEW_STARTS)[:_NEW_STARTS]
         ]
-        return screen(likelihood, found, joint=self.joint, rng=rng).voters[0]
-
-    def _advice_for_more(self) -> str:
-        return "; a feature that is the same for all nodes does so too"
+        return screen(likelihood, found, refine=self.refine, rng=rng).voters[0]
 
     def _without_effect(self) -> dict[str, str]:
         if not self._searches():
-            names = ("n_blocks", "max_blocks", "n_candidates", "budget", "joint")
-            idle = dict.fromkeys(names, "block_model brings the blocks")
-        else:
-            idle = {} if self.n_blocks == "auto" else {"max_blocks": 'it limits n_blocks="auto" alone'}
-        if not self.as_set:
-            idle["n_clusters"] = "as_set=False selects the largest scores"
-        if self.n_features_to_select == "auto":
-            why = 'n_features_to_select="auto" selects all that match the graph better than chance'
-            idle |= dict.fromkeys(("as_set", "n_clusters"), why)
-        return idle
+            names = ("n_blocks", "max_blocks", "n_candidates", "refine")
+            return dict.fromkeys(names, "block_model brings the blocks")
+        return {} if self.n_blocks == "auto" else {"max_blocks": 'it limits n_blocks="auto" alone'}
+
+
+def _in_form(features: Features) -> Features:
+    """CSR or a dense array by the share of non-zero values, so that the form in which they came changes nothing."""
+    n_values = features.count_nonzero() if sparse.issparse(features) else np.count_nonzero(features)
+    if n_values <= _SPARSE_BELOW * features.shape[0] * features.shape[1]:
+        return sparse.csr_array(features)
+    return features.toarray() if sparse.issparse(features) else features
+
+
+def _of_all_nodes(models: Sequence[BlockModel], nodes: BoolArray) -> list[BlockModel]:
+    """Nodes that were left out go to the block with the fewest links."""
+    return list(models) if nodes.all() else [model.with_others(nodes) for model in models]
 
 
 def _numbers_to_try(count: BlockCount) -> list[int]:

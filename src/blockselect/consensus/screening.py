@@ -48,17 +48,16 @@ LEAST_RESAMPLES = 5
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """What is made, and what was asked for."""
+    """Planned and requested search effort."""
 
     work: float  # multiplications that all that was asked for would take at most
-    budget: float | None  # multiplications that may be taken; None: any number
     asked_candidates: int
     asked_rounds: int = MAX_ROUNDS
 
     @property
     def share(self) -> float:
         """Of what was asked for: 1 where nothing is cut."""
-        return 1.0 if self.budget is None or self.work <= self.budget else self.budget / self.work
+        return min(1.0, BUDGET / max(self.work, 1.0))
 
     @property
     def n_candidates(self) -> int:
@@ -82,12 +81,10 @@ class Effort:
         return max(min(asked, least), floor(self.share * asked))
 
 
-def plan_effort(
-    graph: AttributedGraph, n_blocks: int, *, n_candidates: int | Literal["auto"], budget: float | None
-) -> Effort:
+def plan_effort(graph: AttributedGraph, n_blocks: int, *, n_candidates: int | Literal["auto"]) -> Effort:
     """The effort for a search of so many candidates, or of as many as pay, of so many blocks."""
     asked = _as_many_as_pay(graph, n_blocks) if n_candidates == "auto" else n_candidates
-    return Effort(_work(graph, n_blocks, asked), budget, asked)
+    return Effort(_work(graph, n_blocks, asked), asked)
 
 
 def _as_many_as_pay(graph: AttributedGraph, n_blocks: int) -> int:
@@ -124,7 +121,7 @@ class Screening:
                 "relative_error": [model.relative_error for model in self.candidates],
                 "gain_at_start": self.gain_at_start,
                 "gain": self.gain,
-                "voted": np.isin(np.arange(len(self.candidates)), self.places),
+                "in_consensus": np.isin(np.arange(len(self.candidates)), self.places),
             }
         )
 
@@ -133,22 +130,22 @@ def screen(
     likelihood: JointLikelihood,
     candidates: Sequence[BlockModel],
     *,
-    joint: bool,
+    refine: bool,
     rng: np.random.Generator,
     max_rounds: int = MAX_ROUNDS,
     n_jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Screening:
-    """Keep the best quarter of the candidates, at least one; `joint` refines blocks with the features.
+    """Keep the best quarter of the candidates, at least one; `refine` refines blocks with the features.
 
     Those that are kept make at most `max_rounds` further rounds of refinement.
     """
     report = progress or (lambda done, total: None)
     n_kept = ceil(KEPT * len(candidates))
-    total = len(candidates) + n_kept if joint else len(candidates)
+    total = len(candidates) + n_kept if refine else len(candidates)
     report(0, total)
     found = list(candidates)
-    if joint:
+    if refine:
         found, at_start, gain = _refined(
             likelihood, found, rng.spawn(len(found)), n_jobs, lambda done: report(done, total), max_rounds=_FIRST_ROUNDS
         )
@@ -157,7 +154,7 @@ def screen(
         report(total, total)
     places = best_first(_comparable(likelihood, found, gain))[:n_kept]
     voters = [found[i] for i in places]
-    if joint:
+    if refine:
         voters, _, final = _refined(
             likelihood,
             voters,

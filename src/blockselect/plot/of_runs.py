@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from blockselect.arrays import FloatArray
 from blockselect.base import ScoreSelector
-from blockselect.bmgufs.selector import LossHistory
+from blockselect.bmgufs.estimator import LossHistory
 from blockselect.errors import ParameterError
 from blockselect.evaluation.comparison import ComparisonRow
 from blockselect.plot.ink import AMBER, BLUE, GREY, INK, axes_or_new, bare, title

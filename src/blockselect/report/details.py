@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from blockselect.arrays import FloatArray
-from blockselect.bmgufs.selector import DescentSelector
+from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.inspection.markers import Markers, block_markers
 from blockselect.plot.graph_image import drawing, draws_each_node, ordered_links
@@ -21,7 +21,7 @@ _ROWS_BYTES = 8_000_000  # of the table of features in the page; the rest of it 
 
 
 def details(
-    selector: DescentSelector,
+    selector: BlockGuidedSelector,
     graph: AttributedGraph,
     summary: dict[str, Any],
     *,
@@ -113,7 +113,7 @@ def _short(number: float) -> float:
     return float(f"{number:.6g}")
 
 
-def _asked(selector: DescentSelector) -> int | str | None:
+def _asked(selector: BlockGuidedSelector) -> int | str | None:
     """How many features were asked for: a number, "auto", or None where a share or the default half was."""
     wanted = selector.n_features_to_select
     if isinstance(wanted, str):

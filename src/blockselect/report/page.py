@@ -18,7 +18,7 @@ from matplotlib.image import imsave
 
 from blockselect import wording
 from blockselect.arrays import FloatArray
-from blockselect.bmgufs.selector import DescentSelector
+from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.row_chunks import RowChunks
 from blockselect.report import page_parts, sentences
@@ -52,7 +52,7 @@ class Report:
 
 
 def make_report(
-    selector: DescentSelector,
+    selector: BlockGuidedSelector,
     graph: AttributedGraph,
     *,
     stability: FloatArray | None = None,

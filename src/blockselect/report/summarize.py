@@ -10,9 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from blockselect.arrays import FloatArray, IntArray
 from blockselect.base import ScoreSelector
+from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.losses import profiles
-from blockselect.bmgufs.selector import DescentSelector
 from blockselect.consensus.estimator import BlockModelSelector
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph
@@ -25,7 +25,7 @@ from blockselect.wording import feature_labels
 
 
 def summarize(
-    selector: DescentSelector, graph: AttributedGraph, *, stability: FloatArray | None = None
+    selector: BlockGuidedSelector, graph: AttributedGraph, *, stability: FloatArray | None = None
 ) -> dict[str, Any]:
     """Put together what a fitted selector found in a network.
 
@@ -118,7 +118,7 @@ def _scored(selector: ScoreSelector, names: list[str], index: int, measures: dic
 
 def check_reportable(selector: Any, graph: Any) -> None:
     """A fitted selector that finds blocks, and a checked network, in this order."""
-    if not isinstance(selector, DescentSelector):
+    if not isinstance(selector, BlockGuidedSelector):
         raise ParameterError(
             "selector",
             f"is of type {type(selector).__name__}, which finds no blocks; pass a BlockModelSelector or BMGUFS.",
@@ -130,7 +130,7 @@ def check_reportable(selector: Any, graph: Any) -> None:
         )
 
 
-def _check_same_network(selector: DescentSelector, graph: AttributedGraph) -> None:
+def _check_same_network(selector: BlockGuidedSelector, graph: AttributedGraph) -> None:
     fitted = (len(selector.block_model_.labels), len(selector.scores_))
     if fitted != (graph.n_nodes, graph.n_features):
         raise ValueError(
@@ -176,21 +176,20 @@ def _measures(selector: ScoreSelector, stability: FloatArray | None) -> dict[str
     return measures
 
 
-def _criteria(selector: DescentSelector) -> list[dict[str, Any]] | None:
+def _criteria(selector: BlockGuidedSelector) -> list[dict[str, Any]] | None:
     if not isinstance(selector, BlockModelSelector):
         return None
     rows = selector.criteria_.to_dict("records")
     return [{str(name): value for name, value in row.items()} for row in rows]
 
 
-def _effort(selector: DescentSelector) -> dict[str, Any] | None:
+def _effort(selector: BlockGuidedSelector) -> dict[str, Any] | None:
     """What was made of what was asked for; None where there is no budget to keep to."""
     if not isinstance(selector, BlockModelSelector):
         return None
     effort = selector.effort_
     return {
         "work": effort.work,
-        "budget": effort.budget,
         "was_cut": effort.was_cut,
         "candidates": {"asked": effort.asked_candidates, "made": effort.n_candidates},
         "rounds": {"asked": effort.asked_rounds, "made_at_most": effort.max_rounds},
@@ -198,7 +197,7 @@ def _effort(selector: DescentSelector) -> dict[str, Any] | None:
 
 
 def _selected(
-    selector: DescentSelector,
+    selector: BlockGuidedSelector,
     markers: Markers,
     names: list[str],
     chosen: IntArray,
@@ -217,7 +216,7 @@ def _selected(
     ]
 
 
-def _blocks(selector: DescentSelector, statistics: BlockStatistics) -> dict[str, Any]:
+def _blocks(selector: BlockGuidedSelector, statistics: BlockStatistics) -> dict[str, Any]:
     model = selector.block_model_
     reflect = isinstance(selector, BlockModelSelector)
     aim = model.reflected() if reflect else model
@@ -236,7 +235,7 @@ def _blocks(selector: DescentSelector, statistics: BlockStatistics) -> dict[str,
     }
 
 
-def _profile(selector: DescentSelector, statistics: BlockStatistics, density: FloatArray) -> list[list[float]]:
+def _profile(selector: BlockGuidedSelector, statistics: BlockStatistics, density: FloatArray) -> list[list[float]]:
     """Rows of a density as the selector smooths them, scaled to sum to one."""
     mean = float(replace(statistics, density=density[None]).mean_density[0])
     rows, _ = profiles(statistics, density[None, None], selector._smoothing(mean))
@@ -247,7 +246,7 @@ def _block_or_none(block: int) -> int | None:
     return None if block < 0 else int(block)
 
 
-def _links(selector: DescentSelector, graph: AttributedGraph, markers: Markers, chosen: IntArray) -> dict[str, Any]:
+def _links(selector: BlockGuidedSelector, graph: AttributedGraph, markers: Markers, chosen: IntArray) -> dict[str, Any]:
     """How much link weight joins each pair of blocks, each link counted from both ends, and what marks each block."""
     model = selector.block_model_
     F = membership_matrix(model.labels)

@@ -1,0 +1,157 @@
+"""BlockGuidedSelector: what BMGUFS and the default share: blocks, the table of features, and the report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from numbers import Integral
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from blockselect._sklearn import N_JOBS, Interval
+from blockselect.arrays import FloatArray, Sparse
+from blockselect.base import Progress, ScoreSelector, no_progress
+from blockselect.blockmodels.model import BlockModel, check_block_model
+from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.node_labels import labels_by_id
+from blockselect.warned import collected_warnings
+from blockselect.weak_network import WeakNetwork
+from blockselect.wording import feature_labels
+
+if TYPE_CHECKING:
+    from blockselect.report import Report
+
+
+class BlockGuidedSelector(ScoreSelector):
+    """Base of selectors that are guided by block models. A subclass has the parameter `block_model`."""
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+        **ScoreSelector._parameter_constraints,
+        "n_candidates": [Interval(Integral, 1, None, closed="left")],
+        "n_jobs": [None, *N_JOBS],
+        "random_state": ["random_state"],
+    }
+
+    block_model: Any
+
+    def _remember(self, X: Any, adjacency: Any) -> Self:
+        """Recognise the network later, as long as the caller keeps it; nothing is kept alive."""
+        self._fitted_to = WeakNetwork(X, adjacency)
+        return self
+
+    def table(self, X: Any = None) -> pd.DataFrame:
+        """One row per feature, in the order of the columns: its score, and which block it marks.
+
+        Parameters
+        ----------
+        X : features of the nodes, optional
+            As they were passed to `fit`; may be left out while they are in memory.
+
+        Returns
+        -------
+        DataFrame
+            The columns feature, score, rank (1 is the best), selected, marked_block (the block in which the feature
+            is most surely more common than elsewhere; missing if there is none), lift (its mean there over the mean of
+            all nodes) and prevalence (share of nodes that have it). :class:`blockselect.BlockModelSelector` adds
+            explained_more and explained_alone.
+        """
+        from blockselect.inspection.markers import block_markers
+
+        check_is_fitted(self)
+        if X is None:
+            X, _ = self._fitted_to.recall()
+        markers = block_markers(self._features_again(X), self.labels_)
+        named = feature_labels(getattr(self, "feature_names_in_", None), len(self.scores_))
+        blocks = pd.array(markers.marked_block, dtype="Int64")
+        blocks[markers.marked_block < 0] = pd.NA
+        return pd.DataFrame(
+            {
+                "feature": named,
+                "score": self.scores_,
+                "rank": self.ranking_,
+                "selected": self.support_,
+                **self._table_columns(),
+                "marked_block": blocks,
+                "lift": markers.marked_lift,
+                "prevalence": markers.prevalence,
+            }
+        )
+
+    def _table_columns(self) -> dict[str, FloatArray]:
+        """Further columns of the table."""
+        return {}
+
+    def report(self, path: str | Path, X: Any = None, *, adjacency: Any = None, **options: Any) -> Path:
+        """Write a page about the selection: which features, what marks each block, how sure, how it was made.
+
+        Parameters
+        ----------
+        path : str or Path
+            The HTML file. It needs no other file and no network.
+        X, adjacency
+            As they were passed to `fit`; may be left out while they are in memory.
+        **options
+            `stability`, as :func:`blockselect.selection_stability` estimates it, and `title`, a name for the network.
+
+        Returns
+        -------
+        Path
+            Where the page is.
+        """
+        return self.show_report(X, adjacency=adjacency, **options).save(path)
+
+    def show_report(
+        self,
+        X: Any = None,
+        *,
+        adjacency: Any = None,
+        stability: FloatArray | None = None,
+        title: str = "the network",
+    ) -> Report:
+        """The page of :meth:`report` as an object that a notebook shows by itself."""
+        check_is_fitted(self)
+        from blockselect.report import make_report  # above this package: only when asked for
+
+        with collected_warnings() as messages:  # of the network; the page repeats them
+            graph = self._network_again(X, adjacency)
+        return make_report(self, graph, stability=stability, title=title, warnings=messages)
+
+    def _network_again(self, X: Any = None, adjacency: Any = None) -> AttributedGraph:
+        """The network of the fit, from what is passed as it was to `fit`, or from what is still in memory."""
+        if X is None:
+            X, adjacency = self._fitted_to.recall()
+        self._refuse_lost_graph(adjacency)
+        again = copy(self)  # reading sets attributes
+        graph = again._check_graph(X, None, adjacency)
+        self._refuse_others(again)
+        return graph
+
+    def _given_block_model(self, graph: AttributedGraph) -> BlockModel:
+        """The blocks that the user passed, as a block model of this graph."""
+        if isinstance(self.block_model, BlockModel):
+            return check_block_model(self.block_model, graph.n_nodes)
+        return BlockModel.from_labels(graph.adjacency, labels_by_id(self.block_model, graph.node_ids))
+
+    def _scores_on(
+        self,
+        graph: AttributedGraph,
+        adjacencies: Sequence[Sparse],
+        rngs: Sequence[np.random.Generator],
+        report: Progress = no_progress,
+    ) -> FloatArray:
+        """Scores from one fit per graph. A given block model keeps its blocks and takes the densities of each graph."""
+        if not isinstance(self.block_model, BlockModel):
+            return super()._scores_on(graph, adjacencies, rngs, report)
+        by_labels: Self = clone(self).set_params(block_model=self.block_model.labels)
+        return by_labels._scores_on(graph, adjacencies, rngs, report)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags

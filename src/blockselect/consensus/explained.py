@@ -1,0 +1,221 @@
+"""How much of the block structure features explain, alone and together, and their ranking by it.
+
+The target T says in which block a node is, and in which blocks its neighbours are. Let H be the one-hot block
+membership of a block model with column means removed, and P = D⁻¹A the average over neighbours (0 for isolated nodes).
+T has the columns of H + P H of the best block models. U are the features with rows of unit length and centred columns.
+A set S of features explains the share
+
+    R²(S) = 1 − min_W (‖T − U_S W‖² + λ‖W‖²) / ‖T‖²
+
+of the block structure: a ridge regression, whose λ is the median squared length of the columns of U.
+
+Greedy forward selection (orthogonal least squares [1]_) adds one feature after the other. The best next feature is not
+simply the one that raises R² most. Such a feature may be very common and slightly more so in some blocks, which a
+regression can use, but a clustering cannot. So the rise of R² is multiplied by the effect size of the feature,
+√(2E / c): E is the log-likelihood gain of the feature by the blocks, c the number of nodes that have it. This is
+Cohen's w, by which a test statistic becomes independent of the number of observations.
+
+Features that may follow the graph by chance, √(2 (E + gain by links)) ≤ 3, come after all others.
+
+References
+----------
+.. [1] S. Chen, S. A. Billings, W. Luo. Orthogonal least squares methods and their application to non-linear system
+   identification. International Journal of Control, 1989.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from sklearn.preprocessing import normalize
+
+from blockselect.arrays import Features, FloatArray, IntArray, Sparse
+from blockselect.base import best_first
+from blockselect.consensus.weights import FeatureGains
+
+MAX_STEPS = 500  # of greedy selection; the features after that are ranked by what each would add next
+_CLEAR = 3.0  # √(2 × log-likelihood gain) above which a feature follows the graph beyond doubt
+_SMALLEST_GAIN = 0.25  # nats, so that a feature without any gain still has an effect size above zero
+_TIE = 1e-9  # relative difference below which two features are equally good
+_LARGEST_PRODUCT = 10**9  # multiplications per iteration of the regression on all features
+_MAX_ITER, _CONVERGED = 100, 1e-5  # of these iterations, and the relative rise of R² that ends them
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BlockRegression:
+    """The regression of the block structure on the features: all that is needed are sums over the nodes."""
+
+    features: Features  # (n, m) U before its columns are centred; CSR or dense
+    means: FloatArray  # (m,) of its columns
+    squares: FloatArray  # (m,) squared lengths of the centred columns
+    products: FloatArray  # (m, q) UᵀT
+    total: float  # ‖T‖²
+    ridge: float  # λ
+
+    @classmethod
+    def of(cls, features: Features, adjacency: Sparse, labels: Sequence[IntArray]) -> BlockRegression:
+        """From the features (n, m), the graph, and the block of each node in each block model."""
+        U = normalize(features)
+        n = U.shape[0]
+        means = np.asarray(U.mean(axis=0)).ravel()
+        lengths = np.asarray(U.power(2).sum(axis=0) if sparse.issparse(U) else np.square(U).sum(axis=0)).ravel()
+        squares = lengths - n * means**2
+        squares = np.where(squares > _TIE * lengths, squares, 0.0)  # a constant column but for rounding
+        degrees = np.asarray(adjacency.sum(axis=1), dtype=np.float64).ravel()
+        share = np.divide(1.0, degrees, out=np.zeros(n), where=degrees > 0)
+        walk = sparse.diags_array(share) @ adjacency
+        ones = 1.0 + (degrees > 0)  # (I + P) 1
+        products, total = [], 0.0
+        for of_node in labels:
+            member = sparse.csr_array((np.ones(n), (np.arange(n), of_node)))
+            target = sparse.csr_array(member + walk @ member)  # (I + P) F; T is this less (I + P) 1 mean(F)
+            shares = np.bincount(of_node) / n
+            sums = np.asarray(target.sum(axis=0)).ravel() - ones.sum() * shares  # of the columns of T
+            squared = np.asarray(target.power(2).sum(axis=0)).ravel() - 2 * shares * (target.T @ ones)
+            total += float(np.sum(squared + shares**2 * (ones @ ones) - sums**2 / n))
+            by_block = U.T @ target if sparse.issparse(U) else (target.T @ U).T
+            dense = by_block.toarray() if sparse.issparse(by_block) else by_block
+            products.append(dense - np.outer(U.T @ ones, shares) - np.outer(means, sums))
+        positive = squares[squares > 0]
+        ridge = float(np.median(positive)) if len(positive) else 1.0
+        return cls(U, means, squares, np.hstack(products), max(total, np.finfo(float).tiny), ridge)
+
+    @property
+    def alone(self) -> FloatArray:
+        """R² of each feature by itself: (m,)"""
+        return np.where(self.squares > 0, np.square(self.products).sum(axis=1) / self.penalised, 0.0) / self.total
+
+    def of_all(self) -> float | None:
+        """R² of all features together, by conjugate gradients; None where that would take minutes."""
+        U, B = self.features, self.products
+        if (U.nnz if sparse.issparse(U) else U.size) * B.shape[1] > _LARGEST_PRODUCT:
+            return None
+        solution, residual = np.zeros_like(B), B.copy()  # of (UᵀU + λI) W = UᵀT
+        direction, squares, explained = residual, np.sum(B * B, axis=0), 0.0
+        for _ in range(_MAX_ITER):
+            image = U.T @ (U @ direction) + self.ridge * direction
+            image -= U.shape[0] * np.outer(self.means, self.means @ direction)  # columns are centred
+            step = squares / np.maximum(np.sum(direction * image, axis=0), np.finfo(np.float64).tiny)
+            solution += step * direction
+            residual = residual - step * image
+            before, explained = explained, float(np.sum(solution * B))
+            if explained - before <= _CONVERGED * explained:
+                break
+            new = np.sum(residual * residual, axis=0)
+            direction = residual + new / np.maximum(squares, np.finfo(np.float64).tiny) * direction
+            squares = new
+        return explained / self.total
+
+    @property
+    def penalised(self) -> FloatArray:
+        """Diagonal of UᵀU + λI: (m,)"""
+        return self.squares + self.ridge
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranking:
+    """All features in the order in which they are selected, and what each explains."""
+
+    order: IntArray  # (m,) columns, the best first
+    scores: FloatArray  # (m,) by column: what it adds times its effect size, at most the score before it
+    added: FloatArray  # (m,) by column: share it adds to those before it, or would add to those that were selected
+    alone: FloatArray  # (m,) by column: share it explains by itself
+
+
+def rank_features(regression: BlockRegression, gains: FeatureGains, n_wanted: int) -> Ranking:
+    """Rank all features; at least the first `n_wanted` by greedy selection, if as many follow the graph clearly."""
+    is_useful = (regression.squares > 0) & ~gains.is_constant
+    is_clear = is_useful & (gains.weights > _CLEAR)
+    effect = effect_sizes(gains, regression.features)
+    clear = np.flatnonzero(is_clear)
+    greedy = select_together(regression, clear, n_wanted, effect[clear])
+    added = np.where(is_useful, regression.alone, 0.0)
+    added[clear] = greedy.added
+    criterion = added * effect
+    groups = (np.setdiff1d(clear, greedy.chosen), np.flatnonzero(is_useful & ~is_clear), np.flatnonzero(~is_useful))
+    values = (criterion, gains.total, gains.total)
+    ranked = [group[best_first(value[group])] for group, value in zip(groups, values, strict=True)]
+    order = np.concatenate([greedy.chosen, *ranked])
+    scores = np.zeros(len(effect))
+    scores[order] = np.minimum.accumulate(np.where(is_useful, criterion, 0.0)[order])
+    return Ranking(order, scores, added, regression.alone)
+
+
+def effect_sizes(gains: FeatureGains, features: Features) -> FloatArray:
+    """Cohen's w of each feature by the blocks, √(2E / c): (m,)"""
+    if sparse.issparse(features):
+        n_holders = np.bincount(features.indices, minlength=features.shape[1])
+    else:
+        n_holders = np.count_nonzero(features, axis=0)
+    sizes: FloatArray = np.sqrt(2 * np.maximum(gains.by_blocks, _SMALLEST_GAIN) / np.maximum(n_holders, 1))
+    return sizes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Greedy:
+    """The result of greedy selection among some candidate columns."""
+
+    chosen: IntArray  # (s,) columns in the order of their selection
+    added: FloatArray  # (candidates,) share each added when it was chosen, or would add next
+
+
+def select_together(
+    regression: BlockRegression, candidates: IntArray, n_steps: int, effect: FloatArray | None = None
+) -> Greedy:
+    """Orthogonal least squares among the candidate columns, at most `MAX_STEPS` of them.
+
+    Each step takes the column with the largest rise of R² times `effect` (1 if not given). Of columns that are equally
+    good but for rounding, the lowest index is taken. With the chosen columns orthogonalised (rows of `basis` are their
+    products with all candidates), a step costs one column of the Gram matrix and two matrix-vector products.
+    """
+    n_steps = min(n_steps, MAX_STEPS, len(candidates))
+    columns = _Columns(regression, candidates)
+    products = regression.products[candidates]  # (c, q)
+    left = regression.penalised[candidates]  # squared length of what is not yet spanned
+    unexplained = np.square(products).sum(axis=1)  # ‖residual productᵀ‖² of each candidate
+    weight = np.ones(len(candidates)) if effect is None else effect
+    basis, coefficients = np.zeros((n_steps, len(candidates))), np.zeros((n_steps, products.shape[1]))
+    is_free = np.ones(len(candidates), dtype=bool)
+    added, chosen = np.zeros(len(candidates)), []
+    for step in range(n_steps):
+        gains = np.maximum(unexplained, 0.0) / left
+        place = _first_of_largest(np.where(is_free, gains * weight, -1.0))
+        added[place] = gains[place]
+        chosen.append(place)
+        is_free[place] = False
+        length = np.sqrt(left[place])
+        before, weights_before = basis[:step], coefficients[:step]
+        direction = (columns.products_with(place) - before.T @ before[:, place]) / length
+        target = (products[place] - weights_before.T @ before[:, place]) / length
+        along = products @ target - before.T @ (weights_before @ target)  # residual productᵀ target
+        unexplained = unexplained - 2 * direction * along + direction**2 * (target @ target)
+        left = left - np.where(is_free, direction**2, 0.0)
+        basis[step], coefficients[step] = direction, target
+    added[is_free] = np.maximum(unexplained, 0.0)[is_free] / left[is_free]
+    return Greedy(candidates[np.array(chosen, dtype=np.intp)], added / regression.total)
+
+
+class _Columns:
+    """Columns of UᵀU + λI among the candidates, one at a time."""
+
+    def __init__(self, regression: BlockRegression, candidates: IntArray) -> None:
+        self._features = regression.features[:, candidates]
+        self._means, self._ridge = regression.means[candidates], regression.ridge
+        self._by_column = sparse.csc_array(self._features) if sparse.issparse(self._features) else None
+
+    def products_with(self, place: int) -> FloatArray:
+        if self._by_column is None:
+            products = self._features.T @ self._features[:, place]
+        else:
+            part = slice(*self._by_column.indptr[place : place + 2])
+            products = self._features[self._by_column.indices[part]].T @ self._by_column.data[part]
+        products = products - self._features.shape[0] * self._means[place] * self._means
+        products[place] += self._ridge
+        return np.asarray(products)
+
+
+def _first_of_largest(values: FloatArray) -> int:
+    return int(np.argmax(values >= (1 - _TIE) * values.max()))
