@@ -41,6 +41,7 @@ from blockselect.warned import warn_caller
 
 _ROUNDS_AGAIN = 3  # of refinement on a resampled graph: its optimum is near
 _SEARCH_EVERY, _NEW_STARTS = 4, 2  # every fourth resampled graph gets new blocks, the best of two starts
+_MORE_THAN_LINKS_SHOW = 12  # blocks tried besides, if the links show fewer
 _SPARSE_BELOW = 1 / 3  # share of non-zero values up to which features are held as CSR, in whatever form they came
 
 
@@ -441,8 +442,9 @@ def _of_all_nodes(models: Sequence[BlockModel], nodes: BoolArray) -> list[BlockM
 
 
 def _numbers_to_try(count: BlockCount) -> list[int]:
-    """As many blocks as the links show, and besides, where those are fewer, as are allowed.
+    """As many blocks as the links show, and a dozen besides if those are fewer.
 
     Links alone miss blocks near the limit of detection, which links and features together show.
     """
-    return [count.n_blocks] if count.n_blocks == count.limit else [count.n_blocks, count.limit]
+    dozen = min(count.limit, _MORE_THAN_LINKS_SHOW)
+    return [count.n_blocks] if count.n_blocks >= dozen else [count.n_blocks, dozen]

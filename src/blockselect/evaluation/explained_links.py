@@ -15,6 +15,8 @@ from blockselect.evaluation.selected_rows import check_selected, count_zero_rows
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.convert import membership_matrix
 
+_MAX_CLUSTERS = 12  # few enough to be read, and to be found by K-means
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExplainedScores:
@@ -30,14 +32,14 @@ class ExplainedScores:
 
 
 class ExplainedLinks(SelectionProtocol):
-    """As many clusters as the graph has blocks, by K-means."""
+    """As many clusters as the graph has blocks, at most twelve, by K-means."""
 
     titles = {"explained_links": "links explained"}  # noqa: RUF012
     needs_classes = False
 
     def __init__(self, graph: AttributedGraph, *, n_runs: int, seed: int, n_jobs: int | None = None) -> None:
         self.seen, self.n_runs, self.n_jobs = graph, n_runs, n_jobs
-        self.n_clusters = choose_n_blocks(graph.adjacency, rng=np.random.default_rng(seed))
+        self.n_clusters = choose_n_blocks(graph.adjacency, max_blocks=_MAX_CLUSTERS, rng=np.random.default_rng(seed))
 
     def evaluate(self, columns: IntArray) -> ExplainedScores:
         features, adjacency = self.seen.features, self.seen.adjacency
@@ -49,7 +51,7 @@ class ExplainedLinks(SelectionProtocol):
     def describe(self) -> str:
         return (
             "No classes are used. Rows of the selected features are scaled to unit length and clustered by K-means "
-            f"into {self.n_clusters} clusters, as many as the graph has blocks, {self.n_runs} runs with 10 starts "
+            f"into {self.n_clusters} clusters, as many as the graph has blocks (at most 12), {self.n_runs} runs with 10 starts "
             "each. Links explained is the gain of these clusters in log-likelihood, in nats for each link, over a "
             "graph in which nodes link by their degrees alone; sd over the runs. A method that reads the graph selects "
             "by the same links that judge it."

@@ -30,6 +30,7 @@ from blockselect.scalars import check_share, check_whole
 DEFAULT_LEVEL = 0.1
 MIN_ROUNDS = 3  # a null round is compared with the spread of the others, and a spread takes two
 _DEFAULT_ROUNDS = 50
+_MAX_BLOCKS = 12  # many small blocks would each hold too few nodes for a test
 _N_GROUPS = 3  # of nodes by degree
 _DECIMALS = 6  # of the root of a degree relative to the largest: what differs by less is equal
 _ROUNDING = 1e-6  # values of a feature that differ by less than this share of the largest are equal
@@ -113,7 +114,7 @@ def discover_features(
             graph = replace(graph, features=presence(graph.features))
         rng = generator_from(random_state)
         adjacency = cap_weights(graph.adjacency)
-        k = choose_n_blocks(adjacency, rng=rng.spawn(1)[0]) if n_blocks is None else n_blocks
+        k = choose_n_blocks(adjacency, max_blocks=_MAX_BLOCKS, rng=rng.spawn(1)[0]) if n_blocks is None else n_blocks
         models = find_block_models(adjacency, k, family="mixed", n_candidates=n_candidates, rng=rng)
         return match_blocks(graph, models, level=level, n_rounds=n_permutations, rng=rng.spawn(1)[0])
 
