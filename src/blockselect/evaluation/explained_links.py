@@ -51,9 +51,10 @@ class ExplainedLinks(SelectionProtocol):
     def describe(self) -> str:
         return (
             "No classes are used. Rows of the selected features are scaled to unit length and clustered by K-means "
-            f"into {self.n_clusters} clusters, as many as the graph has blocks (at most 12), {self.n_runs} runs with 10 starts "
-            "each. Links explained is the gain of these clusters in log-likelihood, in nats for each link, over a "
-            "graph in which nodes link by their degrees alone; sd over the runs. A method that reads the graph selects "
+            f"into {self.n_clusters} clusters, as many as the graph has blocks (at most 12), {self.n_runs} runs with "
+            "10 starts each. Links explained is the gain of these clusters in log-likelihood, in nats for each link, "
+            "over a graph in which nodes link by their degrees alone; sd over the runs. A method that reads the graph "
+            "selects "
             "by the same links that judge it."
         )
 
