@@ -7,7 +7,6 @@ neither how the features are stored, nor their float type, nor how many nodes ar
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import gen_batches
@@ -19,6 +18,7 @@ _EPS = float(np.finfo(np.float64).eps)
 TIED = 1e-9  # by how much of itself a distance may be larger than another and is still the same
 _ROUNDING = 16 * _EPS  # the same, as a share of a node's distance from the origin: what rounding leaves of a zero
 _PAIRS = 2**22  # of nodes looked at together
+_VALUES = 2**22  # of features whose differences are held at a time
 _GROWTH = 4  # of the number of candidates, where the last of them may be as near as the last neighbour
 
 
@@ -52,7 +52,7 @@ def nearest_others(rows: Sparse, n_neighbors: int) -> Sparse:
         for some in gen_batches(len(waiting), max(1, _PAIRS // n_asked)):
             nodes = waiting[some]
             found, others = search.kneighbors(searched[nodes], n_asked)
-            exact = _distances(nodes, others, rows.indptr, rows.indices, rows.data)
+            exact = _distances(rows, nodes, others)
             last = np.partition(exact, k - 1, axis=1)[:, k - 1]
             margin = TIED * last + _ROUNDING * np.sqrt(squared_lengths[nodes])
             beyond = (1 + error) * (last + margin) ** 2 + error * squared_lengths[nodes]
@@ -80,28 +80,12 @@ def _first(
     return near, np.take_along_axis(exact, taken, axis=1)
 
 
-@njit(cache=True, nogil=True)
-def _distances(
-    nodes: IntArray, others: IntArray, starts: IntArray, features: IntArray, values: FloatArray
-) -> FloatArray:
-    """Of each node to the others in its row, feature by feature in their order; infinite to itself."""
-    distances = np.empty(others.shape)
-    for row in range(len(nodes)):
-        node = nodes[row]
-        for column in range(others.shape[1]):
-            other = others[row, column]
-            a, b, total = starts[node], starts[other], 0.0
-            while a < starts[node + 1] or b < starts[other + 1]:
-                if b == starts[other + 1] or (a < starts[node + 1] and features[a] < features[b]):
-                    difference = values[a]
-                    a += 1
-                elif a == starts[node + 1] or features[b] < features[a]:
-                    difference = values[b]
-                    b += 1
-                else:
-                    difference = values[a] - values[b]
-                    a += 1
-                    b += 1
-                total += difference * difference
-            distances[row, column] = np.inf if other == node else np.sqrt(total)
-    return distances
+def _distances(rows: Sparse, nodes: IntArray, others: IntArray) -> FloatArray:
+    """Distance of each node to the others in its row, summed over the features in their order; infinite to itself."""
+    first, second = np.repeat(nodes, others.shape[1]), others.ravel()
+    squares = np.empty(len(first))
+    for pairs in gen_batches(len(first), max(1, _VALUES * rows.shape[0] // (2 * max(rows.nnz, 1)))):
+        difference = rows[first[pairs]] - rows[second[pairs]]
+        difference.data **= 2
+        squares[pairs] = difference.sum(axis=1)
+    return np.where(first == second, np.inf, np.sqrt(squares)).reshape(others.shape)
