@@ -5,8 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from blockselect.consensus.feature_likelihood import as_counts, dispersions, feature_gains, gains_by_block
-from blockselect.consensus.moves import sums_by_block
+from blockselect.consensus.feature_likelihood import as_counts, dispersions, feature_gains, gains_by_block, sums_by_block
 from references import joint as reference
 from references.joint import small_network
 
@@ -23,7 +22,7 @@ def test_the_gain_of_a_feature_is_its_quasi_likelihood_ratio(seed, kind):
 def test_blocks_add_what_the_feature_has_there_beyond_its_share(seed):
     _, X, labels = small_network(seed)
     counts = as_counts(X)
-    sums, totals = sums_by_block(counts, labels, X.shape[1], labels.max() + 1), np.bincount(labels, counts.totals)
+    sums, totals = sums_by_block(counts, labels, labels.max() + 1), np.bincount(labels, counts.totals)
     found = gains_by_block(sums, totals)
     for feature, row in enumerate(sums):
         for block, held in enumerate(row):
@@ -34,7 +33,7 @@ def test_blocks_add_what_the_feature_has_there_beyond_its_share(seed):
 
 def gains_of(X, labels):
     counts = as_counts(X)
-    sums = sums_by_block(counts, labels, X.shape[1], labels.max() + 1)
+    sums = sums_by_block(counts, labels, labels.max() + 1)
     return feature_gains(sums, np.bincount(labels, counts.totals))
 
 

@@ -15,11 +15,10 @@ import numpy as np
 from scipy import sparse
 from scipy.special import xlogy
 
-from blockselect.arrays import Array, Features, FloatArray, Sparse
-from blockselect.consensus.link_likelihood import xlogx
-from blockselect.consensus.moves import Counts
+from blockselect.arrays import Features, FloatArray, IntArray, Sparse
+from blockselect.consensus.link_likelihood import weights_by_block, xlogx
+from blockselect.consensus.moves import Counts, Links, Tables
 from blockselect.graphs.binarize import in_units
-from blockselect.tensors import namespace
 
 _ROUNDING = 64 * np.finfo(np.float64).eps  # of the terms: a gain below that is none
 _TINY = float(np.finfo(np.float64).tiny)
@@ -69,25 +68,41 @@ def dispersions(counts: Sparse, totals: FloatArray) -> FloatArray:
     return varies
 
 
-def feature_gains(sums: Array, block_totals: Array) -> Array:
-    """Log-likelihood of a rate for each block above that of a single rate, in nats, at least 0: (…, m).
+def sums_by_block(counts: Counts, labels: IntArray, n_blocks: int) -> FloatArray:
+    """Sum of each feature in each block: (m, k)."""
+    cells = counts.indices * np.int64(n_blocks) + np.repeat(labels, np.diff(counts.indptr))
+    m = len(counts.typical)
+    return np.bincount(cells, counts.values, minlength=m * n_blocks).astype(np.float64).reshape(m, n_blocks)
+
+
+def block_tables(links: Links, counts: Counts, labels: IntArray) -> Tables:
+    """What links and features sum up to in the blocks of these labels (n,)."""
+    k = int(labels.max()) + 1
+    totals: FloatArray = np.bincount(labels, counts.totals, minlength=k).astype(np.float64)
+    sums, typical = sums_by_block(counts, labels, k), counts.typical[:, None]
+    entropies = xlogx(sums)
+    join, leave = xlogx(sums + typical) - entropies, xlogx(sums - typical) - entropies
+    return Tables(weights_by_block(links, labels, k), sums, entropies, join, leave, totals)
+
+
+def feature_gains(sums: FloatArray, block_totals: FloatArray, entropies: FloatArray | None = None) -> FloatArray:
+    """Log-likelihood of a rate for each block above that of a single rate, in nats, at least 0: (m,).
 
     Parameters
     ----------
-    sums : array of shape (…, m, k)
+    sums : array of shape (m, k)
         Of each feature in each block.
-    block_totals : array of shape (…, k)
+    block_totals : array of shape (k,)
         Of all features in each block.
+    entropies : array of shape (m, k), optional
+        s log s of the sums, where they are known.
     """
-    xp = namespace(sums)
-    column_sums = sums.sum(axis=-1)  # (…, m)
-    log_totals, log_total = (
-        xp.log(xp.where(totals > _TINY, totals, _TINY)) for totals in (block_totals, block_totals.sum(axis=-1))
-    )
-    by_block = (xlogx(sums) - sums * log_totals[..., None, :]).sum(axis=-1)
-    single = xlogx(column_sums) - column_sums * log_total[..., None]
+    entropies = xlogx(sums) if entropies is None else entropies
+    column_sums = sums.sum(axis=1)  # (m,)
+    by_block = entropies.sum(axis=1) - (sums * np.log(np.maximum(block_totals, _TINY))).sum(axis=1)
+    single = xlogx(column_sums) - column_sums * np.log(max(block_totals.sum(), _TINY))
     gains = by_block - single
-    return xp.where(gains > _ROUNDING * xp.abs(single), gains, 0.0)
+    return np.where(gains > _ROUNDING * np.abs(single), gains, 0.0)
 
 
 def gains_by_block(sums: FloatArray, block_totals: FloatArray) -> FloatArray:

@@ -26,17 +26,15 @@ from numpy.typing import ArrayLike
 
 from blockselect.arrays import BoolArray, FloatArray, IntArray
 from blockselect.blockmodels.model import BlockModel, check_block_model
-from blockselect.consensus.batched_moves import DeviceNetwork, improve_together
-from blockselect.consensus.feature_likelihood import as_counts, feature_gains, gains_by_block
+from blockselect.consensus.feature_likelihood import as_counts, block_tables, feature_gains, gains_by_block
 from blockselect.consensus.link_likelihood import as_links, link_gain, xlogx
 from blockselect.consensus.link_likelihood import link_unit as default_link_unit
-from blockselect.consensus.moves import Counts, rates_of, sums_by_block, sweep, weights_by_block
+from blockselect.consensus.moves import Counts, Tables, sweep
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.node_labels import encode_labels
 
 DEFAULT_TOL = 0.01  # nats a node
 MAX_ROUNDS = 50
-N_PARTS = 8  # of the nodes, which move one after another on a device
 _ROUNDING = 1e-13  # of the sums of x log x: smaller gains are rounding
 
 
@@ -54,9 +52,7 @@ class JointResult:
 class _State:
     """What blocks sum up to."""
 
-    weights: FloatArray  # (k, k) of the links
-    sums: FloatArray  # (m, k) of the features
-    totals: FloatArray  # (k,) of all features together
+    tables: Tables  # which a sweep changes
     gains: FloatArray  # (m,) log-likelihood gain of each feature
     objective: float  # J
 
@@ -79,8 +75,6 @@ class JointLikelihood:
         the graph it was drawn from.
     counts : Counts, optional
         The features as `as_counts` gives them, where another likelihood of the same features has them already.
-    device : str
-        Where `improve_all` moves nodes: "cpu", or a torch device such as "cuda".
 
     Examples
     --------
@@ -94,7 +88,7 @@ class JointLikelihood:
     True
     """
 
-    __slots__ = ("_counts", "_graph", "_links", "_network", "device", "feature_weight", "link_unit", "rate_penalty")
+    __slots__ = ("_counts", "_graph", "_links", "feature_weight", "link_unit", "rate_penalty")
 
     def __init__(
         self,
@@ -104,7 +98,6 @@ class JointLikelihood:
         rate_penalty: float = 1.0,
         link_unit: float | None = None,
         counts: Counts | None = None,
-        device: str = "cpu",
     ) -> None:
         _check_numbers(feature_weight=feature_weight, rate_penalty=rate_penalty)
         self.feature_weight, self.rate_penalty = float(feature_weight), float(rate_penalty)
@@ -112,8 +105,6 @@ class JointLikelihood:
         self.link_unit = default_link_unit(graph.adjacency) if link_unit is None else link_unit
         self._links = as_links(graph.adjacency, self.link_unit)
         self._counts = as_counts(graph.features) if counts is None else counts
-        self.device = device
-        self._network: DeviceNetwork | None = None  # made when it is needed
 
     def penalty(self, n_blocks: int) -> float:
         """Penalty, in nats, of a feature with a separate rate in each of k blocks: λ (k − 1)."""
@@ -121,18 +112,18 @@ class JointLikelihood:
 
     def feature_gains(self, labels: ArrayLike) -> FloatArray:
         """Log-likelihood gain of each feature by the blocks, before the penalty: (m,), at least 0."""
-        return self._state(self._checked(labels)).gains
+        return self._state(self._tables(self._checked(labels))).gains
 
     def shares_of_blocks(self, labels: ArrayLike) -> FloatArray:
         """How the gain of each feature is split over the blocks it marks, (m, k): rows add up to 1, or to 0."""
-        state = self._state(self._checked(labels))
-        gains = gains_by_block(state.sums, state.totals)
+        tables = self._tables(self._checked(labels))
+        gains = gains_by_block(tables.sums, tables.totals)
         shares: FloatArray = gains / np.maximum(gains.sum(axis=1, keepdims=True), np.finfo(np.float64).tiny)
         return shares
 
     def gain(self, labels: ArrayLike) -> float:
         """−J: penalised log-likelihood gain of the links and of the features above their penalty. Larger is better."""
-        return -self._state(self._checked(labels)).objective
+        return -self._state(self._tables(self._checked(labels))).objective
 
     def comparable_gain(self, labels: ArrayLike) -> float:
         """A gain that compares different numbers of blocks, as a description length does. Larger is better.
@@ -141,19 +132,21 @@ class JointLikelihood:
         logarithm of the weight of all links for each density, and half a logarithm of n, where J has its penalty, for
         each rate of a feature (BIC).
         """
-        state = self._state(self._checked(labels))
-        n, k = self._graph.n_nodes, len(state.weights)
+        state = self._state(self._tables(self._checked(labels)))
+        weights = state.tables.weights
+        n, k = self._graph.n_nodes, len(weights)
         features = float(np.maximum(state.gains - 0.5 * np.log(n) * (k - 1), 0.0).sum())
-        densities = k * (k + 1) / 4 * np.log(max(float(state.weights.sum()) / 2, 1.0))
-        return float(link_gain(state.weights) + features - densities - n * np.log(k))
+        densities = k * (k + 1) / 4 * np.log(max(float(weights.sum()) / 2, 1.0))
+        return float(link_gain(weights) + features - densities - n * np.log(k))
 
     def improve(
         self, model: BlockModel, *, max_rounds: int = MAX_ROUNDS, tol: float = DEFAULT_TOL, rng: np.random.Generator
     ) -> JointResult:
         """Refine a block model with the features, and the choice of features with the blocks.
 
-        A round visits the nodes in random order, moves each to the block that lowers J most if any does, and then
-        uses the features whose gain exceeds the penalty, which is the best choice for these blocks. So J never rises.
+        A round visits nodes in random order, moves each to the block that lowers J most if any does, and then uses the
+        features whose gain exceeds the penalty, which is the best choice for these blocks. So J never rises. The first
+        round and the last visit all nodes, the others those that may have a reason to move (see `moves`).
 
         Parameters
         ----------
@@ -162,8 +155,8 @@ class JointLikelihood:
         max_rounds : int
             At most so many rounds.
         tol : float
-            Stop after a round that lowers J by no more than this many nats for each node. The last rounds move a few
-            nodes at a time for long; with 0 they go on until no node can move.
+            Stop after a round over all nodes that lowers J by no more than this many nats per node. The last rounds
+            move a few nodes at a time for long; with 0 they go on until no node can move.
         rng : numpy.random.Generator
             Draws the order of visits.
 
@@ -174,19 +167,21 @@ class JointLikelihood:
         _check_numbers(tol=tol)
         _check_rounds(max_rounds)
         n_nodes = self._graph.n_nodes
-        labels = check_block_model(model, n_nodes).labels.astype(np.intp)
-        state, exact = self._state(labels), False
+        labels = check_block_model(model, n_nodes).labels.astype(np.int64)
+        state = self._state(self._tables(labels))
         objective, n_moves = [state.objective], []
+        slack, all_due = np.zeros(n_nodes), True
         for _ in range(max_rounds):
-            n_moves.append(self._move_nodes(labels, state, rng.permutation(n_nodes), exact=exact))
-            state = self._state(labels)
+            n_moves.append(self._move_nodes(labels, state, rng.permutation(n_nodes), slack))
+            state = self._state(state.tables)
             objective.append(state.objective)
             if n_moves[-1] == 0 or objective[-2] - objective[-1] <= tol * n_nodes:
-                if exact or self._counts.equal:
+                if all_due:
                     break
-                exact = True  # the tables are used up; the last rounds are exact
+                slack[:] = 0.0
+            all_due = not slack.any()
         return JointResult(
-            model=self._as_model(labels, state.weights, model.family),
+            model=BlockModel.of_checked(self._graph.adjacency, labels, family=model.family),
             in_use=state.gains > self.penalty(model.n_blocks),
             objective=np.array(objective),
             n_moves=np.array(n_moves, dtype=np.intp),
@@ -201,69 +196,29 @@ class JointLikelihood:
         rngs: Sequence[np.random.Generator],
         n_jobs: int | None = None,
     ) -> Iterator[JointResult]:
-        """`improve` each of several block models, in threads, or all together on the device.
-
-        On a device, nodes move in batches (see `batched_moves`), from the same starts to optima as good, though not
-        always the same. Where values differ, so that batches follow approximate gains, exact rounds come at the end.
-        """
-        if self.device != "cpu":
-            found = self._improve_together(models, max_rounds, tol, rngs[0])
-            if self._counts.equal:
-                yield from found
-                return
-            models = [result.model for result in found]
+        """`improve` each of several block models, in threads."""
         # Threads: compiled moves release the interpreter, and nothing is copied.
         yield from Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
             delayed(self.improve)(model, rng=rng, max_rounds=max_rounds, tol=tol)
             for model, rng in zip(models, rngs, strict=True)
         )
 
-    def _improve_together(
-        self, models: Sequence[BlockModel], max_rounds: int, tol: float, rng: np.random.Generator
-    ) -> list[JointResult]:
-        if self._network is None:
-            parts = np.array_split(rng.permutation(self._graph.n_nodes), min(N_PARTS, self._graph.n_nodes))
-            self._network = DeviceNetwork.of(self._links, self._counts, parts, self.device)
-        rounds = improve_together(
-            self._network,
-            np.array([check_block_model(model, self._graph.n_nodes).labels for model in models]),
-            np.array([self.penalty(model.n_blocks) for model in models]),
-            feature_weight=self.feature_weight,
-            max_rounds=max_rounds,
-            tol=tol,
-        )
-        return [
-            JointResult(
-                self._as_model(rounds.labels[i], rounds.weights[i, : model.n_blocks, : model.n_blocks], model.family),
-                rounds.in_use[i],
-                rounds.objective[:, i],
-                rounds.n_moves[:, i],
-            )
-            for i, model in enumerate(models)
-        ]
+    def _tables(self, labels: IntArray) -> Tables:
+        return block_tables(self._links, self._counts, labels)
 
-    def _as_model(self, labels: IntArray, weights: FloatArray, family: str) -> BlockModel:
-        weight = (weights + weights.T) / 2 * self.link_unit
-        return BlockModel.of_checked(self._graph.adjacency, labels, weight=weight, family=family)
+    def _state(self, tables: Tables) -> _State:
+        """The gains of the features by these blocks, and J with the best choice of features for them."""
+        gains = feature_gains(tables.sums, tables.totals, tables.entropies)
+        above = float(np.maximum(gains - self.penalty(len(tables.weights)), 0.0).sum())
+        return _State(tables, gains, -float(link_gain(tables.weights)) - self.feature_weight * above)
 
-    def _state(self, labels: IntArray) -> _State:
-        """What the blocks of these labels (n,) sum up to, and J with the best choice of features for them."""
-        k = int(labels.max()) + 1
-        weights = weights_by_block(self._links, labels, k)
-        sums = sums_by_block(self._counts, labels, self._graph.n_features, k)
-        totals: FloatArray = np.bincount(labels, self._counts.totals, minlength=k).astype(np.float64)
-        gains = feature_gains(sums, totals)
-        above = float(np.maximum(gains - self.penalty(k), 0.0).sum())
-        return _State(weights, sums, totals, gains, -float(link_gain(weights)) - self.feature_weight * above)
-
-    def _move_nodes(self, labels: IntArray, state: _State, order: IntArray, *, exact: bool) -> int:
-        """One sweep with the choice of features held; changes `labels` and uses `state` up."""
-        in_use = state.gains > self.penalty(len(state.weights))
-        rates = rates_of(self._counts, labels, state.sums, in_use)
+    def _move_nodes(self, labels: IntArray, state: _State, order: IntArray, slack: FloatArray) -> int:
+        """One sweep with the choice of features held; changes `labels`, `slack` and the tables of the state."""
+        in_use = state.gains > self.penalty(len(state.tables.weights))
         weight = self.feature_weight if in_use.any() else 0.0
-        largest = float(xlogx(state.weights.sum()) + weight * xlogx(rates.of_block.sum()))
-        least = _ROUNDING * max(largest, 1.0)
-        return int(sweep(labels, order, self._links, state.weights, self._counts, rates, weight, least, exact))
+        of_features = float(state.tables.sums.sum(axis=1) @ in_use)
+        least = _ROUNDING * max(float(xlogx(state.tables.weights.sum()) + weight * xlogx(np.float64(of_features))), 1.0)
+        return int(sweep(labels, order, slack, self._links, self._counts, state.tables, in_use, weight, least))
 
     def _checked(self, labels: ArrayLike) -> IntArray:
         if isinstance(labels, np.ndarray) and labels.dtype == np.intp and labels.ndim == 1:  # of a block model

@@ -8,10 +8,12 @@ w all degrees. The degrees are given, so blocks need not separate hubs from leav
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import sparse
 
-from blockselect.arrays import Array, FloatArray, Sparse
+from blockselect.arrays import FloatArray, IntArray, Sparse
 from blockselect.consensus.moves import Links
 
 _TINY = float(np.finfo(np.float64).tiny)
@@ -31,11 +33,17 @@ def as_links(adjacency: Sparse, unit: float) -> Links:
     )
 
 
-def link_gain(weights: Array) -> Array:
-    """Log-likelihood of blocks with these link weights (…, k, k) above that of one block, in nats; at least 0: (…)."""
-    degrees = weights.sum(axis=-1)
-    within = 0.5 * xlogx(weights).sum(axis=(-2, -1)) - xlogx(degrees).sum(axis=-1)
-    return within + 0.5 * xlogx(degrees.sum(axis=-1))
+def weights_by_block(links: Links, labels: IntArray, n_blocks: int) -> FloatArray:
+    """Link weight of each pair of blocks, Fᵀ A F: (k, k)."""
+    cells = np.repeat(labels * n_blocks, np.diff(links.indptr)) + labels[links.indices]
+    weights = np.bincount(cells, links.weights, minlength=n_blocks * n_blocks).astype(np.float64)
+    return weights.reshape(n_blocks, n_blocks)
+
+
+def link_gain(weights: FloatArray) -> float:
+    """Log-likelihood of blocks with these link weights (k, k) above that of one block, in nats; at least 0."""
+    degrees = weights.sum(axis=1)
+    return float(0.5 * xlogx(weights).sum() - xlogx(degrees).sum() + 0.5 * xlogx(degrees.sum()))
 
 
 def link_information(weights: FloatArray) -> float:
@@ -49,16 +57,13 @@ def link_information(weights: FloatArray) -> float:
     >>> round(link_information(np.diag([3.0, 3.0])), 3)
     0.693
     """
-    return 2 * float(link_gain(weights / weights.sum()))
+    return 2 * link_gain(weights / weights.sum())
 
 
-def xlogx(x: Array) -> Array:
+def xlogx(x: Any) -> Any:
     """x log x, 0 (but for 1e-305) at 0 and where a difference of equals came out below 0."""
-    if isinstance(x, (np.ndarray, np.generic)):
-        positive = np.maximum(x, _TINY)
-        return positive * np.log(positive)
-    positive = x.clamp(min=0)
-    return positive.xlogy(positive)  # fewer launches on a device
+    positive = np.maximum(x, _TINY)
+    return positive * np.log(positive)
 
 
 def link_unit(adjacency: Sparse) -> float:
