@@ -28,11 +28,11 @@ def on_cuda(array: Array) -> bool:
 
 
 @contextmanager
-def replayed(iteration: Callable[[], None], like: Array, *, warm: bool = False) -> Iterator[Callable[[], None]]:
+def replayed(iteration: Callable[[], None], like: Array) -> Iterator[Callable[[], None]]:
     """The iteration, to be called again and again; on the CUDA device of `like` its launches are captured and replayed.
 
     It must work in place, on tensors made before, and must not wait for the device. Products of float32 are in full
-    precision unless it says otherwise. `warm`: the like of it has run before, so that the first call is captured.
+    precision unless it says otherwise.
     """
     if not on_cuda(like):
         yield iteration
@@ -43,7 +43,7 @@ def replayed(iteration: Callable[[], None], like: Array, *, warm: bool = False) 
         outside, inside = torch.cuda.current_stream(), _stream(like.device)
         inside.wait_stream(outside)
         with torch.cuda.stream(inside), float32_products(like, tfloat32=False):
-            yield Replay(iteration, 0 if warm else _WARM_UP)
+            yield Replay(iteration)
         outside.wait_stream(inside)
 
 

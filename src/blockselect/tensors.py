@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 import array_api_compat.numpy
 import numpy as np
@@ -12,8 +11,6 @@ from scipy import sparse
 
 from blockselect.arrays import Array, FloatArray
 from blockselect.errors import ParameterError
-
-Operator: TypeAlias = Callable[[Array], Array]  # symmetric: columns (n, q) → (n, q)
 
 
 def namespace(array: Array) -> Any:
@@ -46,35 +43,6 @@ def check_device(device: str) -> None:
         raise ParameterError(
             "device", f"is {device!r} but torch sees no CUDA device; choose 'cpu', or install a CUDA build of torch."
         )
-
-
-def chain(*factors: Any) -> Operator:
-    """The product of these matrices as an operator, never formed: the last is applied first."""
-
-    def apply(columns: Array) -> Array:
-        for factor in reversed(factors):
-            columns = factor @ columns
-        return columns
-
-    return apply
-
-
-def inner_products(left: Array, right: Array) -> Array:
-    """Fᵀ G of each of c models whose columns stand side by side: (n, c, k) and (n, c, q) give (c, k, q).
-
-    On a device it is one product of all columns, of which most is thrown away: many small ones, each a long sum, take
-    ten times as long.
-    """
-    if isinstance(left, np.ndarray):
-        return left.swapaxes(0, 1).mT @ right.swapaxes(0, 1)
-    (n, c, k), q = left.shape, right.shape[2]
-    products = left.reshape(n, c * k).mT @ right.reshape(n, c * q)
-    return products.view(c, k, c, q).diagonal(dim1=0, dim2=2).permute(2, 0, 1)
-
-
-def to_device(array: Any, device: str) -> Array:
-    """As it is on the CPU, else as a torch tensor on the device."""
-    return array if device == "cpu" else to_torch(array, device)
 
 
 def to_torch(array: Any, device: str) -> Array:

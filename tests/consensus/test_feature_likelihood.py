@@ -5,7 +5,13 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from blockselect.consensus.feature_likelihood import as_counts, dispersions, feature_gains, gains_by_block, sums_by_block
+from blockselect.consensus.feature_likelihood import (
+    as_counts,
+    dispersions,
+    feature_gains,
+    gains_by_block,
+    sums_by_block,
+)
 from references import joint as reference
 from references.joint import small_network
 

@@ -5,7 +5,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from blockselect.consensus import link_excess
 from blockselect.consensus.link_excess import link_gains_of_scaled, scaled_for_links
 from blockselect.consensus.link_likelihood import link_unit
 from blockselect.graphs import along_links
@@ -104,18 +103,6 @@ def test_the_unit_of_a_graph_can_be_given_to_one_drawn_from_it():
     A, X, _ = small_network(2)
     binary = (X > 0).astype(float)
     assert_allclose(link_gains(binary, 3 * A, unit=3.0), link_gains(binary, A, unit=1.0))
-
-
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("cells", [0, 2**28], ids=["too large for the device", "on the device"])
-def test_a_device_gives_the_same(kind, cells, monkeypatch):
-    pytest.importorskip("torch")
-    monkeypatch.setattr(link_excess, "_DEVICE_CELLS", cells)
-    A, X, _ = small_network(3)
-    scaled = scaled_for_links(kind(X))
-    gains = [link_gains_of_scaled(scaled, sparse.csr_array(A), 1.0, device=device) for device in ("cpu", "cpu:0")]
-    assert gains[0].max() > 0
-    assert_allclose(gains[1], gains[0], atol=1e-10)
 
 
 @pytest.mark.parametrize(("n_held", "is_sparse"), [(10, True), (11, False)])

@@ -178,26 +178,6 @@ def of_functions() -> list[tuple[str, list[Row]]]:
                     ("family is 'smoothed'", "pass features"),
                 ),
                 (
-                    "find_block_models: the device mps",
-                    lambda: find_block_models(A, 3, rng=rng, device="mps"),
-                    ("device is 'mps'", "'cpu' or 'cuda'"),
-                ),
-                (
-                    "find_block_models: the device meta",
-                    lambda: find_block_models(A, 3, rng=rng, device="meta"),
-                    ("device is 'meta'", "choose"),
-                ),
-                (
-                    "find_block_models: an unknown device",
-                    lambda: find_block_models(A, 3, rng=rng, device="gpu"),
-                    ("device is 'gpu'",),
-                ),
-                (
-                    "find_block_models: no name of a device",
-                    lambda: find_block_models(A, 3, rng=rng, device=0),
-                    ("device is 0",),
-                ),
-                (
                     "find_block_models: no process",
                     lambda: find_block_models(A, 3, rng=rng, n_jobs=0),
                     ("n_jobs is 0", "other than 0"),

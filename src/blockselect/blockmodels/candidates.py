@@ -16,14 +16,13 @@ from blockselect.blockmodels.families.factorization import normalized_labels, on
 from blockselect.blockmodels.families.search import MAX_ITER, Family, Search
 from blockselect.blockmodels.families.smoothed import smoothed_labels
 from blockselect.blockmodels.families.spectral import adjacency_labels, spectral_labels
-from blockselect.blockmodels.model import BlockModel, adjacency_of, block_weights
+from blockselect.blockmodels.model import BlockModel, adjacency_of
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph, check_feature_matrix, check_same_order
 from blockselect.graphs.checks import check_n_blocks
 from blockselect.graphs.feature_table import as_feature_table
 from blockselect.graphs.number_arrays import as_numbers, check_entries
 from blockselect.scalars import check_n_jobs, check_whole
-from blockselect.tensors import check_device
 
 MEMBERS: dict[str, Family] = {
     "spectral": spectral_labels,
@@ -85,7 +84,6 @@ def find_block_models(
     n_jobs: int | None = None,
     max_iter: int = MAX_ITER,
     progress: StepProgress | None = None,
-    device: str = "cpu",
     eigenvectors: FloatArray | None = None,
 ) -> list[BlockModel]:
     """Candidate block models, ordered by relative error, lowest first (equals: in the order found).
@@ -118,9 +116,6 @@ def find_block_models(
         enough where blocks are refined afterwards.
     progress : callable, optional
         Called as ``progress(done, total)`` where the search has parts.
-    device : str, default="cpu"
-        Where eigenvectors and factorisations are computed: "cpu", or a torch device such as "cuda". Candidates are the
-        same but for rounding.
     eigenvectors : array of shape (n, s), optional
         Leading eigenvectors of the degree-normalised graph, where counting its blocks found them already: "spectral"
         needs no others.
@@ -131,7 +126,7 @@ def find_block_models(
         Each with the name of the family that found it.
     """
     check_family(family, with_features=features is not None, parameter="family")
-    _check_settings(device, n_jobs, n_blocks=n_blocks, n_candidates=n_candidates, max_iter=max_iter)
+    _check_settings(n_jobs, n_blocks=n_blocks, n_candidates=n_candidates, max_iter=max_iter)
     network, adjacency = adjacency, adjacency_of(adjacency)
     check_n_blocks(n_blocks, adjacency.shape[0])
     read = features if family in (FEATURE_READING, "mixed") else None
@@ -139,18 +134,14 @@ def find_block_models(
         read = _check_rows(read, network, adjacency)
         eigenvectors = _check_eigenvectors(eigenvectors, adjacency.shape[0])
     rngs, report = as_generator(rng).spawn(n_candidates), progress or no_step_progress
-    search = Search(adjacency, n_blocks, rngs, read, n_jobs, max_iter, report, device, eigenvectors)
+    search = Search(adjacency, n_blocks, rngs, read, n_jobs, max_iter, report, eigenvectors)
     found = FAMILIES[family](search)
     labels = [np.unique(one, return_inverse=True)[1].astype(np.intp, copy=False) for one in found]
     found_by = [family] * n_candidates
     if family == "mixed":
         found_by = members_in_turn(n_candidates, with_features=read is not None)
-    weights = block_weights(adjacency, labels, device=device)
     return order_by_error(
-        [
-            BlockModel.of_checked(adjacency, one, weight=weight, family=name)
-            for one, weight, name in zip(labels, weights, found_by, strict=True)
-        ]
+        [BlockModel.of_checked(adjacency, one, family=name) for one, name in zip(labels, found_by, strict=True)]
     )
 
 
@@ -184,10 +175,8 @@ def _check_rows(features: Any, graph: Any, adjacency: Sparse) -> Features | None
     return matrix
 
 
-def _check_settings(device: Any, n_jobs: Any, **numbers: Any) -> None:
+def _check_settings(n_jobs: Any, **numbers: Any) -> None:
     """Refuse what estimators refuse by their constraints."""
-    if device != "cpu":
-        check_device(device)
     if n_jobs is not None:
         check_n_jobs(n_jobs)
     for name, value in numbers.items():

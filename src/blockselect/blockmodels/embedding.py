@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -14,40 +15,30 @@ from threadpoolctl import ThreadpoolController
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
 from blockselect.blockmodels.families.search import Search
-from blockselect.blockmodels.krylov import leading_on_device
 from blockselect.eigenvectors import extreme_eigenvectors
-from blockselect.tensors import chain, to_torch
 
 LARGE = 50_000  # nodes from which eigenvectors are as exact as blocks need, and K-means takes some nodes at a time
 _LARGE_TOLERANCE = 1e-4  # of these eigenvectors
 _BATCH = 10_000  # of these nodes
-_BASES = 4  # times as many nodes as eigenvectors: with fewer, a device has no room for a basis
 _SMALL = 200  # nodes up to which a dense eigendecomposition is at least as quick, and exact for any k
 _DIGITS = 8  # of an embedding; what follows is rounding of the decomposition
 _RANK_TOLERANCE = 1e-10  # eigenvalues below this share of the largest are rounding
 
 
-def leading_eigenvectors(
-    *factors: Sparse, count: int, tol: float = 0.0, device: str = "cpu"
-) -> tuple[FloatArray, FloatArray]:
+def leading_eigenvectors(*factors: Sparse, count: int, tol: float = 0.0) -> tuple[FloatArray, FloatArray]:
     """Eigenvalues largest by magnitude (at most count,) and their vectors (n, at most count), the largest first.
 
     They are those of the product of the factors, a symmetric matrix that is never formed. `tol` is the relative error
     allowed to eigenvalues of matrices that are not small, 0: rounding, or 1e-4 of more than 50,000 rows: eigenvalues
     that lie close together would otherwise take thousands of products. Where they lie so close that even these do not
     suffice, vectors may be mixtures of those of eigenvalues that hardly differ. Vectors of eigenvalues that are zero
-    but for rounding are arbitrary: they come as zero. On a device all are the same but for rounding, and their signs.
+    but for rounding are arbitrary: they come as zero.
     """
     n, dtype = factors[0].shape[0], factors[0].dtype
     rng = np.random.default_rng(0)  # a start that follows the graph's symmetries would miss what breaks them
     tol = max(tol, _LARGE_TOLERANCE) if n > LARGE else tol
     if n <= max(_SMALL, count + 1):
         values, vectors = np.linalg.eigh(chain(*factors)(np.eye(n)))
-    elif device != "cpu" and n > _BASES * count:
-        there = {id(factor): to_torch(factor, device) for factor in factors}  # some stand there twice
-        product = chain(*(there[id(factor)] for factor in factors))
-        start = rng.standard_normal(n).astype(dtype, copy=False)
-        values, vectors = leading_on_device(product, start, count, tol=tol, device=device)
     else:
         apply = chain(*factors)
         matrix = LinearOperator((n, n), matvec=apply, matmat=apply, dtype=dtype) if factors[1:] else factors[0]
@@ -55,6 +46,17 @@ def leading_eigenvectors(
     leading = np.argsort(-np.abs(values), kind="stable")[:count]
     real = np.abs(values[leading]) > _RANK_TOLERANCE * np.abs(values[leading[0]])
     return np.where(real, values[leading], 0.0), np.where(real, vectors[:, leading], 0.0)
+
+
+def chain(*factors: Sparse) -> Callable[[FloatArray], FloatArray]:
+    """The product of these matrices as an operator, never formed: the last is applied first."""
+
+    def apply(columns: FloatArray) -> FloatArray:
+        for factor in reversed(factors):
+            columns = factor @ columns
+        return columns
+
+    return apply
 
 
 def unit_weights(adjacency: Sparse) -> Sparse:

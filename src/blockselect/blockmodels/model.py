@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +16,6 @@ from blockselect.graphs.attributed import AttributedGraph, check_adjacency, chec
 from blockselect.graphs.node_labels import encode_labels
 from blockselect.graphs.number_arrays import as_numbers, check_entries
 from blockselect.scalars import check_real
-from blockselect.tensors import inner_products, to_numpy, to_torch
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,14 +54,9 @@ class BlockModel:
         return cls.of_checked(checked, numbers, family=family)
 
     @classmethod
-    def of_checked(
-        cls, adjacency: Sparse, labels: IntArray, *, weight: FloatArray | None = None, family: str = "given"
-    ) -> BlockModel:
-        """`from_labels` of a graph that was checked before, for labels 0 … k − 1 that are all in use.
-
-        `weight` is the link weight of each block pair, where it is known.
-        """
-        weight = _block_weights(adjacency, labels) if weight is None else weight
+    def of_checked(cls, adjacency: Sparse, labels: IntArray, *, family: str = "given") -> BlockModel:
+        """`from_labels` of a graph that was checked before, for labels 0 … k − 1 that are all in use."""
+        weight = _block_weights(adjacency, labels)
         sizes = np.bincount(labels)
         density = weight / np.outer(sizes, sizes)
         return cls(labels, density, _relative_error(adjacency, weight, sizes, density), family)
@@ -166,18 +159,6 @@ def check_block_model(model: BlockModel, n_nodes: int) -> BlockModel:
             "block from 0 to k − 1 needs a node, a row and a column: make it with BlockModel.from_labels."
         )
     return model if density is model.density else replace(model, density=density)
-
-
-def block_weights(adjacency: Sparse, labels: Sequence[IntArray], *, device: str = "cpu") -> list[FloatArray]:
-    """Total link weight of each block pair, Fᵀ A F (k, k), for each of several labellings."""
-    if device == "cpu":
-        return [_block_weights(adjacency, one) for one in labels]
-    k = max(int(one.max()) + 1 for one in labels)
-    F = to_torch((np.stack(labels, axis=1)[..., None] == np.arange(k)).astype(np.float64), device)  # (n, c, k)
-    AF = (to_torch(adjacency.astype(np.float64, copy=False), device) @ F.view(len(F), -1)).view(F.shape)
-    weights = to_numpy(inner_products(F, AF))
-    sizes = [int(one.max()) + 1 for one in labels]
-    return [(weight + weight.T)[:size, :size] / 2 for weight, size in zip(weights, sizes, strict=True)]
 
 
 def _block_weights(adjacency: Sparse, labels: IntArray) -> FloatArray:

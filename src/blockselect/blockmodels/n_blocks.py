@@ -67,16 +67,12 @@ def reason_for_asked(n_blocks: int, asked: int) -> str:
     return "as asked for" if n_blocks == asked else f"the others of the {asked} that were asked for stayed empty"
 
 
-def choose_n_blocks(
-    adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.random.Generator | int, device: str = "cpu"
-) -> int:
+def choose_n_blocks(adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.random.Generator | int) -> int:
     """The number of blocks alone; see :func:`count_blocks`."""
-    return count_blocks(adjacency, max_blocks=max_blocks, rng=rng, device=device).n_blocks
+    return count_blocks(adjacency, max_blocks=max_blocks, rng=rng).n_blocks
 
 
-def count_blocks(
-    adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.random.Generator | int, device: str = "cpu"
-) -> BlockCount:
+def count_blocks(adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.random.Generator | int) -> BlockCount:
     """Count the blocks of a graph without labels.
 
     Blocks show as eigenvalues of (D + τI)^-½ A (D + τI)^-½ (τ the mean degree), positive where nodes link within
@@ -100,8 +96,6 @@ def count_blocks(
         hold communities, the limit decides at which level they count.
     rng : numpy.random.Generator or int
         Draws the signs.
-    device : str, default="cpu"
-        Where eigenvectors are computed: "cpu", or a torch device such as "cuda".
 
     Returns
     -------
@@ -132,14 +126,14 @@ def count_blocks(
     if graph.nnz == 0:
         return BlockCount(min(2, n), np.zeros(0), 0.0, np.zeros(1), max_blocks, limit)
     with one_thread():  # of small matrices alone, which threads only slow down
-        values, vectors, noise = _beyond_noise(graph, limit, rng, device)
+        values, vectors, noise = _beyond_noise(graph, limit, rng)
         of_graph = vectors[:, :limit] if _is_as_given(graph, adjacency) else None
         large = _in_large_clusters(vectors, least_size)
         if not large.all() and large.mean() > 0.5:
             rest = sparse.csr_array(graph[large][:, large])
             if rest.sum() > graph.sum() / 2:
                 graph = rest
-                values, vectors, noise = _beyond_noise(graph, limit, rng, device)
+                values, vectors, noise = _beyond_noise(graph, limit, rng)
         lengths = _description_lengths(graph, vectors[:, :limit])
     n_blocks = min(n, max(2, 1 + int(np.argmin(lengths))))
     return BlockCount(n_blocks, values[:limit], noise, lengths, max_blocks, limit, of_graph)
@@ -167,7 +161,7 @@ def _without_small_components(graph: Sparse, least_size: float) -> Sparse:
     return sparse.csr_array(graph[large][:, large]) if large.any() and not large.all() else graph
 
 
-def _noise(normalized: Sparse, rng: np.random.Generator, device: str) -> float:
+def _noise(normalized: Sparse, rng: np.random.Generator) -> float:
     """The magnitude that eigenvalues reach once signs are random: of the largest, the mean over a few draws."""
     links = sparse.triu(normalized, 1, format="coo")
     numbers = sparse.coo_array((np.arange(1, links.nnz + 1), links.coords), links.shape)
@@ -177,24 +171,20 @@ def _noise(normalized: Sparse, rng: np.random.Generator, device: str) -> float:
     for _ in range(_FLIPS if links.shape[0] <= LARGE else 1):
         drawn = links.data * rng.choice(signs, links.nnz)
         signed = sparse.csr_array((drawn[both.data - 1], both.indices, both.indptr), shape=links.shape)
-        values, _ = leading_eigenvectors(signed, count=1, tol=_tolerance(links), device=device)
+        values, _ = leading_eigenvectors(signed, count=1, tol=_tolerance(links))
         largest.append(np.abs(values[0]))
     return float(np.mean(largest))
 
 
-def _beyond_noise(
-    graph: Sparse, limit: int, rng: np.random.Generator, device: str
-) -> tuple[FloatArray, FloatArray, float]:
+def _beyond_noise(graph: Sparse, limit: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, float]:
     """Eigenvalues beyond the noise, their vectors, and the noise."""
     normalized, beyond_by = degree_normalized(graph), _BEYOND
     looks: tuple[int, ...] = (min(_FIRST_LOOK, limit), limit, _LAST_LOOK * limit)
     if graph.shape[0] > LARGE:  # vectors of half the size, one look less; errors of the eigenvalues are no blocks
         normalized, beyond_by, looks = normalized.astype(np.float32), 1 + _LARGE_TOLERANCE, looks[1:]
-    if device != "cpu":  # a few more cost nothing there
-        looks = looks[-2:]
-    noise = _noise(normalized, rng, device)
+    noise = _noise(normalized, rng)
     for look in looks:
-        values, vectors = leading_eigenvectors(normalized, count=look, tol=_tolerance(normalized), device=device)
+        values, vectors = leading_eigenvectors(normalized, count=look, tol=_tolerance(normalized))
         beyond = np.abs(values) > beyond_by * noise
         if not beyond.all():
             break

@@ -280,7 +280,6 @@ class BMGUFS(BlockGuidedSelector):
             rng=generator_from(self.random_state),
             n_jobs=self.n_jobs,
             progress=progress,
-            device=self.device,
         )
 
     def _keep_losses(self, solution: Solution, sparsity: int = 0) -> None:

@@ -17,11 +17,9 @@ from scipy import sparse
 from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.graphs.along_links import products_along_links
 from blockselect.graphs.binarize import in_units
-from blockselect.tensors import to_numpy, to_torch
 
 _ROUNDING = 64 * np.finfo(np.float64).eps  # of the link weight: an excess below that is none
 _SMALLEST_RATIO = 1e-6  # of variance to mean
-_DEVICE_CELLS = 2**28  # numbers of dense features up to which a device holds them
 _SPARSE_BELOW = 0.1  # share of non-zero values up to which a sparse product is the faster one
 
 
@@ -30,7 +28,7 @@ def scaled_for_links(features: Features) -> Features:
     return in_units(_lean(features))
 
 
-def link_gains_of_scaled(matrix: Features, adjacency: Sparse, unit: float, *, device: str = "cpu") -> FloatArray:
+def link_gains_of_scaled(matrix: Features, adjacency: Sparse, unit: float) -> FloatArray:
     """Log-likelihood gain of the links among the nodes that have each feature, beyond their degrees, in nats: (m,) ≥ 0.
 
     A feature of all nodes alike, one that no link joins, and one whose nodes avoid each other gain nothing. Self-loops
@@ -42,8 +40,7 @@ def link_gains_of_scaled(matrix: Features, adjacency: Sparse, unit: float, *, de
     if weights.nnz == 0:
         return np.zeros(matrix.shape[1])
     degrees: FloatArray = weights.sum(axis=1)  # (n,)
-    on_device = device != "cpu" and matrix.shape[0] * matrix.shape[1] <= _DEVICE_CELLS
-    sums = _sums_on_device(matrix, weights, degrees, device) if on_device else _sums(matrix, weights, degrees)
+    sums = _sums(matrix, weights, degrees)
     all_pairs = degrees.sum() ** 2 - float(degrees @ degrees)
     pairs = sums.by_degree**2 - sums.squares_by_squared_degree
     expected = 0.5 * degrees.sum() * np.maximum(pairs, 0.0) / all_pairs
@@ -67,15 +64,6 @@ def _sums(matrix: Features, weights: Sparse, degrees: FloatArray) -> _Sums:
     plain, of_squares = (np.asarray(each.sum(axis=0)).ravel() for each in (matrix, squares))
     by_degree = (matrix.T @ degrees, of_squares, squares.T @ degrees, squares.T @ degrees**2)
     return _Sums(plain, *by_degree, products_along_links(matrix, weights))
-
-
-def _sums_on_device(matrix: Features, weights: Sparse, degrees: FloatArray, device: str) -> _Sums:
-    X, A, d = (to_torch(part, device) for part in (matrix, weights, degrees))
-    X = X.to_dense()
-    powers = d ** d.new_tensor([[0], [1], [2]])  # (3, n)
-    plain, by_degree = powers[:2] @ X
-    squares = powers @ (X * X)
-    return _Sums(*(to_numpy(part) for part in (plain, by_degree, *squares, ((A @ X) * X).sum(axis=0))))
 
 
 def _dispersion(sums: _Sums, total_degree: float) -> FloatArray:

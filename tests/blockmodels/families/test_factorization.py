@@ -7,11 +7,10 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from blockselect.blockmodels.embedding import degree_normalized
+from blockselect.blockmodels.embedding import chain, degree_normalized
 from blockselect.blockmodels.families.factorization import Factorization, onmtf_labels, settled_labels
 from blockselect.blockmodels.families.search import Search
 from blockselect.datasets import make_attributed_blocks
-from blockselect.tensors import chain
 from references import blocks, bmgufs
 from references.problems import make_problem
 

@@ -25,7 +25,6 @@ class Search:
     n_jobs: int | None = None  # threads or processes; the result is the same for any number
     max_iter: int = MAX_ITER  # of a factorisation that settles; a start that still gains by then moves few nodes
     progress: StepProgress = no_step_progress  # called by families whose work has parts
-    device: str = "cpu"  # where eigenvectors and factorisations are computed: NumPy, or a torch device
     eigenvectors: FloatArray | None = None  # (n, s) leading ones of the normalised graph, where they are known
 
 

@@ -21,23 +21,19 @@ def smoothed_labels(search: Search) -> list[IntArray]:
     clusters the first k principal directions, rows scaled to unit length.
     """
     walks, weighted = _random_walk(search.adjacency), _by_contents(_weigh_by_rarity(search.features))
-    jobs = (delayed(_blocks)(walks, weighted, search.n_blocks, rng, search.device) for rng in search.rngs)
-    if search.device != "cpu":  # while one is on the device, another is clustered
-        return list(Parallel(n_jobs=len(search.rngs), prefer="threads")(jobs))
+    jobs = (delayed(_blocks)(walks, weighted, search.n_blocks, rng) for rng in search.rngs)
     return list(Parallel(n_jobs=search.n_jobs)(jobs))
 
 
 def _blocks(
-    walks: tuple[Sparse, Sparse], weighted: sparse.csc_array, n_blocks: int, rng: np.random.Generator, device: str
+    walks: tuple[Sparse, Sparse], weighted: sparse.csc_array, n_blocks: int, rng: np.random.Generator
 ) -> IntArray:
     m = weighted.shape[1]
     half = weighted[:, np.sort(rng.choice(m, size=(m + 1) // 2, replace=False))]
-    return cluster_rows(_embed(walks, half, n_blocks, device), n_blocks, draw_seed(rng))
+    return cluster_rows(_embed(walks, half, n_blocks), n_blocks, draw_seed(rng))
 
 
-def _embed(
-    walks: tuple[Sparse, Sparse], weighted: sparse.csc_array, n_dimensions: int, device: str = "cpu"
-) -> FloatArray:
+def _embed(walks: tuple[Sparse, Sparse], weighted: sparse.csc_array, n_dimensions: int) -> FloatArray:
     """Left singular vectors times singular values of S = walk² @ features, rows scaled to unit length.
 
     They are eigenvectors of SSᵀ, applied factor by factor: S itself would be nearly dense.
@@ -45,7 +41,7 @@ def _embed(
     walk, back = walks
     features = _unit_sparse_rows(weighted)
     factors = [*[walk] * _HOPS, sparse.csr_array(features), features.T, *[back] * _HOPS]
-    values, vectors = leading_eigenvectors(*factors, count=n_dimensions, device=device)
+    values, vectors = leading_eigenvectors(*factors, count=n_dimensions)
     return unit_rows(vectors * np.sqrt(np.maximum(values, 0)))
 
 

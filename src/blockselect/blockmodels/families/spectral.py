@@ -24,16 +24,16 @@ def spectral_labels(search: Search) -> list[IntArray]:
     known = search.eigenvectors
     if known is not None and known.shape[1] >= search.n_blocks:
         return cluster_starts(unit_rows(known[:, : search.n_blocks].astype(np.float64)), search)
-    return cluster_starts(spectral_embedding(search.adjacency, search.n_blocks, search.device), search)
+    return cluster_starts(spectral_embedding(search.adjacency, search.n_blocks), search)
 
 
-def spectral_embedding(adjacency: Sparse, n_dimensions: int, device: str = "cpu") -> FloatArray:
+def spectral_embedding(adjacency: Sparse, n_dimensions: int) -> FloatArray:
     """Leading eigenvectors of (D + τI)^-½ A (D + τI)^-½, τ the mean degree, rows scaled to unit length.
 
     Leading is by magnitude: a strong negative eigenvalue belongs to blocks that link to other blocks. Rows of nodes
     that the eigenvectors do not reach stay zero. (n, n_dimensions)
     """
-    return unit_rows(leading_eigenvectors(degree_normalized(adjacency), count=n_dimensions, device=device)[1])
+    return unit_rows(leading_eigenvectors(degree_normalized(adjacency), count=n_dimensions)[1])
 
 
 def adjacency_labels(search: Search) -> list[IntArray]:
@@ -48,10 +48,10 @@ def adjacency_labels(search: Search) -> list[IntArray]:
     .. [1] C. E. Priebe, Y. Park, J. T. Vogelstein, et al. On a two-truths phenomenon in spectral graph clustering.
        Proceedings of the National Academy of Sciences, 2019.
     """
-    return cluster_starts(adjacency_embedding(search.adjacency, search.n_blocks, search.device), search)
+    return cluster_starts(adjacency_embedding(search.adjacency, search.n_blocks), search)
 
 
-def adjacency_embedding(adjacency: Sparse, n_dimensions: int, device: str = "cpu") -> FloatArray:
+def adjacency_embedding(adjacency: Sparse, n_dimensions: int) -> FloatArray:
     """Leading eigenvectors of the graph, largest by magnitude, each times √|λ|. (n, n_dimensions)"""
-    values, vectors = leading_eigenvectors(unit_weights(adjacency), count=n_dimensions, device=device)
+    values, vectors = leading_eigenvectors(unit_weights(adjacency), count=n_dimensions)
     return vectors * np.sqrt(np.abs(values))
