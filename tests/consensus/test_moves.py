@@ -1,5 +1,10 @@
 """Compiled moves of nodes against moves by likelihoods written out, one node and one block at a time."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,7 +12,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
+from blockselect import BlockModel, check_attributed_graph
 from blockselect.consensus.feature_likelihood import block_tables
+from blockselect.consensus.joint import JointLikelihood
 from blockselect.consensus.link_likelihood import as_links, link_gain, weights_by_block
 from blockselect.consensus.moves import SURE, Counts, sweep
 from blockselect.datasets import make_attributed_blocks
@@ -23,7 +30,7 @@ def counts_of(X):
     holders = np.maximum(np.count_nonzero(X, axis=0), 1)
     typical = np.where(X.any(axis=0), X.sum(axis=0) / holders, 1.0)
     equal = bool(np.all((X == 0) | (typical == X)))
-    return Counts(csr.indptr.astype(np.int64), csr.indices, csr.data, X.sum(axis=1), typical, equal)
+    return Counts(csr.indptr.astype(np.int64), csr.indices.astype(np.int32), csr.data, X.sum(axis=1), typical, equal)
 
 
 def swept(A, X, labels, order, *, slack=None, feature_weight=1.0, in_use=IN_USE):
@@ -179,3 +186,32 @@ def test_as_many_moves_are_counted_as_nodes_have_moved():
     A, X, labels = small_network(4)
     found, n_moves, _, _ = swept(A, X, labels, np.arange(len(A)))  # each is visited once
     assert n_moves == np.count_nonzero(found != labels) > 0
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_compilation_is_announced_where_none_is_stored(stored, tmp_path):
+    """In a process of its own, as this one has compiled the moves already."""
+    code = (
+        "import logging; logging.basicConfig(level=logging.INFO)\n"
+        "from blockselect.consensus.moves import announce_compilation; announce_compilation()"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    if stored:
+        where = "from blockselect.consensus.moves import sweep; print(sweep.stats.cache_path)"
+        found = subprocess.run(
+            [sys.executable, "-c", where], env=environment, capture_output=True, text=True, check=True
+        )
+        folder = Path(found.stdout.strip())
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "moves.sweep-1.py3.nbi").touch()
+    said = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert ("INFO:blockselect:compiling node moves" in said.stderr) is not stored
+
+
+def test_one_signature_is_compiled_for_features_and_graphs_of_any_kind():
+    for kind in ("i4", "f4", "f8"):
+        A, X, labels = small_network(0)
+        graph = check_attributed_graph(X.astype(kind), sparse.csr_array(A.astype(kind)))
+        model = BlockModel.from_labels(graph.adjacency, labels)
+        JointLikelihood(graph).improve(model, rng=np.random.default_rng(0))
+    assert len(sweep.signatures) == 1

@@ -29,7 +29,7 @@ from blockselect.blockmodels.model import BlockModel, check_block_model
 from blockselect.consensus.feature_likelihood import as_counts, block_tables, feature_gains, gains_by_block
 from blockselect.consensus.link_likelihood import as_links, link_gain, xlogx
 from blockselect.consensus.link_likelihood import link_unit as default_link_unit
-from blockselect.consensus.moves import Counts, Tables, sweep
+from blockselect.consensus.moves import Counts, Tables, announce_compilation, sweep
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.node_labels import encode_labels
 
@@ -166,6 +166,7 @@ class JointLikelihood:
         """
         _check_numbers(tol=tol)
         _check_rounds(max_rounds)
+        announce_compilation()
         n_nodes = self._graph.n_nodes
         labels = check_block_model(model, n_nodes).labels.astype(np.int64)
         state = self._state(self._tables(labels))

@@ -11,6 +11,9 @@ not visited again until so many of its neighbours have moved that this might hav
 
 from __future__ import annotations
 
+from logging import getLogger
+from math import log
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +24,9 @@ from blockselect.arrays import BoolArray, FloatArray, IntArray
 N_EXACT = 3  # other blocks whose exact gains are compared
 NATS_A_LINK, SURE = 2.0, 4.0  # that a link to a moved neighbour may change a gain by, roughly; and all else
 _TINY = float(np.finfo(np.float64).tiny)
+
+
+_log = getLogger("blockselect")
 
 
 class Links(NamedTuple):
@@ -57,7 +63,7 @@ class Tables(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def _xlogx(x: float) -> float:
-    return x * np.log(x) if x > _TINY else 0.0
+    return x * log(x) if x > _TINY else 0.0
 
 
 @njit(cache=True, nogil=True)
@@ -80,9 +86,10 @@ def sweep(
     """
     w, sums, entropies, join, leave, t = tables
     k = len(w)
-    sizes = np.bincount(labels, minlength=k)
-    e = w.sum(axis=1)
+    sizes, e, log_e, log_t = np.zeros(k), np.zeros(k), np.empty(k), np.empty(k)
     z = np.zeros(k)  # of the features in use
+    for node in range(len(labels)):
+        sizes[labels[node]] += 1
     if feature_weight > 0:
         for feature in range(len(in_use)):
             if in_use[feature]:
@@ -92,7 +99,8 @@ def sweep(
     for a in range(k):
         for b in range(k):
             more[a, b] = _xlogx(w[a, b] + 1.0) - _xlogx(w[a, b])
-    log_e, log_t = np.log(np.maximum(e, _TINY)), np.log(np.maximum(t, _TINY))
+            e[a] += w[a, b]
+        log_e[a], log_t[a] = log(max(e[a], _TINY)), log(max(t[a], _TINY))
     to_blocks, of_features, rough = np.zeros(k), np.empty(k), np.empty(k)
     near = np.empty(k, dtype=np.int64)  # blocks of the neighbours
     n_moves = 0
@@ -112,7 +120,8 @@ def sweep(
                     n_near += 1
                 to_blocks[block] += links.weights[at]
         # By the tables: features, then links.
-        of_features[:] = 0.0
+        for block in range(k):
+            of_features[block] = 0.0
         leave_features, z_node = 0.0, 0.0
         if feature_weight > 0:
             for at in range(counts.indptr[node], counts.indptr[node + 1]):
@@ -154,7 +163,10 @@ def sweep(
         rough[old] = -np.inf
         new, gain = old, -np.inf
         for _ in range(min(N_EXACT, k - 1)):
-            s = int(np.argmax(rough))
+            s = 0
+            for block in range(1, k):
+                if rough[block] > rough[s]:
+                    s = block
             rough[s] = -np.inf
             there = to_blocks[s]
             exact = left + _xlogx(e[s]) - _xlogx(e[s] + degree)
@@ -214,8 +226,7 @@ def sweep(
                         join[feature, block] = _xlogx(total + typical) - entropies[feature, block]
                         leave[feature, block] = _xlogx(total - typical) - entropies[feature, block]
             for block in (old, new):
-                log_e[block] = np.log(max(e[block], _TINY))
-                log_t[block] = np.log(max(t[block], _TINY))
+                log_e[block], log_t[block] = log(max(e[block], _TINY)), log(max(t[block], _TINY))
             for at in range(links.indptr[node], links.indptr[node + 1]):
                 slack[links.indices[at]] -= NATS_A_LINK * links.weights[at]
             labels[node] = new
@@ -230,4 +241,12 @@ def sweep(
 @njit(cache=True, nogil=True)
 def _weighted_log(weight: float, x: float) -> float:
     """weight · log x, 0 where the weight is, and finite where x is 0 but for rounding."""
-    return weight * np.log(max(x, _TINY)) if weight > 0 else 0.0
+    return weight * log(max(x, _TINY)) if weight > 0 else 0.0
+
+
+def announce_compilation() -> None:
+    """Log that the first sweep after an installation takes some seconds, where no compiled one is stored."""
+    folder = sweep.stats.cache_path
+    stored = folder is not None and any(Path(folder).glob("moves.sweep-*.nbi"))
+    if not (stored or sweep.signatures):
+        _log.info("compiling node moves, which takes a few seconds once; the result is kept in %s", folder)
