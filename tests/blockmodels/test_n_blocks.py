@@ -111,7 +111,8 @@ def test_of_blocks_within_blocks_the_large_ones_count_where_links_are_too_few_to
 
 
 def test_many_blocks_stop_at_the_limit_and_at_the_root_of_the_nodes():
-    assert choose(cliques(50, 20)) == 12
+    assert choose(cliques(60, 60)) == 50
+    assert choose(cliques(50, 20)) == 31  # √1000
     assert choose(cliques(50, 20), max_blocks=5) == 5
     assert choose(cliques(20, 10), max_blocks=16) == 14  # √200
 

@@ -33,23 +33,23 @@ MEMBERS: dict[str, Family] = {
     "adjacency": adjacency_labels,
 }
 
-SLOWEST_FIRST = ("two_hop", "onmtf", "normalized", "smoothed", "spectral", "adjacency")  # so that none runs on alone
 FEATURE_READING = "smoothed"  # the one family that reads the features besides the graph
+MIXED = (FEATURE_READING, "spectral", "adjacency")  # the slowest first, so that it does not run on alone
 
 
 def mixed_labels(search: Search) -> list[IntArray]:
     """Blocks of each start by the family whose turn it is; "smoothed" is left out where there are no features.
 
-    Each family alone fails on some kind of network, and seldom all on the same.
+    Each family alone fails on some kind of network, and seldom all on the same. The factorisations are left out: once
+    refined, their blocks are seldom among the best, and they take most of the time.
     """
     turns = members_in_turn(len(search.rngs), with_features=search.features is not None)
     places = {name: [i for i, turn in enumerate(turns) if turn == name] for name in dict.fromkeys(turns)}
-    slowest_first = sorted(places, key=lambda name: SLOWEST_FIRST.index(name) if name in SLOWEST_FIRST else -1)
     # The families side by side: their products and K-means release the interpreter.
     with one_thread():
         found = Parallel(n_jobs=search.n_jobs, prefer="threads", return_as="generator_unordered")(
             delayed(_labels_of_member)(name, replace(search, rngs=[search.rngs[i] for i in places[name]]))
-            for name in slowest_first
+            for name in places
         )
         in_turn = {}
         done = 0
@@ -66,7 +66,7 @@ def _labels_of_member(name: str, search: Search) -> tuple[str, list[IntArray]]:
 
 def members_in_turn(n_candidates: int, *, with_features: bool) -> list[str]:
     """The family of each candidate, one after the other: the first ten of twenty are the ten of ten."""
-    names = [name for name in MEMBERS if with_features or name != FEATURE_READING]
+    names = [name for name in MIXED if with_features or name != FEATURE_READING]
     return [names[i % len(names)] for i in range(n_candidates)]
 
 
@@ -101,8 +101,8 @@ def find_block_models(
         How blocks are found. "spectral": K-means of the leading eigenvectors of the normalised graph. "onmtf": the
         paper's tri-factorisation of the graph; "normalized" and "two_hop": the same of the degree-normalised graph and
         of its square. "smoothed": K-means of features averaged over neighbours. "adjacency": K-means of the leading
-        eigenvectors of the graph as it is, so that blocks may differ by degree. "mixed": all of them in turn,
-        "smoothed" only where features are given.
+        eigenvectors of the graph as it is, so that blocks may differ by degree. "mixed": "smoothed" where features
+        are given, "spectral" and "adjacency" in turn.
     features : array or sparse matrix of shape (n, m), optional
         Non-negative features of the nodes, which "smoothed" and "mixed" read. (paper: Y)
     n_candidates : int, default=10

@@ -17,9 +17,9 @@ from blockselect.blockmodels.embedding import LARGE, degree_normalized, leading_
 from blockselect.blockmodels.model import adjacency_of
 from blockselect.errors import ParameterError
 
-MAX_BLOCKS = 12  # counted unless asked for more; where communities hold communities, it decides the level
-_FIRST_LOOK = 6  # eigenvalues computed first; more, which are slow within the noise, only if all are beyond it
-_LAST_LOOK = 4  # times as many as blocks: eigenvalues of small cliques may come before those of blocks
+MAX_BLOCKS = 50  # counted unless asked for more; where communities hold communities, it decides the level
+_LOOKS = (6, 16)  # eigenvalues computed first; more, which are slow within the noise, only if all are beyond it
+_LAST_LOOK = 48  # or as many as blocks: eigenvalues of small cliques may come before those of blocks
 _FLIPS = 3  # graphs with random signs; the mean of their largest eigenvalues is the noise
 _TOLERANCE = 3e-3  # of eigenvectors; the eigenvalues, which decide, are far closer, and exact ones take ten times
 _LARGE_TOLERANCE = 1e-2  # the same in large graphs, where the noise hardly varies and one draw of it is enough
@@ -91,7 +91,7 @@ def count_blocks(adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.random
     ----------
     adjacency : array or sparse matrix of shape (n, n), or AttributedGraph
         The graph, read as :func:`blockselect.check_attributed_graph` reads it. (paper: A)
-    max_blocks : int, default=12
+    max_blocks : int, default=50
         Most blocks to count, at least 2; nor are there more than √n, or 2 for the smallest graphs. Where communities
         hold communities, the limit decides at which level they count.
     rng : numpy.random.Generator or int
@@ -179,7 +179,7 @@ def _noise(normalized: Sparse, rng: np.random.Generator) -> float:
 def _beyond_noise(graph: Sparse, limit: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, float]:
     """Eigenvalues beyond the noise, their vectors, and the noise."""
     normalized, beyond_by = degree_normalized(graph), _BEYOND
-    looks: tuple[int, ...] = (min(_FIRST_LOOK, limit), limit, _LAST_LOOK * limit)
+    looks = [*(look for look in _LOOKS if look < limit), limit, *([_LAST_LOOK] if limit < _LAST_LOOK else [])]
     if graph.shape[0] > LARGE:  # vectors of half the size, one look less; errors of the eigenvalues are no blocks
         normalized, beyond_by, looks = normalized.astype(np.float32), 1 + _LARGE_TOLERANCE, looks[1:]
     noise = _noise(normalized, rng)
