@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from blockselect.blockmodels import FAMILIES, BlockModel, find_block_models
 from blockselect.blockmodels.families.search import Search
@@ -208,3 +209,19 @@ def test_features_in_the_order_of_a_named_graph_are_taken():
     named = find_block_models(graph, 3, family="smoothed", features=table, n_candidates=1, rng=0)[0]
     plain = find_block_models(made.adjacency, 3, family="smoothed", features=made.features, n_candidates=1, rng=0)[0]
     assert_array_equal(named.labels, plain.labels)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_one_thread_finds_blocks_whatever_the_number_of_cores(family, monkeypatch):
+    planted = make_attributed_blocks(250, 3, random_state=0)
+    seen = []
+
+    def at_work(*arguments, **options):
+        seen.extend(pool["num_threads"] for pool in threadpool_info())
+        return labels(*arguments, **options)
+
+    labels = FAMILIES[family]
+    monkeypatch.setitem(FAMILIES, family, at_work)
+    with threadpool_limits(2):
+        find_block_models(planted.adjacency, 3, family=family, features=planted.features, n_candidates=2, rng=0)
+    assert set(seen) == {1}

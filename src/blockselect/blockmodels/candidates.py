@@ -46,17 +46,16 @@ def mixed_labels(search: Search) -> list[IntArray]:
     turns = members_in_turn(len(search.rngs), with_features=search.features is not None)
     places = {name: [i for i, turn in enumerate(turns) if turn == name] for name in dict.fromkeys(turns)}
     # The families side by side: their products and K-means release the interpreter.
-    with one_thread():
-        found = Parallel(n_jobs=search.n_jobs, prefer="threads", return_as="generator_unordered")(
-            delayed(_labels_of_member)(name, replace(search, rngs=[search.rngs[i] for i in places[name]]))
-            for name in places
-        )
-        in_turn = {}
-        done = 0
-        for name, labels in found:
-            in_turn[name] = iter(labels)
-            done += len(labels)
-            search.progress(done, len(turns))
+    found = Parallel(n_jobs=search.n_jobs, prefer="threads", return_as="generator_unordered")(
+        delayed(_labels_of_member)(name, replace(search, rngs=[search.rngs[i] for i in places[name]]))
+        for name in places
+    )
+    in_turn = {}
+    done = 0
+    for name, labels in found:
+        in_turn[name] = iter(labels)
+        done += len(labels)
+        search.progress(done, len(turns))
     return [next(in_turn[name]) for name in turns]
 
 
@@ -135,7 +134,8 @@ def find_block_models(
         eigenvectors = _check_eigenvectors(eigenvectors, adjacency.shape[0])
     rngs, report = as_generator(rng).spawn(n_candidates), progress or no_step_progress
     search = Search(adjacency, n_blocks, rngs, read, n_jobs, max_iter, report, eigenvectors)
-    found = FAMILIES[family](search)
+    with one_thread():  # sums over threads are rounded otherwise: one thread, one result
+        found = FAMILIES[family](search)
     labels = [np.unique(one, return_inverse=True)[1].astype(np.intp, copy=False) for one in found]
     found_by = [family] * n_candidates
     if family == "mixed":

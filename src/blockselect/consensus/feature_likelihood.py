@@ -62,7 +62,7 @@ def dispersions(counts: Sparse, totals: FloatArray) -> FloatArray:
     sums: FloatArray = counts.sum(axis=0)
     rates = sums / max(totals.sum(), _TINY)
     squares: FloatArray = counts.power(2).sum(axis=0)
-    residual = squares - 2 * rates * (counts.T @ totals) + rates**2 * float(totals @ totals)
+    residual = squares - 2 * rates * (counts.T @ totals) + rates**2 * float(np.sum(totals**2))
     floor = _LEAST_DISPERSION * np.maximum(sums, _TINY)
     varies: FloatArray = np.maximum(residual, floor) / np.maximum(sums, _TINY)
     return varies

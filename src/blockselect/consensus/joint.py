@@ -217,7 +217,7 @@ class JointLikelihood:
         """One sweep with the choice of features held; changes `labels`, `slack` and the tables of the state."""
         in_use = state.gains > self.penalty(len(state.tables.weights))
         weight = self.feature_weight if in_use.any() else 0.0
-        of_features = float(state.tables.sums.sum(axis=1) @ in_use)
+        of_features = float(state.tables.sums[in_use].sum())
         least = _ROUNDING * max(float(xlogx(state.tables.weights.sum()) + weight * xlogx(np.float64(of_features))), 1.0)
         return int(sweep(labels, order, slack, self._links, self._counts, state.tables, in_use, weight, least))
 

@@ -41,7 +41,7 @@ def link_gains_of_scaled(matrix: Features, adjacency: Sparse, unit: float) -> Fl
         return np.zeros(matrix.shape[1])
     degrees: FloatArray = weights.sum(axis=1)  # (n,)
     sums = _sums(matrix, weights, degrees)
-    all_pairs = degrees.sum() ** 2 - float(degrees @ degrees)
+    all_pairs = degrees.sum() ** 2 - float(np.sum(degrees**2))
     pairs = sums.by_degree**2 - sums.squares_by_squared_degree
     expected = 0.5 * degrees.sum() * np.maximum(pairs, 0.0) / all_pairs
     dispersion = _dispersion(sums, float(degrees.sum()))

@@ -7,7 +7,14 @@ from joblib import Parallel, delayed
 from scipy import sparse
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
-from blockselect.blockmodels.embedding import cluster_rows, draw_seed, leading_eigenvectors, unit_rows, unit_weights
+from blockselect.blockmodels.embedding import (
+    cluster_rows,
+    draw_seed,
+    leading_eigenvectors,
+    one_thread,
+    unit_rows,
+    unit_weights,
+)
 from blockselect.blockmodels.families.search import Search
 
 _HOPS = 2  # of the random walk: neighbours of neighbours, before all nodes look alike
@@ -30,7 +37,9 @@ def _blocks(
 ) -> IntArray:
     m = weighted.shape[1]
     half = weighted[:, np.sort(rng.choice(m, size=(m + 1) // 2, replace=False))]
-    return cluster_rows(_embed(walks, half, n_blocks), n_blocks, draw_seed(rng))
+    with one_thread():  # in a process of its own too
+        embedding = _embed(walks, half, n_blocks)
+    return cluster_rows(embedding, n_blocks, draw_seed(rng))
 
 
 def _embed(walks: tuple[Sparse, Sparse], weighted: sparse.csc_array, n_dimensions: int) -> FloatArray:
