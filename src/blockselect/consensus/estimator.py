@@ -104,7 +104,8 @@ class BlockModelSelector(BlockGuidedSelector):
     n_features_ : int
         How many are selected.
     explained_ : array of shape (n_features_,)
-        Share of the block structure (R²) that the first 1, 2, … selected features explain together.
+        Share of the block structure (R²) that the first 1, 2, … selected features explain together; features after
+        the first 1000 are not counted.
     explained_more_ : array of shape (m,)
         Share that each feature adds to the features before it in the ranking; for features that are not selected,
         what each would add next.
@@ -227,6 +228,8 @@ class BlockModelSelector(BlockGuidedSelector):
             found = self._discoveries(graph, search.models, rng, report)
             report("ranking", 0, 1)
             ranking = self._rank_by(graph, likelihood, screening.voters, self._n_to_rank(graph.n_features, found))
+            self._select_found(ranking, found)
+            self.explained_ = ranking.explained(self._selected_in_order())
             report("ranking", 1, 1)
         self.candidates_ = _of_all_nodes(search.models, nodes)
         self.consensus_models_ = _of_all_nodes(screening.voters, nodes)
@@ -235,8 +238,6 @@ class BlockModelSelector(BlockGuidedSelector):
         self.labels_ = self.block_model_.labels
         self.n_blocks_reason_ = search.why(screening.voters[0].n_blocks)
         self.explained_more_, self.explained_alone_ = ranking.added, ranking.alone
-        self._select_found(ranking, found)
-        self.explained_ = np.cumsum(ranking.added[self._selected_in_order()])
         return self._remember(X, adjacency)
 
     def _read_network(self, X: Any, y: Any = None, adjacency: Any = None) -> AttributedGraph:
@@ -344,9 +345,9 @@ class BlockModelSelector(BlockGuidedSelector):
         self.q_values_ = None if found is None else found.q_values
         scores = ranking.scores
         if found is None:
-            n_empty = int(np.count_nonzero(scores == 0))
-            why = f"the other {n_empty} have the same value for all nodes."
-            self._select(scores, eligible=scores > 0, why_fewer=why, order=ranking.order)
+            n_constant = int(np.count_nonzero(~ranking.is_useful))
+            why = f"the other {n_constant} have the same value for all nodes."
+            self._select(scores, eligible=ranking.is_useful, why_fewer=why, order=ranking.order)
             return
         self._rank(scores, ranking.order)
         self.support_, self.n_features_ = found.support, int(found.support.sum())
@@ -395,7 +396,7 @@ class BlockModelSelector(BlockGuidedSelector):
             ranking = self._rank_by(resampled, likelihood, [model], n_looked_at(self.n_features_), scaled)
             scores = np.zeros(len(ranking.order))
             scores[ranking.order] = 1 / np.arange(1, len(scores) + 1)
-            return np.where(ranking.scores > 0, scores, 0.0)
+            return np.where(ranking.is_useful, scores, 0.0)
 
         scores = []
         with one_thread():  # sums over several threads would depend on the number of cores

@@ -30,13 +30,16 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import cholesky, solve_triangular
 from sklearn.preprocessing import normalize
 
-from blockselect.arrays import Features, FloatArray, IntArray, Sparse
+from blockselect.arrays import BoolArray, Features, FloatArray, IntArray, Sparse
 from blockselect.base import best_first
 from blockselect.consensus.weights import FeatureGains
 
 MAX_STEPS = 500  # of greedy selection; the features after that are ranked by what each would add next
+MAX_COUNTED = 1000  # features of a ranking whose shares are those of one after the other; the others add to these
+_AT_ONCE = 4096  # columns whose products with the counted ones are held
 _CLEAR = 3.0  # √(2 × log-likelihood gain) above which a feature follows the graph beyond doubt
 _SMALLEST_GAIN = 0.25  # nats, so that a feature without any gain still has an effect size above zero
 _TIE = 1e-9  # relative difference below which two features are equally good
@@ -74,14 +77,18 @@ class BlockRegression:
             target = sparse.csr_array(member + walk @ member)  # (I + P) F; T is this less (I + P) 1 mean(F)
             shares = np.bincount(of_node) / n
             sums = np.asarray(target.sum(axis=0)).ravel() - ones.sum() * shares  # of the columns of T
-            squared = np.asarray(target.power(2).sum(axis=0)).ravel() - 2 * shares * (target.T @ ones)
-            total += float(np.sum(squared + shares**2 * (ones @ ones) - sums**2 / n))
+            lengths = np.asarray(target.power(2).sum(axis=0)).ravel()
+            squared = lengths - 2 * shares * (target.T @ ones) + shares**2 * (ones @ ones) - sums**2 / n
+            if squared.sum() <= _TIE * lengths.sum():  # one block, or neighbours that make up for each node: no target
+                products.append(np.zeros((U.shape[1], len(shares))))
+                continue
+            total += float(squared.sum())
             by_block = U.T @ target if sparse.issparse(U) else (target.T @ U).T
             dense = by_block.toarray() if sparse.issparse(by_block) else by_block
             products.append(dense - np.outer(U.T @ ones, shares) - np.outer(means, sums))
         positive = squares[squares > 0]
         ridge = float(np.median(positive)) if len(positive) else 1.0
-        return cls(U, means, squares, np.hstack(products), max(total, np.finfo(float).tiny), ridge)
+        return cls(U, means, squares, np.hstack(products), total or 1.0, ridge)
 
     @property
     def alone(self) -> FloatArray:
@@ -114,6 +121,28 @@ class BlockRegression:
         """Diagonal of UᵀU + λI: (m,)"""
         return self.squares + self.ridge
 
+    def added(self, chosen: IntArray, others: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Share that each chosen column adds to those before it, and that each of the others would add to them all.
+
+        With L Lᵀ = U_SᵀU_S + λI of the chosen columns S, R²(S) is the sum of squares of L⁻¹U_SᵀT over ‖T‖², row by row.
+        """
+        factor = cholesky(self._gram(chosen, chosen) + self.ridge * np.eye(len(chosen)), lower=True)
+        along = solve_triangular(factor, self.products[chosen], lower=True)
+        would_add = np.empty(len(others))
+        for start in range(0, len(others), _AT_ONCE):
+            part = others[start : start + _AT_ONCE]
+            spanned = solve_triangular(factor, self._gram(chosen, part), lower=True)
+            left = self.penalised[part] - np.square(spanned).sum(axis=0)
+            rest = self.products[part] - spanned.T @ along
+            would_add[start : start + _AT_ONCE] = np.square(rest).sum(axis=1) / left
+        return np.square(along).sum(axis=1) / self.total, would_add / self.total
+
+    def _gram(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """UᵀU of some columns with others."""
+        products = self.features[:, rows].T @ self.features[:, columns]
+        dense = products.toarray() if sparse.issparse(products) else products
+        return np.asarray(dense - self.features.shape[0] * np.outer(self.means[rows], self.means[columns]))
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranking:
@@ -121,8 +150,16 @@ class Ranking:
 
     order: IntArray  # (m,) columns, the best first
     scores: FloatArray  # (m,) by column: what it adds times its effect size, at most the score before it
-    added: FloatArray  # (m,) by column: share it adds to those before it, or would add to those that were selected
+    added: FloatArray  # (m,) by column: share it adds to those before it, or would add to those that are wanted
     alone: FloatArray  # (m,) by column: share it explains by itself
+    is_useful: BoolArray  # (m,) by column: not the same for all nodes
+    regression: BlockRegression
+
+    def explained(self, columns: IntArray) -> FloatArray:
+        """R² of the first 1, 2, … of these columns; those after the first `MAX_COUNTED` are not counted."""
+        counted, others = np.split(columns, [MAX_COUNTED])
+        shares, _ = self.regression.added(counted, others[:0])
+        return np.cumsum(np.concatenate([shares, np.zeros(len(others))]))
 
 
 def rank_features(regression: BlockRegression, gains: FeatureGains, n_wanted: int) -> Ranking:
@@ -132,16 +169,18 @@ def rank_features(regression: BlockRegression, gains: FeatureGains, n_wanted: in
     effect = effect_sizes(gains, regression.features)
     clear = np.flatnonzero(is_clear)
     greedy = select_together(regression, clear, n_wanted, effect[clear])
-    added = np.where(is_useful, regression.alone, 0.0)
-    added[clear] = greedy.added
-    criterion = added * effect
+    next_to_greedy = np.zeros(len(effect))
+    next_to_greedy[clear] = greedy.added * effect[clear]
     groups = (np.setdiff1d(clear, greedy.chosen), np.flatnonzero(is_useful & ~is_clear), np.flatnonzero(~is_useful))
-    values = (criterion, gains.total, gains.total)
+    values = (next_to_greedy if greedy.added.any() else gains.total, gains.total, gains.total)
     ranked = [group[best_first(value[group])] for group, value in zip(groups, values, strict=True)]
     order = np.concatenate([greedy.chosen, *ranked])
+    counted, others = np.split(order[: np.count_nonzero(is_useful)], [min(n_wanted, MAX_COUNTED)])
+    added = np.zeros(len(effect))
+    added[counted], added[others] = regression.added(counted, others)
     scores = np.zeros(len(effect))
-    scores[order] = np.minimum.accumulate(np.where(is_useful, criterion, 0.0)[order])
-    return Ranking(order, scores, added, regression.alone)
+    scores[order] = np.minimum.accumulate((added * effect)[order])
+    return Ranking(order, scores, added, np.where(is_useful, regression.alone, 0.0), is_useful, regression)
 
 
 def effect_sizes(gains: FeatureGains, features: Features) -> FloatArray:
@@ -171,7 +210,7 @@ def select_together(
     good but for rounding, the lowest index is taken. With the chosen columns orthogonalised (rows of `basis` are their
     products with all candidates), a step costs one column of the Gram matrix and two matrix-vector products.
     """
-    n_steps = min(n_steps, MAX_STEPS, len(candidates))
+    n_steps = min(n_steps, MAX_STEPS, len(candidates)) if regression.products.any() else 0
     columns = _Columns(regression, candidates)
     products = regression.products[candidates]  # (c, q)
     left = regression.penalised[candidates]  # squared length of what is not yet spanned

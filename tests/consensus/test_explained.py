@@ -1,0 +1,319 @@
+"""How much of the block structure features explain, and their ranking by it: as a plain ridge regression says."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+from blockselect.blockmodels import BlockModel
+from blockselect.consensus import explained
+from blockselect.consensus.explained import BlockRegression, effect_sizes, rank_features, select_together
+from blockselect.consensus.joint import JointLikelihood
+from blockselect.consensus.weights import FeatureGains, feature_gains
+from blockselect.datasets import make_attributed_blocks
+from blockselect.graphs.attributed import check_attributed_graph
+from made_graphs import complete, path
+from references import explained as reference
+from references.joint import small_network
+
+seeds = st.integers(0, 500)
+forms = pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+
+
+def regression_of(A, X, labels, form=sparse.csr_array):
+    return BlockRegression.of(form(X), sparse.csr_array(A), labels)
+
+
+def two_models(seed, **sizes):
+    """A network with an isolated node, one without features and an empty column, and two block models of it."""
+    A, X, labels = small_network(seed, **sizes)
+    return A, X, [labels, labels % 2]
+
+
+def gains_of(by_blocks, by_links=0.0, is_constant=None):
+    by_blocks = np.asarray(by_blocks, dtype=float)
+    constant = np.zeros(len(by_blocks), dtype=bool) if is_constant is None else is_constant
+    return FeatureGains(by_blocks, np.zeros(len(by_blocks)) + by_links, constant)
+
+
+def ranking_of(X, A, models, n_wanted=5):
+    """As the default ranks the features, by block models that are given as labels."""
+    graph = check_attributed_graph(X, A)
+    found = [BlockModel.from_labels(graph.adjacency, labels) for labels in models]
+    gains = feature_gains(JointLikelihood(graph), graph, found)
+    return rank_features(BlockRegression.of(graph.features, graph.adjacency, models), gains, n_wanted)
+
+
+def planted(seed=0, n_nodes=90, **sizes):
+    network = make_attributed_blocks(
+        n_nodes, 3, mean_degree=8, **{"n_informative": 9, "n_redundant": 3, "n_noise": 12, **sizes}, random_state=seed
+    )
+    return network.features.toarray(), network.adjacency.toarray(), network.blocks
+
+
+@forms
+@given(seed=seeds)
+def test_sums_over_the_nodes_are_those_of_dense_matrices(form, seed):
+    A, X, labels = two_models(seed)
+    regression, U, T = regression_of(A, X, labels, form), reference.design(X), reference.target(A, labels)
+    penalty = reference.ridge(U)
+    assert_allclose(regression.products, U.T @ T, atol=1e-10)
+    assert_allclose(regression.squares, (U**2).sum(axis=0), atol=1e-10)
+    assert regression.total == pytest.approx((T**2).sum())
+    assert regression.ridge == pytest.approx(penalty)
+    assert_allclose(regression.alone, [reference.share(U, T, [j], penalty) for j in range(7)], atol=1e-10)
+    everything = reference.share(U, T, np.arange(7), penalty)
+    assert regression.of_all() == pytest.approx(everything, rel=1e-3)
+    assert regression.of_all() <= everything + 1e-12  # the iterations come from below
+
+
+@forms
+def test_all_features_together_converge_where_there_are_many(form):
+    X, A, blocks = planted(n_nodes=200, n_noise=60)
+    U, T = reference.design(X), reference.target(A, [blocks])
+    expected = reference.share(U, T, np.arange(X.shape[1]), reference.ridge(U))
+    assert regression_of(A, X, [blocks], form).of_all() == pytest.approx(expected, rel=1e-4)
+
+
+@forms
+def test_all_features_together_are_left_out_where_that_takes_too_long(form, monkeypatch):
+    X, A, blocks = planted()
+    regression = regression_of(A, X, [blocks], form)
+    n_products = (np.count_nonzero(X) if form is sparse.csr_array else X.size) * 3
+    monkeypatch.setattr(explained, "_LARGEST_PRODUCT", n_products)
+    assert regression.of_all() is not None
+    monkeypatch.setattr(explained, "_LARGEST_PRODUCT", n_products - 1)
+    assert regression.of_all() is None
+
+
+@forms
+@given(seed=seeds, n_steps=st.integers(0, 6), with_effect=st.booleans())
+def test_greedy_selection_is_that_of_a_regression_for_each_set(form, seed, n_steps, with_effect):
+    A, X, labels = two_models(seed)
+    regression, U, T = regression_of(A, X, labels, form), reference.design(X), reference.target(A, labels)
+    candidates = np.array([0, 1, 2, 4, 5, 3])
+    effect = np.random.default_rng(seed).uniform(0.2, 2, 6) if with_effect else None
+    chosen, shares, would_add = reference.greedy(U, T, regression.ridge, candidates, n_steps, effect)
+    found = select_together(regression, candidates, n_steps, effect)
+    assert_array_equal(found.chosen, chosen)
+    by_column = dict(zip(candidates, found.added, strict=True))
+    assert_allclose([by_column[j] for j in chosen], np.diff(shares, prepend=0), atol=1e-10)
+    for column, rise in would_add.items():
+        assert by_column[column] == pytest.approx(rise, abs=1e-10)
+    whole = reference.share(U, T, chosen, regression.ridge)
+    assert sum(by_column[j] for j in chosen) == pytest.approx(whole, abs=1e-10)
+
+
+@forms
+@given(seed=seeds, n_chosen=st.integers(0, 6))
+def test_what_columns_add_in_any_order_is_that_of_a_regression_for_each_set(form, seed, n_chosen):
+    A, X, labels = two_models(seed)
+    regression, U, T = regression_of(A, X, labels, form), reference.design(X), reference.target(A, labels)
+    columns = np.random.default_rng(seed).permutation(7)
+    chosen, others = columns[:n_chosen], columns[n_chosen:]
+    adds, would_add = regression.added(chosen, others)
+    shares = [reference.share(U, T, chosen[:n], regression.ridge) for n in range(n_chosen + 1)]
+    assert_allclose(adds, np.diff(shares), atol=1e-10)
+    expected = [reference.share(U, T, [*chosen, other], regression.ridge) - shares[-1] for other in others]
+    assert_allclose(would_add, expected, atol=1e-10)
+
+
+def test_what_others_would_add_does_not_depend_on_how_many_are_looked_at_at_once(monkeypatch):
+    X, A, blocks = planted()
+    regression, chosen, others = regression_of(A, X, [blocks]), np.array([3, 0]), np.arange(4, 24)
+    _, at_once = regression.added(chosen, others)
+    monkeypatch.setattr(explained, "_AT_ONCE", 7)
+    _, in_parts = regression.added(chosen, others)
+    assert_allclose(in_parts, at_once, rtol=1e-12)
+
+
+@forms
+def test_blocks_that_say_nothing_leave_nothing_to_explain(form):
+    """One block, and two blocks whose nodes have all their neighbours in the other one: H + P H = 0."""
+    X, A, _ = planted()
+    one = np.zeros(90, dtype=int)
+    sides = np.arange(90) % 2
+    for adjacency, labels in ((A, [one]), (A, [one, one]), (path(90).toarray(), [sides])):
+        regression = regression_of(adjacency, X, labels, form)
+        assert_array_equal(regression.products, 0)
+        assert_array_equal(regression.alone, 0)
+        assert regression.of_all() == 0
+        ranking = rank_features(regression, gains_of(np.arange(24.0)), 6)
+        assert_array_equal(ranking.order, np.arange(24)[::-1])  # by their gains
+        assert_array_equal(ranking.scores, 0)
+        assert_array_equal(ranking.explained(ranking.order), 0)
+
+
+def test_a_model_of_one_block_beside_another_changes_nothing():
+    X, A, blocks = planted()
+    alone = regression_of(A, X, [blocks])
+    beside = regression_of(A, X, [blocks, np.zeros(90, dtype=int)])
+    assert beside.total == alone.total
+    assert_array_equal(beside.alone, alone.alone)
+
+
+def test_an_isolated_node_counts_with_its_own_block_alone():
+    """P H = 0: against the same node with a neighbour in each block."""
+    A = sparse.block_diag([complete(4), complete(4), np.zeros((2, 2))], format="csr")
+    blocks = np.repeat([0, 1, 0, 1], [4, 4, 1, 1])
+    assert_allclose(reference.target(A.toarray(), [blocks])[:, 0], [1, 1, 1, 1, -1, -1, -1, -1, 0.5, -0.5])
+    regression = regression_of(A, np.eye(10), [blocks])
+    assert regression.total == pytest.approx(2 * (8 * 1 + 2 * 0.25))
+    assert_allclose(np.abs(regression.products), np.outer([1] * 8 + [0.5] * 2, [1, 1]))
+
+
+@given(seed=seeds)
+def test_the_order_of_nodes_changes_nothing(seed):
+    X, A, blocks = planted(seed % 5)
+    order = np.random.default_rng(seed).permutation(90)
+    plain = ranking_of(X, A, [blocks])
+    moved = ranking_of(X[order], A[np.ix_(order, order)], [blocks[order]])
+    assert_array_equal(moved.order, plain.order)
+    assert_allclose(moved.scores, plain.scores, rtol=1e-9)
+
+
+@given(seed=seeds)
+def test_features_in_another_order_are_ranked_alike(seed):
+    X, A, blocks = planted(seed % 5)
+    X = X * np.random.default_rng(0).uniform(0.5, 2, X.shape)  # no two are equally good
+    order = np.random.default_rng(seed).permutation(24)
+    plain, moved = ranking_of(X, A, [blocks]), ranking_of(X[:, order], A, [blocks])
+    assert_array_equal(order[moved.order], plain.order)
+    assert_allclose(moved.scores, plain.scores[order], rtol=1e-9)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 0.3, 7.0, 1e9])
+def test_neither_the_scale_of_features_nor_that_of_links_matters(scale):
+    X, A, blocks = planted()
+    X = X * np.random.default_rng(0).uniform(0.5, 2, X.shape)
+    plain = ranking_of(X, A, [blocks])
+    for again in (ranking_of(scale * X, A, [blocks]), ranking_of(X, scale * A, [blocks])):
+        assert_array_equal(again.order, plain.order)
+        assert_allclose(again.scores, plain.scores, rtol=1e-9)
+        assert_allclose(again.added, plain.added, rtol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_dense_and_sparse_storage_rank_alike(seed):
+    X, A, blocks = planted(seed)
+    dense, stored = ranking_of(X, A, [blocks]), ranking_of(sparse.csr_array(X), A, [blocks])
+    assert_array_equal(stored.order, dense.order)
+    for name in ("scores", "added", "alone"):
+        assert_allclose(getattr(stored, name), getattr(dense, name), rtol=1e-9, atol=1e-15)
+
+
+@pytest.mark.parametrize("n_wanted", [0, 1, 5, 24, 100])
+def test_scores_fall_with_the_ranking_and_shares_add_up_to_those_of_the_set(n_wanted):
+    X, A, blocks = planted(n_noise=10)
+    X = np.column_stack([X, np.zeros(90), np.full(90, 2.0)])  # an empty and a constant column
+    ranking = ranking_of(X, A, [blocks], n_wanted)
+    assert sorted(ranking.order) == list(range(24))
+    assert_array_equal(np.flatnonzero(~ranking.is_useful), [22, 23])
+    assert set(ranking.order[-2:]) == {22, 23}
+    assert (np.diff(ranking.scores[ranking.order]) <= 0).all()
+    assert (ranking.scores[:22] > 0).all()
+    for name in ("scores", "added", "alone"):
+        assert_array_equal(getattr(ranking, name)[22:], 0)
+    U, T = reference.design(X), reference.target(A, [blocks])
+    wanted, penalty = ranking.order[: min(n_wanted, 22)], reference.ridge(U)
+    shares = [reference.share(U, T, wanted[:n], penalty) for n in range(len(wanted) + 1)]
+    assert_allclose(ranking.added[wanted], np.diff(shares), atol=1e-10)
+    assert_allclose(ranking.explained(wanted), shares[1:], atol=1e-10)
+    for other in np.setdiff1d(np.arange(22), wanted):  # what each would add next, whether it is clear or not
+        rise = reference.share(U, T, [*wanted, other], penalty) - shares[-1]
+        assert ranking.added[other] == pytest.approx(rise, abs=1e-10)
+
+
+def test_a_score_is_what_a_feature_adds_times_its_effect_size_and_at_most_the_one_before():
+    X, A, blocks = planted()
+    graph = check_attributed_graph(X, A)
+    gains = feature_gains(JointLikelihood(graph), graph, [BlockModel.from_labels(graph.adjacency, blocks)])
+    ranking = ranking_of(X, A, [blocks], 9)
+    effect = np.sqrt(2 * np.maximum(gains.by_blocks, 0.25) / np.count_nonzero(X, axis=0))
+    assert_allclose(effect_sizes(gains, X), effect)
+    assert_allclose(effect_sizes(gains, sparse.csr_array(X)), effect)
+    products = (ranking.added * effect)[ranking.order]
+    assert_allclose(ranking.scores[ranking.order], [products[: n + 1].min() for n in range(24)])
+
+
+def test_the_first_of_a_longer_selection_are_those_of_a_shorter_one():
+    X, A, blocks = planted(n_informative=20)
+    long = ranking_of(X, A, [blocks], 16)
+    for n in (1, 4, 9):
+        short = ranking_of(X, A, [blocks], n)
+        assert_array_equal(short.order[:n], long.order[:n])
+        assert_allclose(short.scores[short.order[:n]], long.scores[long.order[:n]])
+
+
+def test_a_copy_of_a_selected_feature_adds_little():
+    X, A, blocks = planted()
+    first, second = ranking_of(X, A, [blocks], 2).order[:2]
+    doubled = ranking_of(np.column_stack([X, X[:, first]]), A, [blocks], 2)
+    assert doubled.order[0] == first  # of two that are the same the lower index
+    assert doubled.order[1] == second  # not the copy, which is as good by itself
+    assert doubled.alone[24] == pytest.approx(doubled.alone[first])
+    assert 0 < doubled.added[24] < 0.5 * doubled.added[first]
+
+
+def test_features_that_are_not_clear_follow_all_others_by_their_gain():
+    X, A, blocks = planted()
+    by_blocks, by_links = np.zeros(24), np.zeros(24)
+    by_blocks[:6], by_links[6:10] = 4.6, 4.6  # √9.2 > 3
+    by_blocks[10], by_links[10] = 2.4, 2.4  # √9.6 > 3
+    by_blocks[11:] = np.linspace(0, 4.4, 13)  # √8.8 < 3
+    for n_wanted in (3, 20):
+        order = rank_features(regression_of(A, X, [blocks]), gains_of(by_blocks, by_links), n_wanted).order
+        assert set(order[:11]) == set(range(11))
+        assert_array_equal(order[11:], np.arange(23, 10, -1))
+
+
+def test_where_no_feature_is_clear_all_are_ranked_by_their_gain():
+    X, A, blocks = planted()
+    gains = np.random.default_rng(0).permutation(24) / 10
+    ranking = rank_features(regression_of(A, X, [blocks]), gains_of(gains), 5)
+    assert_array_equal(ranking.order, np.argsort(-gains))
+    assert (ranking.scores > 0).all()
+    assert (np.diff(ranking.scores[ranking.order]) <= 0).all()
+
+
+def test_without_a_gain_by_blocks_an_effect_size_is_still_above_zero():
+    sizes = effect_sizes(gains_of([-3.0, 0.0, 0.25, 1.0]), np.ones((2, 4)))
+    assert_allclose(sizes, [0.5, 0.5, 0.5, 1.0])
+    assert effect_sizes(gains_of([1.0]), np.zeros((2, 1))) == pytest.approx(2**0.5)  # nobody has it
+
+
+def test_after_the_most_steps_features_are_ranked_by_what_each_would_add_next(monkeypatch):
+    X, A, blocks = planted()
+    regression, gains = regression_of(A, X, [blocks]), gains_of(np.full(24, 10.0))
+    monkeypatch.setattr(explained, "MAX_STEPS", 4)
+    ranking, four = rank_features(regression, gains, 12), rank_features(regression, gains, 4)
+    assert_array_equal(ranking.order, four.order)
+    criterion = four.added * effect_sizes(gains, X)
+    assert (np.diff(criterion[four.order[4:]]) <= 0).all()
+    assert_allclose(ranking.added[ranking.order[:12]], np.diff(ranking.explained(ranking.order)[:12], prepend=0))
+
+
+def test_shares_are_counted_up_to_a_limit(monkeypatch):
+    X, A, blocks = planted()
+    whole = ranking_of(X, A, [blocks], 12)
+    monkeypatch.setattr(explained, "MAX_COUNTED", 8)
+    limited = ranking_of(X, A, [blocks], 12)
+    first, shares = whole.order[:12], whole.explained(whole.order[:12])
+    assert_array_equal(limited.order, whole.order)
+    assert_allclose(limited.explained(first), np.concatenate([shares[:8], [shares[7]] * 4]))
+    assert_allclose(limited.added[first[:8]], whole.added[first[:8]])
+    assert (np.diff(limited.scores[limited.order]) <= 0).all()
+
+
+@given(seed=seeds)
+def test_shares_of_any_network_lie_between_zero_and_one(seed):
+    A, X, labels = two_models(seed)
+    ranking = ranking_of(X, A, labels, 7)
+    assert (ranking.alone >= 0).all()
+    assert (ranking.alone < 1).all()
+    shares = ranking.explained(ranking.order)
+    assert (np.diff(shares, prepend=0) >= 0).all()
+    assert shares[-1] < 1
+    assert ranking.alone.max() <= shares[-1] + 1e-12
