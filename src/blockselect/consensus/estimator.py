@@ -430,7 +430,8 @@ class BlockModelSelector(BlockGuidedSelector):
 
 
 def _in_form(features: Features) -> Features:
-    """CSR or a dense array by the share of non-zero values, so that the form in which they came changes nothing."""
+    """Double precision, CSR or dense by the share of non-zero values: the form in which they came changes nothing."""
+    features = features.astype(np.float64, copy=False)
     n_values = features.count_nonzero() if sparse.issparse(features) else np.count_nonzero(features)
     if n_values <= _SPARSE_BELOW * features.shape[0] * features.shape[1]:
         return sparse.csr_array(features)
