@@ -28,7 +28,7 @@ from blockselect.consensus.feature_likelihood import as_counts
 from blockselect.consensus.joint import JointLikelihood
 from blockselect.consensus.link_excess import scaled_for_links
 from blockselect.consensus.link_likelihood import link_unit
-from blockselect.consensus.screening import FACTORIZATION_STEPS, Effort, plan_effort, screen
+from blockselect.consensus.screening import FACTORIZATION_STEPS, Effort, Screening, plan_effort, screen
 from blockselect.consensus.weights import feature_gains
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.binarize import are_sparse_counts, presence
@@ -231,12 +231,7 @@ class BlockModelSelector(BlockGuidedSelector):
             self._select_found(ranking, found)
             self.explained_ = ranking.explained(self._selected_in_order())
             report("ranking", 1, 1)
-        self.candidates_ = _of_all_nodes(search.models, nodes)
-        self.consensus_models_ = _of_all_nodes(screening.voters, nodes)
-        self.candidates_table_, self.effort_ = screening.table(), search.effort
-        self.block_model_ = self.consensus_models_[0]
-        self.labels_ = self.block_model_.labels
-        self.n_blocks_reason_ = search.why(screening.voters[0].n_blocks)
+        self._keep_models(search, screening, nodes)
         self.explained_more_, self.explained_alone_ = ranking.added, ranking.alone
         return self._remember(X, adjacency)
 
@@ -307,6 +302,15 @@ class BlockModelSelector(BlockGuidedSelector):
         count = count_blocks(graph, max_blocks=self.max_blocks, rng=rng.spawn(1)[0])
         report("number of blocks", 1, 1)
         return count
+
+    def _keep_models(self, search: _Search, screening: Screening, nodes: BoolArray) -> None:
+        """Set what the fit says of the block models that it found."""
+        self.candidates_ = _of_all_nodes(search.models, nodes)
+        self.consensus_models_ = _of_all_nodes(screening.voters, nodes)
+        self.candidates_table_, self.effort_ = screening.table(), search.effort
+        self.block_model_ = self.consensus_models_[0]
+        self.labels_ = self.block_model_.labels
+        self.n_blocks_reason_ = search.why(self.block_model_.n_blocks)
 
     def _discoveries(
         self, graph: AttributedGraph, candidates: Sequence[BlockModel], rng: np.random.Generator, report: Progress
