@@ -75,7 +75,7 @@ TESTS = {
     "bmgufs/gram_squared.py": ["tests/bmgufs/test_exact_gram.py"],
     "bmgufs/losses.py": ["tests/bmgufs/test_device.py", "tests/bmgufs/test_descent.py"],
     "bmgufs/row_sums.py": ["tests/bmgufs/test_exact_gram.py", "tests/bmgufs/test_gram_squared.py"],
-    "bmgufs/selector.py": ["tests/bmgufs/test_estimator.py", "tests/consensus/test_estimator_contract.py"],
+    "consensus/explained.py": ["tests/consensus/test_estimator.py"],
     "consensus/estimator.py": [
         "tests/consensus/test_estimator_contract.py",
         "tests/consensus/test_screening_budget.py",

@@ -1,9 +1,7 @@
-"""What is selected on real networks is what version 0.1 selected.
+"""What the paper's method selects on real networks is what version 0.1 selected.
 
-`data/scores_0.1.npz` has the scores of version 0.1 with 64 features to select and seed 0. The paper's are compared to
-1e-10 of the largest rather than bit by bit: builds of BLAS add up in different orders. The default has become faster by
-other starts and larger steps since, so that most of its features, not all, are the same; two seeds of version 0.1 had
-95 % of the first 64 in common.
+`data/scores_0.1.npz` has the scores of version 0.1 with 64 features to select and seed 0. They are compared to 1e-10 of
+the largest rather than bit by bit: builds of BLAS add up in different orders.
 """
 
 from pathlib import Path
@@ -12,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from blockselect import BMGUFS, BlockModelSelector, fetch_blogcatalog, load_cora
+from blockselect import BMGUFS, fetch_blogcatalog, load_cora
 
 STORED = Path(__file__).parent / "data" / "scores_0.1.npz"
 
@@ -35,12 +33,6 @@ def assert_same_scores(selector, graph, name):
     assert set(np.flatnonzero(selector.support_)) == set(best(before, 64))
 
 
-def assert_much_in_common(selector, graph, name):
-    scores, before = selector.fit(graph.features, adjacency=graph.adjacency).scores_, np.load(STORED)[name]
-    for n in (64, 200):
-        assert len(set(best(scores, n)) & set(best(before, n))) >= 0.85 * n
-
-
 def best(scores, n):
     return np.argsort(-scores, kind="stable")[:n]
 
@@ -49,14 +41,5 @@ def test_the_papers_scores_of_cora_are_those_of_version_0_1(cora):
     assert_same_scores(BMGUFS(64, n_blocks=7, random_state=0), cora, "cora_paper")
 
 
-def test_most_of_the_defaults_features_of_cora_are_those_of_version_0_1(cora):
-    assert_much_in_common(BlockModelSelector(64, random_state=0), cora, "cora_default")
-
-
 def test_the_papers_scores_of_blogcatalog_are_those_of_version_0_1(blogcatalog):
     assert_same_scores(BMGUFS(64, n_blocks=6, random_state=0), blogcatalog, "blogcatalog_paper")
-
-
-@pytest.mark.slow
-def test_most_of_the_defaults_features_of_blogcatalog_are_those_of_version_0_1(blogcatalog):
-    assert_much_in_common(BlockModelSelector(64, random_state=0), blogcatalog, "blogcatalog_default")

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from blockselect import BMGUFS, BlockModelSelector, Descent, make_attributed_blocks, selection_stability
-from made_fits import QUICK, easy_network, fit, fit_paper
+from made_fits import QUICK, easy_network, fit_paper
 
 factors = st.sampled_from([1e-9, 1e-6, 1e-3, 0.3, 7.0, 1e4])
 
@@ -58,7 +58,7 @@ def test_nodes_without_links_and_features_do_not_matter(seed, n_more, order):
     assert_allclose(beside.scores_, plain.scores_, atol=1e-12)
     assert len(beside.labels_) == 60 + n_more
     assert_array_equal(beside.labels_[np.sort(places)], plain.labels_)
-    assert all(len(model.labels) == 60 + n_more for model in (*beside.voters_, *beside.candidates_))
+    assert all(len(model.labels) == 60 + n_more for model in (*beside.consensus_models_, *beside.candidates_))
 
 
 def shuffled(adjacency, order):
@@ -93,7 +93,7 @@ def test_a_constant_feature_scores_zero_is_never_selected_and_never_stable(fill)
     """Its stability was .97: last of all, but surely so."""
     network = easy_network()
     features = np.column_stack([network.features.toarray(), np.full(200, fill)])
-    with pytest.warns(ConvergenceWarning, match="only 52 of the 53 features .* the same for all nodes"):
+    with pytest.warns(ConvergenceWarning, match="only 52 of the 53 features .* the same value for all nodes"):
         selector = fit_of(features, network.adjacency, 53)
     assert selector.scores_[-1] == 0
     assert selector.ranking_[-1] == 53
@@ -121,12 +121,10 @@ def test_the_paper_warns_where_densities_come_near_its_smoothing():
 def test_scores_that_have_not_settled_bring_a_warning_only_where_they_were_asked_to():
     network = easy_network()
     short = Descent(max_iter=12, tol=1e-9)
-    for fitted in (fit, fit_paper):
-        with pytest.warns(ConvergenceWarning, match=r"not settled after 12 iterations: .* tol=1e-09 .* raise max_iter"):
-            assert fitted(network, block_model=network.blocks, solver=short).n_iter_ == 12
+    with pytest.warns(ConvergenceWarning, match=r"not settled after 12 iterations: .* tol=1e-09 .* raise max_iter"):
+        assert fit_paper(network, block_model=network.blocks, solver=short).n_iter_ == 12
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        fit(network, block_model=network.blocks)  # a path of fixed length, by design
-        fit_paper(network, block_model=network.blocks)
+        fit_paper(network, block_model=network.blocks)  # a path of fixed length, by design
         settled = fit_paper(network, block_model=network.blocks, solver=Descent(max_iter=5000, tol=1e-3))
     assert settled.n_iter_ < 5000

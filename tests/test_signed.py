@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from blockselect import BMGUFS, BlockModelSelector, SignedSelector, make_attributed_blocks, selection_stability
 from blockselect.signed import split_signs
 
-QUICK = BlockModelSelector(n_blocks=2, n_candidates=1, joint=False, n_neighbors=5, random_state=0)
+QUICK = BlockModelSelector(n_blocks=2, n_candidates=1, refine=False, n_neighbors=5, random_state=0)
 
 
 every_overlap = pytest.mark.parametrize("overlap", [0, 1])

@@ -13,6 +13,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from blockselect import BMGUFS, BlockModel, Descent, make_attributed_blocks
 from blockselect._sklearn import check_parameters
+from blockselect.bmgufs import estimator
 from blockselect.errors import ParameterError
 from made_fits import easy_network, fit_paper, precision
 from references import bmgufs
@@ -33,6 +34,12 @@ def network():
 @pytest.fixture(scope="module")
 def fitted(network):
     return fit_paper(network)
+
+
+def short(network, n=5, **options):
+    """Three iterations, with the planted blocks."""
+    solver = Descent(gradient="paper", tol=0, max_iter=3)
+    return BMGUFS(n, **{"block_model": network.blocks, "solver": solver, **options})
 
 
 def test_planted_features_are_found():
@@ -328,3 +335,53 @@ def test_a_feature_that_is_the_same_for_all_nodes_is_warned_of():
     features = np.column_stack([made.features, np.ones(40)])
     with pytest.warns(UserWarning, match=r"1 of the selected features are the same for all nodes, first column 18"):
         BMGUFS(3, n_blocks=3, random_state=0).fit(features, adjacency=made.adjacency)
+
+
+def test_losses_are_those_of_the_sparsity_that_was_chosen_and_only_it_must_have_settled(network):
+    """Two sparsities: losses of the first move to the end, those of the second stood still."""
+    moving, still = np.linspace(1, 2, 13), np.ones(13)
+    losses = np.array([[moving, still]])
+    solution = estimator.Solution(np.ones((1, 2, 4)), losses, losses + 1, np.array([[12, 11]]))
+    selector = short(network, solver=Descent(tol=1e-3, max_iter=12))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        selector._keep_losses(solution, 1)
+    assert selector.n_iter_ == 11
+    assert_array_equal(selector.history_.reconstruction, still[:12])
+    assert_array_equal(selector.history_.profile, still[:12] + 1)
+    with pytest.warns(ConvergenceWarning, match=r"not settled after 12 iterations.*tol=0\.001"):
+        selector._keep_losses(solution)
+    assert_array_equal(selector.history_.reconstruction, moving)
+
+
+def test_features_that_score_zero_are_counted_apart_from_those_that_nobody_has(network):
+    features = network.features.tolil()
+    features[:, [3, 8]] = 0
+    with pytest.warns(ConvergenceWarning, match="only 50 of the 52 .* 2 of them since no node has the feature"):
+        short(network, 52, sparsity=0.0).fit(features.tocsr(), adjacency=network.adjacency)
+
+
+def test_the_dense_form_alone_is_made_on_the_device(network, monkeypatch):
+    pytest.importorskip("torch")
+    made, make = [], estimator.dense_gram_on_device
+    monkeypatch.setattr(
+        estimator,
+        "dense_gram_on_device",
+        lambda *given, **options: made.append(options["device"]) or make(*given, **options),
+    )
+    dense, disjoint = network.features, sparse.csr_array(sparse.eye_array(200))
+    scores = [
+        short(network, device=device).fit(X, adjacency=network.adjacency).scores_
+        for X in (dense, disjoint)
+        for device in ("cpu", "cpu:0")
+    ]
+    assert made == ["cpu:0"]
+    assert_allclose(scores[1], scores[0], atol=1e-10)
+    assert_allclose(scores[3], scores[2], atol=1e-10)
+
+
+def test_settings_of_the_solver_that_are_not_named_leave_no_solver_behind():
+    selector = BMGUFS(5, n_blocks=3).set_params(n_blocks=4)
+    assert selector.solver is None
+    given = Descent(max_iter=9)
+    assert selector.set_params(solver=given, n_blocks=2).solver is given

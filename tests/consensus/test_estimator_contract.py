@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from blockselect import BMGUFS, BlockModelSelector, Descent, load_cora
+from blockselect import BMGUFS, BlockModelSelector, load_cora
 from blockselect.errors import ParameterError
 from made_fits import QUICK, easy_network, fit
 
@@ -70,32 +70,17 @@ def test_an_edge_table_speaks_of_the_rows_names(network, fitted):
 def test_a_fitted_selector_survives_pickle_and_a_clone_is_unfitted(fitted):
     again = pickle.loads(pickle.dumps(fitted))
     assert_array_equal(again.scores_, fitted.scores_)
+    assert_array_equal(again.explained_, fitted.explained_)
+    pd.testing.assert_frame_equal(again.candidates_table_, fitted.candidates_table_)
     assert again.block_model_.relative_error == fitted.block_model_.relative_error
     assert not hasattr(clone(fitted), "scores_")
 
 
 def test_fitting_changes_no_parameter(network):
-    selector = BlockModelSelector(12, **{**QUICK, "n_candidates": 1}, solver=Descent(max_iter=3, tol=0))
+    selector = BlockModelSelector(12, **{**QUICK, "n_candidates": 1})
     before = selector.get_params()
     selector.fit(network.features, adjacency=network.adjacency)
     assert selector.get_params() == before
-
-
-def test_settings_of_the_solver_can_be_set_by_name_though_no_solver_is_given(network):
-    selector = BlockModelSelector(12, block_model=network.blocks).set_params(solver__max_iter=7)
-    assert selector.solver.get_params() == Descent(step_size=0.08, max_iter=7, tol=0.0).get_params()
-    assert selector.fit(network.features, adjacency=network.adjacency).n_iter_ == 7
-
-
-def test_settings_of_a_given_solver_can_be_set_by_name():
-    selector = BlockModelSelector(solver=Descent(step_size=0.02)).set_params(solver__max_iter=7)
-    assert (selector.solver.max_iter, selector.solver.step_size) == (7, 0.02)
-    assert clone(selector).get_params()["solver__max_iter"] == 7
-
-
-def test_no_solver_stands_for_the_default_descent(network, fitted):
-    assert_array_equal(fit(network, solver=Descent(step_size=0.08, max_iter=25, tol=0)).scores_, fitted.scores_)
-    assert fitted.solver is None
 
 
 def test_cross_validation_over_a_graph_says_what_to_do_instead(network):
@@ -164,12 +149,10 @@ def test_blocks_of_a_series_find_their_nodes_by_its_index(network, kind):
         ({"n_blocks": 201}, "n_blocks is 201 but the graph has 200 nodes"),
         ({"n_features_to_select": 53}, "n_features_to_select is 53 but there are 52 features"),
         ({"n_features_to_select": "all"}, "n_features_to_select"),
-        ({"profile_ratio": 1.5}, "profile_ratio"),
         ({"block_model": "spectrum"}, "block_model"),
-        ({"solver": Descent(max_iter=0)}, "max_iter must be"),
-        ({"solver": Descent(initial_scores=np.ones(3))}, r"initial_scores has shape \(3,\) but there are 52"),
-        ({"solver": Descent(initial_scores=np.full(52, 1e40), dtype="float32")}, "too large for float32"),
-        ({"solver": Descent(memory_limit=10)}, "memory_limit"),
+        ({"refine": "sometimes"}, "'refine' parameter of BlockModelSelector must be"),
+        ({"max_blocks": 1}, "'max_blocks' parameter of BlockModelSelector must be"),
+        ({"binarize": "maybe"}, "'binarize' parameter of BlockModelSelector must be"),
     ],
 )
 def test_bad_parameters_are_named_before_any_work_and_leave_nothing_fitted(network, options, message):
@@ -179,28 +162,13 @@ def test_bad_parameters_are_named_before_any_work_and_leave_nothing_fitted(netwo
     assert not hasattr(selector, "candidates_")
 
 
-def test_an_error_of_the_solver_names_its_parameter(network):
-    with pytest.raises(ParameterError) as raised:
-        fit(network, solver=Descent(tol=-1))
-    assert raised.value.parameter == "tol"
-
-
 def test_the_selector_reads_no_classes():
     cora = load_cora()
     assert cora.classes is not None
-    selector = BlockModelSelector(16, n_blocks=7, n_candidates=3, solver=Descent(max_iter=20, tol=0), random_state=0)
+    selector = BlockModelSelector(16, n_blocks=7, n_candidates=3, random_state=0)
     with_y = selector.fit(cora.features, cora.classes, adjacency=cora.adjacency).scores_
     without = clone(selector).fit(cora.features, adjacency=cora.adjacency).scores_
     assert_array_equal(with_y, without)
-
-
-def test_a_device_that_is_not_there_is_named(network):
-    pytest.importorskip("torch")
-    with pytest.raises(ValueError, match=r"device is 'nonsense'.*'cuda'"):
-        fit(network, device="nonsense")
-    with pytest.raises(ParameterError, match=r"no CUDA device; choose 'cpu'") as raised:
-        fit(network, device="cuda:7")
-    assert raised.value.parameter == "device"
 
 
 def test_the_table_has_every_feature_with_the_block_it_marks(network):
@@ -212,8 +180,20 @@ def test_the_table_has_every_feature_with_the_block_it_marks(network):
     assert_array_equal(table["score"], selector.scores_)
     assert_array_equal(table["rank"], selector.ranking_)
     assert_array_equal(table["selected"], selector.support_)
+    assert_array_equal(table["explained_more"], selector.explained_more_)
+    assert_array_equal(table["explained_alone"], selector.explained_alone_)
     assert_allclose(table["prevalence"], (frame > 0).mean())
     marked = table[table["selected"]]
     means = frame.groupby(selector.labels_).mean() / frame.mean()
     assert_allclose(marked["lift"], [means.loc[row.marked_block, row.feature] for row in marked.itertuples()])
     pd.testing.assert_frame_equal(selector.table(frame), table)
+
+
+@pytest.mark.parametrize(
+    "removed", ["solver", "device", "profile_ratio", "budget", "as_set", "n_clusters", "joint", "sparsity"]
+)
+def test_settings_of_other_methods_are_none_of_its_own(removed):
+    with pytest.raises(TypeError, match=removed):
+        BlockModelSelector(12, **{removed: None})
+    with pytest.raises(ValueError, match=removed):
+        BlockModelSelector(12).set_params(**{removed: None})

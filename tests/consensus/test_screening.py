@@ -36,21 +36,21 @@ def candidates(network):
     )
 
 
-def screened(likelihood, candidates, joint, **options):
-    return screen(likelihood, candidates, joint=joint, rng=np.random.default_rng(1), **options)
+def screened(likelihood, candidates, refine, **options):
+    return screen(likelihood, candidates, refine=refine, rng=np.random.default_rng(1), **options)
 
 
 @pytest.mark.parametrize(("n", "n_voters"), [(1, 1), (4, 1), (5, 2), (9, 3)])
-@pytest.mark.parametrize("joint", [False, True])
-def test_a_quarter_votes_and_at_least_one(likelihood, candidates, joint, n, n_voters):
-    result = screened(likelihood, candidates[:n], joint)
+@pytest.mark.parametrize("refine", [False, True])
+def test_a_quarter_votes_and_at_least_one(likelihood, candidates, refine, n, n_voters):
+    result = screened(likelihood, candidates[:n], refine)
     assert len(result.voters) == len(result.places) == n_voters
     assert result.gain_at_start.shape == result.gain.shape == (n,)
 
 
-@pytest.mark.parametrize("joint", [False, True])
-def test_the_voters_explain_most_and_the_best_comes_first(likelihood, candidates, joint):
-    result = screened(likelihood, candidates, joint)
+@pytest.mark.parametrize("refine", [False, True])
+def test_the_voters_explain_most_and_the_best_comes_first(likelihood, candidates, refine):
+    result = screened(likelihood, candidates, refine)
     of_voters = result.gain[result.places]
     assert all(first >= second for first, second in pairwise(of_voters))
     assert of_voters.min() >= np.delete(result.gain, result.places).max()
@@ -62,18 +62,18 @@ def test_the_planted_blocks_beat_blocks_at_random(network, likelihood):
     rng = np.random.default_rng(0)
     at_random = [BlockModel.from_labels(network.adjacency, rng.permutation(network.blocks)) for _ in range(3)]
     planted = BlockModel.from_labels(network.adjacency, network.blocks)
-    assert_array_equal(screened(likelihood, [*at_random, planted], joint=False).places, [3])
+    assert_array_equal(screened(likelihood, [*at_random, planted], refine=False).places, [3])
 
 
-def test_candidates_stay_as_they_are_unless_joint(likelihood, candidates):
-    result = screened(likelihood, candidates, joint=False)
+def test_candidates_stay_as_they_are_unless_refined(likelihood, candidates):
+    result = screened(likelihood, candidates, refine=False)
     assert all(model is candidates[i] for model, i in zip(result.voters, result.places, strict=True))
     assert_array_equal(result.gain, result.gain_at_start)
 
 
 def test_refined_blocks_explain_more_and_remember_who_found_them(likelihood, candidates):
     before = [model.labels.copy() for model in candidates]
-    result = screened(likelihood, candidates, joint=True)
+    result = screened(likelihood, candidates, refine=True)
     assert (result.gain >= result.gain_at_start).all()
     assert (result.gain > result.gain_at_start).any()
     assert [model.family for model in result.voters] == [candidates[i].family for i in result.places]
@@ -82,35 +82,35 @@ def test_refined_blocks_explain_more_and_remember_who_found_them(likelihood, can
 
 def test_equal_candidates_vote_in_their_order(network, likelihood):
     same = [BlockModel.from_labels(network.adjacency, network.blocks) for _ in range(8)]
-    assert_array_equal(screened(likelihood, same, joint=False).places, [0, 1])
+    assert_array_equal(screened(likelihood, same, refine=False).places, [0, 1])
 
 
 def test_the_number_of_jobs_changes_nothing(likelihood, candidates):
-    alone = screened(likelihood, candidates, joint=True)
+    alone = screened(likelihood, candidates, refine=True)
     with parallel_config(backend="threading"):
-        shared = screened(likelihood, candidates, joint=True, n_jobs=3)
+        shared = screened(likelihood, candidates, refine=True, n_jobs=3)
     assert_array_equal(shared.gain, alone.gain)
     assert_array_equal(shared.places, alone.places)
 
 
-@pytest.mark.parametrize("joint", [False, True])
-def test_progress_rises_to_its_end(likelihood, candidates, joint):
+@pytest.mark.parametrize("refine", [False, True])
+def test_progress_rises_to_its_end(likelihood, candidates, refine):
     seen = []
-    screened(likelihood, candidates, joint, progress=lambda done, total: seen.append((done, total)))
+    screened(likelihood, candidates, refine, progress=lambda done, total: seen.append((done, total)))
     assert [done for done, _ in seen] == sorted({done for done, _ in seen})
     assert seen[-1][0] == seen[-1][1]
 
 
-@pytest.mark.parametrize("joint", [False, True])
-def test_the_table_has_a_row_for_each_candidate_in_its_order(likelihood, candidates, joint):
-    result = screened(likelihood, candidates, joint)
+@pytest.mark.parametrize("refine", [False, True])
+def test_the_table_has_a_row_for_each_candidate_in_its_order(likelihood, candidates, refine):
+    result = screened(likelihood, candidates, refine)
     table = result.table()
-    assert list(table) == ["family", "n_blocks", "relative_error", "gain_at_start", "gain", "voted"]
+    assert list(table) == ["family", "n_blocks", "relative_error", "gain_at_start", "gain", "in_consensus"]
     for row, model in zip(table.itertuples(), candidates, strict=True):
         assert (row.family, row.n_blocks, row.relative_error) == (model.family, model.n_blocks, model.relative_error)
     assert_array_equal(table["gain_at_start"], result.gain_at_start)
     assert_array_equal(table["gain"], result.gain)
-    assert_array_equal(np.flatnonzero(table["voted"]), np.sort(result.places))
+    assert_array_equal(np.flatnonzero(table["in_consensus"]), np.sort(result.places))
 
 
 def test_where_numbers_of_blocks_differ_candidates_are_compared_by_what_describes_them(network, likelihood):
@@ -118,14 +118,14 @@ def test_where_numbers_of_blocks_differ_candidates_are_compared_by_what_describe
     many = BlockModel.from_labels(network.adjacency, 20 * network.blocks + rng.integers(20, size=200))
     models = [many, BlockModel.from_labels(network.adjacency, network.blocks)]
     assert likelihood.gain(many.labels) > likelihood.gain(network.blocks)  # by chance
-    assert_array_equal(screened(likelihood, models, joint=False).places, [1])
+    assert_array_equal(screened(likelihood, models, refine=False).places, [1])
     four = [many, many, many, *models[1:]]
-    assert_array_equal(screened(likelihood, [*four, *four], joint=False).places, [3, 7])
+    assert_array_equal(screened(likelihood, [*four, *four], refine=False).places, [3, 7])
 
 
-@pytest.mark.parametrize(("joint", "total"), [(False, 9), (True, 12)])
-def test_progress_counts_candidates_and_then_voters(likelihood, candidates, joint, total):
+@pytest.mark.parametrize(("refine", "total"), [(False, 9), (True, 12)])
+def test_progress_counts_candidates_and_then_voters(likelihood, candidates, refine, total):
     seen = []
-    screened(likelihood, candidates, joint, progress=lambda *news: seen.append(news))
-    counted = range(total + 1) if joint else (0, total)
+    screened(likelihood, candidates, refine, progress=lambda *news: seen.append(news))
+    counted = range(total + 1) if refine else (0, total)
     assert seen == [(done, total) for done in counted]

@@ -1,10 +1,9 @@
-"""Effort: candidates, rounds and resamples within a stated budget of work, and what was cut."""
+"""Effort: candidates, rounds and resamples within a budget of work, and what was cut."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from numpy.testing import assert_array_equal
 
 from blockselect import BlockModelSelector, make_attributed_blocks, selection_stability
 from blockselect.consensus import screening
@@ -21,47 +20,49 @@ def fit(**settings):
 def test_work_grows_with_links_values_blocks_and_candidates():
     graph = NETWORK.graph
     links, values = graph.adjacency.nnz, graph.features.nnz
-    effort = plan_effort(graph, 3, n_candidates=12, budget=1e9)
+    effort = plan_effort(graph, 3, n_candidates=12)
     assert effort.work == 3 * (1200 * links + (24 + 3 * 50) * (links + values))
-    assert plan_effort(graph, 6, n_candidates=12, budget=1e9).work == 2 * effort.work
-    assert plan_effort(graph, 3, n_candidates=24, budget=1e9).work == 2 * effort.work
+    assert plan_effort(graph, 6, n_candidates=12).work == 2 * effort.work
+    assert plan_effort(graph, 3, n_candidates=24).work == 2 * effort.work
 
 
 def test_more_candidates_are_found_where_they_are_cheap():
     graph = NETWORK.graph
-    assert plan_effort(graph, 3, n_candidates="auto", budget=None).asked_candidates == 48
-    twelve = plan_effort(graph, 3, n_candidates=12, budget=None).work
+    assert plan_effort(graph, 3, n_candidates="auto").asked_candidates == 48
+    twelve = plan_effort(graph, 3, n_candidates=12).work
     for times, expected in ((1, 12), (1.9, 18), (2, 24), (0.01, 12)):
         n_blocks = 3 * CHEAP / twelve / times
-        assert plan_effort(graph, n_blocks, n_candidates="auto", budget=None).asked_candidates == expected
+        assert plan_effort(graph, n_blocks, n_candidates="auto").asked_candidates == expected
 
 
 @pytest.mark.parametrize(
     ("work", "made"),
     [(1.0, (12, 50, 8)), (100.0, (12, 50, 8)), (160.0, (7, 31, 5)), (1e9, (6, 5, 5))],
 )
-def test_all_shrink_in_proportion_down_to_the_least(work, made):
-    effort = Effort(work, 100.0, 12)
+def test_all_shrink_in_proportion_down_to_the_least(work, made, monkeypatch):
+    monkeypatch.setattr(screening, "BUDGET", 100.0)
+    effort = Effort(work, 12)
     assert (effort.n_candidates, effort.max_rounds, effort.n_resamples(8)) == made
     assert effort.was_cut == (work > 100)
 
 
 def test_no_more_is_made_than_was_asked_for():
-    effort = Effort(1e9, 1.0, 2)
+    effort = Effort(1e20, 2)
+    assert effort.was_cut
     assert effort.n_candidates == 2
     assert effort.n_resamples(3) == 3
-    assert not Effort(1e9, None, 12).was_cut
 
 
-def test_a_fit_keeps_to_the_budget_and_says_what_it_cut():
+def test_a_fit_keeps_to_the_budget_and_says_what_it_cut(monkeypatch):
     whole = fit(n_candidates=12)
     assert not whole.effort_.was_cut
     assert len(whole.candidates_) == 12
-    cut = fit(n_candidates=12, budget=whole.effort_.work / 1.6)
+    monkeypatch.setattr(screening, "BUDGET", whole.effort_.work / 1.6)
+    cut = fit(n_candidates=12)
     assert cut.effort_.was_cut
     assert len(cut.candidates_) == cut.effort_.n_candidates == 7
-    assert len(fit(budget=1.0).candidates_) == 6
-    assert_array_equal(fit(n_candidates=12, budget=None).scores_, whole.scores_)
+    monkeypatch.setattr(screening, "BUDGET", 1.0)
+    assert len(fit().candidates_) == 6
 
 
 def test_rounds_of_refinement_follow_the_budget(monkeypatch):
@@ -73,13 +74,14 @@ def test_rounds_of_refinement_follow_the_budget(monkeypatch):
         return refine(*given, max_rounds=max_rounds)
 
     monkeypatch.setattr(screening, "_refined", noted)
-    fit(budget=1.0)
+    monkeypatch.setattr(screening, "BUDGET", 1.0)
+    fit()
     assert asked == [2, 5]
 
 
 def test_resamples_of_stability_follow_the_budget(monkeypatch):
-    selector = fit(budget=1.0)
-    made = []
+    monkeypatch.setattr(screening, "BUDGET", 1.0)
+    selector, made = fit(), []
     monkeypatch.setattr(
         type(selector), "_scores_on", lambda self, graph, adjacencies, *rest: made.append(len(adjacencies)) or _SCORES
     )
@@ -95,14 +97,12 @@ def test_blocks_that_are_given_take_no_search():
     selector = BlockModelSelector(10, block_model=NETWORK.blocks, random_state=0)
     selector.fit(NETWORK.features, adjacency=NETWORK.adjacency)
     assert selector.effort_.work == 0
-    with pytest.raises(ValueError, match="budget"):
-        selector.set_params(budget=1e9).fit(NETWORK.features, adjacency=NETWORK.adjacency)
 
 
 def test_dense_features_take_work_for_all_their_values():
     graph = replace(NETWORK.graph, features=NETWORK.features.toarray())
     links, values = graph.adjacency.nnz, graph.n_nodes * graph.n_features
-    assert plan_effort(graph, 2, n_candidates=4, budget=None).work == 2 * (400 * links + (8 + 50) * (links + values))
+    assert plan_effort(graph, 2, n_candidates=4).work == 2 * (400 * links + (8 + 50) * (links + values))
 
 
 def test_blocks_that_are_given_are_one_candidate():

@@ -1,4 +1,4 @@
-"""Votes of block models become one score for each feature, weighted by how surely it has to do with the graph."""
+"""How much better blocks and links explain each feature than chance."""
 
 import numpy as np
 import pytest
@@ -6,49 +6,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from blockselect.blockmodels import BlockModel
 from blockselect.consensus.joint import JointLikelihood
-from blockselect.consensus.weights import FeatureGains, feature_gains, mean_vote, weighted
+from blockselect.consensus.link_excess import scaled_for_links
+from blockselect.consensus.weights import FeatureGains, feature_gains
 from blockselect.graphs.attributed import check_attributed_graph
 from references import joint as reference
 from references.joint import small_network
 
 
-def weighted_vote(votes, weights):
-    """Scores of votes under gains by blocks alone that make these weights."""
-    return weighted(
-        mean_vote(votes), FeatureGains(np.asarray(weights) ** 2 / 2, 0.0, np.zeros(len(weights), dtype=bool))
-    )
-
-
 def feature_weights(likelihood, graph, models):
     return feature_gains(likelihood, graph, models).weights
-
-
-@pytest.fixture
-def votes():
-    return np.random.default_rng(0).random((3, 6)) + 0.1
-
-
-def test_a_score_is_the_mean_vote_times_the_weight_and_all_scores_have_unit_length(votes):
-    weights = np.array([4.0, 2.0, 1.0, 6.0, 2**0.5, 3.0])
-    units = votes / np.linalg.norm(votes, axis=1, keepdims=True)
-    expected = units.mean(axis=0) * weights
-    assert_allclose(weighted_vote(votes, weights), expected / np.linalg.norm(expected))
-
-
-def test_a_vote_counts_the_same_whatever_its_length(votes):
-    weights = np.arange(1.0, 7.0)
-    longer = votes * np.array([[1.0], [50.0], [0.01]])
-    assert_allclose(weighted_vote(longer, weights), weighted_vote(votes, weights))
-
-
-def test_equal_weights_leave_the_order_to_the_votes(votes):
-    order = np.argsort((votes / np.linalg.norm(votes, axis=1, keepdims=True)).mean(axis=0))
-    assert_array_equal(np.argsort(weighted_vote(votes, np.full(6, 3.0))), order)
-
-
-def test_a_feature_that_nobody_votes_for_scores_zero(votes):
-    votes[:, 2] = 0
-    assert weighted_vote(votes, np.full(6, 10.0))[2] == 0
 
 
 def slow_gains(A, X, models):
@@ -66,26 +32,33 @@ def test_the_weight_is_the_root_of_twice_the_gain_from_blocks_and_links(seed):
     graph = check_attributed_graph(X, A)
     models = [BlockModel.from_labels(graph.adjacency, one) for one in (labels, labels % 2)]
     gains = slow_gains(A, X, models)
-    expected = np.where(gains > 0, np.sqrt(2 * np.maximum(gains, 0)), 1e-3)
-    expected[-1] = 0  # a feature that nobody has is the same for all nodes
+    expected = np.sqrt(2 * np.maximum(gains, 0))
     assert_allclose(feature_weights(JointLikelihood(graph), graph, models), expected, atol=1e-7)
 
 
-def test_features_whose_gain_does_not_exceed_the_penalty_come_last_in_the_order_of_the_votes():
+def test_gains_by_blocks_are_the_mean_over_models_and_constant_features_are_named():
     A, X, labels = small_network(0)
-    X[:, 0] = 3 * (labels == 0) + 1e-3
+    X[:, 0] = 3.0
     graph = check_attributed_graph(X, A)
-    weights = feature_weights(JointLikelihood(graph), graph, [BlockModel.from_labels(graph.adjacency, labels)])
-    least = weights[:-1].min()
-    unsure = weights == least
-    assert weights[0] > 100 * least > 0
-    assert unsure.sum() >= 2
-    votes = np.random.default_rng(0).random((1, X.shape[1])) + 0.1
-    scores = weighted_vote(votes, weights)
-    assert_allclose(scores[unsure] / scores[unsure].max(), votes[0, unsure] / votes[0, unsure].max())
+    likelihood = JointLikelihood(graph)
+    models = [BlockModel.from_labels(graph.adjacency, one) for one in (labels, labels % 2)]
+    each = [feature_gains(likelihood, graph, [model]) for model in models]
+    both = feature_gains(likelihood, graph, models)
+    assert_allclose(both.by_blocks, (each[0].by_blocks + each[1].by_blocks) / 2)
+    assert_allclose(both.by_links, each[0].by_links)
+    assert_array_equal(np.flatnonzero(both.is_constant), [0, 6])
 
 
-def test_the_weight_by_links_is_that_of_their_gain_alone():
-    gains = FeatureGains(np.array([5.0, 1, 1, 9]), np.array([2.0, 8, -1, 4]), np.array([False, False, False, True]))
-    assert_allclose(gains.weights_by_links, [2, 4, 1e-3, 0])
-    assert_allclose(gains.weights, [14**0.5, 18**0.5, 1e-3, 0])
+def test_features_that_were_scaled_before_have_the_same_gains():
+    A, X, labels = small_network(1)
+    graph = check_attributed_graph(X, A)
+    likelihood, models = JointLikelihood(graph), [BlockModel.from_labels(graph.adjacency, labels)]
+    plain = feature_gains(likelihood, graph, models)
+    again = feature_gains(likelihood, graph, models, scaled_for_links(graph.features))
+    assert_array_equal(again.total, plain.total)
+
+
+def test_the_weight_is_that_of_both_gains_and_zero_where_these_are_negative():
+    gains = FeatureGains(np.array([5.0, 1, 1, -9]), np.array([2.0, 8, -1, 4]), np.zeros(4, dtype=bool))
+    assert_allclose(gains.total, [7, 9, 0, -5])
+    assert_allclose(gains.weights, [14**0.5, 18**0.5, 0, 0])

@@ -5,13 +5,12 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from blockselect import SELECTORS, Descent
+from blockselect import BMGUFS, SELECTORS, Descent
 from error_cases.case import Case, adjacency, features
 
 BAD_VALUES: dict[str, tuple[Any, ...]] = {
     "n_features_to_select": (0, -1, 1.5, "many", float("nan"), [3]),
     "n_blocks": (0, -1, 2.5, "three"),
-    "n_clusters": (0, -1, 2.5, "three"),
     "n_candidates": (0, 1.5, "few"),
     "max_blocks": (1, "many"),
     "n_neighbors": (0, -1, "all"),
@@ -19,7 +18,7 @@ BAD_VALUES: dict[str, tuple[Any, ...]] = {
     "profile_ratio": (-0.1, 1.1, float("nan"), "half"),
     "sparsity": (-1, "none"),
     "binarize": ("maybe", 2),
-    "joint": ("maybe", 2),
+    "refine": ("maybe", 2),
     "device": (0, None),
     "n_jobs": (1.5, "all"),
     "solver": ("fast", 3),
@@ -46,9 +45,13 @@ def _cases() -> list[Case]:
                 cases.append(_case(kind.__name__, name, value, lambda _, k=kind, n=name, v=value: _fit(k(**{n: v}))))
     for name in Descent().get_params(deep=False):
         for value in BAD_VALUES.get(name, ()):
-            kind = SELECTORS["block-model"].selector
             cases.append(
-                _case("Descent", name, value, lambda _, k=kind, n=name, v=value: _fit(k(3, solver=Descent(**{n: v}))))
+                _case(
+                    "Descent",
+                    name,
+                    value,
+                    lambda _, n=name, v=value: _fit(BMGUFS(3, n_blocks=3, solver=Descent(**{n: v}))),
+                )
             )
     return cases
 

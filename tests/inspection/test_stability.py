@@ -87,7 +87,7 @@ def test_given_blocks_are_neither_searched_for_nor_moved(network, monkeypatch):
     assert chance[selector.support_].mean() > chance[~selector.support_].mean() + 0.5
 
 
-@pytest.mark.parametrize("options", [{}, {"joint": False}])
+@pytest.mark.parametrize("options", [{}, {"refine": False}])
 def test_blocks_are_found_again_as_the_selector_finds_them(network, options):
     chance = stability(fit(network, **options), network)
     assert chance[network.is_informative].mean() > chance[~network.is_informative].mean() + 0.5
@@ -166,7 +166,7 @@ def test_every_resample_is_reported(network, fitted):
 def test_torch_gives_the_stability_of_numpy(network):
     pytest.importorskip("torch")
     ours, theirs = (
-        stability(fit(network, block_model=network.blocks, device=device), network) for device in ("cpu", "cpu:0")
+        stability(fit_paper(network, block_model=network.blocks, device=device), network) for device in ("cpu", "cpu:0")
     )
     assert_allclose(theirs, ours, atol=1e-6)
 
