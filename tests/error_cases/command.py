@@ -24,7 +24,6 @@ SELECT_VALUES: dict[str, tuple[str, ...]] = {
     "--dtype": ("int8",),
     "--jobs": ("many", "0", "100000"),
     "--memory-limit": ("0", "inf"),
-    "--clusters": ("9" * 400,),
 }
 COMPARE_VALUES: dict[str, tuple[str, ...]] = {
     "--methods": ("mcf", "", "all,mcfs"),
