@@ -304,9 +304,17 @@ def test_blocks_found_anew_are_the_best_of_two_starts_of_the_families_that_were_
 
 @pytest.mark.parametrize(
     ("by_links", "max_blocks", "n_nodes", "numbers"),
-    [(3, 12, 200, [3, 12]), (3, 20, 200, [3, 14]), (12, 12, 200, [12]), (1, 12, 3, [1, 2]), (2, 12, 4, [2])],
+    [
+        (3, 12, 200, [3, 12]),
+        (3, 20, 200, [3, 12]),
+        (3, 8, 200, [3, 8]),
+        (12, 12, 200, [12]),
+        (13, 20, 200, [13]),
+        (1, 12, 3, [1, 2]),
+        (2, 12, 4, [2]),
+    ],
 )
-def test_as_many_blocks_as_links_show_and_as_many_as_are_allowed_are_tried(by_links, max_blocks, n_nodes, numbers):
+def test_as_many_blocks_as_links_show_are_tried_and_a_dozen_if_those_are_fewer(by_links, max_blocks, n_nodes, numbers):
     ring = sparse.eye_array(n_nodes, k=1) + sparse.eye_array(n_nodes, k=-1)
     count = count_blocks(sparse.csr_array(ring), max_blocks=max_blocks, rng=np.random.default_rng(0))
     assert estimator._numbers_to_try(replace(count, n_blocks=by_links)) == numbers
