@@ -730,7 +730,7 @@ def of_plots() -> list[Row]:
         ("plot.features_by_block: one dimension", lambda: plot.features_by_block(scores), ("source has shape (12,)",)),
         ("plot.losses: an array", lambda: plot.losses(scores), ("source is of type ndarray", "history_")),
         ("plot.losses: a dict without losses", lambda: plot.losses({"loss": [1]}), ("source is of type dict",)),
-        ("plot.candidates: an array", lambda: plot.candidates(scores), ("no column family", "criteria_")),
+        ("plot.candidates: an array", lambda: plot.candidates(scores), ("no column family", "candidates_table_")),
         ("plot.candidates: text", lambda: plot.candidates("mixed"), ("no column family",)),
         ("plot.compare: text as values", lambda: plot.compare({"a": "much"}), ("source holds 'much'",)),
         ("plot.compare: nothing", lambda: plot.compare({}), ("a value of nmi",)),
