@@ -8,10 +8,9 @@ import sys
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import baselines, before, fit, gram, low_rank, solver, stored
+from benchmarks import baselines, fit, gram, low_rank, solver, stored
 
 BENCHMARKS = {
-    "default": before.run,
     "solver": solver.run,
     "gram": gram.run,
     "low rank": low_rank.run,

@@ -1,144 +1,142 @@
-"""The default now ÷ the default before it was made fast, on the same networks; with stability; two jobs ÷ one.
+"""The default of this tree against that of an older one: seconds, peak memory, and features in common.
 
-The version before is taken from the history of this repository and runs in a process of its own, as does the one now.
+    python -m benchmarks.before OLDER/src [--networks Cora photo] [--repeats 3] [--csv FILE]
+
+Each fit runs in a process of its own, and the two trees take turns, so that a busy machine slows both. The best time of
+each tree counts, and its largest peak. Besides real networks at hand there are cells made at random.
 """
 
 from __future__ import annotations
 
-import io
+import argparse
 import json
 import os
 import subprocess
 import sys
-import tarfile
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
+from sklearn.decomposition import TruncatedSVD
+from sklearn.neighbors import kneighbors_graph
 
-from benchmarks.measure import Measurement
-from benchmarks.networks import at_hand
-from blockselect import AttributedGraph
+from benchmarks.networks import blogcatalog, judged
+from benchmarks.scale import markdown
 
-BEFORE = "781ead1"  # the last commit before
-_ROOT = Path(__file__).parent.parent
-_SPEED = {"Cora": 3, "BlogCatalog": 4, "photo": 6}  # times as fast as before, without stability
-_REPEATS = {
-    "Cora": 3,
-    "BlogCatalog": 2,
-    "photo": 2,
-}  # of the version now; the slow one before runs once, after a warm-up
+SOURCE = Path(__file__).parent.parent / "src"
+TOP = 64
+Network = tuple[Any, Any]  # features (n, m) and adjacency (n, n)
 _FIT = """
 import json, resource, sys, time
 from scipy import sparse
-from blockselect import BlockModelSelector, make_attributed_blocks, selection_stability
+from blockselect import BlockModelSelector, make_attributed_blocks
 
-folder, jobs, repeats, stability = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4] == "True"
+folder, top, jobs = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+small = make_attributed_blocks(200, 3, random_state=0)  # loads all code
+BlockModelSelector(10, n_jobs=jobs, random_state=0).fit(small.features, adjacency=small.adjacency)
 X, A = (sparse.load_npz(f"{folder}/{name}.npz") for name in ("features", "adjacency"))
-
-def fit(X, A):
-    start = time.perf_counter(), time.process_time()
-    selector = BlockModelSelector(64, n_jobs=jobs, random_state=0).fit(X, adjacency=A)
-    between = time.perf_counter(), time.process_time()
-    if stability:
-        selection_stability(selector, X, adjacency=A, random_state=0)
-    end = time.perf_counter(), time.process_time()
-    return [between[0] - start[0], between[1] - start[1], end[0] - between[0], end[1] - between[1]], selector.scores_
-
-small = make_attributed_blocks(200, 3, random_state=0)
-fit(small.features, small.adjacency)
-runs = [fit(X, A) for _ in range(repeats)]
-best = [min(values) for values in zip(*(times for times, _ in runs))]
+start = time.perf_counter()
+selector = BlockModelSelector(top, n_jobs=jobs, random_state=0).fit(X, adjacency=A)
+seconds = time.perf_counter() - start
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e9
-print(json.dumps([*best, peak, runs[0][1].argsort(kind="stable")[::-1][:64].tolist()]))
+print(json.dumps([seconds, peak, selector.support_.nonzero()[0].tolist()]))
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Fit:
-    """Best times of a few fits, and what they selected."""
+def made_cells(n_cells: int = 3_000, n_genes: int = 25_000, seed: int = 0) -> Network:
+    """Counts of genes, about 10 % of them above zero; ten groups with 50 markers each; ten nearest neighbours."""
+    rng = np.random.default_rng(seed)
+    group = rng.integers(10, size=n_cells)
+    rates = np.exp(rng.normal(-3.0, 1.4, size=n_genes))
+    markers = rng.permutation(n_genes)[: min(500, n_genes)]
+    parts = []
+    for cells in np.array_split(np.arange(n_cells), 30):  # a dense matrix of all would take gigabytes
+        of_cells = np.tile(rates, (len(cells), 1))
+        of_cells[:, markers] *= np.where(group[cells][:, None] == np.arange(len(markers)) % 10, 8.0, 1.0)
+        parts.append(sparse.csr_array(rng.poisson(of_cells).astype(np.float64)))
+    counts = sparse.vstack(parts, format="csr")
+    components = TruncatedSVD(20, random_state=seed).fit_transform(counts.log1p())
+    return counts, sparse.csr_array(kneighbors_graph(components, 10))
 
-    seconds: float
-    cpu: float
-    stability_seconds: float  # of selection_stability after the fit
-    stability_cpu: float
-    peak: float  # GB, of the whole process
-    best: list[int]  # 64 features
+
+def _of_catalogue(name: str) -> Network:
+    graph = judged(name)
+    return graph.features, graph.adjacency
 
 
-def run() -> Iterator[Measurement]:
+def _blogcatalog() -> Network:
+    graph = blogcatalog()
+    return graph.features, graph.adjacency
+
+
+NETWORKS: dict[str, Callable[[], Network]] = {
+    "Cora": lambda: _of_catalogue("cora"),
+    "BlogCatalog": _blogcatalog,
+    "photo": lambda: _of_catalogue("photo"),
+    "Debian": lambda: _of_catalogue("debian-all"),
+    "cells": made_cells,
+}
+
+
+def compare(network: Network, older: Path, *, repeats: int, jobs: int, top: int = TOP) -> dict[str, Any]:
+    """Best seconds and largest peak of both trees, and how many features they have in common."""
+    trees = {"older": older, "now": SOURCE}
+    fits: dict[str, list[Any]] = {name: [] for name in trees}
     with tempfile.TemporaryDirectory() as folder:
-        source = extract_before(Path(folder))
-        for name, graph in at_hand().items():
-            yield from _compare(name, graph, Path(folder), source)
+        for name, part in zip(("features", "adjacency"), network, strict=True):
+            sparse.save_npz(Path(folder) / f"{name}.npz", sparse.csr_array(part), compressed=False)
+        for _ in range(repeats):
+            for tree, source in trees.items():
+                fits[tree].append(_fit(folder, source, jobs, top))
+    best = {tree: min(fit[0] for fit in of_tree) for tree, of_tree in fits.items()}
+    same = set(fits["older"][0][2]) & set(fits["now"][0][2])
+    return {
+        **{f"{tree} s": seconds for tree, seconds in best.items()},
+        "now ÷ older": best["now"] / best["older"],
+        **{f"peak GB, {tree}": max(fit[1] for fit in of_tree) for tree, of_tree in fits.items()},
+        "features in common": len(same),
+    }
 
 
-def extract_before(folder: Path) -> Path:
-    """The package of that commit, without touching this working tree."""
-    packed = subprocess.run(["git", "archive", BEFORE, "src"], cwd=_ROOT, stdout=subprocess.PIPE, check=True).stdout
-    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
-        archive.extractall(folder / "before", filter="data")
-    return folder / "before" / "src"
-
-
-def _compare(name: str, graph: AttributedGraph, folder: Path, before_source: Path) -> Iterator[Measurement]:
-    for part in ("features", "adjacency"):
-        sparse.save_npz(folder / f"{part}.npz", sparse.csr_array(getattr(graph, part)), compressed=False)
-    repeats = _REPEATS[name]
-    before = run_fit(folder, before_source, jobs=2, repeats=1, stability=True)
-    now = run_fit(folder, _ROOT / "src", jobs=2, repeats=repeats, stability=True)
-    alone = run_fit(folder, _ROOT / "src", jobs=1, repeats=repeats, stability=False)
-    same = len(set(before.best) & set(now.best))
-    yield Measurement(
-        f"{name}: default now ÷ before",
-        now.seconds / before.seconds,
-        1 / _SPEED[name],
-        f"{now.seconds:.2f} s ÷ {before.seconds:.2f} s with two jobs; {same} of the best 64 are the same",
-        peak=now.peak,
-    )
-    both, both_before = (each.seconds + each.stability_seconds for each in (now, before))
-    yield Measurement(
-        f"{name}: default and stability now ÷ before",
-        both / both_before,
-        1.6 / _SPEED[name],
-        f"{both:.2f} s ÷ {both_before:.2f} s",
-        peak=now.peak,
-    )
-    yield Measurement(
-        f"{name}: with stability ÷ without", both / now.seconds, 1.6, f"{both:.2f} s ÷ {now.seconds:.2f} s"
-    )
-    yield Measurement(
-        f"{name}: two jobs ÷ one",
-        now.seconds / alone.seconds,
-        1 / 1.7,
-        f"{now.seconds:.2f} s ÷ {alone.seconds:.2f} s, as many BLAS threads as jobs",
-        peak=now.peak,
-    )
-    yield Measurement(
-        f"{name}: peak memory now ÷ before",
-        now.peak / before.peak,
-        float("inf"),
-        f"{now.peak:.2f} GB ÷ {before.peak:.2f} GB",
-    )
-
-
-def run_fit(folder: Path, source: Path, *, jobs: int, repeats: int, stability: bool) -> Fit:
-    """Fits of one version in a process of its own."""
+def _fit(folder: str, source: Path, jobs: int, top: int) -> list[Any]:
+    """Seconds, peak memory in GB, and selected features of one tree."""
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), str(jobs))
     result = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", _FIT, str(folder), str(jobs), str(repeats), str(stability)],
+        [sys.executable, "-W", "ignore", "-c", _FIT, folder, str(top), str(jobs)],
         env={**os.environ, **threads, "PYTHONPATH": str(source)},
+        cwd=folder,  # an empty one, so that PYTHONPATH alone says which tree is imported
         stdout=subprocess.PIPE,
         text=True,
         check=True,
     )
-    return Fit(*json.loads(result.stdout.splitlines()[-1]))
+    found: list[Any] = json.loads(result.stdout.splitlines()[-1])
+    return found
 
 
-def overlap(a: np.ndarray, b: np.ndarray, count: int) -> float:
-    """Share of the `count` largest scores that both have."""
-    best = [set(np.argsort(-scores, kind="stable")[:count].tolist()) for scores in (a, b)]
-    return len(best[0] & best[1]) / count
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("older", type=Path, help="the folder src of the older tree")
+    parser.add_argument("--networks", nargs="+", default=list(NETWORKS), choices=list(NETWORKS), metavar="NAME")
+    parser.add_argument("--repeats", type=int, default=3, help="fits of each tree")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--csv", type=Path, metavar="FILE")
+    options = parser.parse_args()
+    if not (options.older / "blockselect").is_dir():
+        sys.exit(f"error: {options.older} has no folder blockselect; pass the folder src of the older tree.")
+    rows = []
+    for name in options.networks:
+        found = compare(NETWORKS[name](), options.older.resolve(), repeats=options.repeats, jobs=options.jobs)
+        rows.append({"network": name, **found})
+        print(json.dumps(rows[-1], ensure_ascii=False), file=sys.stderr, flush=True)
+    table = pd.DataFrame(rows)
+    print(markdown(table))
+    if options.csv is not None:
+        table.round(3).to_csv(options.csv, index=False)
+
+
+if __name__ == "__main__":
+    main()

@@ -3,9 +3,10 @@
     python -m benchmarks.calibration [--new] [--draws 1] [--only WORDS] [--again 20] [--save]
 
 `selection_stability` of a fit, beside fits from scratch to further resampled graphs. Networks: those on which the
-estimate was built (planted ones of several kinds, and Cora), or with `--new` others, of the panel of discoveries, that
-it has not seen, `--draws` of each kind. One Markdown table by network for the selected features, and one by stated
-stability. `--save` stores the first as docs/benchmarks/stability.csv.
+estimate was built (planted ones of several kinds, and Cora), or with `--new` others that it has not seen, `--draws` of
+each kind: those of the panel of discoveries, and two where most features follow factors of their own. One table by
+network for the selected features, and one by stated stability. `--save` stores the first as
+docs/benchmarks/stability.csv.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 
 from benchmarks.discovery_networks import SCENARIOS, draw
 from blockselect import BlockModelSelector, load_cora, make_attributed_blocks, selection_stability
@@ -52,6 +54,10 @@ NEW = (
 )
 
 
+FACTORS = {"80 of 100 features follow two factors": 4.0, "the same, weak markers": 2.5}  # signal of the other 20
+_RATES = 0.4, 0.1  # of a feature in the two parts of the nodes into which its factor divides them
+
+
 class Case(NamedTuple):
     name: str
     features: Any
@@ -82,6 +88,29 @@ def new_cases(n_draws: int) -> Iterator[list[Case]]:
     for place, name in enumerate(NEW):
         drawn = (draw(SCENARIOS[name], np.random.default_rng([9001, place, number])) for number in range(n_draws))
         yield [Case(name, truth.features, truth.adjacency, 20) for truth in drawn]
+    for place, name in enumerate(FACTORS, start=len(NEW)):
+        yield [factor_case(name, np.random.default_rng([9001, place, number])) for number in range(n_draws)]
+
+
+def factor_case(name: str, rng: np.random.Generator) -> Case:
+    """20 features follow three planted blocks; 40 and 40 follow one random two-way partition of the nodes each.
+
+    The two partitions have nothing to do with the graph, but explain most of what the features have in common.
+    """
+    planted = make_attributed_blocks(
+        300,
+        3,
+        mean_degree=10,
+        n_informative=20,
+        n_redundant=0,
+        n_noise=0,
+        signal=FACTORS[name],
+        random_state=int(rng.integers(2**31)),
+    )
+    factors = np.repeat(rng.integers(2, size=(300, 2)), 40, axis=1)
+    others = rng.random(factors.shape) < np.where(factors == 1, *_RATES)
+    features = sparse.hstack([planted.features, others.astype(np.float64)], format="csr")
+    return Case(name, features, planted.adjacency, 20)
 
 
 def calibrate(case: Case, n_again: int) -> Calibration:

@@ -57,7 +57,7 @@ def _fit(network: str, graph: Any, count: int, seed: int, is_planted: np.ndarray
         "network": network,
         "seed": seed,
         "candidates": count,
-        "gain": selector.criteria_["gain"].max(),  # −J of the best voter, in nats
+        "gain": selector.candidates_table_["gain"].max(),  # −J of the best candidate, in nats
         "precision": float("nan") if is_planted is None else precision(selector, is_planted),
         "best": " ".join(map(str, np.argsort(selector.ranking_)[:n_selected])),
         "seconds": time.perf_counter() - start[0],

@@ -1,4 +1,4 @@
-"""What benchmarks of a CUDA device share: lines that are printed and kept, times that wait for the device, files."""
+"""Helpers of the GPU benchmark: lines that are printed and kept, times that wait for the device, stored files."""
 
 from __future__ import annotations
 

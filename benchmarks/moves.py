@@ -1,7 +1,7 @@
-"""Node moves now against the plain sweep before (benchmarks/before.py): J where each ends, from the same starts.
+"""Node moves of this tree against those of an older one: J where each ends, from the same starts.
 
-    python -m benchmarks.moves             real networks at hand and planted ones
-    python -m benchmarks.moves --save      writes docs/benchmarks/moves.csv as well, a row for each start
+    python -m benchmarks.moves OLDER/src             real networks at hand and planted ones
+    python -m benchmarks.moves OLDER/src --save      writes docs/benchmarks/moves.csv as well, a row for each start
 
 Starts are six candidates, one of each family, and both versions refine each with the same order of visits. J of the
 blocks where they end is computed by the version now; lower is better.
@@ -22,7 +22,6 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from benchmarks.before import extract_before
 from benchmarks.networks import at_hand, further
 from benchmarks.quality.regimes import REGIMES, PlantedSizes, plant
 from benchmarks.scale import markdown
@@ -60,11 +59,11 @@ np.savez(f"{folder}/{sys.argv[2]}.npz", labels=np.array([result.model.labels for
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("before", type=Path, help="the folder src of the older tree")
     parser.add_argument("--save", action="store_true", help=f"write {SAVED.name} in docs/benchmarks")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        source = extract_before(Path(folder))
-        found = [compare(name, graph, Path(folder), source) for name, graph in networks()]
+        found = [compare(name, graph, Path(folder), options.before) for name, graph in networks()]
     rows = pd.concat(found, ignore_index=True)
     print(markdown(summary(rows)))
     if options.save:

@@ -13,7 +13,9 @@ from blockselect import AttributedGraph, check_attributed_graph, fetch_citeseer,
 from blockselect.datasets.catalogue import DATASETS, find_dataset
 
 N_NODES, N_LINKS, N_FEATURES, N_ENTRIES, N_BLOCKS = 5196, 171_743, 8189, 369_435, 6  # of BlogCatalog
-JUDGED = ("cora", "citeseer", "blogcatalog", "photo", "uai")  # on which selections are judged by use
+JUDGED = ("cora", "citeseer", "blogcatalog", "photo", "uai", "debian")  # on which selections are judged by use
+LARGE_SECTIONS = "debian-large-sections"  # of Debian as a whole: only packages of large sections, and links among them
+_LARGE = 600  # packages of a section
 
 
 def at_hand() -> dict[str, AttributedGraph]:
@@ -51,7 +53,10 @@ def blogcatalog_name() -> str:
 
 
 def judged(name: str) -> AttributedGraph:
-    """A network with known classes: of the catalogue, or stored as CSR parts in BLOCKSELECT_DATA.
+    """A network with known classes: of the catalogue, packages of Debian, or stored as CSR parts in BLOCKSELECT_DATA.
+
+    "debian" has at most 200 packages of each section, "debian-all" all packages, and "debian-large-sections" those of
+    sections of 600 packages or more. Classes are the sections.
 
     Raises
     ------
@@ -60,13 +65,17 @@ def judged(name: str) -> AttributedGraph:
     """
     if name in DATASETS:
         return find_dataset(name).load()
-    path = _file(f"{name}.npz", f"development/{name}.npz")
+    stored = "debian-all" if name == LARGE_SECTIONS else name
+    path = _file(f"{stored}.npz", f"development/{stored}.npz", f"debian/{stored}.npz")
     if path is None:
         raise ValueError(
             f"no network {name!r} is at hand; known are {', '.join(DATASETS)}, and files NAME.npz in the folder "
             "BLOCKSELECT_DATA."
         )
-    return _from_parts(path)
+    if not stored.startswith("debian"):
+        return _from_parts(path)
+    packages = _debian(path)
+    return _large_sections(packages) if name == LARGE_SECTIONS else packages
 
 
 def _file(*names: str) -> Path | None:
@@ -85,6 +94,22 @@ def _from_parts(path: Path) -> AttributedGraph:
         for name in "YA"
     )
     return check_attributed_graph(features, adjacency, classes=parts["labels"])
+
+
+def _debian(path: Path) -> AttributedGraph:
+    """Packages of Debian: links are dependencies, features are tags and words of the description."""
+    parts = np.load(path)
+    n_nodes, n_features = len(parts["packages"]), len(parts["features"])
+    links = sparse.csr_array((np.ones(len(parts["edges"])), tuple(parts["edges"].T)), shape=(n_nodes, n_nodes))
+    values = np.ones(len(parts["X_indices"]))
+    features = sparse.csr_array((values, parts["X_indices"], parts["X_indptr"]), shape=(n_nodes, n_features))
+    sections = np.unique(parts["sections"], return_inverse=True)[1]
+    return check_attributed_graph(features, links.sign(), classes=sections, feature_names=parts["features"])
+
+
+def _large_sections(graph: AttributedGraph) -> AttributedGraph:
+    assert graph.classes is not None
+    return graph.only(np.bincount(graph.classes)[graph.classes] >= _LARGE)
 
 
 def _lookalike() -> AttributedGraph:

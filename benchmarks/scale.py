@@ -1,7 +1,7 @@
 """How the default grows: time of each stage and peak memory over nodes, links, values and features, with exponents.
 
     python -m benchmarks.scale                 series up to 300,000 nodes
-    python -m benchmarks.scale --full          and the goal: 1,000,000 nodes, 10⁷ links, 100,000 features, 5·10⁷ values
+    python -m benchmarks.scale --full          and 1,000,000 nodes, 10⁷ links, 100,000 features, 5·10⁷ values
     python -m benchmarks.scale --save          writes docs/benchmarks/scale.csv as well
 
 Each network is made in one process and fitted in another, so that peak memory is that of the fit and its data.
@@ -29,7 +29,7 @@ from scipy import sparse
 SAVED = Path(__file__).parent.parent / "docs" / "benchmarks" / "scale.csv"
 TOP = 100
 N_BLOCKS, N_INFORMATIVE, SIGNAL = 10, 200, 4.0
-STAGES = ("gate", "Gram", "number of blocks", "families", "screening", "solve", "weights")
+STAGES = ("gate", "number of blocks", "block models", "screening", "ranking")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Size:
 
 
 BASE = Size(30_000, 300_000, 1_500_000, 3_000)
-GOAL = Size(1_000_000, 10_000_000, 50_000_000, 100_000)
+FULL = Size(1_000_000, 10_000_000, 50_000_000, 100_000)
 
 
 def series() -> dict[str, list[Size]]:
@@ -62,19 +62,19 @@ GROWS = {"nodes": "n_nodes", "all": "n_nodes", "links": "n_links", "values": "n_
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help=f"series to run, of {list(GROWS)}; all of them if none is named")
-    parser.add_argument("--full", action="store_true", help="the goal as well: a million nodes")
+    parser.add_argument("--full", action="store_true", help="a million nodes as well")
     parser.add_argument("--save", action="store_true", help=f"write {SAVED.name} in docs/benchmarks")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--largest", type=int, default=300_000, help="leave out networks of more nodes than this")
     options = parser.parse_args()
     chosen = {name: sizes for name, sizes in series().items() if not options.names or name in options.names}
     if options.full:
-        chosen["goal"] = [GOAL]
+        chosen["full"] = [FULL]
     measured: dict[Size, dict[str, Any]] = {}
     rows = []
     for name, sizes in chosen.items():
         for size in sizes:
-            if size.n_nodes > options.largest and name != "goal":
+            if size.n_nodes > options.largest and name != "full":
                 continue
             if size not in measured:
                 measured[size] = measure(size, options.jobs)
@@ -153,7 +153,6 @@ def fit(size: Size, folder: str, jobs: int) -> None:
                 "peak GB": peak_gigabytes(),
                 "precision": float(informative[selector.support_].mean()),
                 "n_blocks": selector.block_model_.n_blocks,
-                "gram": selector.gram_form_,
                 **{f"family {name} s": taken for name, taken in stages.families.items()},
             }
         )
@@ -180,14 +179,13 @@ class Stages:
         stack = ExitStack()
         steps: tuple[tuple[Any, str, str], ...] = (
             (default.BlockModelSelector, "_read_network", "gate"),
-            (default.BlockModelSelector, "_gram", "Gram"),
             (default, "count_blocks", "number of blocks"),
-            (default, "find_block_models", "families"),
+            (default, "find_block_models", "block models"),
             (default, "JointLikelihood", "screening"),
             (default, "screen", "screening"),
-            (default.BlockModelSelector, "_statistics", "solve"),
-            (default.BlockModelSelector, "_solve", "solve"),
-            (default, "feature_gains", "weights"),
+            (default, "feature_gains", "ranking"),
+            (default.BlockRegression, "of", "ranking"),
+            (default, "rank_features", "ranking"),
         )
         for owner, name, stage in steps:
             stack.enter_context(mock.patch.object(owner, name, self._timed(getattr(owner, name), stage)))

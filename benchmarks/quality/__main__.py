@@ -12,7 +12,7 @@ from pathlib import Path
 
 from benchmarks.quality.command import progress_lines, write_files
 from benchmarks.quality.quality_config import read_quality_config, with_variants
-from benchmarks.quality.summary import fill_summary, headlines
+from benchmarks.quality.summary import fill_page, headlines, summary_part
 from benchmarks.quality.sweep import measure_quality, quality_files
 from benchmarks.quality.variants import parse_variants
 from blockselect.reproduction.result_files import parquet_available
@@ -38,10 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     write_files(given.out, files)
     if given.docs is not None:
         tables = {name.removeprefix("tables/"): files[name] for name in files if name.startswith("tables/")}
-        page = given.docs / "quality.md"
-        filled = fill_summary(page.read_text(encoding="utf-8"), headlines(rows)) if page.is_file() else ""
         write_files(given.docs, {f"quality/{name}": content for name, content in tables.items()})
-        write_files(given.docs, {page.name: filled.encode()} if filled else {})
+        fill_page(given.docs / "quality.md", {"summary": summary_part(rows)})
     print("\n".join([*headlines(rows), f"wrote {given.out / 'quality.md'}"]))
 
 

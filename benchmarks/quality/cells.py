@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from benchmarks.quality.real_networks import EVERYTHING, GRID_KIND, NAME, RIVAL, VARIANT
+from benchmarks.quality.real_networks import GRID_KIND, NAME, REFERENCE, RIVAL, VARIANT
 from blockselect.reproduction.experiments.effectiveness import LOWEST, SUPERVISED, best_rows, lowest_error_rows
 from blockselect.reproduction.row_tables import good_rows
 from blockselect.reproduction.trial import Row
@@ -49,11 +49,8 @@ def summarize(rows: Sequence[Row]) -> pd.DataFrame:
         return pd.DataFrame(columns=["kind", "method", "dataset", "top"])
     grid = table[table["kind"] == GRID_KIND].assign(n_selected=lambda part: part["top"])
     chosen = [part for _, of_seed in grid.groupby("seed") for part in _papers(of_seed)]
-    direct = table[table["kind"].isin([VARIANT, RIVAL])]
-    numbers = pd.concat([grid, direct])[["dataset", "top"]].drop_duplicates()
-    everything = table[table["kind"] == EVERYTHING].assign(n_selected=lambda part: part["top"])
-    everything = everything.drop(columns="top").merge(numbers, on="dataset")
-    parts = [part for part in (direct, *chosen, everything) if len(part)]
+    direct = table[table["kind"].isin([VARIANT, RIVAL, REFERENCE])]
+    parts = [part for part in (direct, *chosen) if len(part)]
     return pool(pd.concat(parts, ignore_index=True))
 
 

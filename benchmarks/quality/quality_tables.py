@@ -9,6 +9,7 @@ import pandas as pd
 
 from benchmarks.quality import planted_networks, real_networks
 from benchmarks.quality.ablation import ablate
+from benchmarks.quality.beside import beside
 from benchmarks.quality.cells import MEASURES, TUNED, compare, count_by_rival, summarize
 from benchmarks.quality.quality_config import QualityConfig
 from benchmarks.quality.recovery import compare_precisions, precisions, summarize_precisions
@@ -38,6 +39,7 @@ def make_tables(rows: Mapping[str, Sequence[Row]], config: QualityConfig) -> dic
     summary = summarize(rows[real_networks.NAME])
     precision = precisions(rows[planted_networks.NAME])
     return {
+        "paper_protocol": beside(summary, MEASURES, DEFAULT),
         "against_best_rival": _cells(summary, real_networks.RIVAL),
         "against_each_rival": _each_rival(summary),
         "against_tuned_by_labels": _cells(summary, TUNED),

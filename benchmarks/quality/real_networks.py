@@ -6,22 +6,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from benchmarks.quality.quality_config import QualityConfig
+from benchmarks.quality.references import reference_rows, reference_trials
+from benchmarks.quality.selected import selected_by_rank, taken
 from benchmarks.quality.variants import find_variant, selector_of
-from blockselect.arrays import IntArray
-from blockselect.base import ScoreSelector
 from blockselect.datasets.catalogue import find_dataset
 from blockselect.registry import find_method, fit_selector, make_selector
-from blockselect.reproduction.clusterings import clustering_trials, selection_row
-from blockselect.reproduction.experiments.effectiveness import ALL, GRID, rank_candidates, take_all
-from blockselect.reproduction.network_data import n_classes, network, published_block_models
+from blockselect.reproduction.clusterings import clustering_trials
+from blockselect.reproduction.experiments.effectiveness import GRID, rank_candidates
+from blockselect.reproduction.network_data import classes, n_classes, network, published_block_models
 from blockselect.reproduction.solves import network_trial
 from blockselect.reproduction.trial import Row, Trial
 
 NAME = "quality-networks"
-VARIANT, RIVAL, GRID_KIND, EVERYTHING = "variant", "rival", "grid", "all features"  # kinds of trials
+VARIANT, RIVAL, GRID_KIND, REFERENCE = "variant", "rival", "grid", "reference"  # kinds of trials
 PAPERS = "bmgufs"  # taken from the grid, as in the reproduction
 _IDENTITY = ("dataset", "kind", "method", "arguments", "seed", "asked_for")
 _PER_ENTRY = 5e-6  # seconds of a fit for an entry of the feature matrix: they differ widely
@@ -31,8 +29,7 @@ def trials(config: QualityConfig, rows: list[Row]) -> list[Trial]:
     found = []
     for name in config.protocol.datasets:
         found += [*_variant_trials(name, config), *_rival_trials(name, config), *_grid_trials(name, config)]
-        identity = {"dataset": name, "kind": EVERYTHING, "method": ALL}
-        found.append(Trial(NAME, identity, take_all, {"name": name}))
+        found += _reference_trials(name, config)
     asked = {_identity(trial.settings) for trial in found}
     ours = [row for row in rows if _identity(row) in asked]  # the folder may hold variants of earlier runs
     return found + clustering_trials(ours, config.protocol)
@@ -58,17 +55,8 @@ def select_by_method(name: str, method: str, tops: Sequence[int], seed: int) -> 
     return [taken(selected_by_rank(selector), top) for top in tops]
 
 
-def selected_by_rank(selector: ScoreSelector) -> IntArray:
-    """The selected features, the best first."""
-    selected = np.flatnonzero(selector.support_)
-    return selected[np.argsort(selector.ranking_[selected])]
-
-
-def taken(ranked: IntArray, top: int) -> Row:
-    """What was selected, even where it is fewer than asked for: a user would have no more."""
-    n_selected = min(top, len(ranked))
-    error = None if n_selected else "no feature was selected."
-    return {**selection_row(ranked, max(1, n_selected)), "top": top, "n_selected": n_selected, "error": error}
+def select_reference(name: str, method: str, tops: Sequence[int], seed: int) -> list[Row]:
+    return reference_rows(method, network(name).features, classes(name), tops, seed)
 
 
 def _variant_trials(name: str, config: QualityConfig) -> list[Trial]:
@@ -93,6 +81,19 @@ def _rival_trials(name: str, config: QualityConfig) -> list[Trial]:
             identity = {"dataset": name, "kind": RIVAL, "method": method, "seed": seed}
             found.append(Trial(NAME, identity, select_by_method, payload, _cost(name)))
     return found
+
+
+def _reference_trials(name: str, config: QualityConfig) -> list[Trial]:
+    tops = _feasible_tops(name, config)
+    return [
+        Trial(
+            NAME,
+            {"dataset": name, "kind": REFERENCE, "method": method, "seed": seed},
+            select_reference,
+            {"name": name, "method": method, "tops": tops, "seed": seed},
+        )
+        for method, seed in reference_trials()
+    ]
 
 
 def _grid_trials(name: str, config: QualityConfig) -> list[Trial]:

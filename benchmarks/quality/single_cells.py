@@ -1,6 +1,6 @@
 """Where the network is built from the features: 700 blood cells of scanpy's wheel, against what single-cell users pick.
 
-python -m benchmarks.quality.single_cells --out docs/quality/single_cells.csv    (needs the extra `bench`: scanpy)
+python -m benchmarks.quality.single_cells --docs docs    (needs the extra `bench`: scanpy)
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,17 @@ import pandas as pd
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
+from benchmarks.quality.command import write_files
+from benchmarks.quality.references import ALL, RANDOM, REFERENCES, reference_order
+from benchmarks.quality.summary import fill_page
 from blockselect import BlockModelSelector, SignedSelector
 from blockselect.baselines.by_network.moran import morans_i
 from blockselect.evaluation import classify_selection, evaluate_selection
+from blockselect.evaluation.comparison_tables import markdown_table
 from blockselect.graphs.autocorrelation import autocorrelation_z
 
 NUMBERS = (16, 32, 64, 128)
+PART = "single cells"  # of the page, between its marks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,10 +83,16 @@ def signed(cells: Cells, seed: int, n_features: int) -> np.ndarray:
     return -selector.fit(cells.standardised, adjacency=cells.graph).ranking_
 
 
+def reference(cells: Cells, seed: int, n_features: int, *, method: str) -> np.ndarray:
+    del n_features  # the order is the same for any number
+    order = reference_order(method, cells.expression, cells.types, seed)
+    return -np.argsort(order).astype(np.float64)
+
+
 METHODS: dict[str, Callable[[Cells, int, int], np.ndarray]] = {
-    "block-model": default,
-    "block-model, own graph of neighbours": lambda cells, seed, d: default(cells, seed, d, graph=False),
-    "block-model, standardised (SignedSelector)": signed,
+    "the default": default,
+    "the default, without a graph": lambda cells, seed, d: default(cells, seed, d, graph=False),
+    "the default on standardised values (SignedSelector)": signed,
     "variance": lambda cells, seed, d: (
         np.asarray(cells.expression.power(2).mean(axis=0)).ravel()
         - np.asarray(cells.expression.mean(axis=0)).ravel() ** 2
@@ -91,9 +103,10 @@ METHODS: dict[str, Callable[[Cells, int, int], np.ndarray]] = {
     "hotspot, normal": lambda cells, seed, d: autocorrelation_z(cells.expression, cells.graph, model="normal"),
     "hotspot, bernoulli": lambda cells, seed, d: autocorrelation_z(cells.expression, cells.graph, model="bernoulli"),
     "hotspot, danb on counts": lambda cells, seed, d: autocorrelation_z(cells.counts, cells.graph, model="danb"),
+    **{method: partial(reference, method=method) for method in REFERENCES},
 }
 """Scores of the genes, larger is better, by method. The default depends on how many are asked for."""
-SEEDED = tuple(name for name in METHODS if name.startswith("block-model"))
+SEEDED = (*(name for name in METHODS if name.startswith("the default")), RANDOM)
 
 
 def measure(cells: Cells, method: str, seed: int) -> list[dict[str, object]]:
@@ -103,7 +116,7 @@ def measure(cells: Cells, method: str, seed: int) -> list[dict[str, object]]:
         start = time.perf_counter()
         scores = np.nan_to_num(METHODS[method](cells, seed, number), nan=-np.inf)
         seconds = time.perf_counter() - start
-        best = np.argsort(-scores, kind="stable")[:number]
+        best = np.argsort(-scores, kind="stable")[: None if method == ALL else number]
         clusters = evaluate_selection(cells.expression, cells.types, best)
         learnt = classify_selection(cells.expression, cells.types, best, adjacency=cells.graph)
         rows.append(
@@ -123,8 +136,8 @@ def measure(cells: Cells, method: str, seed: int) -> list[dict[str, object]]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE.csv")
-    parser.add_argument("--seeds", type=int, default=3, help="of the default; the other methods have none")
+    parser.add_argument("--docs", type=Path, metavar="DIR", help="write DIR/quality/single_cells.csv, fill quality.md")
+    parser.add_argument("--seeds", type=int, default=3, help="of the default and of random genes")
     given = parser.parse_args(arguments)
     rows = []
     with warnings.catch_warnings(), threadpool_limits(limits=1):
@@ -134,8 +147,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
             for seed in range(given.seeds if method in SEEDED else 1):
                 rows += measure(cells, method, seed)
     table = pd.DataFrame(rows).groupby(["method", "genes"], sort=False).mean().drop(columns="seed").reset_index()
-    table.to_csv(given.out, index=False, float_format="%.4g")
-    print(table.to_string(index=False))
+    shown = render(table)
+    print(shown)
+    if given.docs is not None:
+        content = table.to_csv(index=False, float_format="%.4g").encode()
+        write_files(given.docs, {"quality/single_cells.csv": content})
+        fill_page(given.docs / "quality.md", {PART: shown.rstrip("\n")})
+
+
+def render(table: pd.DataFrame) -> str:
+    """One line per method, one column per number of genes."""
+    lines = []
+    for method, part in table.groupby("method", sort=False):
+        found = part.set_index("genes")
+        figures = (found.loc[number, ["accuracy", "nmi", "few_shot"]] for number in NUMBERS)
+        lines.append([str(method), *(" / ".join(f"{figure:.3f}" for figure in of_number) for of_number in figures)])
+    return markdown_table(["ACC / NMI / few-label accuracy", *(f"{number} genes" for number in NUMBERS)], lines)
 
 
 if __name__ == "__main__":

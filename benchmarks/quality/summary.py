@@ -8,7 +8,8 @@ from pathlib import Path
 import pandas as pd
 
 from benchmarks.quality import planted_networks, real_networks
-from benchmarks.quality.cells import TUNED, Count, compare, count, count_by_rival, summarize
+from benchmarks.quality.beside import beside, beside_markdown
+from benchmarks.quality.cells import MEASURES, TUNED, Count, compare, count, count_by_rival, summarize
 from benchmarks.quality.quality_config import QualityConfig
 from benchmarks.quality.recovery import compare_precisions, precisions
 from benchmarks.quality.variants import DEFAULT
@@ -18,7 +19,12 @@ from blockselect.reproduction.experiments.effectiveness import SUPERVISED
 from blockselect.reproduction.result_files import failures
 from blockselect.reproduction.trial import Row
 
+TITLES = {"accuracy": "ACC", "nmi": "NMI"}
 RULES = {
+    "paper_protocol": (
+        "Means over the numbers of features. The best single rival is the label-free method with the highest mean over "
+        "all networks. Random features: the mean of five draws. Chi² is told the labels of all nodes."
+    ),
     "against_best_rival": (
         "Means ± standard deviations over candidate seeds and runs of K-means. The best rival of a cell is the "
         "label-free method with the highest mean there. *Within one sd*: below it by no more than the root mean square "
@@ -56,9 +62,7 @@ def render_page(
     """Headlines, the tables that have a rule, and what failed, in Markdown."""
     parts = ["# Quality", _settings_sentence(config, title), bullets(headlines(rows))]
     for name, rule in RULES.items():
-        table = tables[name]
-        cells = markdown_table(list(table.columns), table.astype(str).to_numpy().tolist()) if len(table) else ""
-        parts += [f"## {name.replace('_', ' ').capitalize()}", rule, cells]
+        parts += [f"## {name.replace('_', ' ').capitalize()}", rule, _shown(name, tables[name])]
     parts.append("All tables are in `tables/`.")
     failed = [line for of_part in rows.values() for line in failures(list(of_part))]
     if failed:
@@ -66,9 +70,16 @@ def render_page(
     return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n"
 
 
-def fill_summary(page: str, lines: Sequence[str]) -> str:
-    """The page with the lines as its part `summary`."""
-    return fill_part(page, "summary", bullets(lines))
+def _shown(name: str, table: pd.DataFrame) -> str:
+    if name == "paper_protocol":
+        return beside_markdown(table, TITLES)
+    return markdown_table(list(table.columns), table.astype(str).to_numpy().tolist()) if len(table) else ""
+
+
+def summary_part(rows: Mapping[str, Sequence[Row]]) -> str:
+    """The table of the paper's protocol, and the headlines."""
+    table = beside(summarize(rows[real_networks.NAME]), MEASURES, DEFAULT)
+    return f"{beside_markdown(table, TITLES)}\n{bullets(headlines(rows))}"
 
 
 def fill_part(page: str, name: str, text: str) -> str:

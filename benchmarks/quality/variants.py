@@ -30,12 +30,10 @@ class Variant:
 VARIANTS: dict[str, Variant] = {
     DEFAULT: Variant(),
     "known number of blocks": Variant({"n_blocks": KNOWN_BLOCKS}),
-    "blocks not refined": Variant({"joint": False}),
+    "blocks not refined": Variant({"refine": False}),
     "spectral candidates alone": Variant({"block_model": "spectral"}),
     "ONMtF candidates alone": Variant({"block_model": "onmtf"}),
     "six candidates": Variant({"n_candidates": 6}),
-    "reconstruction alone": Variant({"profile_ratio": 0.0}),
-    "profiles alone": Variant({"profile_ratio": 1.0}),
     "values of features": Variant({"binarize": False}),
 }
 """Every variant by its name, the order of tables."""

@@ -1,1 +1,1 @@
-"""Selections judged by use: every label-free method, five networks, three protocols, one command."""
+"""Selections judged by use: every label-free method, six networks, three protocols, one command."""

@@ -1,10 +1,10 @@
 """Judge the selections of every label-free method by use. Stop it any time: the same command goes on.
 
-    python -m benchmarks.quality.use --out results --workers 16 --device cuda --ablation --docs docs
+    python -m benchmarks.quality.use --out results --workers 16 --device cuda --docs docs
 
-Methods select on five networks; selections are judged by clusters, by classes learnt from a few labels, and by hidden
-links; tables of both go to the folder, and with --docs to its quality/*.csv and quality.md. Rankings and judgements are
-stored as they come, so that a second call makes only what is missing: after a change of the default, `--again own`.
+Methods select on six networks. Selections are judged by clusters, by classes learnt from a few labels, and by hidden
+links. Tables go to the folder, and with --docs to its quality/*.csv and quality.md. Rankings and judgements are stored
+as they come, so that a second call makes only what is missing: after a change of the default, `--again default`.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         config = UseConfig(
             networks=tuple(given.networks),
             rivals=RIVALS if given.rivals is None else tuple(given.rivals),
-            ablation=given.ablation,
             tops=tuple(given.tops),
             n_seeds=given.seeds,
             n_rival_seeds=given.rival_seeds,
@@ -74,7 +73,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="rows as they come, and tables")
     parser.add_argument("--networks", nargs="+", default=JUDGED, metavar="NAME", help=f"default: {' '.join(JUDGED)}")
     parser.add_argument("--rivals", nargs="*", metavar="NAME", help="default: every other method of the registry")
-    parser.add_argument("--ablation", action="store_true", help="also the default with parts left out or changed")
     parser.add_argument("--tops", nargs="+", type=int, default=use_config.TOPS, metavar="D", help="numbers of features")
     parser.add_argument("--seeds", type=int, default=use_config.SEEDS, help="of the default")
     parser.add_argument("--rival-seeds", type=int, default=1, help="of rivals that are random")
@@ -84,7 +82,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--device", help="judge in batches on this torch device, such as cuda")
     parser.add_argument("--workers", type=int, default=1, help="processes that share the fits")
     parser.add_argument("--judges", type=int, help="processes that share the judgements; default: as many as workers")
-    parser.add_argument("--again", nargs="*", default=(), metavar="NAME", help="rank again: own, or names of rivals")
+    parser.add_argument("--again", nargs="*", default=(), metavar="NAME", help="rank again: default, or rivals")
     parser.add_argument("--retry-failed", action="store_true", help="run again what failed or was late before")
     parser.add_argument(
         "--only",

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.quality.real_networks import RIVAL, VARIANT
 from benchmarks.quality.use import selections
 from benchmarks.quality.use.seen_networks import network, split
 from benchmarks.quality.use.use_config import HIDDEN, UseConfig
@@ -40,8 +39,7 @@ def judged_by(row: Row) -> list[int | None]:
     """None: classes; a seed: the links it hides. What sees no links selects the same when some are hidden."""
     if row["hidden"] is not None:
         return [row["hidden"]]
-    blind = row["kind"] == RIVAL and not selections.reads_links(row["method"])
-    return [None, HIDDEN] if blind else [None]
+    return [None] if selections.reads_links(row["kind"], row["method"]) else [None, HIDDEN]
 
 
 def key_of(row: Row, hidden: int | None, config: UseConfig) -> str:
@@ -93,6 +91,5 @@ def _figures(runs: dict[str, FloatArray], n_zero_rows: int) -> Row:
 
 
 def _identity(settings: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Of a selection's trial, as in its rows, which may name the way besides."""
-    what = settings["group"] if settings["kind"] == VARIANT else settings["method"]
-    return (*(settings[name] for name in ("network", "hidden", "tops", "kind", "seed")), what)
+    """Of a selection's trial, as in its rows."""
+    return tuple(settings[name] for name in ("network", "hidden", "tops", "kind", "method", "seed"))

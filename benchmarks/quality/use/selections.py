@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from benchmarks.quality.command import time_limit
-from benchmarks.quality.real_networks import RIVAL, VARIANT, is_random, taken
-from benchmarks.quality.use.own import ABLATION, OWN, find, select
+from benchmarks.quality.real_networks import REFERENCE, RIVAL, VARIANT, is_random
+from benchmarks.quality.references import reference_rows, reference_trials
+from benchmarks.quality.selected import selected_by_rank, taken
 from benchmarks.quality.use.seen_networks import n_classes, network, seen
 from benchmarks.quality.use.use_config import HIDDEN, UseConfig
+from benchmarks.quality.variants import DEFAULT
+from blockselect import BlockModelSelector
 from blockselect.evaluation.comparison import rank_features
 from blockselect.registry import find_method
 from blockselect.reproduction.trial import Row, Trial
 
 NAME = "selections"
-WAYS = {"own": OWN, "ablation": ABLATION}  # groups of our own ways, each made of one fit
 _PER_ENTRY = 5e-7  # seconds of a fit for an entry of the feature matrix: they differ widely
 
 
@@ -26,30 +28,30 @@ def trials(config: UseConfig, rows: list[Row]) -> list[Trial]:
         tops = [top for top in config.tops if top < graph.n_features]
         cost = _PER_ENTRY * graph.n_nodes * graph.n_features
         for hidden in (None, HIDDEN):
-            for settings in [*_own(config, hidden), *_rivals(config, hidden)]:
-                identity = {"network": name, "hidden": hidden, "tops": str(tops), **settings}
-                payload = {"name": name, "hidden": hidden, "tops": tops, "seed": settings["seed"]}
-                if settings["kind"] == VARIANT:
-                    payload["group"] = settings["group"]
-                    found.append(Trial(NAME, identity, select_own, payload, 4 * cost))
-                else:
-                    payload |= {"method": settings["method"], "limit": config.limit}
-                    found.append(Trial(NAME, identity, select_by_rival, payload, cost))
+            for kind, method, seed in _methods(config, hidden):
+                identity = {"network": name, "hidden": hidden, "tops": str(tops), "kind": kind, "method": method}
+                payload = {"name": name, "hidden": hidden, "tops": tops, "method": method, "seed": seed}
+                if kind == RIVAL:
+                    payload["limit"] = config.limit
+                found.append(Trial(NAME, {**identity, "seed": seed}, _SELECT[kind], payload, cost))
     return found
 
 
-def reads_links(method: str) -> bool:
-    """Whether hidden links change what a rival selects."""
-    return find_method(method).guidance not in ("features", "none")
+def reads_links(kind: str, method: str) -> bool:
+    """Whether hidden links change what is selected."""
+    return kind == VARIANT or (kind == RIVAL and find_method(method).guidance not in ("features", "none"))
 
 
-def select_own(name: str, hidden: int | None, tops: Sequence[int], seed: int, group: str) -> list[Row]:
-    found = find(seen(name, hidden), seed)
-    return [{"method": method, **taken(select(found, method, top), top)} for method in WAYS[group] for top in tops]
+def select_default(name: str, hidden: int | None, tops: Sequence[int], method: str, seed: int) -> list[Row]:
+    """One fit, asked for the most features: its ranking serves every smaller number."""
+    del method  # there is one
+    graph = seen(name, hidden)
+    selector = BlockModelSelector(max(tops), random_state=seed).fit(graph.features, adjacency=graph.adjacency)
+    return [taken(selected_by_rank(selector), top) for top in tops]
 
 
 def select_by_rival(
-    name: str, hidden: int | None, tops: Sequence[int], seed: int, method: str, limit: float
+    name: str, hidden: int | None, tops: Sequence[int], method: str, seed: int, limit: float
 ) -> list[Row]:
     """One ranking, told the number of classes, unless it takes too long."""
     try:
@@ -62,16 +64,23 @@ def select_by_rival(
     return [taken(ranked, top) for top in tops]
 
 
-def _own(config: UseConfig, hidden: int | None) -> list[Row]:
-    groups = ["own", "ablation"] if config.ablation and hidden is None else ["own"]
-    seeds = range(config.n_seeds)
-    return [{"kind": VARIANT, "group": group, "seed": seed} for group in groups for seed in seeds]
+def select_reference(name: str, hidden: int | None, tops: Sequence[int], method: str, seed: int) -> list[Row]:
+    graph = seen(name, hidden)
+    assert graph.classes is not None
+    return reference_rows(method, graph.features, graph.classes, tops, seed)
 
 
-def _rivals(config: UseConfig, hidden: int | None) -> list[Row]:
-    return [
-        {"kind": RIVAL, "method": method, "seed": seed}
-        for method in config.rivals
-        if hidden is None or reads_links(method)
-        for seed in range(config.n_rival_seeds if is_random(method) else 1)
-    ]
+_SELECT: dict[str, Callable[..., list[Row]]] = {
+    VARIANT: select_default,
+    RIVAL: select_by_rival,
+    REFERENCE: select_reference,
+}
+
+
+def _methods(config: UseConfig, hidden: int | None) -> list[tuple[str, str, int]]:
+    """Kind, method and seed of each selection; what reads no links selects the same if some are hidden."""
+    every = [(VARIANT, DEFAULT, seed) for seed in range(config.n_seeds)]
+    for method in config.rivals:
+        every += [(RIVAL, method, seed) for seed in range(config.n_rival_seeds if is_random(method) else 1)]
+    every += [(REFERENCE, method, seed) for method, seed in reference_trials()]
+    return [(kind, method, seed) for kind, method, seed in every if hidden is None or reads_links(kind, method)]

@@ -6,16 +6,15 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import Literal
 
-from benchmarks.quality.real_networks import VARIANT
 from benchmarks.quality.use import judgements, selections
 from benchmarks.quality.use.use_config import UseConfig
+from benchmarks.quality.variants import DEFAULT
 from blockselect.names import check_known
 from blockselect.reproduction.runner import Progress, run_experiments
 from blockselect.reproduction.store import Store
 from blockselect.reproduction.trial import Row, Trial
 
 STORE = "use.sqlite"
-OURS = "own"  # of what to rank again: everything that is made of fits of the default
 
 
 def measure_use(
@@ -51,15 +50,11 @@ def measure_use(
 
 def forget(path: Path, config: UseConfig, methods: Collection[str], *, failed: bool = False) -> None:
     """Drop selections, and what failed, so that they are made again; judgements depend on selected features alone."""
-    check_known(methods, [OURS, *config.rivals], what="method to rank again")
+    check_known(methods, [DEFAULT, *config.rivals], what="method to rank again")
     with Store(path, config.marks) as store:
         if failed:
             store.forget_failures()
-        store.forget(
-            trial.key
-            for trial in selections.trials(config, [])
-            if (OURS if trial.settings["kind"] == VARIANT else trial.settings["method"]) in methods
-        )
+        store.forget(trial.key for trial in selections.trials(config, []) if trial.settings["method"] in methods)
 
 
 def _judged(config: UseConfig, store: Store) -> tuple[list[Row], list[Row]]:
@@ -85,5 +80,4 @@ def _as_asked(row: Row) -> Row:
 
 def _not_run(trial: Trial) -> Row:
     """A selection that is not stored: only the judging was asked for."""
-    method = OURS if trial.settings["kind"] == VARIANT else trial.settings["method"]
-    return {**trial.settings, "method": method, "error": "not run."}
+    return {**trial.settings, "error": "not run."}

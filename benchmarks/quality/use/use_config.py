@@ -24,7 +24,6 @@ class UseConfig:
 
     networks: Sequence[str] = JUDGED
     rivals: Sequence[str] = RIVALS  # names in SELECTORS
-    ablation: bool = False  # also parts of the default left out or changed
     tops: tuple[int, ...] = TOPS  # numbers of features
     n_seeds: int = SEEDS  # of the default
     n_rival_seeds: int = 1  # of rivals that are random

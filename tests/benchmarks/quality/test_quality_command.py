@@ -19,7 +19,7 @@ def test_tables_rows_and_documents_are_written_and_the_same_command_goes_on(tmp_
     written = {str(path.relative_to(tmp_path / "out")) for path in (tmp_path / "out").rglob("*.*") if path.is_file()}
     assert written >= {"quality.md", "config.json", STORE, "rows/clusterings.csv", "tables/every_method.csv"}
     filled = (docs / "quality.md").read_text()
-    assert filled.startswith("# By hand\n\n<!-- summary -->\n- At or above")
+    assert filled.startswith("# By hand\n\n<!-- summary -->\n| ACC / NMI | cora | mean |\n")
     assert filled.endswith("<!-- end of summary -->\n\nThe end.\n")
     tables = {path.name: path.read_bytes() for path in (docs / "quality").iterdir()}
     assert tables == {path.name: path.read_bytes() for path in (tmp_path / "out" / "tables").iterdir()}

@@ -5,7 +5,11 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
+
+from benchmarks.quality import single_cells
+from benchmarks.quality.references import ALL, REFERENCES
 
 
 @pytest.fixture(scope="module")
@@ -13,8 +17,6 @@ def cells():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         pytest.importorskip("scanpy")
-        from benchmarks.quality import single_cells
-
         return single_cells.load_cells()
 
 
@@ -28,6 +30,15 @@ def test_counts_are_whole_and_give_the_expression_back(cells):
 
 @pytest.mark.parametrize("method", ["variance", "morans-i", "hotspot, normal", "hotspot, danb on counts"])
 def test_every_gene_has_a_score(cells, method):
-    from benchmarks.quality import single_cells
-
     assert single_cells.METHODS[method](cells, 0, 16).shape == (765,)
+
+
+def test_the_table_has_a_line_per_method_and_references_beside_it():
+    table = pd.DataFrame(
+        [(name, number, 0.5, 0.25, 0.75) for name in ("default", ALL) for number in single_cells.NUMBERS],
+        columns=["method", "genes", "accuracy", "nmi", "few_shot"],
+    )
+    lines = single_cells.render(table).splitlines()
+    assert lines[2] == "| default |" + " 0.500 / 0.250 / 0.750 |" * 4
+    assert len(lines) == 4
+    assert set(REFERENCES) < set(single_cells.METHODS)

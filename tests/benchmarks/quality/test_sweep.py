@@ -14,7 +14,9 @@ from benchmarks.quality.cells import compare, count, summarize
 from benchmarks.quality.quality_config import read_quality_config
 from benchmarks.quality.quality_tables import make_tables
 from benchmarks.quality.real_networks import RIVAL, VARIANT
+from benchmarks.quality.references import ALL, BY_LABELS, N_DRAWS, RANDOM
 from benchmarks.quality.regimes import PlantedSizes
+from benchmarks.quality.selected import taken
 from benchmarks.quality.summary import RULES, headlines, render_page
 from benchmarks.quality.sweep import STORE, measure_quality, quality_files
 from benchmarks.quality.variants import DEFAULT, VARIANTS, Variant
@@ -98,11 +100,11 @@ def test_a_rival_that_fails_is_a_row_with_its_error_and_listed_at_the_end(small,
 
 def test_a_method_that_selects_fewer_is_judged_by_what_it_selected():
     ranked = np.array([3, 1])
-    assert real_networks.taken(ranked, 4) == {
-        **real_networks.taken(ranked, 2),
+    assert taken(ranked, 4) == {
+        **taken(ranked, 2),
         "top": 4,
     }
-    nothing = real_networks.taken(ranked[:0], 4)
+    nothing = taken(ranked[:0], 4)
     assert (nothing["selection"], nothing["error"]) == (None, "no feature was selected.")
 
 
@@ -113,7 +115,7 @@ def test_tables_are_complete(measured, small):
     assert set(tables["against_each_rival"]["rival"]) == {"variance", "lufs", "BMGUFS*"}
     assert tables["variants"]["variant"].tolist() == list(small.variants)
     assert len(tables["planted_precision"]) == n_methods
-    assert len(tables["every_method"]) == n_numbers * (n_methods + 2)  # tuned by labels, all features
+    assert len(tables["every_method"]) == n_numbers * (n_methods + 4)  # tuned by labels, three references
     for table in tables.values():
         assert not table.isin(["nan", ""]).any(axis=None)
 
@@ -148,7 +150,7 @@ def test_variants_are_run_again_when_asked_and_nothing_else(small, tmp_path, mon
     real = BlockModelSelector.fit
 
     def fit(self, *given, **named):
-        ran.append(self.joint)
+        ran.append(self.refine)
         return real(self, *given, **named)
 
     monkeypatch.setattr(BlockModelSelector, "fit", fit)
@@ -161,9 +163,11 @@ def test_variants_are_run_again_when_asked_and_nothing_else(small, tmp_path, mon
 def test_a_variant_whose_arguments_changed_is_run_anew(small, tmp_path, monkeypatch):
     config = replace(small, methods=("variance",))
     measure_quality(tmp_path, config)
-    monkeypatch.setitem(VARIANTS, "blocks not refined", Variant({"profile_ratio": 1.0}))
+    monkeypatch.setitem(VARIANTS, "blocks not refined", Variant({"refine": False, "n_candidates": 6}))
     rows = measure_quality(tmp_path, config)
-    assert {row["arguments"] for row in selections(rows, method="blocks not refined")} == {'{"profile_ratio": 1.0}'}
+    assert {row["arguments"] for row in selections(rows, method="blocks not refined")} == {
+        '{"n_candidates": 6, "refine": false}'
+    }
     with Store(tmp_path / STORE, config.marks) as store:
         kept = {row["arguments"] for row in store.rows(real_networks.NAME) if row.get("method") == "blocks not refined"}
     assert len(kept) == 2
@@ -177,3 +181,15 @@ def test_planted_networks_are_the_same_for_every_method(measured, small):
         *((RIVAL, method) for method in small.methods),
     }
     assert all({row["seed"] for row in table if row["method"] == method} == {0, 1} for method in small.methods)
+
+
+def test_references_stand_beside_the_default_at_every_number_of_features(measured, small):
+    table = make_tables(measured, small)["paper_protocol"].set_index(["row", "network"])
+    rows = table.index.get_level_values("row").unique()
+    assert rows[0] == "the default"
+    assert rows[1].startswith("the best single rival: ")
+    assert rows[2:].tolist() == ["BMGUFSˢ (sees labels)", ALL, RANDOM, BY_LABELS]
+    assert table.loc[BY_LABELS, "accuracy"].mean() > table.loc[RANDOM, "accuracy"].mean()
+    assert len(selections(measured, method=RANDOM)) == N_DRAWS * len(small.protocol.tops)
+    n_features = real_networks.network("planted").n_features
+    assert {row["n_selected"] for row in selections(measured, method=ALL)} == {n_features}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from benchmarks.quality.references import ALL, BY_LABELS, RANDOM
 from benchmarks.quality.use import judgements, seen_networks, selections
 from benchmarks.quality.use.__main__ import main
 from benchmarks.quality.use.sweep import STORE
@@ -32,24 +33,24 @@ def here(planted, monkeypatch):
 def test_tables_a_page_and_a_second_call_that_computes_nothing(tmp_path, here, capsys, monkeypatch):
     docs = tmp_path / "docs"
     docs.mkdir()
-    (docs / "quality.md").write_text("# By hand\n\n<!-- judged by use -->\n<!-- end of judged by use -->\n\nThe end.\n")
+    (docs / "quality.md").write_text("# By hand\n\n<!-- K-means -->\n<!-- end of K-means -->\n\nThe end.\n")
     rivals = ["--rivals", "variance", "morans-i", "lufs"]
-    arguments = [*SMALL, *rivals, "--ablation", "--out", str(tmp_path / "out"), "--docs", str(docs)]
+    arguments = [*SMALL, *rivals, "--out", str(tmp_path / "out"), "--docs", str(docs)]
     main(arguments)
     shown = capsys.readouterr().out
     table = pd.read_csv(docs / "quality" / "use.csv")
-    assert set(table["method"]) >= {"default", "n_clusters known", "judge off", "variance", "morans-i"}
+    assert set(table["method"]) >= {"default", ALL, RANDOM, BY_LABELS, "variance", "morans-i"}
     assert table.loc[table["method"] == "variance", "AUC"].notna().all()  # it sees no links: judged without a new fit
     missing = pd.read_csv(docs / "quality" / "use_missing.csv")
     assert missing.loc[0, ["method", "reason", "fits"]].tolist() == ["lufs", "took more than 300 seconds.", 2]
     page = (docs / "quality.md").read_text()
-    assert page.startswith("# By hand\n\n<!-- judged by use -->\nCells at or above")
-    assert page.endswith("<!-- end of judged by use -->\n\nThe end.\n")
+    assert page.startswith("# By hand\n\n<!-- K-means -->\n| ACC / NMI | planted | mean |")
+    assert page.endswith("<!-- end of K-means -->\n\nThe end.\n")
 
     def never(*arguments, **settings):
         raise AssertionError("made again")
 
-    monkeypatch.setattr(selections, "find", never)
+    monkeypatch.setattr(selections.BlockModelSelector, "fit", never)
     monkeypatch.setattr(selections, "rank_features", never)
     for name in ("evaluate_selection", "classify_selection", "predict_links"):
         monkeypatch.setattr(judgements, name, never)
@@ -65,7 +66,7 @@ def test_selections_can_be_judged_elsewhere_and_ranked_again(tmp_path, here, cap
         before = len(store.rows(selections.NAME))
         assert before
         assert not store.rows(judgements.JUDGEMENTS)
-    main([*arguments, "--again", "own", "--only", "select"])
+    main([*arguments, "--again", "default", "--only", "select"])
     with Store(tmp_path / STORE, {"n_runs": 2, "n_init": 1, "version": "0.1.0"}) as store:
         assert len(store.rows(selections.NAME)) == before
     capsys.readouterr()

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.quality.real_networks import RIVAL, VARIANT
-from benchmarks.quality.use.own import DEFAULT
+from benchmarks.quality.real_networks import REFERENCE, RIVAL, VARIANT
+from benchmarks.quality.references import ALL, BY_LABELS, RANDOM
 from benchmarks.quality.use.use_tables import make_tables, render
+from benchmarks.quality.variants import DEFAULT
 
 FIGURES = ("ACC", "NMI", "few_labels", "few_labels_averaged")
 
@@ -70,18 +71,34 @@ def test_what_is_missing_and_what_is_lost_is_shown(tables):
     shown = render(tables)
     assert "| uai | morans-i | took more than 1 seconds. |" in shown["lost"]
     assert "| cora | hidden links, AUC | 16 (-0.200, morans-i) |" in shown["lost"]
-    assert "| **default** | 2 / 2 / 0 (+0.145) |" in shown["judged by use"]
-    assert "ablation" not in shown
+    assert "at or above it in 2 of 4 cells, below it by no more than one standard deviation in 2, " in shown["K-means"]
 
 
-def test_parts_are_compared_where_all_were_judged():
+def test_references_and_the_best_single_rival_stand_beside_the_default():
+    """The best rival of one network does not count if another has no result of it."""
     rows = [
         row(VARIANT, DEFAULT, 0.5),
-        row(VARIANT, "judge off", 0.4),
+        row(VARIANT, DEFAULT, 0.7, top=64),
+        row(VARIANT, DEFAULT, 0.4, network="uai"),
         row(RIVAL, "variance", 0.3),
-        row(VARIANT, DEFAULT, 0.9, top=64),
         row(RIVAL, "variance", 0.3, top=64),
+        row(RIVAL, "variance", 0.3, network="uai"),
+        row(RIVAL, "morans-i", 0.2),
+        row(RIVAL, "morans-i", 0.2, top=64),
+        row(RIVAL, "morans-i", 0.35, network="uai"),
+        row(RIVAL, "late", 0.9),
+        *(row(REFERENCE, method, 0.1) for method in (ALL, RANDOM, BY_LABELS)),
     ]
-    table = make_tables(rows, [])["use_ablation"].set_index("method")
-    assert table["ACC"].to_dict() == {DEFAULT: 0.5, "judge off": 0.4}
-    assert table["K-means_cells"].tolist() == [2, 2]
+    table = make_tables(rows, [])["use_protocols"]
+    of_kmeans = table[table["protocol"] == "K-means"].set_index(["row", "network"])["ACC"]
+    rows = of_kmeans.index.get_level_values("row").unique().tolist()
+    assert rows == ["the default", "the best single rival: variance", ALL, RANDOM, BY_LABELS]
+    assert of_kmeans["the default"].to_dict() == {"cora": 0.6, "uai": 0.4, "mean": 0.5}
+    shown = render(make_tables(rows_with_links(), []))
+    assert "| ACC / NMI | cora | mean |" in shown["K-means"]
+    assert "| the default | 0.500 / 0.500 | 0.500 / 0.500 |" in shown["K-means"]
+    assert "| the default | 0.600 | 0.600 |" in shown["hidden links"]
+
+
+def rows_with_links():
+    return [row(VARIANT, DEFAULT, 0.5), row(RIVAL, "variance", 0.3), row(VARIANT, DEFAULT, 0.6, hidden=0)]

@@ -1,0 +1,40 @@
+"""References: what no method or knowledge of all labels selects, so that figures of methods can be read.
+
+All features, features drawn at random, and the features with the largest chi² statistic against the class labels of all
+nodes. The last is no rival: it is told what the protocols ask for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from sklearn.feature_selection import chi2
+
+from benchmarks.quality.selected import taken
+from blockselect.arrays import Features, IntArray
+from blockselect.base import best_first
+from blockselect.reproduction.trial import Row
+
+ALL, RANDOM, BY_LABELS = "all features", "random features", "chi² with all labels"
+REFERENCES = (ALL, RANDOM, BY_LABELS)
+N_DRAWS = 5  # of random features
+
+
+def reference_trials() -> list[tuple[str, int]]:
+    """Each reference with its seeds."""
+    return [(ALL, 0), *((RANDOM, seed) for seed in range(N_DRAWS)), (BY_LABELS, 0)]
+
+
+def reference_order(method: str, features: Features, classes: IntArray, seed: int) -> IntArray:
+    """All features, the first to be taken first."""
+    if method == BY_LABELS:
+        return best_first(np.nan_to_num(chi2(features, classes)[0], nan=-np.inf))
+    n_features = features.shape[1]
+    return np.random.default_rng(seed).permutation(n_features) if method == RANDOM else np.arange(n_features)
+
+
+def reference_rows(method: str, features: Features, classes: IntArray, tops: Sequence[int], seed: int) -> list[Row]:
+    """One row per number of features; all features stand beside every number."""
+    order = reference_order(method, features, classes, seed)
+    return [{**taken(order, len(order) if method == ALL else top), "top": top} for top in tops]

@@ -1,0 +1,23 @@
+"""What a ranking selects, as a row."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from blockselect.arrays import IntArray
+from blockselect.base import ScoreSelector
+from blockselect.reproduction.clusterings import selection_row
+from blockselect.reproduction.trial import Row
+
+
+def selected_by_rank(selector: ScoreSelector) -> IntArray:
+    """The selected features, the best first."""
+    selected = np.flatnonzero(selector.support_)
+    return selected[np.argsort(selector.ranking_[selected])]
+
+
+def taken(ranked: IntArray, top: int) -> Row:
+    """What was selected, even where it is fewer than asked for: a user would have no more."""
+    n_selected = min(top, len(ranked))
+    error = None if n_selected else "no feature was selected."
+    return {**selection_row(ranked, max(1, n_selected)), "top": top, "n_selected": n_selected, "error": error}
