@@ -2,7 +2,7 @@
 Every plot
 ==========
 
-``blockselect.plot`` has one function a plot. Each takes a fitted selector, or arrays of
+``blockselect.plot`` has one function per plot. Each takes a fitted selector, or arrays of
 your own, and returns matplotlib axes, so that plots can be put together, retitled and saved
 like any other.
 """
@@ -13,6 +13,7 @@ like any other.
 import matplotlib.pyplot as plt
 
 from blockselect import (
+    BMGUFS,
     BlockModelSelector,
     make_attributed_blocks,
     plot,
@@ -37,16 +38,16 @@ stability = selection_stability(selector, made.features, adjacency=made.adjacenc
 # %%
 # Of features
 # -----------
-# Scores of the best features, in the order in which they entered the selection; and in
-# which blocks they are common. A selected feature may have a lower score than one that is
-# not: features are selected *together*, and one that repeats another adds little.
+# Scores of the best features, in the order in which they were selected; and in which blocks
+# they are common. Features are selected *together*: one that repeats those before it adds
+# little, and its score is low.
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.8), layout="constrained")
 plot.scores(selector, left)
 plot.features_by_block(selector, right)
 plt.show()
 
 # %%
-# How sure each of them is, and how much of the links the first ones explain.
+# How sure each of them is, and how much of the blocks the first ones explain.
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.6), layout="constrained")
 plot.stability(stability, left, ranking=selector.ranking_, support=selector.support_)
 summary = summarize(selector, made.graph)
@@ -56,8 +57,8 @@ plt.show()
 # %%
 # Of blocks
 # ---------
-# The links, nodes ordered by block; how densely blocks are linked; and how alike the scored
-# features make them. The last two should show the same pattern.
+# The links, nodes ordered by block; how densely blocks are linked; and how alike the
+# selected features make them. The last two should show the same pattern.
 figure, (left, middle, right) = plt.subplots(1, 3, figsize=(13, 4.2), layout="constrained")
 plot.ordered_adjacency(selector, left)
 plot.block_densities(selector, middle)
@@ -67,11 +68,13 @@ plt.show()
 # %%
 # Of the fit
 # ----------
-# For those who doubt it: the losses of the descent, and the candidate block models, from
-# the gain as found to the gain as refined with the features. The best of them voted.
+# For those who doubt it: the candidate block models, from the gain as found to the gain as
+# refined with the features, of which the best form the consensus; and the two losses of
+# the paper's method, ``BMGUFS``.
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.6), layout="constrained")
-plot.losses(selector, left)
-plot.candidates(selector, right)
+plot.candidates(selector, left)
+papers = BMGUFS(20, n_blocks=5, random_state=0)
+plot.losses(papers.fit(made.features, adjacency=made.adjacency), right)
 plt.show()
 
 # %%

@@ -30,7 +30,7 @@ selector = BlockModelSelector(40, random_state=0).fit(X, adjacency=A)
 # %%
 # Would they be selected again?
 # -----------------------------
-# The links are drawn anew a few times, and the features scored on each graph. Stability is
+# The links are drawn anew a few times, and the features ranked on each graph. Stability is
 # the chance of a feature to be selected then: above 0.9 it can be relied on, around 0.5
 # another feature would do as well.
 stability = selection_stability(selector, X, adjacency=A)
@@ -53,9 +53,9 @@ for first, last in ((0, 10), (10, 20), (20, 30), (30, 40)):
 # %%
 # How many are enough?
 # --------------------
-# Put the nodes into groups by the first few features alone, and ask how much these groups
-# say about who links to whom; 100 % is what the blocks say. Where the curve is flat, more
-# features add little.
+# How much of the blocks do the first few features explain: in which block a node is, and in
+# which blocks its neighbours are? The share (R²) of random features and of all features is
+# drawn beside it. Where the curve is flat, more features add little.
 summary = summarize(selector, made.graph, stability=stability)
 
 figure, ax = plt.subplots(figsize=(7.5, 3.4), layout="constrained")

@@ -3,7 +3,7 @@ With blocks of your own
 =======================
 
 You may know the blocks already: departments of a firm, habitats of species, communities
-that another program found. Pass them as ``block_model``; then only the features are scored,
+that another program found. Pass them as ``block_model``; then only the features are ranked,
 which takes a moment. The question becomes: which features go with *these* groups and with
 the way they are linked?
 """

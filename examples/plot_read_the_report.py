@@ -55,8 +55,8 @@ selector.table().query("selected").sort_values("rank").head(10).round(3)
 # Two of its pictures, as plots of your own
 # -----------------------------------------
 # Whether the features repeat the blocks of the network: the same pairs of blocks, once by
-# links and once by what the scored features have in common. Each is on a scale of its own;
-# compare the patterns, not the numbers.
+# links and once by what the selected features have in common. Each is on a scale of its
+# own; compare the patterns, not the numbers.
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4.2), layout="constrained")
 plot.block_densities(selector, left)
 plot.block_densities(selector, right, induced=True)
