@@ -101,5 +101,5 @@ STATES = {  # state: how the page is made, and a sentence that it must hold
         "7 of 30 features explain",
     ),
     "nasty names": (lambda: report(planted(names=NASTY_NAMES)), "7 of 30 features explain"),
-    "the paper": (lambda: report(planted(), BMGUFS(5, n_blocks=3, random_state=0)), "alike (as asked for); groups"),
+    "the paper": (lambda: report(planted(), BMGUFS(5, n_blocks=3, random_state=0)), "These 5 features explain"),
 }

@@ -31,7 +31,7 @@ def select_genes(
     """Select the genes that explain the structure of the graph of cells.
 
     The interface is that of ``scanpy.pp.highly_variable_genes``. Genes are scored by
-    :class:`blockselect.BlockModelSelector`: by how well they repeat the blocks of the graph and the way these connect.
+    :class:`blockselect.BlockModelSelector`: by how much of the blocks of the graph they explain.
 
     Parameters
     ----------

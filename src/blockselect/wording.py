@@ -25,13 +25,16 @@ def number(value: float, *, zeros: bool = False) -> str:
     return text if zeros or "." not in text else text.rstrip("0").rstrip(".")
 
 
-def per_cent(share: float) -> str:
-    """``71 %``; small shares with a digit more, and what is not quite all or nothing never rounded to it."""
+def per_cent(share: float, *, zeros: bool = False) -> str:
+    """``71 %``; small shares with a digit more, and what is not quite all or nothing never rounded to it.
+
+    Without a zero at the end, unless a column is to be even.
+    """
     value = 100 * share
     if 0 < value < 0.1:
         return "< 0.1 %"
     if 0 < value < 10:
-        return f"{value:.1f}".removesuffix(".0") + " %"
+        return f"{value:.1f}".removesuffix("" if zeros else ".0") + " %"
     if 99 < value < 100:
         return "> 99 %" if value > 99.9 else f"{value:.1f} %"
     return f"{value:,.0f} %"

@@ -110,24 +110,37 @@ def test_missing_and_unknown_files_are_named(refuse, network, tmp_path):
         ("--resamples", "2"),
         ("--resamples", "-1"),
         ("--binarize", "maybe"),
+        ("--seed", "-1"),
+        ("--seed", "4294967296"),
+        ("--jobs", "many"),
+    ],
+)
+def test_bad_value_is_refused_by_the_name_of_its_option(refuse, network, option, value):
+    assert option in refuse(*network.options, option, value)
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
         ("--profile-ratio", "1.1"),
         ("--profile-ratio", "nan"),
         ("--gradient", "approximate"),
         ("--max-iter", "0"),
         ("--tol", "-1"),
         ("--tol", "nan"),
-        ("--seed", "-1"),
-        ("--seed", "4294967296"),
         ("--dtype", "int8"),
-        ("--jobs", "many"),
         ("--memory-limit", "0"),
         ("--memory-limit", "inf"),
         ("--memory-limit", "1"),
         ("--device", "nonsense"),
     ],
 )
-def test_bad_value_is_refused_by_the_name_of_its_option(refuse, network, option, value):
-    assert option in refuse(*network.options, option, value)
+def test_bad_value_of_an_option_of_the_paper_is_refused_by_its_name_and_the_option_without_it(
+    refuse, network, option, value
+):
+    assert option in refuse(*network.options, "--paper", "--blocks", 3, option, value)
+    alone = refuse(*network.options, option, value)
+    assert f"{option} is a setting of BMGUFS alone; give --paper too, or leave it out." in alone
 
 
 @pytest.mark.parametrize(("option", "value"), [("--sparsity", "-1"), ("--sparsity", "inf"), ("--sparsity", "none")])
@@ -154,7 +167,7 @@ def test_options_that_do_not_go_together_are_refused_by_name(refuse, network, op
 
 
 @pytest.mark.parametrize(
-    ("option", "value"), [("joint", None), ("binarize", "yes"), ("max-blocks", 5), ("block-model", "onmtf")]
+    ("option", "value"), [("refine", None), ("binarize", "yes"), ("max-blocks", 5), ("block-model", "onmtf")]
 )
 def test_settings_that_the_paper_does_not_have_are_refused_beside_it(refuse, network, option, value):
     arguments = [f"--{option}", *([] if value is None else [value])]

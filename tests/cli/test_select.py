@@ -6,6 +6,7 @@ import csv
 import hashlib
 import json
 import platform
+import re
 
 import numpy as np
 import pandas as pd
@@ -25,7 +26,9 @@ from blockselect import (
 )
 from blockselect.cli.record import hash_matrix
 from blockselect.cli.settings import PARAMETER_OF
+from blockselect.consensus import screening
 from blockselect.report import draw_overview, render_png, summarize
+from blockselect.wording import per_cent
 
 FILES = [
     "blocks.csv",
@@ -37,8 +40,8 @@ FILES = [
     "scores.csv",
     "selected.csv",
 ]
-QUICK = ("--blocks", 3, "--top", 5, "--max-iter", 40, "--candidates", 6, "--resamples", 3)
-SAME = {"n_blocks": 3, "solver": Descent(step_size=0.08, max_iter=40, tol=0.0), "n_candidates": 6, "random_state": 0}
+QUICK = ("--blocks", 3, "--top", 5, "--candidates", 6, "--resamples", 3)
+SAME = {"n_blocks": 3, "n_candidates": 6, "random_state": 0}
 PAPER = ("--paper", "--blocks", 3, "--top", 5)
 
 
@@ -74,14 +77,54 @@ def test_exactly_these_files_are_there(folder):
 
 
 def test_scores_are_those_of_the_selector_and_stability_is_that_of_the_selection(folder, selector, network):
-    rows = table(folder / "scores.csv")
-    assert [row["feature"] for row in rows] == network.names
-    assert_allclose([float(row["score"]) for row in rows], selector.scores_, rtol=1e-12)
-    assert [int(row["rank"]) for row in rows] == selector.ranking_.tolist()
-    assert [row["selected"] == "1" for row in rows] == selector.support_.tolist()
+    rows, order = table(folder / "scores.csv"), np.argsort(selector.ranking_)
+    assert [row["feature"] for row in rows] == [network.names[column] for column in order]
+    assert_allclose([float(row["score"]) for row in rows], selector.scores_[order], rtol=1e-12)
+    assert [int(row["rank"]) for row in rows] == selector.ranking_[order].tolist()
+    assert [row["selected"] == "1" for row in rows] == selector.support_[order].tolist()
+    for column in ("explained_more", "explained_alone"):
+        assert_allclose([float(row[column]) for row in rows], getattr(selector, f"{column}_")[order], rtol=1e-12)
     graph = network.graph
     stability = selection_stability(selector, graph.features.toarray(), adjacency=graph.adjacency, n_resamples=3)
-    assert_allclose([float(row["stability"]) for row in rows], stability, rtol=1e-9)
+    assert_allclose([float(row["stability"]) for row in rows], stability[order], rtol=1e-9)
+
+
+def test_table_page_files_and_terminal_have_one_order_in_which_scores_fall(run, network, selector, tmp_path):
+    result = run("select", *network.options, *QUICK, "--out", tmp_path / "out")
+    best = selector.table(network.graph.features.toarray()).query("selected").sort_values("rank")
+    names = [network.names[column] for column in best.index]
+    assert best["score"].is_monotonic_decreasing
+    selected, scores = (table(tmp_path / "out" / name) for name in ("selected.csv", "scores.csv"))
+    assert [row["feature"] for row in selected] == names
+    assert [row["feature"] for row in scores][:5] == names
+    for rows in (selected, scores):
+        falling = [float(row["score"]) for row in rows]
+        assert falling == sorted(falling, reverse=True)
+    assert re.findall(r"gene_\d+", result.stdout) == names
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    (data,) = re.findall(r'id="data">(.*?)</script>', page)
+    assert [row[0] for row in json.loads(data)["rows"]] == [row["feature"] for row in scores]
+    assert re.findall(r'data-label="feature"><bdi title="(gene_\d+)"', page) == names
+
+
+def test_terminal_and_page_begin_with_what_the_selected_features_explain(run, network, selector, tmp_path):
+    result = run("select", *network.options, *QUICK, "--out", tmp_path / "out")
+    sentence, *_ = result.stdout.splitlines()
+    share = per_cent(selector.explained_[-1])
+    assert sentence.startswith(f"These 5 features explain {share} of which block a node is in; all features together ")
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert re.search(r'<p class="lead">(.*?)</p>', page)[1] == sentence
+    assert record_of(tmp_path / "out")["explained"]["share"] == pytest.approx(selector.explained_[-1])
+
+
+def test_columns_of_the_terminal_say_what_each_feature_adds_and_explains_alone(run, network, selector, tmp_path):
+    shown = run("select", *network.options, *QUICK, "--out", tmp_path / "out").stdout
+    first = int(np.argmin(selector.ranking_))
+    more, alone = (
+        per_cent(values[first], zeros=True) for values in (selector.explained_more_, selector.explained_alone_)
+    )
+    assert re.search(r"score +adds +alone +stability +marks block", shown)
+    assert re.search(rf"{network.names[first]} +\S+ +{more} +{alone} ", shown)
 
 
 def test_selected_features_come_with_their_block_means(folder, selector, network):
@@ -133,8 +176,7 @@ def test_the_unit_in_which_a_file_gives_its_numbers_does_not_matter(
 
 def test_run_record_holds_settings_versions_and_hashes(folder, selector, network):
     record = json.loads((folder / "run.json").read_text())
-    settings = {"class": "BlockModelSelector", **selector.get_params(deep=False)}
-    assert record["selector"] == {**settings, "solver": {"class": "Descent", **selector.solver.get_params()}}
+    assert record["selector"] == {"class": "BlockModelSelector", **selector.get_params(deep=False)}
     assert record["n_resamples"] == 3
     assert record["versions"]["blockselect"] == blockselect.__version__
     assert record["versions"]["python"] == platform.python_version()
@@ -148,8 +190,8 @@ def test_run_record_holds_settings_versions_and_hashes(folder, selector, network
     assert record["counts"]["links"] == network.graph.n_links
     assert record["relative_error"] == pytest.approx(selector.block_model_.relative_error)
     assert record["n_blocks"] == selector.block_model_.n_blocks
-    assert [row["family"] for row in record["criteria"]] == selector.criteria_["family"].tolist()
-    assert [row["voted"] for row in record["criteria"]] == selector.criteria_["voted"].tolist()
+    for column in ("family", "in_consensus"):
+        assert [row[column] for row in record["candidates"]] == selector.candidates_table_[column].tolist()
     assert record["warnings"] == []
 
 
@@ -197,7 +239,7 @@ def test_json_is_the_summary_and_the_only_thing_on_stdout(run, network):
 
 def test_json_and_files_together(run, network, folder, tmp_path):
     result = run("select", *network.options, *QUICK, "--json", "--out", tmp_path / "both")
-    assert json.loads(result.stdout)["n_iter"] == 40
+    assert len(json.loads(result.stdout)["selected"]) == 5
     assert contents(tmp_path / "both") == contents(folder)
 
 
@@ -208,7 +250,7 @@ def test_quiet_says_nothing(run, network, tmp_path):
 
 def test_summary_names_the_best_features_and_the_files(run, network, selector, tmp_path):
     result = run("select", *network.options, *QUICK, "--out", tmp_path / "out")
-    best = network.names[int(selector.scores_.argmax())]
+    best = network.names[int(selector.ranking_.argmin())]
     assert f"1   {best} " in result.stdout
     assert f"wrote {tmp_path / 'out' / 'report.html'}; beside it selected.csv" in " ".join(result.stdout.split())
     shown = "There are 3 blocks, groups of nodes that link alike (as asked for). Selected 5 features that follow them "
@@ -246,8 +288,6 @@ def test_a_share_of_the_features_can_be_asked_for(run, network):
         0.2,
         "--candidates",
         2,
-        "--max-iter",
-        5,
         "--resamples",
         0,
         "--json",
@@ -269,7 +309,7 @@ def test_without_a_graph_neighbours_by_the_features_are_linked(run, network, tmp
     assert record["warnings"][0].startswith("no --graph is given")
     fitted = BlockModelSelector(5, **SAME, n_neighbors=10).fit(network.graph.features.toarray())
     scores = [float(row["score"]) for row in table(tmp_path / "out" / "scores.csv")]
-    assert_allclose(scores, fitted.scores_, rtol=1e-9)
+    assert_allclose(scores, fitted.scores_[np.argsort(fitted.ranking_)], rtol=1e-9)
 
 
 def test_sparse_matrix_files_give_the_same_scores_as_tables(run, network, folder, tmp_path):
@@ -277,8 +317,8 @@ def test_sparse_matrix_files_give_the_same_scores_as_tables(run, network, folder
     sparse.save_npz(tmp_path / "graph.npz", network.graph.adjacency)
     options = ("--features", tmp_path / "features.npz", "--graph", tmp_path / "graph.npz")
     summary = json.loads(run("select", *options, *QUICK, "--json").stdout)
-    expected = [float(row["score"]) for row in table(folder / "scores.csv")]
-    assert_allclose(summary["scores"], expected, rtol=1e-9)
+    expected = {int(row["rank"]): float(row["score"]) for row in table(folder / "scores.csv")}
+    assert_allclose(summary["scores"], [expected[rank] for rank in summary["ranking"]], rtol=1e-9)
 
 
 def test_without_a_graph_the_number_of_neighbours_can_be_given(run, network, tmp_path):
@@ -300,10 +340,11 @@ def test_paper_is_bmgufs_itself_with_its_own_solver(run, network, tmp_path):
     selector.fit(network.graph.features.toarray(), adjacency=network.graph.adjacency)
     solver = {"class": "Descent", **Descent(gradient="paper", tol=0.0).get_params()}
     assert record["selector"] == {"class": "BMGUFS", **selector.get_params(deep=False), "solver": solver}
-    assert (record["sparsity"], record["n_iter"], record["criteria"]) == (selector.sparsity_, 200, None)
+    assert (record["sparsity"], record["n_iter"], record["candidates"]) == (selector.sparsity_, 200, None)
     rows = table(tmp_path / "out" / "scores.csv")
-    assert list(rows[0]) == ["feature", "score", "rank", "selected"]  # no stability, unless it is asked for
-    assert_allclose([float(row["score"]) for row in rows], selector.scores_, rtol=1e-9, atol=1e-15)
+    assert list(rows[0]) == ["rank", "feature", "score", "selected"]  # no stability, unless it is asked for
+    by_rank = selector.scores_[np.argsort(selector.ranking_)]
+    assert_allclose([float(row["score"]) for row in rows], by_rank, rtol=1e-9, atol=1e-15)
     assert "guided by" not in result.stdout
 
 
@@ -314,8 +355,8 @@ def test_stability_of_the_paper_is_estimated_if_asked_for(run, network):
 
 
 def test_stability_can_be_switched_off(run, network):
-    options = ("--blocks", 3, "--candidates", 2, "--max-iter", 5, "--resamples", 0, "--json")
-    assert json.loads(run("select", *network.options, *options).stdout)["measures"] == {}
+    options = ("--blocks", 3, "--candidates", 2, "--resamples", 0, "--json")
+    assert "stability" not in json.loads(run("select", *network.options, *options).stdout)["measures"]
 
 
 @pytest.mark.parametrize(
@@ -323,24 +364,27 @@ def test_stability_can_be_switched_off(run, network):
     [
         (
             ("--paper",),
-            {"sparsity": 0.5, "gradient": "exact"},
+            {
+                "sparsity": 0.5,
+                "gradient": "exact",
+                "profile-ratio": 0.25,
+                "max-iter": 6,
+                "tol": 0.5,
+                "memory-limit": 1e9,
+                "device": "cpu",
+                "dtype": "float32",
+            },
         ),
         (
-            ("--no-joint",),
-            {"block-model": "onmtf", "binarize": "yes", "gradient": "paper", "jobs": 1},
+            ("--no-refine",),
+            {"block-model": "onmtf", "binarize": "yes", "jobs": 1},
         ),
     ],
 )
 def test_every_setting_reaches_the_selector(run, network, tmp_path, method, settings):
     settings = {
         "candidates": 3,
-        "profile-ratio": 0.25,
-        "max-iter": 6,
-        "tol": 0.5,
-        "memory-limit": 1e9,
         "seed": 11,
-        "device": "cpu",
-        "dtype": "float32",
         "blocks": 4,
         "top": 3,
         **settings,
@@ -353,7 +397,7 @@ def test_every_setting_reaches_the_selector(run, network, tmp_path, method, sett
         solver, _, parameter = PARAMETER_OF[option].rpartition("__")
         assert (selector["solver"] if solver else selector)[parameter] == {"yes": True}.get(value, value)
     assert selector["class"] == ("BMGUFS" if method == ("--paper",) else "BlockModelSelector")
-    assert selector.get("joint", False) is False
+    assert selector.get("refine", False) is False
 
 
 def test_the_most_blocks_to_choose_from_can_be_given(run, network):
@@ -367,10 +411,19 @@ def test_features_that_match_the_graph_come_with_p_and_q_values(run, tmp_path):
     sparse.save_npz(tmp_path / "graph.npz", planted.adjacency)
     files = ("--features", tmp_path / "features.npz", "--graph", tmp_path / "graph.npz")
     options = ("--top", "auto", "--blocks", 3, "--candidates", 6, "--resamples", 0)
-    result = run("select", *files, *options, "--max-iter", 5, "--out", tmp_path / "out")
+    result = run("select", *files, *options, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.stderr
     rows = table(tmp_path / "out" / "scores.csv")
-    assert list(rows[0]) == ["feature", "score", "rank", "selected", "p_value", "q_value"]
+    assert list(rows[0]) == [
+        "rank",
+        "feature",
+        "score",
+        "selected",
+        "explained_more",
+        "explained_alone",
+        "p_value",
+        "q_value",
+    ]
     found = [row["feature"] for row in rows if float(row["q_value"]) <= 0.1]
     assert found
     assert sorted(found) == sorted(row["feature"] for row in table(tmp_path / "out" / "selected.csv"))
@@ -385,28 +438,29 @@ def test_terminal_page_and_attribute_give_the_same_reason_for_the_number_of_bloc
     sentence = f"There are 2 blocks, groups of nodes that link alike ({reason})"
     assert f"{sentence}. Selected 5 features" in shown
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert f"{sentence}; groups made from the selected features" in page
+    assert f"{sentence}.</p>" in page
     assert page.count("as many as") == shown.count("as many as") == 1  # no other reason
 
 
-def test_the_summary_says_how_many_blocks_were_chosen_and_who_voted(run, network, tmp_path):
-    options = ("--top", 5, "--max-iter", 5, "--candidates", 12, "--resamples", 0)
+def test_the_summary_says_how_many_blocks_and_candidates_were_chosen(run, network, tmp_path):
+    options = ("--top", 5, "--candidates", 12, "--resamples", 0)
     shown = run("select", *network.options, *options, "-v", "--out", tmp_path / "auto").stdout
     record = record_of(tmp_path / "auto")
     assert f"There are {record['n_blocks']} blocks, groups of nodes that link alike (" in shown
-    voted = [row["voted"] for row in record["criteria"]]
-    assert f"guided by {sum(voted)} of {len(voted)} candidate block models (" in shown
+    kept = [row["in_consensus"] for row in record["candidates"]]
+    assert f"guided by {sum(kept)} of {len(kept)} candidate block models (" in shown
 
 
-def test_what_the_budget_cut_is_shown_and_recorded(run, network, tmp_path):
-    options = (*QUICK, "--candidates", 9, "--resamples", 8, "--budget", 1, "--out", tmp_path / "cut")
+def test_a_search_that_was_cut_is_shown_and_recorded(run, network, tmp_path, monkeypatch):
+    assert "The network is large" not in run("select", *network.options, *QUICK, "--out", tmp_path / "whole").stdout
+    monkeypatch.setattr(screening, "BUDGET", 1.0)
+    options = (*QUICK, "--candidates", 9, "--resamples", 8, "--out", tmp_path / "cut")
     shown = run("select", *network.options, *options, "-v").stdout
-    assert "the search was shortened to its budget; --budget raises it." in shown
-    assert "the budget left 6 of 9 candidates and at most 5 of 50 rounds" in shown
+    assert "The network is large, so fewer block models were tried" in shown
+    assert "searched by 6 of 9 candidates and at most 5 of 50 rounds" in shown
     record = record_of(tmp_path / "cut")
     assert record["effort"]["candidates"] == {"asked": 9, "made": 6}
     assert record["n_resamples"] == 5
-    assert "--budget" not in run("select", *network.options, *QUICK, "--out", tmp_path / "whole").stdout
 
 
 def test_no_discovery_is_a_warning_and_an_empty_table(run, network, tmp_path):
@@ -459,7 +513,7 @@ def test_content_hash_is_of_the_numbers_not_of_how_they_are_held():
     assert hash_matrix(sparse.csr_array(features[:, ::-1])) != same
 
 
-def test_details_of_the_paper_have_its_sparsity_and_no_voters(run, network, tmp_path):
+def test_details_of_the_paper_have_its_sparsity_and_no_candidates_kept(run, network, tmp_path):
     quick = ("--candidates", 2, "--resamples", 0, "--max-iter", 5)
     result = run("select", *network.options, *PAPER, *quick, "--sparsity", 0.5, "-v", "--out", tmp_path / "out")
     assert result.exit_code == 0, result.stderr

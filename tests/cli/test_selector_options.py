@@ -43,14 +43,13 @@ def test_every_parameter_that_can_be_written_has_an_option(kind):
 def test_choices_are_those_the_selector_knows(options):
     assert set(options["block-model"].metavar.split("|")) == set(FAMILIES)
     assert options["gradient"].metavar == "exact|paper"
-    assert options["joint"].secondary_opts == ["--no-joint"]
+    assert options["refine"].secondary_opts == ["--no-refine"]
 
 
-def test_options_become_parameters_of_the_selector_and_of_its_solver():
-    selector = make_selector({"top": "0.25", "blocks": "3", "joint": False, "tol": "0", "dtype": None}, "block-model")
+def test_options_become_parameters_of_the_selector():
+    selector = make_selector({"top": "0.25", "blocks": "3", "refine": False, "dtype": None}, "block-model")
     assert isinstance(selector, BlockModelSelector)
-    assert (selector.n_features_to_select, selector.n_blocks, selector.joint) == (0.25, 3, False)
-    assert selector.solver.get_params() == Descent(step_size=0.08, max_iter=25, tol=0.0).get_params()
+    assert (selector.n_features_to_select, selector.n_blocks, selector.refine) == (0.25, 3, False)
     assert selector.random_state == 0
 
 

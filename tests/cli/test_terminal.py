@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from io import StringIO
 
-from blockselect import BMGUFS, BlockModelSelector, Descent, selection_stability
+from blockselect import BMGUFS, BlockModelSelector, selection_stability
 from blockselect.cli import terminal
 
 
@@ -15,7 +15,7 @@ class Terminal(StringIO):
 
 def test_every_stage_of_a_fit_has_a_name_here(network):
     seen = []
-    selector = BlockModelSelector("auto", n_candidates=2, solver=Descent(max_iter=2, tol=0), random_state=0)
+    selector = BlockModelSelector("auto", n_candidates=2, random_state=0)
     graph = network.graph
 
     def progress(stage, done, total):
@@ -23,13 +23,14 @@ def test_every_stage_of_a_fit_has_a_name_here(network):
 
     selector.fit(graph.features, adjacency=graph.adjacency, progress=progress)
     selection_stability(selector, graph.features, adjacency=graph.adjacency, n_resamples=3, progress=progress)
+    BMGUFS(5, n_blocks=3, n_candidates=1).fit(graph.features, adjacency=graph.adjacency, progress=progress)
     assert {*seen, "reading", "writing"} == set(terminal.STAGES)  # these two are the command's
 
 
 def test_stages_that_last_report_each_part(network):
     """No bar stands still: every candidate that is found, refined or rescored moves it."""
     seen = []
-    selector = BlockModelSelector(5, n_blocks=3, n_candidates=12, solver=Descent(max_iter=2, tol=0), random_state=0)
+    selector = BlockModelSelector(5, n_blocks=3, n_candidates=12, random_state=0)
     selector.fit(network.graph.features, adjacency=network.graph.adjacency, progress=lambda *step: seen.append(step))
     assert [done for stage, done, total in seen if (stage, total) == ("block models", 12)] == [2, 4, 6, 8, 10, 12]
     assert [done for stage, done, _ in seen if stage == "screening"] == [*range(16)]

@@ -8,13 +8,15 @@ from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
 from blockselect import plot
+from blockselect.inspection.markers import block_markers
 from blockselect.plot.graph_image import ordered_links
 
 
 @pytest.mark.parametrize("induced", [False, True])
-def test_densities_are_relative_to_the_densest_pair(selector, ax, induced):
+def test_densities_are_relative_to_the_densest_pair(network, selector, ax, induced):
     plot.block_densities(selector, ax, induced=induced)
-    density = selector.induced_density_ if induced else selector.block_model_.density
+    means = block_markers(network.features, selector.labels_).block_means[:, selector.support_]
+    density = means @ means.T if induced else selector.block_model_.density
     assert_allclose(ax.images[0].get_array(), density / density.max())
     sizes = selector.block_model_.block_sizes
     assert [tick.get_text() for tick in ax.get_yticklabels()] == [f"{i}  ({size})" for i, size in enumerate(sizes)]

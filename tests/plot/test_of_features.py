@@ -68,14 +68,20 @@ def test_stability_of_a_selector_is_estimated_and_drawn_by_rank(network, selecto
     assert f"{by_rank[:12].mean():.2f} on average" in ax.get_title(loc="left")
 
 
-def test_explained_takes_points_or_arrays_and_marks_the_cut(ax):
-    points = [{"n_features": size, "share": share} for size, share in ((1, 0.1), (3, 0.4), (4, 0.5))]
-    plot.explained(points, ax, n_selected=3)
+def test_explained_takes_a_selector_a_summary_or_arrays_and_marks_the_cut(selector, ax):
+    points = [{"n_features": size, "share": share, "random": 0.05} for size, share in ((1, 0.1), (3, 0.4), (4, 0.5))]
+    plot.explained({"curve": points, "all": 0.8}, ax, n_selected=3)
     other = plot.explained(([1, 3, 4], [0.1, 0.4, 0.5]), Figure().subplots())
-    curve, cut = ax.lines
+    curve, random, of_all, cut = ax.lines
     assert_allclose(curve.get_ydata(), other.lines[0].get_ydata())
+    assert_allclose(random.get_ydata(), 0.05)
+    assert of_all.get_ydata()[0] == 0.8
     assert cut.get_xdata()[0] == np.log2(3)
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["1", "4"]
+    assert ax.get_ylim()[1] == pytest.approx(1.15 * 0.8)  # fits what is shown
+    assert other.get_ylim()[1] == pytest.approx(1.15 * 0.5)
+    own = plot.explained(selector, Figure().subplots())
+    assert_allclose(own.lines[0].get_ydata(), selector.explained_)
 
 
 def test_without_axes_a_new_figure_is_made():

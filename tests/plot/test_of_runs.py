@@ -14,9 +14,11 @@ from numpy.testing import assert_allclose
 from blockselect import plot
 from blockselect.evaluation.comparison import ComparisonRow, Figure
 from blockselect.plot.ink import BLUE
+from made_fits import fit_paper
 
 
-def test_losses_share_an_axis_relative_to_their_start(selector, ax):
+def test_losses_share_an_axis_relative_to_their_start(network, ax):
+    selector = fit_paper(network)
     plot.losses(selector, ax)
     for line, kind in zip(ax.lines, ("reconstruction", "profile"), strict=True):
         values = getattr(selector.history_, kind)
@@ -25,17 +27,17 @@ def test_losses_share_an_axis_relative_to_their_start(selector, ax):
     assert [line.get_ydata()[-1] for line in same.lines] == [0.5, 0.25]
 
 
-def test_voters_are_filled_on_the_line_of_their_family(selector, ax):
+def test_those_kept_are_filled_on_the_line_of_their_family(selector, ax):
     plot.candidates(selector, ax)
     families = [tick.get_text() for tick in ax.get_yticklabels()]
     dots = [line for line in ax.lines if line.get_marker() == "o"]
     drawn = {
         (families[int(dot.get_ydata()[0])], dot.get_xdata()[0], dot.get_markerfacecolor() != "white") for dot in dots
     }
-    rows = selector.criteria_.itertuples()
-    assert drawn == {(row.family, row.gain, row.voted) for row in rows}
+    rows = selector.candidates_table_.itertuples()
+    assert drawn == {(row.family, row.gain, row.in_consensus) for row in rows}
     leads = {tuple(line.get_xdata()) for line in ax.lines if line.get_marker() != "o"}
-    assert leads == {(row.gain_at_start, row.gain) for row in selector.criteria_.itertuples()}
+    assert leads == {(row.gain_at_start, row.gain) for row in selector.candidates_table_.itertuples()}
 
 
 def test_one_number_of_features_gives_bars_the_best_on_top(ax):

@@ -9,7 +9,6 @@ import pytest
 from blockselect import (
     AttributedGraph,
     BlockModelSelector,
-    Descent,
     make_attributed_blocks,
     selection_stability,
 )
@@ -26,8 +25,7 @@ def graph() -> AttributedGraph:
 
 @pytest.fixture(scope="session")
 def selector(graph: AttributedGraph) -> BlockModelSelector:
-    solver = Descent(max_iter=60, tol=0)
-    selector = BlockModelSelector(7, n_blocks=3, n_candidates=6, solver=solver, random_state=0)
+    selector = BlockModelSelector(7, n_blocks=3, n_candidates=6, random_state=0)
     return selector.fit(graph.features, adjacency=graph.adjacency)
 
 

@@ -176,7 +176,7 @@ def test_what_script_and_template_write_of_a_feature_is_the_same(browser, writte
     text = written("ordinary").read_text(encoding="utf-8")
     still = tmp_path / "still.html"
     still.write_text(text.replace('"use strict"', "throw 0; '"), encoding="utf-8")
-    labels = ("rank", "feature", "score", "stability", "in nodes", "marks block")
+    labels = ("rank", "feature", "score", "adds", "alone", "stability", "in nodes", "marks block")
     without = Page(browser, still)
     assert without.status == ""
     rows = [without.column(label) for label in labels]
@@ -276,8 +276,11 @@ def test_a_hundred_thousand_features_are_searched_and_sorted(browser, written, m
 
     monkeypatch.setattr("blockselect.report.page.render_page", keep)
     report(planted())
-    rows = [[f"feature {i}", i + 1, 1 / (i + 1), int(i < 7), 0.1, i % 3, 2.0, 0.5, "912"] for i in range(100_000)]
-    held["more"]["features"] = {"measures": ["stability"], "rows": rows, "n_features": 100_000}
+    rows = [
+        [f"feature {i}", i + 1, 1 / (i + 1), int(i < 7), 0.1, i % 3, 2.0, 0.1, 0.2, 0.5, "912"] for i in range(100_000)
+    ]
+    measures = ["explained_more", "explained_alone", "stability"]
+    held["more"]["features"] = {"measures": measures, "rows": rows, "n_features": 100_000}
     large = Report(render_page(held["summary"], held["more"]))
     assert len(large.to_bytes()) < 10_000_000
     page = Page(browser, written(large))

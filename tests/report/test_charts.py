@@ -9,7 +9,9 @@ import pytest
 
 from blockselect.report.charts import HEIGHT, WIDTH, explained_chart, loss_chart, matrix_chart, rank_chart, ticks
 
-CURVE = [{"n_features": size, "share": share} for size, share in ((1, 0.1), (2, 0.3), (4, 0.6), (5, 0.65), (8, 1.2))]
+SHARES = ((1, 0.01), (2, 0.03), (4, 0.06), (5, 0.065), (8, 0.12))
+CURVE = [{"n_features": size, "share": share, "random": share / 4} for size, share in SHARES]
+EXPLAINED = {"share": 0.06, "all": 0.2, "curve": CURVE}
 
 
 def test_ticks_are_round_and_within():
@@ -19,7 +21,7 @@ def test_ticks_are_round_and_within():
 
 
 def test_each_doubling_takes_the_same_room_and_all_points_are_inside():
-    points = explained_chart(CURVE, 4)["points"]
+    points = explained_chart(EXPLAINED, 4)["points"]
     first, second, third, _, last = (point["x"] for point in points)
     assert second - first == pytest.approx(third - second, abs=0.2)
     assert all(0 < point["x"] < WIDTH and 0 < point["y"] < HEIGHT for point in points)
@@ -30,17 +32,34 @@ def test_each_doubling_takes_the_same_room_and_all_points_are_inside():
 @pytest.mark.parametrize("last", [8, 64, 800, 2048])
 def test_numbers_of_features_stand_below_the_curve_without_overlap(last):
     sizes = sorted({2**power for power in range(12) if 2**power <= last} | {last})
-    curve = [{"n_features": size, "share": 0.5} for size in sizes]
-    ticks = explained_chart(curve, 1)["x_ticks"]
+    curve = [{"n_features": size, "share": 0.5, "random": 0.1} for size in sizes]
+    ticks = explained_chart({"all": None, "curve": curve}, 1)["x_ticks"]
     assert ticks[-1]["text"] == f"{last:,}"
     assert len(ticks) >= 4
     assert min(b["at"] - a["at"] for a, b in pairwise(ticks)) >= 40
 
 
+def heights(path):
+    return [float(place.split()[1]) for place in path.removeprefix("M").split("L")]
+
+
+def test_the_axis_fits_the_shares_and_lines_of_random_and_all_features_have_their_names():
+    chart = explained_chart(EXPLAINED, 4)
+    random, of_all = chart["lines"]
+    assert [line["kind"] for line in chart["lines"]] == ["random", "all"]
+    assert min(heights(of_all["path"])) < 0.25 * HEIGHT  # the highest share is near the top
+    assert max(heights(of_all["path"])) < min(heights(chart["path"]))
+    assert all(low > high for low, high in zip(heights(random["path"]), heights(chart["path"]), strict=True))
+    assert [name["text"] for name in chart["names"]] == ["random features", "all features: 20 %"]
+    assert chart["points"][0]["title"] == "1 feature: 1 %, random ones 0.2 %"
+    alone = explained_chart({**EXPLAINED, "all": None}, 4)
+    assert [line["kind"] for line in alone["lines"]] == ["random"]
+
+
 def test_the_cut_of_the_curve_is_at_the_selected_number():
-    chart = explained_chart(CURVE, 4)
+    chart = explained_chart(EXPLAINED, 4)
     assert chart["cut"] == chart["points"][2]["x"]
-    assert explained_chart(CURVE, 0)["cut"] is None
+    assert explained_chart(EXPLAINED, 0)["cut"] is None
 
 
 def test_the_cut_by_rank_is_between_the_last_selected_and_the_next():

@@ -1,4 +1,4 @@
-"""Explained links agree with the formula written out, and the curve reaches what the blocks explain."""
+"""The explained curve is the R² of the regression written out, and agrees with what the selector says."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
-from sklearn.cluster import KMeans
+from sklearn.preprocessing import normalize
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from blockselect import check_attributed_graph
+from blockselect import BMGUFS, BlockModelSelector, check_attributed_graph
+from blockselect.consensus.explained import BlockRegression
 from blockselect.report import explained
 from blockselect.report.explained import enough, explained_by_size, sizes_to_try
 
@@ -22,68 +23,117 @@ def network():
     rng = np.random.default_rng(0)
     chance = np.where(LABELS[:, None] == LABELS, 0.5, 0.05)
     upper = np.triu(rng.random((60, 60)) < chance, 1)
-    noise = (rng.random((60, 4)) < 0.3).astype(float)
+    noise = (rng.random((60, 7)) < 0.3).astype(float)
     return check_attributed_graph(np.column_stack([PERFECT, noise]), (upper | upper.T).astype(float))
 
 
-def slow_information(adjacency, labels):
-    """Σ_ab (E_ab / w) log(E_ab w / (e_a e_b))."""
-    A, total = adjacency.toarray(), 0.0
-    w = A.sum()
-    for a in np.unique(labels):
-        for b in np.unique(labels):
-            E = A[labels == a][:, labels == b].sum()
-            e_a, e_b = A[labels == a].sum(), A[labels == b].sum()
-            total += E / w * np.log(E * w / (e_a * e_b)) if E else 0.0
-    return total
+def by_blocks(network, kind=BlockModelSelector, n=3, **options):
+    return kind(n, block_model=LABELS, random_state=0, **options).fit(network.features, adjacency=network.adjacency)
 
 
-def test_features_that_are_the_blocks_explain_all_of_what_the_blocks_do(network):
-    curve = explained_by_size(network, LABELS, np.arange(3), 3)
-    assert [point["n_features"] for point in curve] == [1, 2, 3]
-    assert curve[-1]["share"] == pytest.approx(1)
+def slow_share(features, adjacency, labels, columns):
+    """1 − min_W (‖T − U_S W‖² + λ‖W‖²) / ‖T‖², T = H + P H."""
+    U = normalize(features)
+    U = U - U.mean(axis=0)
+    H = (labels[:, None] == np.unique(labels)).astype(float)
+    H = H - H.mean(axis=0)
+    degrees = adjacency.sum(axis=1)
+    T = H + adjacency / np.maximum(degrees, 1)[:, None] @ H
+    T = T - T.mean(axis=0)
+    ridge = np.median(np.square(U).sum(axis=0))
+    S = U[:, columns]
+    W = np.linalg.solve(S.T @ S + ridge * np.eye(len(columns)), S.T @ T)
+    return 1 - (np.square(T - S @ W).sum() + ridge * np.square(W).sum()) / np.square(T).sum()
 
 
-def test_one_feature_explains_what_its_two_groups_do(network):
-    (first, *_) = explained_by_size(network, LABELS, np.arange(3), 3)
-    slow = [slow_information(network.adjacency, labels) for labels in (LABELS > 0, LABELS)]
-    assert_allclose(first["share"], slow[0] / slow[1])
+@pytest.mark.parametrize("kind", [BlockModelSelector, BMGUFS])
+def test_every_point_is_the_share_of_the_regression_written_out(network, kind):
+    selector = by_blocks(network, kind)
+    found = explained_by_size(selector, network)
+    order, features, A = np.argsort(selector.ranking_), network.features, network.adjacency.toarray()
+    assert [point["n_features"] for point in found["curve"]][:3] == [1, 2, 3]
+    for point in found["curve"]:
+        slow = slow_share(features, A, LABELS, order[: point["n_features"]])
+        assert point["share"] == pytest.approx(slow, rel=1e-9)
+    assert found["share"] == found["curve"][2]["share"]
+    assert found["all"] == pytest.approx(slow_share(features, A, LABELS, np.arange(10)), rel=1e-3)
 
 
-def test_clusters_are_found_by_one_thread_as_sums_over_more_come_in_any_order(network, monkeypatch):
-    threads = set()
+def test_the_curve_of_the_default_is_its_own_and_above_that_of_random_features(graph, selector):
+    found = explained_by_size(selector, graph)
+    ours = {point["n_features"]: point["share"] for point in found["curve"]}
+    assert_allclose([ours[size] for size in (1, 2, 4, 7)], selector.explained_[[0, 1, 3, 6]], rtol=1e-9)
+    by_rank = np.argsort(selector.ranking_)[:7]
+    assert_allclose(np.cumsum(selector.explained_more_[by_rank]), selector.explained_, rtol=1e-9)
+    assert found["share"] == pytest.approx(selector.explained_[-1], rel=1e-9)
+    assert all(point["share"] > point["random"] for point in found["curve"])
+    assert found["share"] < found["all"] < 1
 
-    class Watched(KMeans):
-        def fit_predict(self, rows):
-            threads.update(pool["num_threads"] for pool in threadpool_info())
-            return super().fit_predict(rows)
 
-    monkeypatch.setattr(explained, "KMeans", Watched)
+@pytest.mark.parametrize("n", [20, "auto"])
+def test_features_that_may_follow_by_chance_and_discoveries_add_what_they_do_together(graph, n):
+    selector = BlockModelSelector(n, n_blocks=3, n_candidates=2, random_state=0)
+    selector.fit(graph.features, adjacency=graph.adjacency)
+    found = explained_by_size(selector, graph)
+    at_cut = next(point for point in found["curve"] if point["n_features"] == selector.n_features_)
+    assert at_cut["share"] == pytest.approx(selector.explained_[-1], rel=1e-9)
+    assert selector.explained_[-1] <= found["all"] * (1 + 1e-4)
+
+
+def test_random_features_are_those_of_a_few_draws_and_end_where_all_are_taken(network):
+    found = explained_by_size(by_blocks(network), network)
+    assert found["curve"][-1]["n_features"] == 10
+    assert found["curve"][-1]["random"] == pytest.approx(found["all"], rel=1e-3)
+    again = explained_by_size(by_blocks(network), network)
+    assert again == found
+
+
+def test_the_regression_runs_on_one_thread_as_sums_over_more_come_in_any_order(network, monkeypatch):
+    threads, whole, selector = set(), BlockRegression.added, by_blocks(network)
+
+    def watched(*arguments):
+        threads.update(pool["num_threads"] for pool in threadpool_info())
+        return whole(*arguments)
+
+    monkeypatch.setattr(BlockRegression, "added", watched)
     with threadpool_limits(limits=2):
-        explained_by_size(network, LABELS, np.arange(3), 3)
+        explained_by_size(selector, network)
     assert threads == {1}
 
 
-def test_noise_explains_little_and_fewer_features_may_be_enough(network):
-    curve = explained_by_size(network, LABELS, np.array([3, 4, 5, 6]), 4)
-    assert curve[-1]["share"] < 0.3
+def test_a_selection_too_large_for_the_curve_says_what_the_selector_does(network, monkeypatch):
+    monkeypatch.setattr(explained, "MAX_COUNTED", 2)
+    selector = by_blocks(network)
+    found = explained_by_size(selector, network)
+    assert [point["n_features"] for point in found["curve"]] == [1, 2]
+    assert found["share"] == selector.explained_[-1]
+    assert explained_by_size(by_blocks(network, BMGUFS), network)["share"] is None
+
+
+def test_fewer_features_may_be_enough():
     assert enough([{"n_features": 2, "share": 0.5}, {"n_features": 4, "share": 0.52}], 4) == 2
     assert enough([{"n_features": 2, "share": 0.1}], 4) is None
 
 
-def test_nothing_is_measured_against_one_block_or_without_features(network):
-    assert explained_by_size(network, np.zeros(60, dtype=np.intp), np.arange(3), 3) == []
-    assert explained_by_size(network, LABELS, np.arange(0), 0) == []
+def test_one_block_leaves_nothing_to_explain(network):
+    one = BlockModelSelector(2, n_blocks=1, n_candidates=1, random_state=0)
+    assert explained_by_size(one.fit(network.features, adjacency=network.adjacency), network) is None
 
 
 @pytest.mark.parametrize(
     ("n_selected", "n_usable", "sizes"),
-    [(3, 100, [1, 2, 3, 4, 8, 12]), (4, 6, [1, 2, 4, 6]), (1, 1, [1]), (0, 9, [1, 2, 4])],
+    [(3, 100, [1, 2, 3, 4, 8, 12]), (4, 6, [1, 2, 4, 6]), (1, 1, [1]), (0, 9, [1, 2, 4]), (0, 0, [])],
 )
 def test_sizes_double_up_to_four_times_the_selection_and_hold_the_selection(n_selected, n_usable, sizes):
-    assert sizes_to_try(n_selected, n_usable) == sizes
+    assert sizes_to_try(n_selected, n_usable, 60) == sizes
+
+
+def test_on_very_many_nodes_fewer_features_are_regressed_on():
+    assert sizes_to_try(500, 10**6, 10**7)[-1] == 31
 
 
 def test_dense_and_sparse_features_give_the_same_curve(network):
     other = check_attributed_graph(sparse.csr_array(network.features), network.adjacency)
-    assert explained_by_size(other, LABELS, np.arange(7), 3) == explained_by_size(network, LABELS, np.arange(7), 3)
+    ours, theirs = (explained_by_size(by_blocks(one, BMGUFS), one) for one in (network, other))
+    for key in ("n_features", "share", "random"):
+        assert_allclose([point[key] for point in ours["curve"]], [point[key] for point in theirs["curve"]], rtol=1e-9)

@@ -46,16 +46,18 @@ def test_no_more_than_twenty_features_are_named(summary):
     assert len(axes.get_yticklabels()) == 20
 
 
-@pytest.mark.parametrize(("title", "key"), [("Blocks in the graph", "density"), ("Blocks by the", "induced_density")])
+@pytest.mark.parametrize(("title", "key"), [("Blocks in the graph", "density"), ("Blocks by the", "similarity")])
 def test_graph_and_features_are_each_on_a_scale_of_their_own(figure, summary, title, key):
     density = np.array(summary["blocks"][key])
     assert_allclose(panel(figure, title).images[0].get_array(), density / density.max())
 
 
-def test_the_curve_of_explained_links_has_the_cut(figure, summary):
-    axes = panel(figure, "Links explained")
-    curve, cut = axes.lines
-    assert_allclose(curve.get_ydata(), [point["share"] for point in summary["explained"]])
+def test_the_explained_curve_is_beside_random_and_all_features_and_has_the_cut(figure, summary):
+    axes = panel(figure, "Block structure explained")
+    curve, random, of_all, cut = axes.lines
+    assert_allclose(curve.get_ydata(), [point["share"] for point in summary["explained"]["curve"]])
+    assert_allclose(random.get_ydata(), [point["random"] for point in summary["explained"]["curve"]])
+    assert of_all.get_ydata()[0] == summary["explained"]["all"]
     assert cut.get_xdata()[0] == np.log2(7)
 
 
@@ -68,7 +70,7 @@ def test_headline_says_how_many_and_where_the_number_of_blocks_was_chosen(figure
 
 def test_diagnostics_hold_what_was_computed(summary, graph):
     titles = [axes.get_title(loc="left") for axes in draw_diagnostics(summary).axes]
-    assert [title.split()[0] for title in titles] == ["Losses", "Candidates:", "Chance"]
+    assert [title.split()[0] for title in titles] == ["Candidates:", "Chance"]
     paper = BMGUFS(7, n_blocks=3, random_state=0).fit(graph.features, adjacency=graph.adjacency)
     (alone,) = draw_diagnostics(summarize(paper, graph)).axes
     assert alone.get_title(loc="left") == "Losses by iteration"
@@ -77,8 +79,11 @@ def test_diagnostics_hold_what_was_computed(summary, graph):
 @pytest.mark.parametrize(
     "change",
     [
-        lambda summary: {"selected": [], "explained": []},
-        lambda summary: {"selected": summary["selected"][:1], "explained": summary["explained"][:1]},
+        lambda summary: {"selected": [], "explained": {"share": None, "all": 0.5, "curve": []}},
+        lambda summary: {
+            "selected": summary["selected"][:1],
+            "explained": {**summary["explained"], "curve": summary["explained"]["curve"][:1]},
+        },
         lambda summary: {
             "selected": [
                 {**row, "name": "$x$ 🧬 \x1b\ud83d حمض" * place + "\n"}
@@ -96,10 +101,10 @@ def test_odd_selections_can_be_drawn(summary, change):
 @pytest.mark.parametrize("n_blocks", [1, 40])
 def test_one_block_and_many_can_be_drawn(summary, n_blocks):
     density = np.full((n_blocks, n_blocks), 1 / n_blocks).tolist()
-    sizes = {"count": n_blocks, "sizes": [2] * n_blocks, "density": density, "induced_density": density}
+    sizes = {"count": n_blocks, "sizes": [2] * n_blocks, "density": density, "similarity": density}
     rows = [{**row, "block_lifts": [1.0] * n_blocks} for row in summary["selected"]]
     blocks = {**summary["blocks"], **sizes}
-    figure = draw_overview({**summary, "blocks": blocks, "selected": rows, "explained": []})
+    figure = draw_overview({**summary, "blocks": blocks, "selected": rows, "explained": None})
     assert panel(figure, "Blocks in the graph").images[0].get_array().shape == (n_blocks, n_blocks)
     assert len(panel(figure, "Blocks in the graph").get_yticks()) <= 20
 

@@ -127,7 +127,7 @@ def test_the_table_holds_all_features_the_selected_first():
     assert [row[1] for row in data["rows"]] == list(range(1, 31))
     assert data["rows"][0][2] == pytest.approx(selector.scores_.max(), rel=1e-5)
     assert all(len(row[-1]) == 3 and set(row[-1]) <= set("0123456789") for row in data["rows"])
-    assert data["measures"] == ["stability"]
+    assert data["measures"] == ["explained_more", "explained_alone", "stability"]
 
 
 def large_table(n_features, name="feature_{:06d}"):
@@ -137,7 +137,9 @@ def large_table(n_features, name="feature_{:06d}"):
         "feature_names": [name.format(index) for index in range(n_features)],
         "scores": np.linspace(1, 1e-5, n_features).tolist(),
         "ranking": list(range(1, n_features + 1)),
-        "measures": {"stability": rng.random(n_features).tolist()},
+        "measures": {
+            name: rng.random(n_features).tolist() for name in ("explained_more", "explained_alone", "stability")
+        },
     }
     means = rng.random((12, n_features))
     marked = means.argmax(axis=0)
@@ -148,13 +150,13 @@ def large_table(n_features, name="feature_{:06d}"):
 def test_a_hundred_thousand_features_take_less_than_ten_megabytes():
     table = large_table(100_000)
     assert len(table["rows"]) == 100_000
-    assert len(json.dumps(table, separators=(",", ":"))) < 8_100_000
+    assert len(json.dumps(table, separators=(",", ":"))) < 9_100_000
 
 
 def test_very_long_names_leave_out_the_last_features_rather_than_grow_the_page():
     table = large_table(5_000, name="حمض" * 500 + "{}")
     assert 500 < len(table["rows"]) < 5_000
-    assert 7_900_000 < len(json.dumps(table, separators=(",", ":"))) < 8_100_000
+    assert 8_900_000 < len(json.dumps(table, separators=(",", ":"))) < 9_100_000
 
 
 def test_the_same_input_gives_the_same_bytes():
@@ -250,13 +252,3 @@ def test_a_table_and_a_networkx_graph_are_known_again():
     assert "The strongest are \u2068gene " in selector.show_report().html
     assert plot.ordered_adjacency(selector, Figure().subplots()).images
     assert plot.features_by_block(selector, Figure().subplots()).images
-
-
-def test_a_portfolio_is_shown_where_a_selector_has_one(fitted):
-    selector, _ = fitted
-    own, selector.portfolio_ = selector.portfolio_, None
-    assert "Portfolio" not in selector.show_report().html
-    selector.portfolio_ = pd.DataFrame({"way": ["plain", "<b>"], "share": [0.25, np.nan], "chosen": [True, False]})
-    shown = re.sub(r"\s+", " ", "".join(Outline(selector.show_report().html).text))
-    assert "plain0.25yes<b>–no" in shown.replace(" ", "")
-    selector.portfolio_ = own

@@ -40,54 +40,74 @@ def test_a_heat_map_has_all_features_up_to_a_megabyte_and_says_what_it_leaves_ou
 
 def test_cards_hold_sizes_markers_and_links(summary):
     cards = page_parts.cards(summary)
-    assert [card["size"] for card in cards] == summary["blocks"]["sizes"]
+    assert [card["size"] for card in cards] == sorted(summary["blocks"]["sizes"], reverse=True)
     assert sum(len(card["markers"]) for card in cards) == sum(
         row["marked_block"] is not None for row in summary["selected"]
     )
     weights = summary["blocks"]["link_weights"]
-    assert cards[0]["within_share"] == pytest.approx(weights[0][0] / sum(weights[0]))
+    for card in cards:
+        of_block = weights[card["block"]]
+        assert card["within_share"] == pytest.approx(of_block[card["block"]] / sum(of_block))
 
 
 def test_numbers_of_small_blocks_do_not_overlap(summary):
     crowded = {**summary, "blocks": {**summary["blocks"], "sizes": [10] * 40}}
     named = [place["middle"] for place in page_parts.boundaries(crowded) if place["named"]]
-    assert min(later - earlier for earlier, later in pairwise(named)) >= 22
-    assert len(named) == 20
+    assert min(later - earlier for earlier, later in pairwise(named)) >= 30
+    assert len(named) == 14
 
 
-def test_small_blocks_share_a_card(summary):
+def test_small_blocks_are_listed_together(summary):
     blocks = {**summary["blocks"], "sizes": [2000, 5, 9], "small": [1, 2]}
     crowded = {**summary, "blocks": blocks, "counts": {**summary["counts"], "nodes": 2014}}
     assert [card["block"] for card in page_parts.cards(crowded)] == [0]
-    small = page_parts.small_card(crowded)
-    assert ([block["size"] for block in small["blocks"]], small["size"], small["share"]) == ([5, 9], 14, "0.7 %")
-    assert page_parts.small_card(summary) is None
+    small = page_parts.other_blocks(crowded)
+    assert ([block["size"] for block in small["blocks"]], small["size"], small["share"]) == ([9, 5], 14, "0.7 %")
+    assert small["are_small"]
+    assert page_parts.other_blocks(summary) is None
 
 
-def test_scores_of_a_set_are_dots_with_the_selected_filled(summary):
-    by_score = np.argsort(-np.array(summary["scores"]), kind="stable")
-    first = [{**row, "index": int(index)} for row, index in zip(summary["selected"], by_score, strict=False)]
-    cut = page_parts.score_curve({**summary, "selected": first})
+def test_of_fifty_blocks_the_largest_have_cards_and_the_others_are_listed(summary):
+    sizes = list(range(31, 81))
+    marked = [[row["index"]] for row in summary["selected"]] + [[]] * 43
+    blocks = {"count": 50, "sizes": sizes, "marked_by": marked, "link_weights": np.eye(50).tolist()}
+    rows = [{**row, "block_lifts": [1.0] * 50} for row in summary["selected"]]
+    crowded = {**summary, "selected": rows, "blocks": {**summary["blocks"], **blocks}}
+    assert [card["block"] for card in page_parts.cards(crowded)] == list(range(49, 37, -1))
+    others = page_parts.other_blocks(crowded)
+    assert [block["block"] for block in others["blocks"]] == list(range(37, -1, -1))
+    assert (others["size"], others["are_small"]) == (sum(sizes[:38]), False)
+    assert others["blocks"][-1]["markers"][0]["name"] == rows[0]["name"]
+    assert page_parts.heat_map(summary)["numbered"]
+    assert not page_parts.heat_map(crowded)["numbered"]
+
+
+def test_scores_fall_with_the_rank_and_the_selected_are_filled_where_they_are_not_the_first(summary):
+    cut = page_parts.score_curve(summary)
     assert (cut["points"], cut["cut"] is not None) == ([], True)
-    spread = page_parts.score_curve({**summary, "selected": [*first[:-1], {**first[-1], "index": int(by_score[9])}]})
+    tenth = int(np.argsort(summary["ranking"])[9])
+    rows = summary["selected"]
+    spread = page_parts.score_curve({**summary, "selected": [*rows[:-1], {**rows[-1], "index": tenth}]})
     assert [at for at, point in enumerate(spread["points"]) if point["on"]] == [0, 1, 2, 3, 4, 5, 9]
     assert spread["cut"] is None
     heights = [point["y"] for point in spread["points"]]
     assert heights == sorted(heights)
 
 
-def test_columns_of_the_portfolio_are_named_in_words():
-    names = [page_parts.column_title(name) for name in ("guide", "explained_8", "standard_error")]
-    assert names == ["guide", "explained, 8 clusters", "standard error"]
-
-
-def test_profiles_that_hardly_differ_are_said_to_do_so(summary):
+def test_patterns_that_hardly_differ_are_said_to_do_so(summary):
     assert page_parts.densities(summary)["furthest"].startswith("the features tie block ")
-    same = {**summary["blocks"], "induced_profile": summary["blocks"]["target_profile"]}
+    same = {**summary["blocks"], "feature_pattern": summary["blocks"]["link_pattern"]}
     assert page_parts.densities({**summary, "blocks": same})["furthest"] == "they hardly differ"
 
 
 def test_a_single_score_or_none_above_zero_makes_no_curve(summary):
     assert page_parts.score_curve(summary) is not None
     assert page_parts.score_curve({**summary, "scores": [0.0] * len(summary["scores"])}) is None
-    assert page_parts.score_curve({**summary, "scores": [1.0], "selected": summary["selected"][:1]}) is None
+    one = {"scores": [1.0], "ranking": [1], "selected": summary["selected"][:1]}
+    assert page_parts.score_curve({**summary, **one}) is None
+
+
+def test_a_loss_that_rises_is_told_from_one_that_falls_and_the_default_has_none(summary):
+    assert page_parts.loss_charts(summary) == []
+    losses = {"reconstruction": [2.0, 1.0], "profile": [1.0, 3.0]}
+    assert [loss["rises"] for loss in page_parts.loss_charts({**summary, "loss_history": losses})] == [False, True]

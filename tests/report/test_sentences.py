@@ -6,7 +6,9 @@ import re
 
 import pytest
 
-from blockselect.report import sentences
+from blockselect import BMGUFS
+from blockselect.report import sentences, summarize
+from blockselect.wording import per_cent
 
 DETAILS = {
     "title": "cora",
@@ -23,11 +25,47 @@ def test_the_headline_counts(summary):
     assert sentences.headline(none, DETAILS) == "None of 30 features explains the structure of cora"
 
 
-def test_three_sentences_say_what_was_asked_found_and_to_be_kept_in_mind(summary):
-    asked, found, mind = sentences.lead(summary, DETAILS)
+def test_sentences_say_what_is_explained_asked_found_and_to_be_kept_in_mind(summary):
+    explained, asked, found, mind = sentences.lead(summary, DETAILS)
+    assert explained == sentences.features_explain(summary)
     assert asked.startswith("You asked which 7 features best explain who links to whom, among 80 nodes with ")
-    assert found.startswith("There are 3 blocks, groups of nodes that link alike (as asked for); groups made from the ")
+    assert found == "There are 3 blocks, groups of nodes that link alike (as asked for)."
     assert "chance of" in mind
+
+
+def test_the_first_sentence_has_the_numbers_of_the_selector(summary, selector, graph):
+    shares = (selector.explained_[-1], summary["explained"]["all"])
+    ours, of_all = (per_cent(share) for share in shares)
+    assert sentences.features_explain(summary) == (
+        f"These 7 features explain {ours} of which block a node is in; all features together explain {of_all}."
+    )
+    paper = BMGUFS(7, n_blocks=3, random_state=0).fit(graph.features, adjacency=graph.adjacency)
+    of_paper = sentences.features_explain(summarize(paper, graph))
+    assert re.match(r"These 7 features explain \d+ % of which block a node is in; all features together ", of_paper)
+
+
+@pytest.mark.parametrize(
+    ("n_selected", "explained", "sentence"),
+    [
+        (64, {"share": 0.38, "all": None}, "These 64 features explain 38 % of which block a node is in."),
+        (
+            1,
+            {"share": 0.062, "all": 0.61},
+            "This feature explains 6.2 % of which block a node is in; all features together explain 61 %.",
+        ),
+        (
+            0,
+            {"share": None, "all": 0.61},
+            "No feature is selected; all features together explain 61 % of which block a node is in.",
+        ),
+        (0, {"share": None, "all": None}, "No feature is selected."),
+        (5, {"share": None, "all": 0.61}, None),
+        (5, None, None),
+    ],
+)
+def test_the_first_sentence_says_what_is_known(n_selected, explained, sentence):
+    summary = {"counts": {"selected_features": n_selected}, "explained": explained}
+    assert sentences.features_explain(summary) == sentence
 
 
 def test_share_within_blocks_is_that_of_the_links(summary, selector, graph):
@@ -37,18 +75,22 @@ def test_share_within_blocks_is_that_of_the_links(summary, selector, graph):
 
 
 def test_what_the_cut_explains_and_how_few_come_close(summary):
-    curve = [{"n_features": size, "share": share} for size, share in ((1, 0.2), (4, 0.69), (7, 0.7), (28, 0.9))]
-    text = sentences.how_sure({**summary, "explained": curve})
+    curve = [
+        {"n_features": size, "share": share, "random": share / 10}
+        for size, share in ((1, 0.2), (4, 0.69), (7, 0.7), (28, 0.9))
+    ]
+    text = sentences.how_sure({**summary, "explained": {"share": 0.7, "all": 0.95, "curve": curve}})
     assert text == (
-        "The 7 selected explain 70 % of what the blocks explain; the first 4 come within 5 % of that; 28 would explain "
-        "90 %."
+        "The 7 selected explain 70 % of which block a node is in, as many random features 7 %; the first 4 come within "
+        "5 % of that; 28 would explain 90 %."
     )
+    assert sentences.how_sure({**summary, "explained": None}) == "What the features explain cannot be measured here."
 
 
-def test_a_cut_budget_and_a_missing_seed_are_stated(summary):
+def test_a_search_that_was_cut_and_a_missing_seed_are_stated(summary):
     effort = {"was_cut": True, "candidates": {"made": 4, "asked": 12}}
     text = sentences.how_made({**summary, "effort": effort}, {**DETAILS, "seeded": False})
-    assert "(4 of 12 that were asked for, to keep to the budget)" in text
+    assert "(4 of 12 that were asked for, as the network is large)" in text
     assert "No seed was set" in text
 
 
@@ -59,25 +101,26 @@ def test_redundancy_is_stated():
     assert "2 of 5" in sentences.redundancy_found({"redundancy": {**found, "n_alike": 2}})
 
 
-def test_the_strongest_are_those_with_the_highest_scores_in_whatever_order_they_entered(summary):
-    named = zip(summary["selected"], "abcd", (1, 9, 5, 7), strict=False)
-    rows = [{**row, "name": name, "score": score} for row, name, score in named]
-    text = sentences.which_features({**summary, "selected": rows})
-    assert re.sub("[\u2068\u2069]", "", text).startswith("The strongest are b, d and c;")
+def test_the_strongest_are_the_first_by_rank(summary):
+    text = re.sub("[\u2068\u2069]", "", sentences.which_features(summary))
+    first, second, third = (row["name"] for row in summary["selected"][:3])
+    assert text.startswith(f"The strongest are {first}, {second} and {third};")
 
 
 def test_what_the_selected_leave_out_is_stated(summary):
     whole = {**summary, "counts": {**summary["counts"], "nodes_without_selected_features": 0}}
-    assert sentences.lead(whole, DETAILS)[2].endswith("; every node has at least one of the selected features.")
+    assert sentences.lead(whole, DETAILS)[3].endswith("; every node has at least one of the selected features.")
     one = {**summary, "counts": {**summary["counts"], "nodes_without_selected_features": 1}}
-    assert sentences.lead(one, DETAILS)[2].endswith(
+    assert sentences.lead(one, DETAILS)[3].endswith(
         "; 1 node has none of the selected features (1.2 %), so these say nothing about it."
     )
 
 
 def test_no_agreement_is_claimed_where_it_cannot_be_measured(summary):
     k = summary["blocks"]["count"]
-    even = {**summary, "blocks": {**summary["blocks"], "induced_profile": [[1 / k] * k] * k}}
+    even = {**summary, "blocks": {**summary["blocks"], "feature_pattern": [[0.0] * k] * k}}
     assert sentences.agreement(even) is None
     assert sentences.does_it_fit(even).endswith(" of the links stay within a block.")
     assert "The features repeat how blocks connect" in sentences.does_it_fit(summary)
+    same = {**summary, "blocks": {**summary["blocks"], "feature_pattern": summary["blocks"]["link_pattern"]}}
+    assert sentences.agreement(same) == 1

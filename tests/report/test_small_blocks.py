@@ -41,4 +41,4 @@ def test_small_blocks_are_said_in_the_page_and_the_table_and_stay_in_the_labels(
     page = make_report(selector, graph, summary=summary).html
     assert "2 of them small, with fewer than 1 % of the nodes each" in page
     assert "2 blocks with fewer than 1 % of the nodes each: 6 nodes (1.5 %) together" in page
-    assert page.count('<article class="card"') == 3
+    assert page.count('<article class="card"') == 2

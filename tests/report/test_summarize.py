@@ -10,18 +10,14 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
-from blockselect import BMGUFS, BlockModelSelector, Descent, check_attributed_graph, make_attributed_blocks
+from blockselect import BMGUFS, BlockModelSelector, check_attributed_graph, make_attributed_blocks
+from blockselect.consensus import screening
 from blockselect.report import summarize
+from blockselect.report.summarize import block_patterns
 
 
-def fit(graph, top=3, max_iter=20, **settings):
-    settings = {
-        "n_blocks": 2,
-        "n_candidates": 6,
-        "solver": Descent(max_iter=max_iter, tol=0),
-        "random_state": 0,
-        **settings,
-    }
+def fit(graph, top=3, **settings):
+    settings = {"n_blocks": 2, "n_candidates": 6, "random_state": 0, **settings}
     return BlockModelSelector(top, **settings).fit(graph.features, adjacency=graph.adjacency)
 
 
@@ -74,25 +70,44 @@ def test_blocks_come_with_their_links_and_the_features_that_mark_them(summary, s
     assert {index: block for block, by in enumerate(blocks["marked_by"]) for index in by} == marked
 
 
-def slow_profile(density, smoothing=1e-6):
-    smoothed = density + smoothing
-    return smoothed / smoothed.sum(axis=1, keepdims=True)
+def slow_pattern(pairs):
+    return np.array([(row - row.mean()) / row.std() for row in pairs])
 
 
-def test_profiles_are_densities_smoothed_in_units_of_their_mean_whose_rows_sum_to_one(summary, selector):
-    blocks, labels = summary["blocks"], selector.labels_
+@pytest.mark.parametrize("kind", [BlockModelSelector, BMGUFS])
+def test_blocks_are_alike_by_the_products_of_the_selected_features_of_their_nodes(graph, kind):
+    selector = kind(7, n_blocks=3, n_candidates=2, random_state=0).fit(graph.features, adjacency=graph.adjacency)
+    blocks, labels = summarize(selector, graph)["blocks"], selector.labels_
+    Y = graph.features.toarray()[:, selector.support_]
+    slow = [[(Y[labels == a] @ Y[labels == b].T).mean() for b in range(3)] for a in range(3)]
+    assert_allclose(blocks["similarity"], slow, rtol=1e-12)
+    assert_allclose(blocks["feature_pattern"], slow_pattern(np.array(slow)), rtol=1e-9)
+    assert_allclose(blocks["link_pattern"], slow_pattern(selector.block_model_.reflected().density), rtol=1e-9)
+
+
+def test_patterns_have_one_scale_however_strong_a_block_is_and_even_rows_are_zero():
+    patterns = block_patterns(np.array([[100.0, 0.0, 0.0], [0.1, 0.2, 0.3], [5.0, 5.0, 5.0]]))
+    assert_allclose(patterns[:2].mean(axis=1), 0, atol=1e-12)
+    assert_allclose(patterns[:2].std(axis=1), 1)
+    assert not patterns[2].any()
+
+
+def test_links_of_blocks_that_link_to_others_are_compared_by_how_alike_they_link(graph):
+    assert summarize(fit(graph), graph)["blocks"]["reflected"] is False
+    two = np.repeat([0, 1], 20)
+    links = (two[:, None] != two).astype(float)
+    sides = check_attributed_graph(np.column_stack([two == 0, two == 1]).astype(float), links)
+    selector = BlockModelSelector(2, block_model=two, random_state=0).fit(sides.features, adjacency=sides.adjacency)
+    blocks = summarize(selector, sides)["blocks"]
     assert blocks["reflected"] is True
-    found = {"target_profile": selector.block_model_.reflected().density, "induced_profile": selector.induced_density_}
-    for name, density in found.items():
-        of_pairs = density[np.ix_(labels, labels)]
-        assert_allclose(blocks[name], slow_profile(density, 1e-3 * of_pairs.mean()), rtol=1e-12)
+    assert_allclose(blocks["link_pattern"], blocks["feature_pattern"], atol=1e-9)
 
 
 def test_no_statement_depends_on_the_units_of_features_and_weights(graph):
     units = replace(graph, features=1e-3 * graph.features, adjacency=1e-6 * graph.adjacency)
-    other = summarize(fit(units, 7, n_blocks=3, max_iter=40), units)
-    expected = summarize(fit(graph, 7, n_blocks=3, max_iter=40), graph)
-    of_units = {"block_means", "density", "induced_density", "link_weights", "loss_history", "criteria"}
+    other = summarize(fit(units, 7, n_blocks=3), units)
+    expected = summarize(fit(graph, 7, n_blocks=3), graph)
+    of_units = {"block_means", "density", "similarity", "link_weights", "candidates"}
 
     def check(found, wanted, path):
         if isinstance(wanted, dict):
@@ -111,33 +126,27 @@ def test_no_statement_depends_on_the_units_of_features_and_weights(graph):
     check(other, expected, "summary")
 
 
-def test_the_paper_compares_with_the_density_as_it_is_smoothed_as_its_solver_does(graph):
-    selector = fit_paper(graph, solver=Descent(gradient="paper", smoothing=0.001, tol=0))
-    blocks = summarize(selector, graph)["blocks"]
-    assert blocks["reflected"] is False
-    assert_allclose(blocks["target_profile"], slow_profile(selector.block_model_.density, 0.001), rtol=1e-12)
-
-
-def test_divergence_of_the_profiles_is_the_last_profile_loss_of_the_paper(graph):
-    summary = summarize(fit_paper(graph), graph)
-    P, Q = (np.array(summary["blocks"][name]) for name in ("target_profile", "induced_profile"))
-    assert_allclose(np.sum(Q * np.log(Q / P)), summary["loss_history"]["profile"][-1], rtol=1e-9)
-
-
-def test_blocks_candidates_and_history_are_those_of_the_selector(summary, selector):
+def test_blocks_and_candidates_are_those_of_the_selector(summary, selector):
     assert summary["blocks"]["sizes"] == selector.block_model_.block_sizes.tolist()
     assert summary["blocks"]["density"] == selector.block_model_.density.tolist()
-    assert summary["blocks"]["induced_density"] == selector.induced_density_.tolist()
     assert summary["candidate_errors"] == [model.relative_error for model in selector.candidates_]
     assert summary["relative_error"] == selector.block_model_.relative_error
-    assert summary["loss_history"]["reconstruction"] == selector.history_.reconstruction.tolist()
-    assert len(summary["loss_history"]["profile"]) == summary["n_iter"] + 1 == selector.n_iter_ + 1
 
 
 def test_stability_is_a_measure_of_each_feature(summary, stability):
-    assert summary["measures"] == {"stability": stability.tolist()}
+    assert summary["measures"]["stability"] == stability.tolist()
     for row in summary["selected"]:
         assert row["stability"] == stability[row["index"]]
+
+
+def test_what_a_feature_adds_and_explains_alone_are_measures_of_the_default(graph, summary, selector):
+    assert list(summary["measures"]) == ["explained_more", "explained_alone", "stability"]
+    assert summary["measures"]["explained_more"] == selector.explained_more_.tolist()
+    assert summary["measures"]["explained_alone"] == selector.explained_alone_.tolist()
+    for row in summary["selected"]:
+        assert row["explained_more"] == selector.explained_more_[row["index"]]
+    one_block = fit(graph, n_blocks=1, n_candidates=1)  # leaves nothing to explain
+    assert summarize(one_block, graph)["measures"] == {}
 
 
 def test_stability_of_other_features_is_refused(selector, graph):
@@ -145,16 +154,17 @@ def test_stability_of_other_features_is_refused(selector, graph):
         summarize(selector, graph, stability=np.ones(5))
 
 
-def test_criteria_say_how_well_each_candidate_explains_and_which_voted(summary, selector):
-    assert len(summary["criteria"]) == 6
-    assert [row["gain"] for row in summary["criteria"]] == selector.criteria_["gain"].tolist()
-    assert sum(row["voted"] for row in summary["criteria"]) == len(selector.voters_)
+def test_candidates_say_how_well_each_explains_and_which_are_kept(summary, selector):
+    assert len(summary["candidates"]) == 6
+    assert [row["gain"] for row in summary["candidates"]] == selector.candidates_table_["gain"].tolist()
+    assert sum(row["in_consensus"] for row in summary["candidates"]) == len(selector.consensus_models_)
 
 
-def test_effort_says_what_the_budget_left(graph, summary, selector):
+def test_effort_says_what_a_large_network_left_of_the_search(graph, summary, monkeypatch):
     assert summary["effort"]["was_cut"] is False
     assert summary["effort"]["candidates"] == {"asked": 6, "made": 6}
-    cut = summarize(fit(graph, n_candidates=9, budget=1.0), graph)["effort"]
+    monkeypatch.setattr(screening, "BUDGET", 1.0)
+    cut = summarize(fit(graph, n_candidates=9), graph)["effort"]
     assert (cut["was_cut"], cut["candidates"], cut["rounds"]) == (
         True,
         {"asked": 9, "made": 6},
@@ -162,14 +172,16 @@ def test_effort_says_what_the_budget_left(graph, summary, selector):
     )
 
 
-def test_the_paper_has_a_sparsity_and_neither_votes_nor_measures(graph, summary):
+def test_the_paper_has_a_descent_and_neither_kept_candidates_nor_measures(graph, summary):
     selector = fit_paper(graph)
     paper = summarize(selector, graph)
-    assert (paper["criteria"], paper["measures"], paper["blocks"]["automatic"]) == (None, {}, False)
+    assert (paper["candidates"], paper["measures"], paper["blocks"]["automatic"]) == (None, {}, False)
     assert paper["effort"] is None
     assert paper["sparsity"] == selector.sparsity_ > 0
     assert paper["relative_error"] == paper["candidate_errors"][0] == min(paper["candidate_errors"])
-    assert summary["sparsity"] is None
+    assert paper["loss_history"]["reconstruction"] == selector.history_.reconstruction.tolist()
+    assert len(paper["loss_history"]["profile"]) == paper["n_iter"] + 1 == selector.n_iter_ + 1
+    assert {summary[key] for key in ("sparsity", "loss_history", "n_iter")} == {None}
     assert json.loads(json.dumps(paper, allow_nan=False)) == paper
 
 
@@ -192,7 +204,8 @@ def test_discoveries_come_with_p_and_q_values_whatever_their_rank():
     graph = make_attributed_blocks(200, 3, mean_degree=10, random_state=0).graph
     selector = fit(graph, top="auto", n_blocks=3)
     summary = summarize(selector, graph)
-    assert summary["measures"] == {"p_value": selector.p_values_.tolist(), "q_value": selector.q_values_.tolist()}
+    found = {name: values for name, values in summary["measures"].items() if not name.startswith("explained")}
+    assert found == {"p_value": selector.p_values_.tolist(), "q_value": selector.q_values_.tolist()}
     assert [row["rank"] for row in summary["selected"]] == sorted(selector.ranking_[selector.support_])
 
 

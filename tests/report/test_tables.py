@@ -20,32 +20,34 @@ def read(text):
 def test_selected_table_reads_back_exactly(summary):
     rows = read(selected_table(summary))
     after = ["prevalence", "marked_block", "lift", "block_0", "block_1", "block_2"]
-    assert list(rows[0]) == ["rank", "feature", "score", "stability", *after]
+    assert list(rows[0]) == ["rank", "feature", "score", "explained_more", "explained_alone", "stability", *after]
     assert len(rows) == len(summary["selected"])
     for row, selected in zip(rows, summary["selected"], strict=True):
         assert (int(row["rank"]), row["feature"]) == (selected["rank"], selected["name"])
         assert float(row["score"]) == selected["score"]
-        assert float(row["stability"]) == selected["stability"]
+        for measure in ("explained_more", "explained_alone", "stability"):
+            assert float(row[measure]) == selected[measure]
         assert float(row["prevalence"]) == selected["prevalence"]
         assert row["marked_block"] == ("" if selected["marked_block"] is None else str(selected["marked_block"]))
         assert float(row["lift"]) == selected["lift"]
         assert [float(row[f"block_{block}"]) for block in range(3)] == selected["block_means"]
 
 
-def test_scores_table_has_every_feature_in_the_order_of_the_columns(summary):
-    rows = read(scores_table(summary))
-    assert list(rows[0]) == ["feature", "score", "rank", "selected", "stability"]
-    assert [row["feature"] for row in rows] == summary["feature_names"]
-    assert [float(row["score"]) for row in rows] == summary["scores"]
-    assert [int(row["rank"]) for row in rows] == summary["ranking"]
-    assert [float(row["stability"]) for row in rows] == summary["measures"]["stability"]
-    chosen = {row["index"] for row in summary["selected"]}
-    assert [column for column, row in enumerate(rows) if row["selected"] == "1"] == sorted(chosen)
+def test_scores_table_has_every_feature_by_rank(summary):
+    rows, order = read(scores_table(summary)), np.argsort(summary["ranking"])
+    measures = ["explained_more", "explained_alone", "stability"]
+    assert list(rows[0]) == ["rank", "feature", "score", "selected", *measures]
+    assert [int(row["rank"]) for row in rows] == list(range(1, 31))
+    assert [row["feature"] for row in rows] == [summary["feature_names"][column] for column in order]
+    assert [float(row["score"]) for row in rows] == [summary["scores"][column] for column in order]
+    for measure in measures:
+        assert [float(row[measure]) for row in rows] == [summary["measures"][measure][column] for column in order]
+    assert [row["selected"] for row in rows] == ["1"] * 7 + ["0"] * 23
 
 
 def test_measures_that_were_not_computed_have_no_column(summary):
     without = {**summary, "measures": {}}
-    assert scores_table(without).startswith("feature,score,rank,selected\n")
+    assert scores_table(without).startswith("rank,feature,score,selected\n")
     assert selected_table(without).startswith("rank,feature,score,prevalence,marked_block,lift,block_0,")
 
 
@@ -53,13 +55,15 @@ def test_names_with_commas_quotes_and_line_breaks_survive(summary):
     names = ['a,b "c"\nd', " ünïcode", *summary["feature_names"][2:]]
     changed = {**copy.deepcopy(summary), "feature_names": names}
     changed["selected"][0]["name"] = names[0]
-    assert [row["feature"] for row in read(scores_table(changed))] == names
+    assert sorted(row["feature"] for row in read(scores_table(changed))) == sorted(names)
     assert read(selected_table(changed))[0]["feature"] == names[0]
 
 
 def test_no_selected_feature_leaves_the_header(summary):
     lines = selected_table({**summary, "selected": []}).splitlines()
-    assert lines == ["rank,feature,score,stability,prevalence,marked_block,lift,block_0,block_1,block_2"]
+    assert lines == [
+        "rank,feature,score,explained_more,explained_alone,stability,prevalence,marked_block,lift,block_0,block_1,block_2"
+    ]
 
 
 def test_blocks_table_has_sizes_densities_and_marks(summary):

@@ -29,7 +29,6 @@ from blockselect.inspection.reselection import MIN_RESAMPLES
 from blockselect.inspection.stability import selection_stability
 from blockselect.report.overview import draw_diagnostics, draw_overview, render_png
 from blockselect.report.page import make_report
-from blockselect.report.sentences import blocks_found
 from blockselect.report.summarize import summarize
 from blockselect.report.tables import blocks_table, nodes_table, scores_table, selected_table
 from blockselect.warned import collected_warnings
@@ -165,8 +164,7 @@ def select(
     if as_json:
         typer.echo(json.dumps(selection.summary | {"nodes": node_blocks(selection)}, allow_nan=False))
     elif out is not None and not quiet:
-        blocks = blocks_found(selection.summary)
-        show_selection(network.title, blocks, selection.summary, out, list(files), verbose=verbose)
+        show_selection(network.title, selection.summary, out, list(files), verbose=verbose)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -175,7 +173,7 @@ class Selection:
 
     network: NetworkInput
     selector: BlockGuidedSelector
-    n_resamples: int  # made, within the budget
+    n_resamples: int  # made, where fewer than asked for on a large network
     summary: dict[str, Any]
     warnings: list[str]
 
@@ -235,17 +233,18 @@ def run_record(selection: Selection) -> dict[str, Any]:
         "input": selection.network.record,
         "selector": settings_record(selector),
         "n_resamples": selection.n_resamples,
-        "versions": versions(selector.device),
+        "versions": versions(getattr(selector, "device", "cpu")),
         "counts": summary["counts"],
         "n_blocks": summary["blocks"]["count"],
         "block_sizes": summary["blocks"]["sizes"],
         "relative_error": summary["relative_error"],
         "candidate_errors": summary["candidate_errors"],
-        "criteria": summary["criteria"],
+        "explained": summary["explained"],
+        "candidates": summary["candidates"],
         "effort": summary["effort"],
         "sparsity": summary["sparsity"],
         "n_iter": summary["n_iter"],
-        "gram_form": selector.gram_form_,
+        "gram_form": getattr(selector, "gram_form_", None),
         "warnings": selection.warnings,
     }
 

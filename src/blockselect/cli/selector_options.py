@@ -31,7 +31,7 @@ Command = TypeVar("Command", bound=Callable[..., None])
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A parameter of a selector, or of its solver, as its class describes it."""
+    """A parameter of a selector, or of the solver of BMGUFS, as its class describes it."""
 
     constraints: list[Any]
     default: Any
@@ -43,7 +43,7 @@ def find_setting(selector: type[ScoreSelector], option: str) -> Setting | None:
     solver, _, name = PARAMETER_OF[option].rpartition("__")
     owner: Any = selector()
     if solver:
-        if not issubclass(selector, BlockGuidedSelector):
+        if not issubclass(selector, BMGUFS):
             return None
         owner = selector._default_solver()
     if name not in parameter_names(type(owner)):

@@ -10,7 +10,6 @@ SETTINGS: dict[str, dict[str, str]] = {
     METHOD: {
         "top": "n_features_to_select",
         "blocks": "n_blocks",
-        "clusters": "n_clusters",
         "seed": "random_state",
         "jobs": "n_jobs",
     },
@@ -18,12 +17,10 @@ SETTINGS: dict[str, dict[str, str]] = {
         "max-blocks": "max_blocks",
         "block-model": "block_model",
         "candidates": "n_candidates",
-        "budget": "budget",
-        "joint": "joint",
+        "refine": "refine",
         "profile-ratio": "profile_ratio",
         "sparsity": "sparsity",
         "binarize": "binarize",
-        "as-set": "as_set",
         "gradient": "solver__gradient",
         "max-iter": "solver__max_iter",
         "tol": "solver__tol",
@@ -32,7 +29,7 @@ SETTINGS: dict[str, dict[str, str]] = {
         "memory-limit": "solver__memory_limit",
     },
 }
-"""Panel of the help → option → parameter of the selectors, or of their solver. All else is read from the selectors."""
+"""Panel of the help → option → parameter of the selectors, or of the solver of BMGUFS. All else is read there."""
 
 PARAMETER_OF = {option: parameter for panel in SETTINGS.values() for option, parameter in panel.items()}
 OPTION_OF = {parameter.removeprefix("solver__"): f"--{option}" for option, parameter in PARAMETER_OF.items()}

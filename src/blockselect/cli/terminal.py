@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +26,15 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from blockselect.wording import visible
+from blockselect.report.sentences import blocks_found, features_explain
+from blockselect.wording import per_cent, times, visible
 
 SHOWN = 10  # of the selected features
+_MEASURES: dict[str, tuple[str, Callable[[float], str]]] = {  # title and text of their columns
+    "explained_more": ("adds", partial(per_cent, zeros=True)),
+    "explained_alone": ("alone", partial(per_cent, zeros=True)),
+    "stability": ("stability", "{:.2f}".format),
+}
 
 STAGES: dict[str, str] = {
     "reading": "reading the network",
@@ -35,6 +42,7 @@ STAGES: dict[str, str] = {
     "block models": "finding blocks in the network",
     "screening": "comparing blocks by links and features",
     "discoveries": "testing features against chance",
+    "ranking": "ranking features",
     "scores": "scoring features",
     "resampling": "repeating it on resampled links",
     "stability": "scoring features on these",
@@ -69,17 +77,19 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None
         yield report
 
 
-def show_selection(
-    title: str, blocks: str, summary: dict[str, Any], folder: Path, files: Iterable[str], *, verbose: bool
-) -> None:
+def show_selection(title: str, summary: dict[str, Any], folder: Path, files: Iterable[str], *, verbose: bool) -> None:
     """What was found, in plain words, the best features, and where to look; details where they are asked for."""
-    counts = summary["counts"]
+    counts, explained = summary["counts"], features_explain(summary)
+    if explained is not None:
+        typer.echo(explained)
     typer.echo(
         f"{printable(title)}: {counts['nodes']:,} nodes, {counts['links']:,} links, {counts['features']:,} features."
     )
-    typer.echo(f"{blocks}. {_selected(counts)}")
+    typer.echo(f"{blocks_found(summary)}. {_selected(counts)}")
     if summary["effort"] is not None and summary["effort"]["was_cut"]:
-        typer.echo("The network is large: the search was shortened to its budget; --budget raises it.")
+        typer.echo(
+            "The network is large, so fewer block models were tried and refined for fewer rounds than on a small one."
+        )
     if verbose:
         for line in _details(summary):
             typer.echo(f"  {line}")
@@ -111,48 +121,48 @@ def _details(summary: dict[str, Any]) -> Iterator[str]:
     yield f"{counts['isolated_nodes']:,} nodes have no link; {counts['empty_features']:,} features are empty"
     yield f"block sizes: {', '.join(map(str, summary['blocks']['sizes']))}"
     yield f"relative error of the block model: {summary['relative_error']:.4f}"
-    if summary["criteria"] is not None:
-        yield f"guided by {_voters(summary['criteria'])}"
+    if summary["candidates"] is not None:
+        yield f"guided by {_kept(summary['candidates'])}"
     if summary["sparsity"] is not None:
         yield f"sparsity: {summary['sparsity']:g}"
     if summary["effort"] is not None and summary["effort"]["was_cut"]:
-        yield f"the budget left {_cuts(summary['effort'])}"
-    yield f"iterations: {summary['n_iter']}"
+        yield f"searched by {_cuts(summary['effort'])}"
+    if summary["n_iter"] is not None:
+        yield f"iterations: {summary['n_iter']}"
 
 
-def _voters(criteria: list[dict[str, Any]]) -> str:
-    """How many candidates voted, and of which families."""
-    families = Counter(row["family"] for row in criteria if row["voted"])
+def _kept(candidates: list[dict[str, Any]]) -> str:
+    """How many candidates the features are to explain, and of which families."""
+    families = Counter(row["family"] for row in candidates if row["in_consensus"])
     named = ", ".join(f"{count} {family}" for family, count in families.most_common())
-    return f"{families.total()} of {len(criteria)} candidate block models ({named})"
+    return f"{families.total()} of {len(candidates)} candidate block models ({named})"
 
 
 def _cuts(effort: dict[str, Any]) -> str:
-    """What the budget left of the search."""
+    """What a large network left of the search."""
     candidates, rounds = effort["candidates"], effort["rounds"]
     return (
         f"{candidates['made']} of {candidates['asked']} candidates and at most {rounds['made_at_most']} of "
-        f"{rounds['asked']} rounds of refinement, for {effort['budget']:.2g} of {effort['work']:.2g} multiplications"
+        f"{rounds['asked']} rounds of refinement"
     )
 
 
 def _best_features(summary: dict[str, Any]) -> Table:
     best = summary["selected"][:SHOWN]
-    with_stability = "stability" in summary["measures"]
-    table = feature_table(
-        len(best), ["score", *(["stability"] if with_stability else []), "marks block", "more common there"]
-    )
+    shown = {measure: column for measure, column in _MEASURES.items() if measure in summary["measures"]}
+    titles = [title for title, _ in shown.values()]
+    table = feature_table(len(best), ["score", *titles, "marks block"])
     for row in best:
         block = row["marked_block"]
-        cells = [f"{row['score']:.4f}", *([f"{row['stability']:.2f}"] if with_stability else [])]
-        cells += ["", ""] if block is None else [str(block), f"{row['lift']:.1f} times"]
+        cells = [f"{row['score']:.4f}", *(text(row[measure]) for measure, (_, text) in shown.items())]
+        cells.append("none" if block is None else f"{block} ({times(row['lift'])})")
         table.add_row(*(Text(cell) for cell in (str(row["rank"]), printable(row["name"]), *cells)))
     return table
 
 
 def feature_table(n_shown: int, columns: Iterable[str]) -> Table:
     """An empty table of features by rank, with these columns after their names."""
-    title = f"The first {n_shown} of the selected"  # by rank: that of a set is the order of entry, not of the scores
+    title = f"The first {n_shown} of the selected"
     table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
     table.add_column("rank", justify="right")
     table.add_column("feature", overflow="ellipsis", no_wrap=True)

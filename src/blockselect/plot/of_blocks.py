@@ -10,13 +10,15 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
+from blockselect.arrays import FloatArray
 from blockselect.base import ScoreSelector
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import check_adjacency
 from blockselect.graphs.node_labels import encode_labels
+from blockselect.inspection.markers import block_markers
 from blockselect.plot.graph_image import block_bounds, ordered_links
 from blockselect.plot.ink import AMOUNTS, GREY, INK, axes_or_new, title
-from blockselect.plot.sources import numbers, of_selector
+from blockselect.plot.sources import numbers, of_selector, recall
 from blockselect.wording import count
 
 _WRITTEN = 12  # blocks up to which numbers stand in the cells
@@ -28,6 +30,7 @@ def block_densities(
     ax: Axes | None = None,
     *,
     induced: bool = False,
+    X: Any = None,
     sizes: Sequence[int] | None = None,
 ) -> Axes:
     """How densely each two blocks are linked, in per cent of the densest pair: a scale of its own.
@@ -39,7 +42,10 @@ def block_densities(
     ax : matplotlib axes, optional
         Where to draw; a new figure otherwise.
     induced : bool, default=False
-        Of a selector: those that the scored features induce (paper: M̂) instead of those of the graph (paper: M).
+        Of a selector: how alike blocks are by the selected features, the mean of the products Y Yᵀ of their nodes,
+        instead of how densely they are linked (paper: M).
+    X : features of the nodes, optional
+        Those of the fit, if `induced`; may be left out while they are in memory.
     sizes : sequence of int, optional
         Nodes of each block, written beside it.
 
@@ -50,7 +56,7 @@ def block_densities(
     ax = axes_or_new(ax)
     if isinstance(source, ScoreSelector):
         model = of_selector(source, "block_model_", "blocks")
-        density = source.induced_density_ if induced else model.density
+        density = _similarity(source, X) if induced else model.density
         sizes = model.block_sizes.tolist() if sizes is None else sizes
     else:
         density = numbers("source", source, (None, None), "densities of k blocks, (k, k)")
@@ -72,6 +78,14 @@ def block_densities(
             ax.text(column, row, f"{100 * value:.0f}", ha="center", va="center", color=colour, fontsize=7)
     title(ax, "Blocks by the features" if induced else "Blocks in the graph")
     return ax
+
+
+def _similarity(selector: ScoreSelector, X: Any) -> FloatArray:
+    """How alike blocks are by the selected features: (k, k)"""
+    features = selector._features_again(recall(selector)[0] if X is None else X)
+    means = block_markers(features, of_selector(selector, "labels_", "blocks")).block_means[:, selector.support_]
+    similarity: FloatArray = means @ means.T
+    return similarity
 
 
 def ordered_adjacency(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -16,9 +16,8 @@ from blockselect.errors import ParameterError
 from blockselect.inspection.markers import block_markers
 from blockselect.inspection.stability import selection_stability
 from blockselect.plot.ink import AROUND, BLUE, GREY, INK, axes_or_new, bare, title
-from blockselect.plot.sources import names_of, numbers, of_selector
+from blockselect.plot.sources import names_of, numbers, of_selector, recall
 from blockselect.scalars import check_whole
-from blockselect.weak_network import WeakNetwork
 from blockselect.wording import count, cut, feature_labels, lift_in_cell, number, per_cent, visible
 
 SHOWN = 20  # features whose names are legible
@@ -108,7 +107,7 @@ def features_by_block(
         check_is_fitted(source)
         if not hasattr(source, "labels_"):
             raise ParameterError("source", f"is a {type(source).__name__}, which finds no blocks; pass lifts instead.")
-        matrix = source._features_again(_recall(source)[0] if X is None else X)
+        matrix = source._features_again(recall(source)[0] if X is None else X)
         shown = source._selected_in_order()[:n_shown]
         _, _, every = _read(source, None, feature_names)
         lift = block_markers(matrix, source.labels_).lift[:, shown].T
@@ -172,7 +171,7 @@ def stability(
     """
     ax = axes_or_new(ax)
     if isinstance(source, ScoreSelector):
-        X, adjacency = _recall(source) if X is None else (X, adjacency)
+        X, adjacency = recall(source) if X is None else (X, adjacency)
         values = selection_stability(source, X, adjacency=adjacency, n_resamples=n_resamples)
         ranking, support = source.ranking_, source.support_
     else:
@@ -198,54 +197,86 @@ def stability(
 
 
 def explained(
-    source: Sequence[dict[str, Any]] | tuple[ArrayLike, ArrayLike],
+    source: ScoreSelector | Mapping[str, Any] | tuple[ArrayLike, ArrayLike],
     ax: Axes | None = None,
     *,
     n_selected: int | None = None,
 ) -> Axes:
-    """What clusters on the first features explain of the links, in per cent of what the blocks explain.
+    """What the first features explain of which block a node is in, beside random and all features where known.
 
     Parameters
     ----------
-    source : list of dict, or a pair of arrays
-        `explained` of a summary, or numbers of features and shares.
+    source : fitted BlockModelSelector, mapping, or a pair of arrays
+        A selector, `explained` of a summary, or numbers of features and shares.
     ax : matplotlib axes, optional
         Where to draw; a new figure otherwise.
     n_selected : int, optional
         The cut to mark.
     """
     ax = axes_or_new(ax)
-    sizes, shares = _explained_points(source)
-    ax.plot(np.log2(sizes), shares, "o-", color=BLUE, markersize=4)
-    powers = [size for size in sizes if float(np.log2(size)).is_integer()]
+    curve = _read_explained(source)
+    places = np.log2(curve.sizes)
+    ax.plot(places, curve.shares, "o-", color=BLUE, markersize=4)
+    if curve.random is not None:
+        ax.plot(places, curve.random, "--", color=GREY)
+        ax.annotate("random features", (places[-1], curve.random[-1]), (0, 4), textcoords="offset points", ha="right")
+    if curve.of_all is not None:
+        ax.axhline(curve.of_all, color=GREY, linestyle=":")
+        name = f"all features: {per_cent(curve.of_all)}"
+        ax.annotate(name, (places[0], curve.of_all), (0, 4), textcoords="offset points")
+    powers = [size for size in curve.sizes if float(np.log2(size)).is_integer()]
     ax.set_xticks(np.log2(powers), [count(int(size)) for size in powers])
     ax.yaxis.set_major_formatter(lambda value, _: per_cent(value))
-    ax.set(xlabel="features, the best first", ylim=(0, max(1.05, 1.05 * float(shares.max(initial=1.0)))))
-    title(ax, "Links explained, relative to the blocks")
+    ax.set(xlabel="features, the best first", ylim=(0, 1.15 * (curve.highest or 1.0)))
+    title(ax, "Block structure explained (R²)")
     if n_selected:
-        ax.axvline(np.log2(n_selected), color=INK, linestyle="--", linewidth=0.8)
+        place = np.log2(n_selected)
+        ax.axvline(place, color=INK, linestyle="--", linewidth=0.8)
+        is_right = place > places[-1] / 2
         ax.annotate(
             f"selected: {count(n_selected)}",
-            (np.log2(n_selected), 0.95),
-            (-4, 0),
+            (place, 0.98),  # above all lines
+            (-4 if is_right else 4, 0),
+            xycoords=("data", "axes fraction"),
             textcoords="offset points",
-            ha="right",
+            ha="right" if is_right else "left",
+            va="top",
         )
     bare(ax)
     return ax
 
 
-def _explained_points(source: Any) -> tuple[FloatArray, FloatArray]:
-    """Numbers of features, and the share that so many explain."""
-    parts: Any = source
-    if not isinstance(source, tuple):
-        if not all(isinstance(point, Mapping) and {"n_features", "share"} <= point.keys() for point in source):
-            raise ParameterError("source", 'is no list of {"n_features": …, "share": …}; pass that of a report.')
-        parts = tuple([point[key] for point in source] for key in ("n_features", "share"))
-    if len(parts) != 2:
-        raise ParameterError("source", f"has {len(parts)} parts; expected numbers of features, and their shares.")
-    sizes = numbers("source", parts[0], (None,), "at least one number of features")
-    return sizes, numbers("source", parts[1], (len(sizes),), f"{len(sizes)} shares, one for each number of features")
+class _Explained(NamedTuple):
+    """Shares that numbers of features explain, and what they may be compared with."""
+
+    sizes: FloatArray
+    shares: FloatArray
+    random: FloatArray | None = None
+    of_all: float | None = None
+
+    @property
+    def highest(self) -> float:
+        compared = self.shares if self.random is None else np.concatenate([self.shares, self.random])
+        return max(float(compared.max()), self.of_all or 0.0)
+
+
+def _read_explained(source: Any) -> _Explained:
+    if isinstance(source, ScoreSelector):
+        shares = of_selector(source, "explained_", "explained shares")
+        numbers("source", shares, (None,), "a selector that has selected features")
+        return _Explained(np.arange(1.0, len(shares) + 1), shares)
+    if isinstance(source, tuple):
+        if len(source) != 2:
+            raise ParameterError("source", f"has {len(source)} parts; expected numbers of features, and their shares.")
+        sizes = numbers("source", source[0], (None,), "at least one number of features")
+        shares = numbers("source", source[1], (len(sizes),), f"{len(sizes)} shares, one for each number of features")
+        return _Explained(sizes, shares)
+    keys = ("n_features", "share", "random")
+    points = source.get("curve", []) if isinstance(source, Mapping) else []
+    if not points or not all(isinstance(point, Mapping) and point.keys() >= {*keys} for point in points):
+        raise ParameterError("source", 'has no curve of n_features, share and random; pass summary["explained"].')
+    sizes, shares, random = (np.array([point[key] for point in points], dtype=np.float64) for key in keys)
+    return _Explained(sizes, shares, random, source.get("all"))
 
 
 def _one_each(parameter: str, values: Any, n_features: int) -> FloatArray:
@@ -264,12 +295,6 @@ def _read(
         selected = np.ones(len(values), dtype=bool)
     selected = selected if support is None else _one_each("support", support, len(values)) > 0
     return values, selected, feature_labels(names_of(feature_names, len(values)), len(values))
-
-
-def _recall(selector: ScoreSelector) -> tuple[Any, Any]:
-    """The network of the fit, where it is remembered and still in memory."""
-    remembered: WeakNetwork = getattr(selector, "_fitted_to", WeakNetwork())
-    return remembered.recall()
 
 
 def _name_rows(ax: Axes, names: list[str]) -> None:

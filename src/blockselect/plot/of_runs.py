@@ -22,11 +22,11 @@ _NAME_SIZE = 8  # points
 
 
 def losses(source: ScoreSelector | LossHistory | Mapping[str, Any], ax: Axes | None = None) -> Axes:
-    """Both losses by iteration, each relative to where it began, so that they share one axis.
+    """Both losses of BMGUFS by iteration, each relative to where it began, so that they share one axis.
 
     Parameters
     ----------
-    source : fitted selector, LossHistory, or mapping
+    source : fitted BMGUFS, LossHistory, or mapping
         A mapping holds the losses as `reconstruction` and `profile`.
     ax : matplotlib axes, optional
         Where to draw; a new figure otherwise.
@@ -41,7 +41,7 @@ def losses(source: ScoreSelector | LossHistory | Mapping[str, Any], ax: Axes | N
         isinstance(history, Mapping) and not {"reconstruction", "profile"} <= history.keys()
     ):
         raise ParameterError(
-            "source", f"is of type {type(source).__name__}; expected a fitted selector, or its history_."
+            "source", f"is of type {type(source).__name__}; expected a fitted BMGUFS, or its history_."
         )
     for kind, colour, line in (("reconstruction", BLUE, "-"), ("profile", AMBER, "--")):
         values = np.asarray(history[kind] if isinstance(history, Mapping) else getattr(history, kind), dtype=np.float64)
@@ -61,11 +61,11 @@ def losses(source: ScoreSelector | LossHistory | Mapping[str, Any], ax: Axes | N
 
 
 def candidates(source: ScoreSelector | pd.DataFrame | Iterable[Mapping[str, Any]], ax: Axes | None = None) -> Axes:
-    """Candidate block models by family: from the gain as found to the gain as refined; those that voted are filled.
+    """Candidate block models by family: from the gain as found to the gain as refined; those that were kept are filled.
 
     Parameters
     ----------
-    source : fitted BlockModelSelector, or its `criteria_` as a table or as rows
+    source : fitted BlockModelSelector, or its `candidates_table_` as a table or as rows
     ax : matplotlib axes, optional
         Where to draw; a new figure otherwise.
 
@@ -74,13 +74,13 @@ def candidates(source: ScoreSelector | pd.DataFrame | Iterable[Mapping[str, Any]
     matplotlib axes
     """
     ax = axes_or_new(ax)
-    table = _criteria(source)
+    table = _candidates(source)
     best = table.groupby("family")["gain"].max()
     families = sorted(best.index, key=lambda name: (best[name], name))
-    for row in table.sort_values("voted", kind="stable").to_dict("records"):  # voters on top
-        level, colour = families.index(row["family"]), BLUE if row["voted"] else GREY
+    for row in table.sort_values("in_consensus", kind="stable").to_dict("records"):  # those kept on top
+        level, colour = families.index(row["family"]), BLUE if row["in_consensus"] else GREY
         ax.plot([row["gain_at_start"], row["gain"]], [level, level], color=colour, linewidth=0.8, zorder=2)
-        face = colour if row["voted"] else "white"
+        face = colour if row["in_consensus"] else "white"
         ax.plot(row["gain"], level, "o", color=colour, markerfacecolor=face, markersize=5, zorder=3)
     ax.set_yticks(range(len(families)), families)
     ax.set_ylim(-0.6, len(families) - 0.4)
@@ -88,7 +88,7 @@ def candidates(source: ScoreSelector | pd.DataFrame | Iterable[Mapping[str, Any]
     ax.xaxis.set_major_locator(MaxNLocator(4))  # more numbers with separators would overlap
     ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.tick_params(axis="y", length=0)
-    title(ax, f"Candidates: {int(table['voted'].sum())} of {len(table)} voted (filled)")
+    title(ax, f"Candidates: {int(table['in_consensus'].sum())} of {len(table)} kept (filled)")
     bare(ax)
     return ax
 
@@ -122,15 +122,16 @@ def compare(
     return ax
 
 
-def _criteria(source: Any) -> pd.DataFrame:
-    rows: Any = of_selector(source, "criteria_", "candidates") if isinstance(source, ScoreSelector) else source
+def _candidates(source: Any) -> pd.DataFrame:
+    rows: Any = of_selector(source, "candidates_table_", "candidates") if isinstance(source, ScoreSelector) else source
     try:
         table = pd.DataFrame(rows)
     except ValueError:  # neither a table nor rows of one
         table = pd.DataFrame()
-    missing = [name for name in ("family", "gain", "gain_at_start", "voted") if name not in table]
+    missing = [name for name in ("family", "gain", "gain_at_start", "in_consensus") if name not in table]
     if missing:
-        raise ParameterError("source", f"has no column {', '.join(missing)}; pass criteria_ of a BlockModelSelector.")
+        names = ", ".join(missing)
+        raise ParameterError("source", f"has no column {names}; pass candidates_table_ of a BlockModelSelector.")
     return table
 
 

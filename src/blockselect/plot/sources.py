@@ -12,6 +12,7 @@ from blockselect.base import ScoreSelector
 from blockselect.errors import ParameterError
 from blockselect.graphs.checks import check_names
 from blockselect.graphs.number_arrays import as_numbers
+from blockselect.weak_network import WeakNetwork
 
 
 def of_selector(selector: ScoreSelector, attribute: str, what: str) -> Any:
@@ -38,3 +39,9 @@ def numbers(parameter: str, values: Any, form: Sequence[int | None], what: str) 
 def names_of(feature_names: Any, n_features: int) -> Any:
     """One name for each feature, or None."""
     return check_names(feature_names, n_features, "feature name", "column")
+
+
+def recall(selector: ScoreSelector) -> tuple[Any, Any]:
+    """The network of the fit, where it is remembered and still in memory."""
+    remembered: WeakNetwork = getattr(selector, "_fitted_to", WeakNetwork())
+    return remembered.recall()

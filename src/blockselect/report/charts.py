@@ -18,33 +18,46 @@ _MARGIN = 26
 _WRITTEN = 12  # blocks up to which numbers stand in the cells
 
 
-def explained_chart(curve: list[dict[str, Any]], n_selected: int) -> dict[str, Any]:
-    """Share explained by the number of features, each doubling as wide as the next."""
-    xs, ys = [log2(point["n_features"]) for point in curve], [point["share"] for point in curve]
-    x, y = _scale(0, max(xs[-1], 1), horizontal=True), _scale(0, max(1.0, *ys), horizontal=False)
-    labels = [_labelled(x(log2(point["n_features"])), count(point["n_features"])) for point in _spread(curve, xs)]
+def explained_chart(explained: dict[str, Any], n_selected: int) -> dict[str, Any]:
+    """Share explained by the number of features, each doubling as wide as the next, on an axis that fits the shares."""
+    curve, of_all = explained["curve"], explained["all"]
+    xs = [log2(point["n_features"]) for point in curve]
+    top = 1.15 * (max(of_all or 0.0, *(max(point["share"], point["random"]) for point in curve)) or 1.0)
+    x, y = _scale(0, max(xs[-1], 1), horizontal=True), _scale(0, top, horizontal=False)
+    lines = [{"kind": "random", "path": _path([(x(a), y(p["random"])) for a, p in zip(xs, curve, strict=True)])}]
+    names = [{"x": x(xs[-1]), "y": y(curve[-1]["random"]) - 7, "text": "random features", "end": True}]
+    if of_all is not None:
+        lines.append({"kind": "all", "path": _path([(x(0), y(of_all)), (x(max(xs[-1], 1)), y(of_all))])})
+        names.append({"x": x(0) + 4, "y": y(of_all) - 7, "text": f"all features: {per_cent(of_all)}", "end": False})
     return {
-        "path": _path([(x(a), y(b)) for a, b in zip(xs, ys, strict=True)]),
+        "path": _path([(x(a), y(point["share"])) for a, point in zip(xs, curve, strict=True)]),
+        "lines": lines,
+        "names": names,
         "points": [
-            {"x": x(a), "y": y(b), "title": f"{count(point['n_features'], 'feature')}: {per_cent(b)}"}
-            for a, b, point in zip(xs, ys, curve, strict=True)
+            {"x": x(a), "y": y(point["share"]), "title": _explained_title(point)}
+            for a, point in zip(xs, curve, strict=True)
         ],
-        "x_ticks": labels,
-        "y_ticks": [_labelled(y(value), per_cent(value)) for value in ticks(0, max(1.0, *ys), 4)],
+        "x_ticks": [_labelled(x(log2(size)), count(size)) for size in _spread(curve, xs)],
+        "y_ticks": [_labelled(y(value), per_cent(value)) for value in ticks(0, top, 4)],
         "x_label": "features, the best first (each step doubles them)",
-        "cut": x(log2(n_selected)) if n_selected else None,
+        "cut": x(log2(n_selected)) if 0 < n_selected <= curve[-1]["n_features"] else None,
         "cut_label": f"selected: {count(n_selected)}",
-        "cut_at": _away_from(next((p["share"] for p in curve if p["n_features"] >= n_selected), 0.0), max(1.0, *ys)),
+        "cut_at": _TOP + 4,  # above all lines
     }
 
 
-def _spread(curve: list[dict[str, Any]], xs: list[float]) -> list[dict[str, Any]]:
-    """Points whose labels do not overlap: the last one, and before it each that is far enough from the next."""
+def _explained_title(point: dict[str, Any]) -> str:
+    n_features = count(point["n_features"], "feature")
+    return f"{n_features}: {per_cent(point['share'])}, random ones {per_cent(point['random'])}"
+
+
+def _spread(curve: list[dict[str, Any]], xs: list[float]) -> list[int]:
+    """Numbers of features whose labels do not overlap: the last, and before it each far enough from the next."""
     step, kept = max(xs[-1], 1) / 8, list[int]()
     for i in reversed(range(len(curve))):
         if not kept or xs[kept[-1]] - xs[i] >= step:
             kept.append(i)
-    return [curve[i] for i in reversed(kept)]
+    return [curve[i]["n_features"] for i in reversed(kept)]
 
 
 def rank_chart(

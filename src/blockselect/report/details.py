@@ -1,4 +1,4 @@
-"""What the page shows beyond the summary: all features, explained links, redundancy, the graph, how it was made."""
+"""What the page shows beyond the summary: all features, redundancy, the graph, how it was made."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from blockselect.arrays import FloatArray
 from blockselect.blockmodels.guided import BlockGuidedSelector
+from blockselect.bmgufs.estimator import BMGUFS
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.inspection.markers import Markers, block_markers
 from blockselect.plot.graph_image import drawing, draws_each_node, ordered_links
 from blockselect.report.provenance import package_versions, python_to_repeat, settings_table
 from blockselect.report.redundancy import redundancy
 
-_ROWS_BYTES = 8_000_000  # of the table of features in the page; the rest of it is in scores.csv
+_ROWS_BYTES = 9_000_000  # of the table of features in the page; the rest of it is in scores.csv
 
 
 def details(
@@ -57,8 +57,7 @@ def details(
         "node_ids": _node_ids(graph) if small else None,
         "drawing": drawing(adjacency, labels) if small else None,
         "ordered_links": None if small else ordered_links(adjacency, labels),
-        "portfolio": _records(getattr(selector, "portfolio_", None)),
-        "gram_form": selector.gram_form_,
+        "gram_form": selector.gram_form_ if isinstance(selector, BMGUFS) else None,
         "settings": settings_table(selector),
         "seeded": selector.random_state is not None,
         "versions": package_versions(),
@@ -85,7 +84,7 @@ def feature_rows(summary: dict[str, Any], markers: Markers) -> dict[str, Any]:
         row = [
             names[index],
             summary["ranking"][index],
-            _short(summary["scores"][index]),
+            _short(summary["scores"][index], 6),
             int(index in selected),
             _short(markers.prevalence[index]),
             int(markers.marked_block[index]),
@@ -108,9 +107,9 @@ def block_strips(block_means: FloatArray) -> list[str]:
     return [row.tobytes().decode("ascii") for row in np.ascontiguousarray(digits.T)]
 
 
-def _short(number: float) -> float:
-    """Six significant digits: the page is to read, files hold numbers in full."""
-    return float(f"{number:.6g}")
+def _short(number: float, digits: int = 4) -> float:
+    """A few significant digits: the page is to read, files hold numbers in full."""
+    return float(f"{number:.{digits}g}")
 
 
 def _asked(selector: BlockGuidedSelector) -> int | str | None:
@@ -124,15 +123,3 @@ def _asked(selector: BlockGuidedSelector) -> int | str | None:
 def _node_ids(graph: AttributedGraph) -> list[str]:
     ids = range(graph.n_nodes) if graph.node_ids is None else graph.node_ids
     return [str(each) for each in ids]
-
-
-def _records(table: Any) -> list[dict[str, Any]] | None:
-    """A table of an attribute that not every selector has, as plain rows."""
-    if not isinstance(table, pd.DataFrame) or table.empty:
-        return None
-    shown = table if table.index.name is None else table.reset_index()
-    return [{str(name): _plain(value) for name, value in row.items()} for row in shown.to_dict("records")]
-
-
-def _plain(value: Any) -> Any:
-    return value if isinstance(value, str | int | float | bool | None) else str(value)

@@ -1,71 +1,68 @@
-"""How much of the links the first d features explain, beside what the fitted blocks explain: how many are enough."""
+"""How much of the block structure the first d features explain, beside random features: how many are enough."""
 
 from __future__ import annotations
 
-import warnings
+from copy import copy
+from math import isqrt
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from sklearn.cluster import KMeans, MiniBatchKMeans
-from sklearn.exceptions import ConvergenceWarning
 
-from blockselect.arrays import Features, IntArray
+from blockselect.arrays import FloatArray, IntArray
 from blockselect.blockmodels.embedding import one_thread
-from blockselect.evaluation.explained_links import links_explained
-from blockselect.evaluation.selected_rows import unit_rows
+from blockselect.blockmodels.guided import BlockGuidedSelector
+from blockselect.consensus.estimator import BlockModelSelector
+from blockselect.consensus.explained import MAX_COUNTED, BlockRegression
 from blockselect.graphs.attributed import AttributedGraph
+from blockselect.warned import collected_warnings
 
 _BEYOND = 4  # times the selected features: would more of them explain more?
-_MOST = 2048  # features of one clustering
-_STARTS = 3  # of each clustering
-_DIGITS = 12  # of rows of unit length; what follows is rounding
+_WORK = 10**10  # multiplications of one Gram matrix
+_DRAWS = 5  # of random features
 ENOUGH = 0.95  # of what all selected features explain
-_LARGE = 20_000  # nodes from which clusters are found from batches of them
 
 
-def explained_by_size(
-    graph: AttributedGraph, labels: IntArray, order: IntArray, n_selected: int
-) -> list[dict[str, Any]]:
-    """What K-means clusters on the first 1, 2, 4, … features explain of the links, relative to the fitted blocks.
+def explained_by_size(selector: BlockGuidedSelector, graph: AttributedGraph) -> dict[str, Any] | None:
+    """What the first 1, 2, 4, … features explain of which block a node is in, beside random and all features.
 
-    There are as many clusters as blocks, of rows of unit length. Both are measured by the mutual information of the
-    blocks at the two ends of a link.
+    All shares are R² of the same ridge regression, see :mod:`blockselect.consensus.explained`.
 
     Parameters
     ----------
+    selector : BMGUFS or BlockModelSelector
+        Fitted.
     graph : AttributedGraph
-    labels : array of shape (n,)
-        The fitted blocks.
-    order : array of int
-        Features that may be used, the best first. The selected ones are the first `n_selected`.
-    n_selected : int
+        The network it was fitted to.
 
     Returns
     -------
-    list of dict
-        `n_features` and `share`, rising by the number; empty where the blocks explain nothing or nothing can be used.
-        A share may be above 1: features can hold structure that the blocks miss.
+    dict or None
+        `share` of the selected features (None if none is selected, or too many for BMGUFS), of `all` features together
+        (None if the network is too large), and the `curve`: for each `n_features` the `share` of the first features by
+        rank, the selected ones before others, and that of as many `random` ones, the mean of five draws. None for one
+        block, which leaves nothing to explain.
     """
-    of_blocks = links_explained(graph.adjacency, labels)
-    if of_blocks <= 1e-12 or not len(order):
-        return []
-    n_clusters = int(labels.max()) + 1
-    return [
-        {
-            "n_features": size,
-            "share": links_explained(graph.adjacency, _clusters(unit_rows(graph.features, order[:size]), n_clusters))
-            / of_blocks,
-        }
-        for size in sizes_to_try(n_selected, len(order))
-    ]
+    if selector.block_model_.n_blocks == 1:
+        return None
+    chosen, by_rank = selector._selected_in_order(), np.argsort(selector.ranking_)
+    others = by_rank[~selector.support_[by_rank] & (selector.scores_[by_rank] > 0)]
+    order = np.concatenate([chosen, others])
+    with one_thread():  # sums over several threads would depend on the number of cores
+        regression = _regression(selector, graph)
+        sizes = sizes_to_try(len(chosen), len(order), graph.n_nodes)
+        curve = _curve(regression, order, sizes)
+        of_all = regression.of_all()
+    at_cut = next((point["share"] for point in curve if point["n_features"] == len(chosen)), None)
+    if at_cut is None and len(chosen) and isinstance(selector, BlockModelSelector):
+        at_cut = float(selector.explained_[-1])
+    return {"share": at_cut, "all": of_all, "curve": curve}
 
 
-def sizes_to_try(n_selected: int, n_usable: int) -> list[int]:
+def sizes_to_try(n_selected: int, n_usable: int, n_nodes: int) -> list[int]:
     """Powers of two, to a few times as many as are selected, and the number that is."""
-    last = min(_BEYOND * max(n_selected, 1), n_usable, _MOST)
+    last = min(_BEYOND * max(n_selected, 1), n_usable, MAX_COUNTED, max(1, isqrt(_WORK // n_nodes)))
     powers = {2**power for power in range(last.bit_length()) if 2**power <= last}
-    return sorted(powers | {last} | ({n_selected} if 0 < n_selected <= last else set()))
+    return sorted(powers | {last} - {0} | ({n_selected} if 0 < n_selected <= last else set()))
 
 
 def enough(curve: list[dict[str, Any]], n_selected: int) -> int | None:
@@ -76,11 +73,32 @@ def enough(curve: list[dict[str, Any]], n_selected: int) -> int | None:
     return next((int(point["n_features"]) for point in curve if point["share"] >= ENOUGH * full), None)
 
 
-def _clusters(rows: Features, n_clusters: int) -> IntArray:
-    """Clusters of rows of unit length, whatever the unit of the features was: rounding must not break ties."""
-    kind = KMeans if rows.shape[0] <= _LARGE else MiniBatchKMeans
-    rows = round(rows, _DIGITS) if sparse.issparse(rows) else rows.round(_DIGITS)
-    with warnings.catch_warnings(), one_thread():  # sums over threads arrive in any order: one thread, one result
-        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer different rows than clusters: fewer clusters
-        found: IntArray = kind(n_clusters, n_init=_STARTS, random_state=0).fit_predict(rows)
-    return np.unique(found, return_inverse=True)[1]
+def _together(regression: BlockRegression, order: IntArray) -> FloatArray:
+    """R² of the first 1, 2, … of these features: (d,)"""
+    added, _ = regression.added(order, order[:0])
+    return np.cumsum(added)
+
+
+def _curve(regression: BlockRegression, order: IntArray, sizes: list[int]) -> list[dict[str, Any]]:
+    if not sizes:
+        return []
+    usable, rng = np.flatnonzero(regression.squares > 0), np.random.default_rng(0)
+    last = min(sizes[-1], len(usable))
+    draws = [_together(regression, rng.choice(usable, last, replace=False)) for _ in range(_DRAWS)]
+    shares, by_chance = _together(regression, order[: sizes[-1]]), np.mean(draws, axis=0)
+    return [
+        {"n_features": size, "share": float(shares[size - 1]), "random": float(by_chance[min(size, last) - 1])}
+        for size in sizes
+    ]
+
+
+def _regression(selector: BlockGuidedSelector, graph: AttributedGraph) -> BlockRegression:
+    """That of the fit: of the features as they were read, on the nodes and block models that they were ranked by."""
+    if not isinstance(selector, BlockModelSelector):
+        return BlockRegression.of(graph.features, graph.adjacency, [selector.labels_])
+    with collected_warnings():  # the fit has given them
+        network = copy(selector)._read_network(graph.features, None, graph.adjacency)
+    nodes = selector._scored_nodes(network)
+    network = network.only(nodes)
+    labels = [model.among(nodes).labels for model in selector.consensus_models_]
+    return BlockRegression.of(network.features, network.adjacency, labels)

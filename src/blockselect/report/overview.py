@@ -38,18 +38,18 @@ def draw_overview(summary: dict[str, Any]) -> Figure:
         graph, features, many = bottom.subplots(1, 3)
         blocks = summary["blocks"]
         plot.block_densities(blocks["density"], graph, sizes=blocks["sizes"])
-        plot.block_densities(blocks["induced_density"], features, sizes=blocks["sizes"])
+        plot.block_densities(blocks["similarity"], features, sizes=blocks["sizes"])
         features.set_title("Blocks by the features, on a scale of their own", loc="left")
         graph.set_title("Blocks in the graph: density in % of the densest", loc="left")
-        if summary["explained"]:
+        if summary["explained"] and summary["explained"]["curve"]:
             plot.explained(summary["explained"], many, n_selected=_cut(summary))
         else:
-            _nothing(many, "one block explains nothing" if blocks["count"] == 1 else "no feature to judge")
+            _nothing(many, "one block leaves nothing to explain" if blocks["count"] == 1 else "no feature to judge")
     return figure
 
 
 def draw_diagnostics(summary: dict[str, Any]) -> Figure:
-    """Draw how the result came about: losses, and where there are any candidates and stability.
+    """Draw how the result came about: the candidates or, of BMGUFS, the losses; and stability where it is known.
 
     Parameters
     ----------
@@ -60,14 +60,15 @@ def draw_diagnostics(summary: dict[str, Any]) -> Figure:
     -------
     matplotlib.figure.Figure
     """
-    stability, criteria = summary["measures"].get("stability"), summary["criteria"]
+    stability, candidates = summary["measures"].get("stability"), summary["candidates"]
     with style.context(STYLE):
-        n_panels = 1 + (criteria is not None) + (stability is not None)
+        n_panels = 1 + (stability is not None)
         figure = _figure(summary, (5.2 * n_panels, 4.2))
         panels = iter(np.atleast_1d(np.asarray(figure.subplots(1, n_panels), dtype=object)))
-        plot.losses(summary["loss_history"], next(panels))
-        if criteria is not None:
-            plot.candidates(criteria, next(panels))
+        if candidates is None:
+            plot.losses(summary["loss_history"], next(panels))
+        else:
+            plot.candidates(candidates, next(panels))
         if stability is not None:
             plot.stability(stability, next(panels), ranking=summary["ranking"], support=_support(summary))
     return figure
@@ -120,7 +121,7 @@ def _support(summary: dict[str, Any]) -> Any:
 def _cut(summary: dict[str, Any]) -> int | None:
     """The number selected, where it is on the curve."""
     n_selected = summary["counts"]["selected_features"]
-    return n_selected if any(point["n_features"] == n_selected for point in summary["explained"]) else None
+    return n_selected if any(point["n_features"] == n_selected for point in summary["explained"]["curve"]) else None
 
 
 def _nothing(ax: Any, why: str) -> None:

@@ -15,14 +15,17 @@ from blockselect.wording import count, lift_in_cell, number, per_cent, times
 
 _HEAT_CELLS = 40_000  # of the heat map, about a megabyte
 _TITLED_CELLS = 5000  # up to which each says its lift in full
+_CARDS = 12  # blocks with a card of their own
 _CARD_MARKERS = 6
-_NAME_ROOM = 22  # between the numbers of two blocks
+_NUMBERED = 16  # blocks up to which the cells of the heat map hold numbers
+_NAME_ROOM = 30  # between the numbers of two blocks
+_HARDLY = 0.05  # standard deviations
 _RANKS = 400  # features of a chart by rank
 _CORRELATED = 60  # features whose correlations are drawn
 
 
 def strip(row: list[Any]) -> list[dict[str, Any]]:
-    """Bars of a feature's mean by block, of width 6 and height 18."""
+    """Bars of a feature's mean by block, of width 6 and height 18; where there are many, the picture is narrowed."""
     return [{"x": 7 * block, "height": 2 * int(digit)} for block, digit in enumerate(row[-1])]
 
 
@@ -46,6 +49,7 @@ def heat_map(summary: dict[str, Any]) -> dict[str, Any] | None:
             for row in ordered
         ],
         "titled": k * len(shown) <= _TITLED_CELLS,
+        "numbered": k <= _NUMBERED,
         "left_out": len(selected) - len(shown),
     }
 
@@ -63,13 +67,11 @@ def heat_cell(lift: float) -> dict[str, str]:
 
 
 def cards(summary: dict[str, Any]) -> list[dict[str, Any]]:
-    """Each block that is not small: its size, its links within and to others, and what marks it."""
+    """The largest blocks, the largest first: size, links within and to others, and what marks each."""
     blocks = summary["blocks"]
     weights = np.array(blocks["link_weights"])
     found = []
-    for block, size in enumerate(blocks["sizes"]):
-        if block in blocks["small"]:
-            continue
+    for block in _with_card(summary):
         ends = float(weights[block].sum())
         shares = weights[block] / ends if ends else np.zeros(len(weights))
         others = [
@@ -78,7 +80,7 @@ def cards(summary: dict[str, Any]) -> list[dict[str, Any]]:
         found.append(
             {
                 **_marked_block(summary, block),
-                "share": per_cent(size / summary["counts"]["nodes"]),
+                "share": per_cent(blocks["sizes"][block] / summary["counts"]["nodes"]),
                 "within": per_cent(float(shares[block])) if ends else None,
                 "within_share": float(shares[block]),
                 "others": [{"block": other, "share": per_cent(float(shares[other]))} for other in others[:3]],
@@ -87,17 +89,30 @@ def cards(summary: dict[str, Any]) -> list[dict[str, Any]]:
     return found
 
 
-def small_card(summary: dict[str, Any]) -> dict[str, Any] | None:
-    """The small blocks, together on one card."""
-    blocks = summary["blocks"]
-    if not blocks["small"]:
+def other_blocks(summary: dict[str, Any]) -> dict[str, Any] | None:
+    """The blocks without a card of their own, together, the largest first."""
+    blocks, shown = summary["blocks"], set(_with_card(summary))
+    others = [block for block in _by_size(blocks["sizes"]) if block not in shown]
+    if not others:
         return None
-    size = sum(blocks["sizes"][block] for block in blocks["small"])
+    size = sum(blocks["sizes"][block] for block in others)
     return {
-        "blocks": [_marked_block(summary, block) for block in blocks["small"]],
+        "blocks": [_marked_block(summary, block) for block in others],
+        "are_small": set(others) <= set(blocks["small"]),
         "size": size,
         "share": per_cent(size / summary["counts"]["nodes"]),
     }
+
+
+def _with_card(summary: dict[str, Any]) -> list[int]:
+    """Blocks that have a card of their own: those that are not small, and not too many to read."""
+    blocks = summary["blocks"]
+    large = [block for block in _by_size(blocks["sizes"]) if block not in blocks["small"]]
+    return large if len(large) <= _CARDS + 1 else large[:_CARDS]
+
+
+def _by_size(sizes: list[int]) -> list[int]:
+    return sorted(range(len(sizes)), key=lambda block: (-sizes[block], block))
 
 
 def _marked_block(summary: dict[str, Any], block: int) -> dict[str, Any]:
@@ -113,10 +128,10 @@ def _marked_block(summary: dict[str, Any], block: int) -> dict[str, Any]:
 
 
 def densities(summary: dict[str, Any]) -> dict[str, Any]:
-    """Three matrices: of the graph, of the features, each on its own scale, and where their rows differ."""
+    """Three matrices: of the links, of the features, each on its own scale, and where their patterns differ."""
     blocks = summary["blocks"]
-    graph, features = np.array(blocks["density"]), np.array(blocks["induced_density"])
-    differ = np.array(blocks["induced_profile"]) - np.array(blocks["target_profile"])
+    graph, features = np.array(blocks["density"]), np.array(blocks["similarity"])
+    differ = np.array(blocks["feature_pattern"]) - np.array(blocks["link_pattern"])
     return {
         "graph": matrix_chart(
             100 * graph / (graph.max() or 1), _titles(graph, "density"), diverging=False, digits=".0f"
@@ -124,7 +139,9 @@ def densities(summary: dict[str, Any]) -> dict[str, Any]:
         "features": matrix_chart(
             100 * features / (features.max() or 1), _titles(features, "similarity"), diverging=False, digits=".0f"
         ),
-        "differ": matrix_chart(100 * differ, _titles(100 * differ, "percentage points"), diverging=True, digits="+.0f"),
+        "differ": matrix_chart(
+            differ, _titles(differ, "difference in standard deviations"), diverging=True, digits=".1f"
+        ),
         "furthest": _furthest(differ),
     }
 
@@ -139,11 +156,11 @@ def _titles(values: Any, what: str) -> list[list[str]]:
 def _furthest(differ: Any) -> str:
     row, column = np.unravel_index(np.abs(differ).argmax(), differ.shape)
     value = differ[row, column]
-    if abs(value) < 0.005:
+    if abs(value) < _HARDLY:
         return "they hardly differ"
     way = "more" if value > 0 else "less"
     pair = "within itself" if row == column else f"to block {column}"
-    return f"the features tie block {row} {pair} {way} than the links do, by {abs(100 * value):.0f} percentage points"
+    return f"the features tie block {row} {pair} {way} than the links do, by {abs(value):.1f} standard deviations"
 
 
 def boundaries(summary: dict[str, Any]) -> list[dict[str, Any]]:
@@ -171,15 +188,17 @@ def drawing(more: dict[str, Any]) -> dict[str, Any]:
 
 
 def explained(summary: dict[str, Any]) -> dict[str, Any] | None:
-    """Share of the links explained by the first features."""
-    curve = summary["explained"]
-    return explained_chart(curve, summary["counts"]["selected_features"]) if len(curve) > 1 else None
+    """Share of the block structure that the first features explain."""
+    found = summary["explained"]
+    if found is None or len(found["curve"]) < 2:
+        return None
+    return explained_chart(found, summary["counts"]["selected_features"])
 
 
 def score_curve(summary: dict[str, Any]) -> dict[str, Any] | None:
-    """The highest scores, four times as many as are selected; a line where these are the first, else dots."""
+    """Scores by rank, four times as many as are selected; a line where these are the first, else dots."""
     scores = np.array(summary["scores"])
-    shown = np.argsort(-scores, kind="stable")[: min(_RANKS, max(4 * summary["counts"]["selected_features"], 20))]
+    shown = np.argsort(summary["ranking"])[: min(_RANKS, max(4 * summary["counts"]["selected_features"], 20))]
     if len(shown) < 2 or not scores.max() > 0:
         return None
     on = _are_selected(summary, shown)
@@ -189,7 +208,7 @@ def score_curve(summary: dict[str, Any]) -> dict[str, Any] | None:
         y_top=float(scores.max()) * 1.05,
         dots=on != sorted(on, reverse=True),
         what="score",
-        order="features, the highest score first",
+        order="rank of the feature",
     )
 
 
@@ -225,7 +244,9 @@ def _are_selected(summary: dict[str, Any], indices: IntArray) -> list[bool]:
 
 
 def loss_charts(summary: dict[str, Any]) -> list[dict[str, Any]]:
-    """Both losses by iteration, each on its own scale."""
+    """Both losses of the paper's descent by iteration, each on its own scale."""
+    if summary["loss_history"] is None:
+        return []
     kinds = (
         ("reconstruction", "how badly features rebuild the blocks"),
         ("profile", "how badly they repeat who links to whom"),
@@ -237,6 +258,7 @@ def loss_charts(summary: dict[str, Any]) -> list[dict[str, Any]]:
             "chart": loss_chart(losses),
             "from": number(losses[0]),
             "to": number(losses[-1]),
+            "rises": losses[-1] > losses[0],
         }
         for kind, meaning in kinds
         if len(losses := summary["loss_history"][kind]) > 1
@@ -254,9 +276,3 @@ def correlations(summary: dict[str, Any], more: dict[str, Any]) -> dict[str, Any
     chart = matrix_chart(values - np.diag(np.diag(values)), titles, diverging=True, digits=".1f")
     labels = [{**label, "text": count(int(label["text"]) + 1)} for label in chart["labels"]]
     return {**chart, "labels": labels, "n_shown": len(values)}
-
-
-def column_title(name: str) -> str:
-    """What a column of the portfolio is called: explained_8 is what eight clusters explain."""
-    what, _, last = name.rpartition("_")
-    return f"{what.replace('_', ' ')}, {last} clusters" if last.isdigit() else name.replace("_", " ")

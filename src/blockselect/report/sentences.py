@@ -26,12 +26,26 @@ def headline(summary: dict[str, Any], details: dict[str, Any]) -> str:
 
 
 def lead(summary: dict[str, Any], details: dict[str, Any]) -> list[str]:
-    """What was asked, what was found, and what to keep in mind: three sentences."""
-    return [
-        _asked(summary, details),
-        f"{blocks_found(summary)}{_explained_by_selected(summary)}.",
-        _mind(summary),
-    ]
+    """What the features explain, what was asked, the blocks, and what to keep in mind: a sentence each."""
+    explained = features_explain(summary)
+    first = [] if explained is None else [explained]
+    return [*first, _asked(summary, details), f"{blocks_found(summary)}.", _mind(summary)]
+
+
+def features_explain(summary: dict[str, Any]) -> str | None:
+    """How much of the blocks the selected features explain, and all of them; None where that is not known.
+
+    The page and the terminal begin with it.
+    """
+    explained, n_selected = summary["explained"], summary["counts"]["selected_features"]
+    if explained is None or (n_selected and explained["share"] is None):
+        return None
+    of_all, what = explained["all"], "of which block a node is in"
+    together = "" if of_all is None else f"; all features together explain {per_cent(of_all)}"
+    if not n_selected:
+        return f"No feature is selected{together}{f' {what}' if together else ''}."
+    these = "This feature explains" if n_selected == 1 else f"These {count(n_selected)} features explain"
+    return f"{these} {per_cent(explained['share'])} {what}{together}."
 
 
 def _asked(summary: dict[str, Any], details: dict[str, Any]) -> str:
@@ -53,21 +67,6 @@ def blocks_found(summary: dict[str, Any]) -> str:
     if blocks["small"]:
         text += f", {count(len(blocks['small']))} of them small, with fewer than {per_cent(SMALL)} of the nodes each"
     return text
-
-
-def _explained_by_selected(summary: dict[str, Any]) -> str:
-    share = explained_at_cut(summary)
-    if share is None:
-        return ""
-    share_text = f"explain {per_cent(share)} of what the blocks explain of the links"
-    return f"; groups made from the selected features alone {share_text}"
-
-
-def explained_at_cut(summary: dict[str, Any]) -> float | None:
-    """What the selected features explain, relative to the blocks."""
-    n_selected = summary["counts"]["selected_features"]
-    shares = (point["share"] for point in summary["explained"] if point["n_features"] == n_selected)
-    return next(shares, None)
 
 
 def _mind(summary: dict[str, Any]) -> str:
@@ -92,8 +91,7 @@ def which_features(summary: dict[str, Any]) -> str:
     selected = summary["selected"]
     if not selected:
         return "No feature is selected. All features can still be searched below, by their scores."
-    by_score = sorted(selected, key=lambda row: -row["score"])  # a set has another order, that of entry
-    best = [in_text(row["name"]) for row in by_score[:3]]
+    best = [in_text(row["name"]) for row in selected[:3]]
     text = f"The strongest {'is' if len(best) == 1 else 'are'} {listed(best)}"
     stability = [row["stability"] for row in selected if "stability" in row]
     if stability:
@@ -129,11 +127,11 @@ def share_within(summary: dict[str, Any]) -> float:
 
 
 def agreement(summary: dict[str, Any]) -> float | None:
-    """Correlation of the two profiles that the method compares, over all pairs of blocks."""
-    graph, features = (np.array(summary["blocks"][f"{kind}_profile"]).ravel() for kind in ("target", "induced"))
-    if len(graph) < 4 or graph.std() == 0 or features.std() == 0:
+    """Correlation of whom each block is tied to by links and by features, the mean over the blocks."""
+    links, features = (np.array(summary["blocks"][f"{kind}_pattern"]) for kind in ("link", "feature"))
+    if not links.any() or not features.any():
         return None
-    return round(float(np.corrcoef(graph, features)[0, 1]), 2) + 0.0  # no −0.00
+    return round(float(np.mean(links * features)), 2) + 0.0  # no −0.00
 
 
 def does_it_fit(summary: dict[str, Any]) -> str:
@@ -150,38 +148,40 @@ def does_it_fit(summary: dict[str, Any]) -> str:
 
 def how_sure(summary: dict[str, Any]) -> str:
     """Section 4."""
-    n_selected, curve = summary["counts"]["selected_features"], summary["explained"]
+    n_selected, explained = summary["counts"]["selected_features"], summary["explained"]
     if not n_selected:
         return "No feature is selected, so there is no cut to judge."
+    if explained is None or explained["share"] is None:
+        return "What the features explain cannot be measured here."
+    share, curve = explained["share"], explained["curve"]
+    text = "The selected feature explains" if n_selected == 1 else f"The {count(n_selected)} selected explain"
+    text += f" {per_cent(share)} of which block a node is in"
+    by_chance = next((point["random"] for point in curve if point["n_features"] == n_selected), None)
+    if by_chance is not None:
+        text += f", as many random features {per_cent(by_chance)}"
     fewer = enough(curve, n_selected)
-    if fewer is None:
-        return "What features explain of the links cannot be measured here."
-    at_cut = explained_at_cut(summary)
-    assert at_cut is not None
-    last = curve[-1]
-    chosen = "The selected feature explains" if n_selected == 1 else f"The {count(n_selected)} selected explain"
-    text = f"{chosen} {per_cent(at_cut)} of what the blocks explain"
-    text += f"; the first {count(fewer)} come within {per_cent(1 - ENOUGH)} of that" if fewer < n_selected else ""
-    if last["n_features"] > n_selected:
-        more = last["share"] - at_cut
-        change = "no more" if more <= 0.02 else f"{per_cent(last['share'])}"
+    if fewer is not None and fewer < n_selected:
+        text += f"; the first {count(fewer)} come within {per_cent(1 - ENOUGH)} of that"
+    if curve and curve[-1]["n_features"] > n_selected:
+        last = curve[-1]
+        change = "hardly more" if last["share"] - share <= 0.02 * share else per_cent(last["share"])
         text += f"; {count(last['n_features'])} would explain {change}"
     return f"{text}."
 
 
 def how_made(summary: dict[str, Any], details: dict[str, Any]) -> str:
     """Section 5."""
-    candidates = summary["criteria"]
+    candidates = summary["candidates"]
     method = {"BMGUFS": "the method of the paper (BMGUFS)", "BlockModelSelector": "the default of blockselect"}
     text = f"Made with {method.get(details['method'], details['method'])}, version {details['versions']['blockselect']}"
     if candidates is not None and len(candidates) > 1:
-        voted = sum(row["voted"] for row in candidates)
-        compared = f"{count(len(candidates))} candidate block models were compared"
-        text += f": {compared}, and the best {count(voted)} voted on the features"
+        kept = sum(row["in_consensus"] for row in candidates)
+        text += f": {count(len(candidates))} candidate block models were compared, and the features are ranked by how "
+        text += f"much of the best {f'{count(kept)} they explain' if kept > 1 else 'one they explain'}"
     effort = summary["effort"]
     if effort is not None and effort["was_cut"]:
         found = effort["candidates"]
-        text += f" ({count(found['made'])} of {count(found['asked'])} that were asked for, to keep to the budget)"
+        text += f" ({count(found['made'])} of {count(found['asked'])} that were asked for, as the network is large)"
     seed = "" if details["seeded"] else " No seed was set (random_state), so another run may differ a little."
     return f"{text}.{seed}"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from blockselect.arrays import FloatArray, IntArray
 from blockselect.base import ScoreSelector
 from blockselect.blockmodels.guided import BlockGuidedSelector
-from blockselect.bmgufs.block_statistics import BlockStatistics
-from blockselect.bmgufs.losses import profiles
+from blockselect.bmgufs.estimator import BMGUFS
 from blockselect.consensus.estimator import BlockModelSelector
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph
@@ -41,28 +39,26 @@ def summarize(
     Returns
     -------
     dict
-        Only dicts, lists, strings, numbers and None: ``json.dumps`` takes it as it is. `selected` has one entry a
+        Only dicts, lists, strings, numbers and None: ``json.dumps`` takes it as it is. `selected` has one entry per
         selected feature, the best first, with the share of nodes that have it, the block it marks and its lift there
         (see :func:`blockselect.inspection.markers.block_markers`); `feature_names`, `scores`, `ranking` and each of
-        `measures` (stability, p_value, q_value, where they were computed) follow the columns of the features; `blocks`
-        holds their count, the `reason` for it, whether the graph chose it (`automatic`) and whether the user brought
-        them (`given`), which of them are `small` (fewer than 1 % of the nodes each) and are shown together, the
-        densities (paper: M, M̂), as `target_profile` and `induced_profile` the smoothed rows of both, the former
-        `reflected` or not, scaled to sum to one (paper: P, Q), the link weight of each block pair (each link counted
-        from both ends), and the columns of the selected features that mark each block; `explained` says how much of
-        the links the first features explain, relative to the blocks; `criteria` says of each candidate how well it
-        explains links and features and whether it voted, `effort` what the budget left of the search, and `sparsity`
-        the one used (paper: γ): each is None for the selector that has none.
+        `measures` (explained_more, explained_alone, stability, p_value, q_value, where they were computed) follow the
+        columns of the features; `blocks` holds their count, the `reason` for it, whether the graph chose it
+        (`automatic`) and whether the user brought them (`given`), which of them are `small` (fewer than 1 % of the
+        nodes each), the `density` of their links (paper: M) and their `similarity` by the selected features, the
+        patterns of both that can be compared (see `block_patterns`), the link weight of each block pair (each link
+        counted from both ends), and the columns of the selected features that mark each block; `explained` says how
+        much of the blocks the features explain (see `explained_by_size`); `candidates` says of each candidate how well
+        it explains links and features and whether it is one of those that features are to explain, and `effort` what
+        was made of the search that was asked for; `sparsity` (paper: γ), `loss_history` and `n_iter` are those of the
+        descent of BMGUFS. What a selector does not have is None.
     """
     check_reportable(selector, graph)
     _check_same_network(selector, graph)
     measures = _measures(selector, stability)
-    by_rank = np.argsort(selector.ranking_)
     chosen = selector._selected_in_order()
-    statistics = BlockStatistics.of(graph.features, [selector.block_model_])
     markers = block_markers(graph.features, selector.block_model_.labels)
     names = feature_labels(graph.feature_names, graph.n_features)
-    others = by_rank[~selector.support_[by_rank] & (selector.scores_[by_rank] > 0)]
     return {
         "counts": _counts(graph, chosen),
         "selected": _selected(selector, markers, names, chosen, measures),
@@ -70,20 +66,13 @@ def summarize(
         "scores": selector.scores_.tolist(),
         "ranking": selector.ranking_.tolist(),
         "measures": {measure: values.tolist() for measure, values in measures.items()},
-        "blocks": {**_blocks(selector, statistics), **_links(selector, graph, markers, chosen)},
-        "explained": explained_by_size(
-            graph, selector.block_model_.labels, np.concatenate([chosen, others]), len(chosen)
-        ),
+        "blocks": {**_blocks(selector, markers.block_means[:, chosen]), **_links(selector, graph, markers, chosen)},
+        "explained": explained_by_size(selector, graph),
         "relative_error": selector.block_model_.relative_error,
-        "criteria": _criteria(selector),
+        "candidates": _candidates(selector),
         "effort": _effort(selector),
         "candidate_errors": [candidate.relative_error for candidate in selector.candidates_],
-        "loss_history": {
-            "reconstruction": selector.history_.reconstruction.tolist(),
-            "profile": selector.history_.profile.tolist(),
-        },
-        "sparsity": getattr(selector, "sparsity_", None),
-        "n_iter": selector.n_iter_,
+        **_descent(selector),
     }
 
 
@@ -173,18 +162,32 @@ def _measures(selector: ScoreSelector, stability: FloatArray | None) -> dict[str
                 f"{name} has shape {values.shape} but there are {len(selector.scores_)} features; give one value each."
             )
         check_entries(name, values, (values >= 0) & (values <= 1), "is no chance: they lie between 0 and 1; correct it")
+    if isinstance(selector, BlockModelSelector) and selector.block_model_.n_blocks > 1:
+        return {**selector._table_columns(), **measures}
     return measures
 
 
-def _criteria(selector: BlockGuidedSelector) -> list[dict[str, Any]] | None:
+def _candidates(selector: BlockGuidedSelector) -> list[dict[str, Any]] | None:
     if not isinstance(selector, BlockModelSelector):
         return None
-    rows = selector.criteria_.to_dict("records")
+    rows = selector.candidates_table_.to_dict("records")
     return [{str(name): value for name, value in row.items()} for row in rows]
 
 
+def _descent(selector: BlockGuidedSelector) -> dict[str, Any]:
+    """How the scores of BMGUFS came about."""
+    if not isinstance(selector, BMGUFS):
+        return dict.fromkeys(("loss_history", "sparsity", "n_iter"))
+    history = selector.history_
+    return {
+        "loss_history": {"reconstruction": history.reconstruction.tolist(), "profile": history.profile.tolist()},
+        "sparsity": selector.sparsity_,
+        "n_iter": selector.n_iter_,
+    }
+
+
 def _effort(selector: BlockGuidedSelector) -> dict[str, Any] | None:
-    """What was made of what was asked for; None where there is no budget to keep to."""
+    """What was made of the search that was asked for; None where none is planned."""
     if not isinstance(selector, BlockModelSelector):
         return None
     effort = selector.effort_
@@ -216,10 +219,10 @@ def _selected(
     ]
 
 
-def _blocks(selector: BlockGuidedSelector, statistics: BlockStatistics) -> dict[str, Any]:
+def _blocks(selector: BlockGuidedSelector, means: FloatArray) -> dict[str, Any]:
     model = selector.block_model_
-    reflect = isinstance(selector, BlockModelSelector)
-    aim = model.reflected() if reflect else model
+    similarity, alike = means @ means.T, model.reflected().density
+    links, features = block_patterns(alike), block_patterns(similarity)
     return {
         "count": model.n_blocks,
         "automatic": isinstance(selector.block_model, str) and selector.n_blocks == "auto",
@@ -228,18 +231,23 @@ def _blocks(selector: BlockGuidedSelector, statistics: BlockStatistics) -> dict[
         "sizes": model.block_sizes.tolist(),
         "small": small_blocks(model.block_sizes.tolist()),
         "density": model.density.tolist(),
-        "induced_density": selector.induced_density_.tolist(),
-        "reflected": reflect,
-        "target_profile": _profile(selector, statistics, aim.density),
-        "induced_profile": _profile(selector, statistics, selector.induced_density_),
+        "similarity": similarity.tolist(),
+        "reflected": not np.allclose(alike, model.density, atol=1e-6 * model.density.max()),
+        "link_pattern": links.tolist(),
+        "feature_pattern": features.tolist(),
     }
 
 
-def _profile(selector: BlockGuidedSelector, statistics: BlockStatistics, density: FloatArray) -> list[list[float]]:
-    """Rows of a density as the selector smooths them, scaled to sum to one."""
-    mean = float(replace(statistics, density=density[None]).mean_density[0])
-    rows, _ = profiles(statistics, density[None, None], selector._smoothing(mean))
-    return [[float(share) for share in row] for row in rows[0, 0]]
+def block_patterns(pairs: FloatArray) -> FloatArray:
+    """Each row of a matrix of block pairs (k, k) with mean 0 and standard deviation 1, a constant row 0.
+
+    The row of a block then says whom it is tied to more or less than usual, in whatever unit and however strongly.
+    """
+    apart = pairs - pairs.mean(axis=1, keepdims=True)
+    spread = apart.std(axis=1, keepdims=True)
+    is_even = spread <= 1e-9 * np.abs(pairs).max(initial=0.0)
+    patterns: FloatArray = np.where(is_even, 0.0, apart / np.where(is_even, 1.0, spread))
+    return patterns
 
 
 def _block_or_none(block: int) -> int | None:

@@ -16,11 +16,11 @@ from blockselect.arrays import IntArray
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.io.csv_cells import as_text_cell
 
-MEASURES = ("stability", "p_value", "q_value")  # of each feature, where they were computed
+MEASURES = ("explained_more", "explained_alone", "stability", "p_value", "q_value")  # where they were computed
 
 
 def selected_table(summary: dict[str, Any]) -> str:
-    """One line a selected feature, the best first.
+    """One line per selected feature, the best first.
 
     Rank, feature, score, measures there are, the share of nodes that have it, the block it marks, its lift there, and
     its mean in each block.
@@ -36,7 +36,7 @@ def selected_table(summary: dict[str, Any]) -> str:
 
 
 def nodes_table(graph: AttributedGraph, labels: IntArray | None, chosen: IntArray) -> str:
-    """One line a node: its id, its block where there are any, how many links it has, and of the chosen features."""
+    """One line per node: its id, its block where there are any, how many links it has, and of the chosen features."""
     columns = {
         "id": range(graph.n_nodes) if graph.node_ids is None else graph.node_ids,
         **({} if labels is None else {"block": labels.tolist()}),
@@ -47,7 +47,7 @@ def nodes_table(graph: AttributedGraph, labels: IntArray | None, chosen: IntArra
 
 
 def blocks_table(summary: dict[str, Any]) -> str:
-    """One line a block: its size, whether that is small, its density of links to each block, and what marks it."""
+    """One line per block: its size, whether that is small, its density of links to each block, and what marks it."""
     blocks, names = summary["blocks"], summary["feature_names"]
     rows = (
         [block, size, int(block in blocks["small"]), *density, "; ".join(names[column] for column in marked)]
@@ -60,13 +60,19 @@ def blocks_table(summary: dict[str, Any]) -> str:
 
 
 def scores_table(summary: dict[str, Any]) -> str:
-    """One line a feature, in the order of the columns: feature, score, rank, whether selected, measures there are."""
-    measures = _measures(summary)
-    chosen = {row["index"] for row in summary["selected"]}
-    selected = [int(column in chosen) for column in range(len(summary["scores"]))]
-    columns = (summary["feature_names"], summary["scores"], summary["ranking"], selected)
-    rows = zip(*columns, *(summary["measures"][measure] for measure in measures), strict=True)
-    return _csv(["feature", "score", "rank", "selected", *measures], rows)
+    """One line per feature, the best first: rank, feature, score, whether selected, measures there are."""
+    measures, chosen = _measures(summary), {row["index"] for row in summary["selected"]}
+    rows = (
+        [
+            summary["ranking"][column],
+            summary["feature_names"][column],
+            summary["scores"][column],
+            int(column in chosen),
+            *(summary["measures"][measure][column] for measure in measures),
+        ]
+        for column in np.argsort(summary["ranking"]).tolist()
+    )
+    return _csv(["rank", "feature", "score", "selected", *measures], rows)
 
 
 def _measures(summary: dict[str, Any]) -> list[str]:

@@ -20,10 +20,10 @@
     const text = value.toFixed(digits);
     return !zeros && text.includes(".") ? text.replace(/0+$/, "").replace(/\.$/, "") : text;
   }
-  function perCent(share) {
+  function perCent(share, zeros) {
     const value = 100 * share;
     if (value > 0 && value < 0.1) return "< 0.1 %";
-    if (value > 0 && value < 10) return value.toFixed(1).replace(/\.0$/, "") + " %";
+    if (value > 0 && value < 10) return (zeros ? value.toFixed(1) : value.toFixed(1).replace(/\.0$/, "")) + " %";
     if (value > 99 && value < 100) return value > 99.9 ? "> 99 %" : value.toFixed(1) + " %";
     return Math.round(value) + " %";
   }
@@ -33,6 +33,13 @@
     const letters = Array.from(name);
     return letters.length <= 32 ? name : letters.slice(0, 20).join("") + "…" + letters.slice(-11).join("");
   }
+
+  const MEASURES = { // those that have a column
+    explained_more: { title: "adds", text: (value) => perCent(value, true) },
+    explained_alone: { title: "alone", text: (value) => perCent(value, true) },
+    stability: { title: "stability", text: (value) => value.toFixed(2) },
+    q_value: { title: "q-value", text: (value) => number(value) },
+  };
 
   // Rows.
   function element(tag, attributes, text) {
@@ -52,7 +59,8 @@
     const svg = document.createElementNS(space, "svg");
     const top = digits.indexOf("9");
     const about = top < 0 ? "empty" : "mean by block, highest in block " + top;
-    const set = { class: "strip", viewBox: `0 0 ${width} 18`, width: width, height: 18, role: "img", "aria-label": about };
+    const set = { class: "strip", viewBox: `0 0 ${width} 18`, width: Math.min(width, 168), height: 18,
+                  preserveAspectRatio: "none", role: "img", "aria-label": about };
     for (const [key, value] of Object.entries(set)) svg.setAttribute(key, value);
     for (let i = 0; i < digits.length; i++) {
       const bar = document.createElementNS(space, "rect"), height = 2 * Number(digits[i]);
@@ -76,8 +84,9 @@
     box.append(fill);
     score.append(box, document.createTextNode(number(values[SCORE], true)));
     cell(made, "score").append(score);
-    if (data.measures.includes("stability")) cell(made, "stability", values[column("stability")].toFixed(2), "num");
-    if (data.measures.includes("q_value")) cell(made, "q-value", number(values[column("q_value")]), "num");
+    for (const measure of data.measures) {
+      if (measure in MEASURES) cell(made, MEASURES[measure].title, MEASURES[measure].text(values[column(measure)]), "num");
+    }
     cell(made, "in nodes", perCent(values[PREVALENCE]), "num");
     cell(made, "marks block", values[BLOCK] < 0 ? "none" : `${values[BLOCK]} (${times(values[LIFT])})`);
     cell(made, "mean by block").append(strip(values[STRIP]));
