@@ -75,7 +75,7 @@ class BlockModelSelector(BlockGuidedSelector):
         How blocks are found, or the blocks themselves: one label per node, or a block model. "mixed" uses several
         families in turn. See :func:`blockselect.find_block_models`. (paper: F, M)
     n_candidates : int or "auto", default="auto"
-        Block models found from different random starts. "auto": 12 to 48, depending on the estimated cost, and fewer
+        Block models found from different random starts. "auto": 9 to 48, depending on the estimated cost, and fewer
         on networks of more than about 5·10⁶ links.
     refine : bool, default=True
         Refine the blocks with the features: move a node to another block when links and features together become more

@@ -1,21 +1,18 @@
-"""Screening: how many candidate block models are tried, and which of them vote on the features, without labels.
+"""Screening: how many candidate block models are tried, and which of them features shall explain, without labels.
 
 A candidate is judged by how much better its blocks explain links and features together than one block does: a
-penalised log-likelihood gain (see `JointLikelihood`). Where blocks may be refined with the features, every candidate
-makes a few rounds of refinement, and only the best of them go on to the end.
+penalised log-likelihood gain (see `JointLikelihood`). If blocks may be refined with the features, every candidate
+makes a few rounds of refinement, and only the best quarter is refined to the end.
 
-How many are tried follows from their work, counted in multiplications of links and values with blocks, of which two
-cores make some 10⁹ a second. With c candidates of k blocks, nnz(A) entries of the graph and nnz(X) values of the
-features, a search takes about
+How many are tried depends on the work of refining them. With c candidates of k blocks, nnz(A) entries of the graph and
+nnz(X) values of the features it is at most about
 
-    k (100 c nnz(A) + (2 c + 50 ⌈c/4⌉) (nnz(A) + nnz(X)))
+    k (2 c + 50 ⌈c/4⌉) (nnz(A) + nnz(X))
 
-at most: a hundred iterations to find a candidate, two rounds of refinement of each, fifty of each voter.
-
-More candidates find better blocks, above all where these link to others, and pay for themselves while they are cheap:
-unless told otherwise a search has as many as 5·10⁸ multiplications allow, 12 to 48 (benchmarks/candidates.py). Where
-the work is more than the budget, candidates, rounds and resamples all shrink in proportion to budget ÷ work, though not
-below six candidates (one of each family), five rounds and five resamples.
+multiplications, of which two cores make some 10⁹ per second: two rounds per candidate, fifty per member of the best
+quarter. More candidates find better blocks, above all if these link to others. Unless told otherwise a search has as
+many as 2·10⁸ multiplications allow, 9 to 48. On networks whose work exceeds 2·10¹¹, candidates, rounds and resamples
+shrink in proportion, though not below three candidates (one per family), five rounds and five resamples.
 """
 
 from __future__ import annotations
@@ -30,18 +27,18 @@ import pandas as pd
 
 from blockselect.arrays import FloatArray, IntArray
 from blockselect.base import best_first
-from blockselect.blockmodels.candidates import MEMBERS
+from blockselect.blockmodels.candidates import MIXED
 from blockselect.blockmodels.model import BlockModel
 from blockselect.consensus.joint import MAX_ROUNDS, JointLikelihood
 from blockselect.graphs.attributed import AttributedGraph
 
-KEPT = 0.25  # share of the candidates that vote
+KEPT = 0.25  # share of the candidates that are refined to the end
 _FIRST_ROUNDS = 2  # rounds of refinement that every candidate makes
 BUDGET = 2e11  # multiplications: a few minutes on two cores
 FACTORIZATION_STEPS = 100  # iterations that find a candidate: it is refined afterwards, and more lead to no better ones
-CHEAP = 5e8  # multiplications of a search that is over in about a second
-FEW_CANDIDATES, MANY_CANDIDATES = 12, 48  # where they are not cheap, and where they are
-LEAST_CANDIDATES = len(MEMBERS)
+CHEAP = 2e8  # multiplications of a refinement that is over in less than a second
+FEW_CANDIDATES, MANY_CANDIDATES = 9, 48  # if they are not cheap, and if they are
+LEAST_CANDIDATES = len(MIXED)
 LEAST_ROUNDS = 5
 LEAST_RESAMPLES = 5
 
@@ -90,8 +87,8 @@ def plan_effort(graph: AttributedGraph, n_blocks: int, *, n_candidates: int | Li
 def _as_many_as_pay(graph: AttributedGraph, n_blocks: int) -> int:
     """In whole turns of the families."""
     affordable = CHEAP / _work(graph, n_blocks, FEW_CANDIDATES) * FEW_CANDIDATES
-    turns = floor(min(affordable, MANY_CANDIDATES) / len(MEMBERS))
-    return max(FEW_CANDIDATES, turns * len(MEMBERS))
+    turns = floor(min(affordable, MANY_CANDIDATES) / len(MIXED))
+    return max(FEW_CANDIDATES, turns * len(MIXED))
 
 
 def _work(graph: AttributedGraph, n_blocks: int, n_candidates: int) -> float:
@@ -99,7 +96,7 @@ def _work(graph: AttributedGraph, n_blocks: int, n_candidates: int) -> float:
     n_links = graph.adjacency.nnz
     n_values = getattr(graph.features, "nnz", graph.n_nodes * graph.n_features)
     rounds = _FIRST_ROUNDS * n_candidates + MAX_ROUNDS * ceil(KEPT * n_candidates)
-    return n_blocks * (FACTORIZATION_STEPS * n_candidates * float(n_links) + rounds * float(n_links + n_values))
+    return n_blocks * rounds * float(n_links + n_values)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

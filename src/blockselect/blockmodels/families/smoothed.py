@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from joblib import Parallel, delayed
 from scipy import sparse
+from scipy.linalg import eigh
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.blockmodels.embedding import (
@@ -17,6 +18,8 @@ from blockselect.blockmodels.embedding import (
 )
 from blockselect.blockmodels.families.search import Search
 
+_FEW_FEATURES, _LARGEST_DENSE = 1_000, 5 * 10**7  # columns, and cells, up to which S is formed
+_TOLERANCE = 1e-3  # of eigenvectors that are only clustered
 _HOPS = 2  # of the random walk: neighbours of neighbours, before all nodes look alike
 
 
@@ -45,12 +48,18 @@ def _blocks(
 def _embed(walks: tuple[Sparse, Sparse], weighted: sparse.csc_array, n_dimensions: int) -> FloatArray:
     """Left singular vectors times singular values of S = walk² @ features, rows scaled to unit length.
 
-    They are eigenvectors of SSᵀ, applied factor by factor: S itself would be nearly dense.
+    With few features they come from SᵀS. Otherwise they are eigenvectors of SSᵀ, applied factor by factor, because S
+    itself would be nearly dense.
     """
     walk, back = walks
-    features = _unit_sparse_rows(weighted)
-    factors = [*[walk] * _HOPS, sparse.csr_array(features), features.T, *[back] * _HOPS]
-    values, vectors = leading_eigenvectors(*factors, count=n_dimensions)
+    features = sparse.csr_array(_unit_sparse_rows(weighted))
+    n, m = features.shape
+    if n_dimensions < m <= _FEW_FEATURES and n * m <= _LARGEST_DENSE:
+        smoothed = walk @ (walk @ features.toarray())
+        _, vectors = eigh(smoothed.T @ smoothed, subset_by_index=(m - n_dimensions, m - 1))
+        return unit_rows(smoothed @ vectors[:, ::-1])
+    factors = [*[walk] * _HOPS, features, features.T, *[back] * _HOPS]
+    values, vectors = leading_eigenvectors(*factors, count=n_dimensions, tol=_TOLERANCE)
     return unit_rows(vectors * np.sqrt(np.maximum(values, 0)))
 
 
