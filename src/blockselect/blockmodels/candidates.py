@@ -34,14 +34,17 @@ MEMBERS: dict[str, Family] = {
 }
 
 FEATURE_READING = "smoothed"  # the one family that reads the features besides the graph
-MIXED = (FEATURE_READING, "spectral", "adjacency")  # the slowest first, so that it does not run on alone
+MIXED = (FEATURE_READING, "spectral", "adjacency")  # which take turns first; the slowest first
+ALL_IN_TURN = (*MIXED, "two_hop", "normalized", "onmtf")
+N_FIRST_TURNS = 9  # candidates after which the factorisations take turns too
 
 
 def mixed_labels(search: Search) -> list[IntArray]:
     """Blocks of each start by the family whose turn it is; "smoothed" is left out where there are no features.
 
-    Each family alone fails on some kind of network, and seldom all on the same. The factorisations are left out: once
-    refined, their blocks are seldom among the best, and they take most of the time.
+    Each family alone fails on some kind of network, and rarely do all fail on the same one. The factorisations take
+    most of the time on networks with many blocks, and are rarely the best there. They are only used after the first
+    nine candidates: networks that are so small that more are searched for gain by them.
     """
     turns = members_in_turn(len(search.rngs), with_features=search.features is not None)
     places = {name: [i for i, turn in enumerate(turns) if turn == name] for name in dict.fromkeys(turns)}
@@ -65,8 +68,9 @@ def _labels_of_member(name: str, search: Search) -> tuple[str, list[IntArray]]:
 
 def members_in_turn(n_candidates: int, *, with_features: bool) -> list[str]:
     """The family of each candidate, one after the other: the first ten of twenty are the ten of ten."""
-    names = [name for name in MIXED if with_features or name != FEATURE_READING]
-    return [names[i % len(names)] for i in range(n_candidates)]
+    few, many = ([name for name in names if with_features or name != FEATURE_READING] for names in (MIXED, ALL_IN_TURN))
+    turns = [few[i % len(few)] for i in range(N_FIRST_TURNS)] + [many[i % len(many)] for i in range(n_candidates)]
+    return turns[:n_candidates]
 
 
 FAMILIES: dict[str, Family] = {**MEMBERS, "mixed": mixed_labels}
@@ -100,8 +104,8 @@ def find_block_models(
         How blocks are found. "spectral": K-means of the leading eigenvectors of the normalised graph. "onmtf": the
         paper's tri-factorisation of the graph; "normalized" and "two_hop": the same of the degree-normalised graph and
         of its square. "smoothed": K-means of features averaged over neighbours. "adjacency": K-means of the leading
-        eigenvectors of the graph as it is, so that blocks may differ by degree. "mixed": "smoothed" where features
-        are given, "spectral" and "adjacency" in turn.
+        eigenvectors of the graph as it is, so that blocks may differ by degree. "mixed": "smoothed" if features
+        are given, "spectral" and "adjacency" in turn; after nine candidates the three factorisations take turns too.
     features : array or sparse matrix of shape (n, m), optional
         Non-negative features of the nodes, which "smoothed" and "mixed" read. (paper: Y)
     n_candidates : int, default=10

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from blockselect.blockmodels import FAMILIES, find_block_models
-from blockselect.blockmodels.candidates import MIXED, members_in_turn
+from blockselect.blockmodels.candidates import ALL_IN_TURN, MIXED, members_in_turn
 from blockselect.blockmodels.families.search import Search
 from blockselect.datasets import make_attributed_blocks
 
@@ -28,9 +28,9 @@ def find(network, n_candidates, features):
     )
 
 
-@pytest.mark.parametrize("n_candidates", [3, 10, 13])
+@pytest.mark.parametrize("n_candidates", [3, 7, 9])
 @pytest.mark.parametrize("with_features", [True, False])
-def test_candidates_are_shared_out_evenly(network, n_candidates, with_features):
+def test_the_first_candidates_are_shared_out_evenly(network, n_candidates, with_features):
     counts = Counter(model.family for model in find(network, n_candidates, network.features if with_features else None))
     members = set(MIXED) - (set() if with_features else {"smoothed"})
     assert set(counts) <= members
@@ -44,6 +44,15 @@ def test_families_take_their_turns_in_a_fixed_order():
     without_features = [name for name in order if name != "smoothed"]
     assert members_in_turn(5, with_features=True) == [*order, *order[:2]]
     assert members_in_turn(5, with_features=False) == [*without_features, *without_features, "spectral"]
+
+
+@pytest.mark.parametrize("with_features", [True, False])
+def test_after_nine_candidates_the_factorisations_take_turns_too(network, with_features):
+    later = Counter(members_in_turn(9 + 12, with_features=with_features)[9:])
+    assert set(later) == set(ALL_IN_TURN) - (set() if with_features else {"smoothed"})
+    assert max(later.values()) - min(later.values()) <= 1
+    found = find(network, 15, network.features if with_features else None)
+    assert {"two_hop", "normalized", "onmtf"} <= {model.family for model in found}
 
 
 def test_each_candidate_is_the_one_its_family_finds(network):
