@@ -36,7 +36,6 @@ NOT_FOLLOWED = {
         *("block-model", "bmgufs", "ndfs", "ndfs-published", "netfs", "lufs"),
         *("gfs", "adapt", "mmpop", "mmpop-logistic"),
     },
-    "features": {"block-model"},  # one of its families takes halves of the features, by their place
 }
 
 
