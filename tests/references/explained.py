@@ -13,7 +13,8 @@ def target(A, labels):
     for of_node in labels:
         H = np.array([[float(of_node[i] == block) for block in range(max(of_node) + 1)] for i in range(n)])
         H = H - H.mean(axis=0)
-        columns.append(H + P @ H)
+        sign = [-1.0 if H[:, block] @ (P @ H)[:, block] < -1e-9 * n else 1.0 for block in range(H.shape[1])]
+        columns.append(H + (P @ H) * sign)
     T = np.hstack(columns)
     return T - T.mean(axis=0)
 

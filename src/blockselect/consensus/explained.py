@@ -2,8 +2,9 @@
 
 The target T says in which block a node is, and in which blocks its neighbours are. Let H be the one-hot block
 membership of a block model with column means removed, and P = D⁻¹A the average over neighbours (0 for isolated nodes).
-T has the columns of H + P H of the best block models. U are the features with rows of unit length and centred columns.
-A set S of features explains the share
+T has the columns of H + σ P H of the best block models. σ is −1 for a block whose nodes link to other blocks rather
+than to their own, so that a node and its neighbours do not cancel, and 1 otherwise. U are the features with rows of
+unit length and centred columns. A set S of features explains the share
 
     R²(S) = 1 − min_W (‖T − U_S W‖² + λ‖W‖²) / ‖T‖²
 
@@ -70,22 +71,29 @@ class BlockRegression:
         degrees = np.asarray(adjacency.sum(axis=1), dtype=np.float64).ravel()
         share = np.divide(1.0, degrees, out=np.zeros(n), where=degrees > 0)
         walk = sparse.diags_array(share) @ adjacency
-        ones = 1.0 + (degrees > 0)  # (I + P) 1
+        linked = (degrees > 0).astype(np.float64)  # P 1
+        of_linked = U.T @ linked
         products, total = [], 0.0
         for of_node in labels:
-            member = sparse.csr_array((np.ones(n), (np.arange(n), of_node)))
-            target = sparse.csr_array(member + walk @ member)  # (I + P) F; T is this less (I + P) 1 mean(F)
+            member = sparse.csr_array((np.ones(n), (np.arange(n), of_node)))  # F
+            around = walk @ member  # P F
             shares = np.bincount(of_node) / n
-            sums = np.asarray(target.sum(axis=0)).ravel() - ones.sum() * shares  # of the columns of T
-            lengths = np.asarray(target.power(2).sum(axis=0)).ravel()
-            squared = lengths - 2 * shares * (target.T @ ones) + shares**2 * (ones @ ones) - sums**2 / n
-            if squared.sum() <= _TIE * lengths.sum():  # one block, or neighbours that make up for each node: no target
+            within = around.multiply(member).sum(axis=0) - shares * (member.T @ linked + around.sum(axis=0))
+            sign = np.where(within + shares**2 * linked.sum() < -_TIE * n, -1.0, 1.0)  # of the diagonal of Hᵀ P H
+            target = sparse.csr_array(member + around @ sparse.diags_array(sign))
+            # T is this less (1 + σ P 1) mean(F), and then less its column means.
+            sums = target.sum(axis=0) - shares * (n + sign * linked.sum())
+            lengths = target.power(2).sum(axis=0)
+            crossed = target.sum(axis=0) + sign * (target.T @ linked)
+            squared = lengths - 2 * shares * crossed + shares**2 * (n + (2 * sign + 1) * linked.sum()) - sums**2 / n
+            if squared.sum() <= _TIE * lengths.sum():  # one block: there is no target
                 products.append(np.zeros((U.shape[1], len(shares))))
                 continue
             total += float(squared.sum())
             by_block = U.T @ target if sparse.issparse(U) else (target.T @ U).T
             dense = by_block.toarray() if sparse.issparse(by_block) else by_block
-            products.append(dense - np.outer(U.T @ ones, shares) - np.outer(means, sums))
+            shift = np.outer(n * means, shares) + np.outer(of_linked, sign * shares)
+            products.append(dense - shift - np.outer(means, sums))
         positive = squares[squares > 0]
         ridge = float(np.median(positive)) if len(positive) else 1.0
         return cls(U, means, squares, np.hstack(products), total or 1.0, ridge)
