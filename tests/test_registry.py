@@ -208,7 +208,8 @@ def test_the_docstring_says_the_same_of_the_formula(name):
     assert re.search(said[method.certainty], inspect.getdoc(method.selector))
 
 
-PRODUCTS = ("blockselect.baselines.", "blockselect.bmgufs.", "blockselect.consensus.")  # wrappers are no methods
+# Wrappers elsewhere are no methods.
+PRODUCTS = tuple(f"blockselect.{part}." for part in ("baselines", "blockmodels", "bmgufs", "consensus"))
 
 
 def leaves(base):

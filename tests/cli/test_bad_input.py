@@ -74,9 +74,9 @@ def test_what_runs_out_while_the_report_is_drawn_is_one_line(refuse, network, mo
         raise error
 
     monkeypatch.setattr("blockselect.cli.select.file_contents", drawn)
-    quick = ("--top", 3, "--blocks", 3, "--candidates", 2, "--max-iter", 2, "--resamples", 0)
+    quick = ("--top", 3, "--blocks", 3, "--candidates", 2, "--resamples", 0)
     assert refuse(*network.options, *quick).startswith(
-        "error: not enough memory (no size given); try"
+        "error: not enough memory (no size given); drop features first"
         if isinstance(error, MemoryError)
         else "error: letters.ttf: Too many open files."
     )
@@ -183,7 +183,10 @@ def test_settings_that_the_paper_does_not_have_are_refused_beside_it(refuse, net
         "--guidance",
         "--evidence",
         "--profile-target",
-        "--refine",
+        "--budget",
+        "--clusters",
+        "--as-set",
+        "--joint",
         "--redundancy",
         "--coverage",
     ],
@@ -281,7 +284,7 @@ def test_a_disk_that_fills_up_leaves_nothing(refuse, network, monkeypatch):
 
     monkeypatch.setattr(outputs, "_write", full)
     assert "No space left on device" in refuse(
-        *network.options, "--blocks", 3, "--candidates", 2, "--resamples", 0, "--max-iter", 2, out="a/b"
+        *network.options, "--blocks", 3, "--candidates", 2, "--resamples", 0, out="a/b"
     )
 
 
@@ -298,8 +301,8 @@ def test_too_little_memory_within_a_fit_is_said_once(refuse, network, monkeypatc
     def out_of_memory(self, *args, **options):
         raise MemoryError(said)
 
-    monkeypatch.setattr(BlockModelSelector, "_find_candidates", out_of_memory)
-    expected = f"not enough memory ({said or 'no size given'}); try --dtype float32, or drop features first."
+    monkeypatch.setattr(BlockModelSelector, "_search", out_of_memory)
+    expected = f"not enough memory ({said or 'no size given'}); drop features first (by variance, say)."
     assert expected in refuse(*network.options)
 
 
@@ -317,4 +320,4 @@ def test_a_bug_is_not_dressed_up_as_bad_input(run, network, monkeypatch):
 
     monkeypatch.setattr(select, "summarize", broken)
     with pytest.raises(KeyError):
-        run("select", *network.options, "--blocks", 3, "--candidates", 2, "--resamples", 0, "--max-iter", 2, "--json")
+        run("select", *network.options, "--blocks", 3, "--candidates", 2, "--resamples", 0, "--json")

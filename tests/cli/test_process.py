@@ -21,7 +21,7 @@ from blockselect.cli.extra import advice
 from blockselect.cli.failure import Failure
 from terminal import interrupt_on_terminal
 
-QUICK = ("--blocks", "3", "--top", "5", "--max-iter", "40")
+QUICK = ("--blocks", "3", "--top", "5")
 COMMAND = (sys.executable, "-m", "blockselect.cli.main")
 
 
@@ -149,7 +149,8 @@ def test_ctrl_c_in_a_call_is_one_line_and_leaves_nothing(run, network, tmp_path,
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="no terminals to open here")
 def test_progress_is_drawn_on_a_terminal_and_ctrl_c_stops_the_process(network, tmp_path):
-    endless = ["select", *network.options, "--max-iter", "1000000", "--tol", "0", "--out", tmp_path / "out"]
+    paper = ("--paper", "--blocks", "3", "--max-iter", "1000000", "--tol", "0")
+    endless = ["select", *network.options, *paper, "--out", tmp_path / "out"]
     code, stdout, shown = interrupt_on_terminal(endless, once_shown=b"scoring features")
     assert (code, stdout) == (130, b"")
     assert b"Traceback" not in shown

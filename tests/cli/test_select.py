@@ -120,9 +120,8 @@ def test_terminal_and_page_begin_with_what_the_selected_features_explain(run, ne
 def test_columns_of_the_terminal_say_what_each_feature_adds_and_explains_alone(run, network, selector, tmp_path):
     shown = run("select", *network.options, *QUICK, "--out", tmp_path / "out").stdout
     first = int(np.argmin(selector.ranking_))
-    more, alone = (
-        per_cent(values[first], zeros=True) for values in (selector.explained_more_, selector.explained_alone_)
-    )
+    shares = (selector.explained_more_[first], selector.explained_alone_[first])
+    more, alone = (per_cent(share, zeros=True) for share in shares)
     assert re.search(r"score +adds +alone +stability +marks block", shown)
     assert re.search(rf"{network.names[first]} +\S+ +{more} +{alone} ", shown)
 

@@ -49,5 +49,5 @@ def _reason(error: Exception) -> str:
         return f"{error.filename}: {error.strerror}."
     if isinstance(error, MemoryError):
         asked = error.__cause__ if isinstance(error, OutOfMemoryError) else error
-        return f"not enough memory ({str(asked) or 'no size given'}); try --dtype float32, or drop features first."
+        return f"not enough memory ({str(asked) or 'no size given'}); drop features first (by variance, say)."
     return (isinstance(error, ImportError) and advice(error)) or str(error)

@@ -45,7 +45,6 @@ STAGES: dict[str, str] = {
     "ranking": "ranking features",
     "scores": "scoring features",
     "resampling": "repeating it on resampled links",
-    "stability": "scoring features on these",
     "writing": "drawing the report",
 }
 """What the stages of a run are called here; a download is called by its file."""
