@@ -27,7 +27,7 @@ from rich.table import Table
 from rich.text import Text
 
 from blockselect.report.sentences import blocks_found, features_explain
-from blockselect.wording import per_cent, times, visible
+from blockselect.wording import per_cent, visible
 
 SHOWN = 10  # of the selected features
 _MEASURES: dict[str, tuple[str, Callable[[float], str]]] = {  # title and text of their columns
@@ -154,8 +154,8 @@ def _best_features(summary: dict[str, Any]) -> Table:
     for row in best:
         block = row["marked_block"]
         cells = [f"{row['score']:.4f}", *(text(row[measure]) for measure, (_, text) in shown.items())]
-        cells.append("none" if block is None else f"{block} ({times(row['lift'])})")
-        table.add_row(*(Text(cell) for cell in (str(row["rank"]), printable(row["name"]), *cells)))
+        cells.append("none" if block is None else f"{block} ({row['lift']:.1f} times)")
+        table.add_row(*(Text(printable(cell)) for cell in (str(row["rank"]), row["name"], *cells)))
     return table
 
 

@@ -219,7 +219,7 @@ def explained(
     ax.plot(places, curve.shares, "o-", color=BLUE, markersize=4)
     if curve.random is not None:
         ax.plot(places, curve.random, "--", color=GREY)
-        ax.annotate("random features", (places[-1], curve.random[-1]), (0, 4), textcoords="offset points", ha="right")
+        ax.annotate("random", (places[-1], curve.random[-1]), (0, 4), textcoords="offset points", ha="right")
     if curve.of_all is not None:
         ax.axhline(curve.of_all, color=GREY, linestyle=":")
         name = f"all features: {per_cent(curve.of_all)}"

@@ -25,7 +25,7 @@ def explained_chart(explained: dict[str, Any], n_selected: int) -> dict[str, Any
     top = 1.15 * (max(of_all or 0.0, *(max(point["share"], point["random"]) for point in curve)) or 1.0)
     x, y = _scale(0, max(xs[-1], 1), horizontal=True), _scale(0, top, horizontal=False)
     lines = [{"kind": "random", "path": _path([(x(a), y(p["random"])) for a, p in zip(xs, curve, strict=True)])}]
-    names = [{"x": x(xs[-1]), "y": y(curve[-1]["random"]) - 7, "text": "random features", "end": True}]
+    names = [{"x": x(xs[-1]), "y": y(curve[-1]["random"]) - 7, "text": "random", "end": True}]
     if of_all is not None:
         lines.append({"kind": "all", "path": _path([(x(0), y(of_all)), (x(max(xs[-1], 1)), y(of_all))])})
         names.append({"x": x(0) + 4, "y": y(of_all) - 7, "text": f"all features: {per_cent(of_all)}", "end": False})
