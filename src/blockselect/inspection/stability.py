@@ -34,15 +34,15 @@ def selection_stability(
     Parameters
     ----------
     selector : fitted selector
-        Any that reads a graph. :class:`blockselect.BlockModelSelector` refines the blocks of its voters on each graph
-        and rescores, with blocks found anew on one of four; other selectors are fitted again to each graph.
+        Any that reads a graph. :class:`blockselect.BlockModelSelector` refines one of its consensus models on each
+        graph and ranks the features again, with blocks found anew on one of four; other selectors are fitted again to each graph.
     X : array, sparse matrix or DataFrame of shape (n, m)
         The features it was fitted to.
     adjacency : array or sparse matrix of shape (n, n), edge table, or None
         The graph it was fitted to, as `fit` takes it.
     n_resamples : int, default=8
-        Resampled graphs, at least 3; 5 to 10 are enough. On large networks the budget of
-        :class:`blockselect.BlockModelSelector` may leave fewer: ``selector.effort_.n_resamples(8)`` says how many.
+        Resampled graphs, at least 3; 5 to 10 are enough. On large networks
+        :class:`blockselect.BlockModelSelector` uses fewer: ``selector.effort_.n_resamples(8)`` says how many.
     random_state : int, RandomState or None, default=None
         Seeds the resampling; None uses the selector's own.
     progress : callable, optional

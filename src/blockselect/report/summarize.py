@@ -17,7 +17,7 @@ from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.convert import membership_matrix
 from blockselect.graphs.number_arrays import as_numbers, check_entries
 from blockselect.inspection.markers import Markers, block_markers
-from blockselect.report.explained import explained_by_size
+from blockselect.report.explained_curve import explained_by_size
 from blockselect.report.small_blocks import small_blocks
 from blockselect.wording import feature_labels
 

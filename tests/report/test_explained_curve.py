@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from blockselect import BMGUFS, BlockModelSelector, check_attributed_graph
 from blockselect.consensus.explained import BlockRegression
 from blockselect.report import explained
-from blockselect.report.explained import enough, explained_by_size, sizes_to_try
+from blockselect.report.explained_curve import enough, explained_by_size, sizes_to_try
 
 LABELS = np.repeat([0, 1, 2], 20)
 PERFECT = (LABELS[:, None] == np.arange(3)).astype(float)
