@@ -35,7 +35,8 @@ def selection_stability(
     ----------
     selector : fitted selector
         Any that reads a graph. :class:`blockselect.BlockModelSelector` refines one of its consensus models on each
-        graph and ranks the features again, with blocks found anew on one of four; other selectors are fitted again to each graph.
+        graph and ranks the features again, with blocks found anew on one of four; other selectors are fitted again to
+        each graph.
     X : array, sparse matrix or DataFrame of shape (n, m)
         The features it was fitted to.
     adjacency : array or sparse matrix of shape (n, n), edge table, or None
