@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
-from blockselect.datasets.structures import structured_density
+from blockselect.datasets.planted import structured_density
 
 _RATES = (0.02, 0.2)  # of a feature outside its own blocks, evenly on a log scale
 _SIGNAL = 4.0  # times as frequent in its own blocks

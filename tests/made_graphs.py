@@ -4,7 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from blockselect.datasets import make_attributed_blocks
-from blockselect.datasets.structures import structured_density
+from blockselect.datasets.planted import structured_density
 
 
 def planted(n_nodes, n_blocks, seed=0, **structure):

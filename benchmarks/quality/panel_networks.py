@@ -12,7 +12,7 @@ from scipy.special import expit, logit
 from sklearn.preprocessing import StandardScaler
 
 from benchmarks.quality.regimes import find_regime
-from blockselect.datasets.synthetic import make_attributed_blocks
+from blockselect.datasets.planted import make_attributed_blocks
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
 
 MARKERS_A_BLOCK = 4

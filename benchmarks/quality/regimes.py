@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from blockselect.datasets.planted import PlantedNetwork
-from blockselect.datasets.synthetic import make_attributed_blocks
+from blockselect.datasets.planted import PlantedNetwork, make_attributed_blocks
 from blockselect.names import look_up
 
 _STRUCTURES: dict[str, dict[str, Any]] = {

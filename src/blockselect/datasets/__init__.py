@@ -4,8 +4,7 @@ from blockselect.datasets.blogcatalog import fetch_blogcatalog
 from blockselect.datasets.catalogue import DATASETS, Dataset, find_dataset
 from blockselect.datasets.citeseer import fetch_citeseer
 from blockselect.datasets.cora import CORA_CLASSES, fetch_cora, load_cora
-from blockselect.datasets.planted import PlantedNetwork
-from blockselect.datasets.synthetic import make_attributed_blocks
+from blockselect.datasets.planted import PlantedNetwork, make_attributed_blocks
 
 __all__ = [
     "CORA_CLASSES",
