@@ -1,4 +1,4 @@
-"""Networks to measure on: Cora comes with the package, others are read from the folder BLOCKSELECT_DATA."""
+"""Networks to measure on: Cora and Citeseer come with the package, others are read from the folder BLOCKSELECT_DATA."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from scipy.io import loadmat
 
-from blockselect import AttributedGraph, check_attributed_graph, fetch_citeseer, load_cora
+from blockselect import AttributedGraph, check_attributed_graph, load_citeseer, load_cora
 from blockselect.datasets.catalogue import DATASETS, find_dataset
 
 N_NODES, N_LINKS, N_FEATURES, N_ENTRIES, N_BLOCKS = 5196, 171_743, 8189, 369_435, 6  # of BlogCatalog
@@ -30,9 +30,7 @@ def at_hand() -> dict[str, AttributedGraph]:
 
 def further() -> dict[str, AttributedGraph]:
     """Real networks that only quality is measured on."""
-    found = {}
-    if _file("ind.citeseer.graph"):
-        found["Citeseer"] = fetch_citeseer()
+    found = {"Citeseer": load_citeseer()}
     if uai := _file("uai.npz", "development/uai.npz"):
         found["UAI2010"] = _from_parts(uai)
     return found

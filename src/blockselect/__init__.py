@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from blockselect.consensus.estimator import BlockModelSelector
     from blockselect.datasets import (
         fetch_blogcatalog,
-        fetch_citeseer,
-        fetch_cora,
+        load_citeseer,
         load_cora,
         make_attributed_blocks,
     )
@@ -65,9 +64,8 @@ _HOME = {  # public name → the module that defines it
     "discover_features": "inspection.discoveries",
     "evaluate_selection": "evaluation",
     "fetch_blogcatalog": "datasets",
-    "fetch_citeseer": "datasets",
-    "fetch_cora": "datasets",
     "find_block_models": "blockmodels.candidates",
+    "load_citeseer": "datasets",
     "load_cora": "datasets",
     "make_attributed_blocks": "datasets",
     "make_selector": "registry",
@@ -88,9 +86,8 @@ __all__ = [
     "discover_features",
     "evaluate_selection",
     "fetch_blogcatalog",
-    "fetch_citeseer",
-    "fetch_cora",
     "find_block_models",
+    "load_citeseer",
     "load_cora",
     "make_attributed_blocks",
     "make_selector",

@@ -11,9 +11,9 @@ from dataclasses import replace
 
 import pytest
 
-from blockselect.datasets import DATASETS, citeseer, download, make_attributed_blocks
-from blockselect.datasets.counts import NetworkCounts
-from blockselect.datasets.download import PinnedFile, Source, fetch_contents
+from blockselect.datasets import DATASETS, download, make_attributed_blocks, networks
+from blockselect.datasets.catalogue import NetworkCounts
+from blockselect.datasets.download import Source, fetch_content
 from loopback import serving
 
 CONTENT = b"a network" * 1000
@@ -31,10 +31,10 @@ def cache(monkeypatch, tmp_path):
 
 @pytest.fixture
 def offline(monkeypatch, cache):
-    """A server of Citeseer that is gone."""
+    """A server of BlogCatalog that is gone."""
     with serving({}) as server:
-        source = replace(citeseer.CITESEER_SOURCE, base_url=server.base_url)
-    monkeypatch.setattr(citeseer, "CITESEER_SOURCE", source)
+        source = replace(networks.BLOGCATALOG, url=f"{server.base_url}BlogCatalog.mat")
+    monkeypatch.setattr(networks, "BLOGCATALOG", source)
 
 
 @pytest.fixture
@@ -42,15 +42,14 @@ def toy(monkeypatch, cache):
     """A data set of one file, served on this machine."""
     graph = make_attributed_blocks(30, 2, n_informative=4, n_redundant=0, n_noise=6, random_state=0).graph
     with serving({"toy.bin": CONTENT}) as server:
-        file = PinnedFile("toy.bin", len(CONTENT), hashlib.sha256(CONTENT).hexdigest())
-        source = Source("toy", server.base_url, (file,))
+        source = Source("toy", f"{server.base_url}toy.bin", len(CONTENT), hashlib.sha256(CONTENT).hexdigest())
 
         def fetch_toy(*, progress=None):
-            fetch_contents(source, progress)
+            fetch_content(source, progress)
             return graph
 
         dataset = replace(
-            DATASETS["citeseer"], name="toy", counts=NetworkCounts.of(graph), loader=fetch_toy, source=source
+            DATASETS["blogcatalog"], name="toy", counts=NetworkCounts.of(graph), loader=fetch_toy, source=source
         )
         monkeypatch.setitem(DATASETS, "toy", dataset)
         yield server
@@ -78,7 +77,7 @@ def test_list_shows_each_network_with_its_counts_and_where_it_is(run, cache):
     table = rows(result.stdout)
     assert table["name"] == ["nodes", "links", "features", "classes", "where"]
     assert table["blogcatalog"] == ["5,196", "171,743", "8,189", "6", "not", "fetched"]
-    assert table["citeseer"] == ["3,312", "4,660", "3,703", "6", "not", "fetched"]
+    assert table["citeseer"] == ["3,312", "4,660", "3,703", "6", "in", "the", "package"]
     assert table["cora"] == ["2,708", "5,278", "1,433", "7", "in", "the", "package"]
     assert set(DATASETS) < set(table)
 
@@ -101,31 +100,35 @@ def test_fetch_of_what_comes_with_the_package_downloads_nothing(run, cache):
 
 
 def test_fetch_takes_a_local_folder(run, data_path):
-    assert run("datasets", "fetch", "citeseer").stdout.endswith("3,703 features, 6 classes; BLOCKSELECT_DATA\n")
+    assert run("datasets", "fetch", "blogcatalog").stdout.endswith("8,189 features, 6 classes; BLOCKSELECT_DATA\n")
 
 
-def test_info_shows_counts_source_checksums_licence_and_what_to_cite(run, cache):
-    shown = run("datasets", "info", "citeseer").stdout
-    assert "3,312 nodes, 4,660 links, 3,703 features, 6 classes" in shown
-    assert f"source: {citeseer.CITESEER_SOURCE.base_url}" in shown
-    for file in citeseer.CITESEER_SOURCE.files:
-        assert file.name in shown
-        assert file.sha256 in shown
+def test_info_shows_counts_source_checksum_licence_and_what_to_cite(run, cache):
+    shown = run("datasets", "info", "blogcatalog").stdout
+    assert "5,196 nodes, 171,743 links, 8,189 features, 6 classes" in shown
+    assert f"source: {networks.BLOGCATALOG.url}" in shown
+    assert networks.BLOGCATALOG.sha256 in shown
     assert f"cache: {cache}" in shown
     assert "licence: none stated" in shown
+    assert "cite: X. Huang" in shown
+
+
+@pytest.mark.parametrize(
+    ("name", "licence"), [("cora", "Apache-2.0"), ("citeseer", "none stated for the data; the repository they")]
+)
+def test_info_of_what_comes_with_the_package_names_its_licence(run, name, licence):
+    shown = run("datasets", "info", name).stdout
+    assert "where: in the package" in shown
+    assert f"licence: {licence}" in shown
     assert "cite: P. Sen" in shown
 
 
-def test_info_of_what_comes_with_the_package_names_its_licence(run):
-    shown = run("datasets", "info", "cora").stdout
-    assert "where: in the package" in shown
-    assert "licence: Apache-2.0" in shown
-
-
-@pytest.mark.parametrize("command", [("datasets", "fetch", "citeseer"), ("select", "--json", "--dataset", "citeseer")])
+@pytest.mark.parametrize(
+    "command", [("datasets", "fetch", "blogcatalog"), ("select", "--json", "--dataset", "blogcatalog")]
+)
 def test_without_a_connection_one_line_says_what_to_do(refuse, offline, command):
     message = refuse(*command)
-    assert "could not download ind.citeseer.allx" in message
+    assert "could not download http://127.0.0.1" in message
     assert "connect to the internet and try again, or set BLOCKSELECT_DATA" in message
 
 
@@ -148,8 +151,8 @@ def test_a_wrong_use_is_one_line(refuse, arguments):
 
 def test_a_local_folder_that_is_not_there_is_one_line(refuse, monkeypatch):
     monkeypatch.setenv("BLOCKSELECT_DATA", "/no/such/folder")
-    for command in (("list",), ("info", "citeseer"), ("fetch", "citeseer")):
-        assert "BLOCKSELECT_DATA is '/no/such/folder', which is no folder" in refuse("datasets", *command)
+    for command in (("list",), ("info", "blogcatalog"), ("fetch", "blogcatalog")):
+        assert "BLOCKSELECT_DATA is '/no/such/folder', which is not a folder" in refuse("datasets", *command)
 
 
 def test_help_is_shown_when_nothing_is_asked(run):
@@ -173,7 +176,7 @@ def test_fetch_draws_a_progress_bar_on_a_terminal(data_path):
     ours, theirs = os.openpty()
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "blockselect.cli.main", "datasets", "fetch", "citeseer"],
+            [sys.executable, "-m", "blockselect.cli.main", "datasets", "fetch", "blogcatalog"],
             stdout=subprocess.PIPE,
             stderr=theirs,
             env={**os.environ, "TERM": "xterm"},
@@ -183,7 +186,7 @@ def test_fetch_draws_a_progress_bar_on_a_terminal(data_path):
         shown = os.read(ours, 65536)
     finally:
         os.close(ours)
-    assert b"citeseer" in shown
+    assert b"blogcatalog" in shown
     assert b"100%" in shown
-    assert b"1002087/1002087" in shown
-    assert done.stdout.startswith(b"citeseer: 3,312 nodes")
+    assert b"1476789/1476789" in shown
+    assert done.stdout.startswith(b"blogcatalog: 5,196 nodes")

@@ -99,7 +99,7 @@ def test_an_unknown_command_is_refused_with_a_guess(run):
         ("rich", "cli", ["select", "--help"]),
         ("matplotlib", "cli", ["select", "--dataset", "cora", "--json"]),
         ("jinja2", "cli", ["reproduce", "all", "--out", "out"]),
-        ("pooch", "datasets", ["datasets", "info", "citeseer"]),
+        ("pooch", "datasets", ["datasets", "info", "blogcatalog"]),
     ],
 )
 def test_without_a_package_one_line_names_the_extra_that_brings_it(package, extra, arguments):

@@ -10,8 +10,7 @@ from functools import cache
 import pytest
 
 from blockselect import make_attributed_blocks
-from blockselect.datasets.catalogue import DATASETS, Dataset
-from blockselect.datasets.counts import NetworkCounts
+from blockselect.datasets.catalogue import DATASETS, Dataset, NetworkCounts
 from blockselect.reproduction import network_data
 from blockselect.reproduction.experiment_config import ExperimentConfig, read_config
 

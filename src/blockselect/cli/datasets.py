@@ -12,8 +12,7 @@ from rich.table import Table
 
 from blockselect.cli.failure import expecting_bad_input
 from blockselect.cli.terminal import progress_bar
-from blockselect.datasets.catalogue import DATASETS, Dataset, find_dataset
-from blockselect.datasets.counts import NetworkCounts
+from blockselect.datasets.catalogue import DATASETS, Dataset, NetworkCounts, find_dataset
 from blockselect.datasets.download import cache_folder, place_of
 
 EMBEDDED = "in the package"
@@ -49,15 +48,14 @@ def info(name: Name) -> None:
     """Show what a network is, its size, where it comes from, its licence and what to cite."""
     with expecting_bad_input():
         dataset = find_dataset(name)
-        where = _where(dataset)
+        where, cache = _where(dataset), dataset.source and cache_folder()
     typer.echo(f"{name}: {dataset.about}")
     typer.echo(f"counts: {dataset.counts}")
     typer.echo(f"where: {where}")
     typer.echo(f"source: {dataset.origin}")
     if dataset.source is not None:
-        for file in dataset.source.files:
-            typer.echo(f"  {file.name}  {file.size:,} bytes  sha256 {file.sha256}")
-        typer.echo(f"cache: {cache_folder()}")
+        typer.echo(f"  {dataset.source.size:,} bytes  sha256 {dataset.source.sha256}")
+        typer.echo(f"cache: {cache}")
     typer.echo(f"licence: {dataset.licence}")
     for citation in dataset.citations:
         typer.echo(f"cite: {citation}")
@@ -73,4 +71,4 @@ def fetch(name: Name) -> None:
 
 
 def _where(dataset: Dataset) -> str:
-    return EMBEDDED if dataset.source is None else str(place_of(dataset.source))
+    return EMBEDDED if dataset.source is None else place_of(dataset.source)

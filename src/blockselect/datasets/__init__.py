@@ -1,9 +1,7 @@
-"""Networks to try things on: one that comes along, some to download, and planted ones whose truth is known."""
+"""Networks to try things on: two that come with the package, one to download, and planted ones with known truth."""
 
-from blockselect.datasets.blogcatalog import fetch_blogcatalog
 from blockselect.datasets.catalogue import DATASETS, Dataset, find_dataset
-from blockselect.datasets.citeseer import fetch_citeseer
-from blockselect.datasets.cora import CORA_CLASSES, fetch_cora, load_cora
+from blockselect.datasets.networks import CORA_CLASSES, fetch_blogcatalog, load_citeseer, load_cora
 from blockselect.datasets.planted import PlantedNetwork, make_attributed_blocks
 
 __all__ = [
@@ -12,9 +10,8 @@ __all__ = [
     "Dataset",
     "PlantedNetwork",
     "fetch_blogcatalog",
-    "fetch_citeseer",
-    "fetch_cora",
     "find_dataset",
+    "load_citeseer",
     "load_cora",
     "make_attributed_blocks",
 ]

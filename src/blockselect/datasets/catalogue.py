@@ -1,15 +1,15 @@
-"""The real networks, by name: what they are, how large, where from, and how to load them."""
+"""The real networks by name: what they are, how large, where they come from, and how to load them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from functools import partial
 
-from blockselect.datasets.blogcatalog import BLOGCATALOG_COUNTS, BLOGCATALOG_SOURCE, fetch_blogcatalog
-from blockselect.datasets.citeseer import CITESEER_COUNTS, CITESEER_SOURCE, fetch_citeseer
-from blockselect.datasets.cora import CORA_COUNTS, CORA_SOURCE, fetch_cora, load_cora
-from blockselect.datasets.counts import NetworkCounts
+import numpy as np
+
 from blockselect.datasets.download import Progress, Source
+from blockselect.datasets.networks import BLOGCATALOG, fetch_blogcatalog, load_citeseer, load_cora
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.names import look_up
 
@@ -19,7 +19,26 @@ COLLECTIVE = (
 )
 PLANETOID = "Z. Yang, W. Cohen, R. Salakhutdinov: Revisiting semi-supervised learning with graph embeddings. ICML 2016."
 LANE = "X. Huang, J. Li, X. Hu: Label informed attributed network embedding. WSDM 2017."
-PLANETOID_LICENCE = "none stated for the data; the repository they are taken from is under the MIT licence"
+GRAPHDATASCIENCE = "the Python package graphdatascience 2.2 (Neo4j), resources/cora"
+GCN = "https://github.com/tkipf/gcn/tree/39a4089fe72ad9f055ed6fdb9746abdcfebc4d81/gcn/data"
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkCounts:
+    """The counts that tables of data sets give."""
+
+    nodes: int
+    links: int  # undirected; a self-loop counts once
+    features: int
+    classes: int
+
+    @classmethod
+    def of(cls, graph: AttributedGraph) -> NetworkCounts:
+        n_classes = 0 if graph.classes is None else len(np.unique(graph.classes))
+        return cls(graph.n_nodes, graph.n_links, graph.n_features, n_classes)
+
+    def __str__(self) -> str:
+        return ", ".join(f"{count:,} {name}" for name, count in asdict(self).items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,65 +50,66 @@ class Dataset:
     counts: NetworkCounts
     loader: Callable[..., AttributedGraph]
     origin: str  # where it was published
-    source: Source | None  # what to download; None: it comes with the package
+    source: Source | None  # the file to download; None: the network comes with the package
     licence: str
     citations: tuple[str, ...]
 
     def load(self, progress: Progress | None = None) -> AttributedGraph:
-        """The network; `progress` is called while it is downloaded."""
+        """Return the network; `progress` is called during a download."""
         return self.loader() if self.source is None else self.loader(progress=progress)
 
 
-DATASETS: dict[str, Dataset] = {
-    "blogcatalog": Dataset(
+_ENTRIES = (
+    Dataset(
         name="blogcatalog",
-        about="bloggers, the keywords of their blogs (counts), and who is friends with whom",
-        counts=BLOGCATALOG_COUNTS,
+        about="bloggers, the keywords of their blogs (counts), and their friendships",
+        counts=NetworkCounts(nodes=5196, links=171743, features=8189, classes=6),
         loader=fetch_blogcatalog,
-        origin=BLOGCATALOG_SOURCE.base_url,
-        source=BLOGCATALOG_SOURCE,
+        origin=BLOGCATALOG.url,
+        source=BLOGCATALOG,
         licence="none stated; ask its authors before you publish copies",
         citations=(LANE,),
     ),
-    "citeseer": Dataset(
+    Dataset(
         name="citeseer",
-        about="papers, the words they have, and who cites whom; without 15 papers that have no words",
-        counts=CITESEER_COUNTS,
-        loader=fetch_citeseer,
-        origin=CITESEER_SOURCE.base_url,
-        source=CITESEER_SOURCE,
-        licence=PLANETOID_LICENCE,
+        about="papers on computer science, their words and their citations; without 15 papers that have no words",
+        counts=NetworkCounts(nodes=3312, links=4660, features=3703, classes=6),
+        loader=load_citeseer,
+        origin=GCN,
+        source=None,
+        licence="none stated for the data; the repository they are taken from is under the MIT licence",
         citations=(COLLECTIVE, PLANETOID),
     ),
-    "cora": Dataset(
+    Dataset(
         name="cora",
-        about="papers on machine learning, the words they have, and who cites whom",
-        counts=CORA_COUNTS,
+        about="papers on machine learning, their words and their citations",
+        counts=NetworkCounts(nodes=2708, links=5278, features=1433, classes=7),
         loader=load_cora,
-        origin="the Python package graphdatascience 2.2 (Neo4j), resources/cora",
+        origin=GRAPHDATASCIENCE,
         source=None,
         licence="Apache-2.0",
         citations=(COLLECTIVE,),
     ),
-    "cora-planetoid": Dataset(
+    Dataset(
         name="cora-planetoid",
         about="cora with its nodes and classes in Planetoid's order",
-        counts=CORA_COUNTS,
-        loader=fetch_cora,
-        origin=CORA_SOURCE.base_url,
-        source=CORA_SOURCE,
-        licence=PLANETOID_LICENCE,
+        counts=NetworkCounts(nodes=2708, links=5278, features=1433, classes=7),
+        loader=partial(load_cora, planetoid=True),
+        origin=f"{GRAPHDATASCIENCE}; the order from {GCN}",
+        source=None,
+        licence="Apache-2.0",
         citations=(COLLECTIVE, PLANETOID),
     ),
-}
+)
+DATASETS: dict[str, Dataset] = {dataset.name: dataset for dataset in _ENTRIES}
 
 
 def find_dataset(name: str) -> Dataset:
-    """The data set of this name.
+    """Return the data set of this name.
 
     Raises
     ------
     ValueError
-        With the known names, and the closest.
+        If there is none; the message lists the known names and suggests the closest.
     """
     return look_up(name, DATASETS, what="data set")

@@ -12,7 +12,7 @@ import numpy as np
 from blockselect.arrays import IntArray
 from blockselect.bmgufs.gram_squared import GramSquared, gram_squared
 from blockselect.datasets.catalogue import find_dataset
-from blockselect.datasets.download import DATA_VARIABLE, Place, place_of
+from blockselect.datasets.download import DATA_VARIABLE, NOT_FETCHED, place_of
 from blockselect.graphs.attributed import AttributedGraph
 
 PUBLISHED_VARIABLE = "BLOCKSELECT_GOLDEN"
@@ -52,8 +52,8 @@ def check_networks(names: Iterable[str]) -> None:
     """Refuse, before any work, networks that are not on this machine."""
     for name in names:
         source = find_dataset(name).source
-        if source is not None and place_of(source) is Place.NOWHERE:
+        if source is not None and place_of(source) == NOT_FETCHED:
             raise ValueError(
                 f"the network {name} is not on this machine; run 'blockselect datasets fetch {name}', or set "
-                f"{DATA_VARIABLE} to a folder that holds {', '.join(file.name for file in source.files)}."
+                f"{DATA_VARIABLE} to a folder that holds {source.file_name}."
             )
