@@ -172,12 +172,15 @@ def test_a_cache_that_cannot_be_used_is_named(server, source, cache):
     assert server.requests == []
 
 
-def test_a_full_disk_is_not_taken_for_a_broken_connection(source, cache, monkeypatch):
-    def full(*args, **options):
-        raise OSError(28, "No space left on device")
+@pytest.mark.parametrize("error", [OSError(28, "No space left"), PermissionError("Pooch could not create data in it")])
+def test_an_error_of_the_disk_is_not_taken_for_a_broken_connection(source, cache, monkeypatch, error):
+    """The PermissionError of pooch has no number."""
 
-    monkeypatch.setattr(pooch.HTTPDownloader, "__call__", full)
-    with pytest.raises(OSError, match=r"cannot be used .*No space left.* set BLOCKSELECT_CACHE"):
+    def fail(*args, **options):
+        raise error
+
+    monkeypatch.setattr(pooch.HTTPDownloader, "__call__", fail)
+    with pytest.raises(OSError, match=rf"cannot be used .*{error.args[-1]}.* set BLOCKSELECT_CACHE"):
         fetch_content(source)
     assert names_in(cache) == []
 
