@@ -11,7 +11,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from blockselect._sklearn import parameter_names
 from blockselect.base import ScoreSelector
-from blockselect.baselines.by_features.laplacian import LaplacianScore
+from blockselect.baselines.by_features.laplacian import LaplacianScore, NetworkLaplacianScore
 from blockselect.baselines.by_features.mcfs import MCFS
 from blockselect.baselines.by_features.ndfs import NDFS
 from blockselect.baselines.by_features.spec import SPEC
@@ -24,7 +24,6 @@ from blockselect.baselines.by_network.lufs import LUFS
 from blockselect.baselines.by_network.mmpop import MMPOP
 from blockselect.baselines.by_network.moran import MoransI
 from blockselect.baselines.by_network.netfs import NetFS
-from blockselect.baselines.by_network.network_laplacian import NetworkLaplacianScore
 from blockselect.baselines.by_network.partial_order import PartialOrder
 from blockselect.bmgufs.estimator import BMGUFS
 from blockselect.consensus.estimator import BlockModelSelector

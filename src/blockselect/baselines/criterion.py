@@ -1,68 +1,87 @@
-"""Bases of the baselines: guided by the features themselves, or guided by the network."""
+"""Base classes of the baselines, which are guided by the features or by the network."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from blockselect._sklearn import StrOptions, fit_context
+from blockselect._sklearn import Interval, StrOptions, fit_context
 from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.base import ScoreSelector, row_ids
-from blockselect.baselines._solvers.reweighting import Reweighted
-from blockselect.baselines.constraints import AT_LEAST_ONE, POSITIVE
+from blockselect.baselines._solvers.row_sparse import Solve, reweight
 from blockselect.graphs.affinity import check_affinity, neighbour_affinity
 from blockselect.graphs.attributed import AttributedGraph, check_feature_matrix
 from blockselect.graphs.checks import check_names, check_varies
 from blockselect.graphs.targets import refuse_graph_as_target
 from blockselect.warned import warn_caller
 
+AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
+POSITIVE = Interval(Real, 0, None, closed="neither")
+NON_NEGATIVE = Interval(Real, 0, None, closed="left")
+
 _FEWER = "the others have no finite, non-zero score (constant or unused features); only these are selected."
 
 
 class CriterionSelector(ScoreSelector):
-    """Base of methods that compute a criterion of their own, of which small values may be the good ones.
+    """Base of methods that compute a criterion of their own, for which small values may be the good ones.
 
-    A subclass sets `criterion_`, the raw criterion of each feature, and returns scores, larger is better. A feature
-    whose score is −∞ (its criterion is not defined) is never selected; where `_zero_is_unused` is set, neither is one
-    whose score is zero.
+    A subclass sets `criterion_`, the raw criterion of each feature, and returns scores, for which larger is better. A
+    feature with a score of −∞ (its criterion is undefined) is never selected. If `_zero_is_unused` is set, features
+    with a score of zero are not selected either. The constraints are those of parameters that several methods have.
     """
 
     _zero_is_unused = False
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+        **ScoreSelector._parameter_constraints,
+        "binarize": ["boolean"],
+        "initial_clusters": [None, "array-like"],
+        "max_iter": [AT_LEAST_ONE],
+        "n_blocks": [AT_LEAST_ONE],
+        "random_state": ["random_state"],
+        "ridge": [POSITIVE],
+        "sparsity": [POSITIVE],
+        "tol": [NON_NEGATIVE],
+    }
 
-    def _select_by(self, scores: FloatArray) -> None:
-        eligible = np.isfinite(scores)
-        if self._zero_is_unused:
-            eligible &= scores != 0
+    def _select_by(self, scores: FloatArray, features: Features) -> None:
+        eligible = np.isfinite(scores) & ((scores != 0) | (not self._zero_is_unused))
         self._select(scores, eligible=eligible, why_fewer=_FEWER)
+        self._warn_of_constant(features)
 
-    def _record(self, result: Reweighted) -> FloatArray:
-        """Set `history_` and `n_iter_`, warn if the iterations did not suffice, and return the coefficients."""
+    def _check_settings(self, data: Any) -> None:
+        """Raise an error if the settings do not fit the features or the graph; called before any computation."""
+
+    def _reweight(self, solve: Solve, start: FloatArray, **options: Any) -> FloatArray:
+        """Return the row-sparse coefficients, set `history_` and `n_iter_`, and warn if the objective still changes."""
+        result = reweight(solve, start, max_iter=self.max_iter, tol=self.tol, **options)
         self.history_, self.n_iter_ = result.history, len(result.history)
-        if not result.settled and self.tol > 0:  # a tolerance of 0 asks for all iterations
+        if not result.settled and self.tol > 0:  # a tolerance of 0 requests all iterations
             warn_caller(
-                f"the objective did not settle within max_iter={self.max_iter}; raise it, or tol (it is {self.tol:g}).",
+                f"the objective did not settle within max_iter={self.max_iter}; increase max_iter, or tol (it is "
+                f"{self.tol:g}).",
                 ConvergenceWarning,
             )
         return result.coefficients
 
-
-def scores_where_defined(criterion: FloatArray, sign: int = 1) -> FloatArray:
-    """Scores, larger is better, of a criterion that `sign` turns that way; −∞ where it is NaN: (m,)."""
-    return np.where(np.isnan(criterion), -np.inf, sign * criterion)
+    def _score_by(self, criterion: FloatArray, sign: int = 1) -> FloatArray:
+        """Set `criterion_` and return the scores `sign` · criterion, which are −∞ where the criterion is NaN. (m,)"""
+        self.criterion_ = criterion
+        return np.where(np.isnan(criterion), -np.inf, sign * criterion)
 
 
 class FeatureGuidedSelector(CriterionSelector):
-    """Base of methods that look at the features alone, through an affinity between nodes.
+    """Base of methods that use only the features, through an affinity between nodes.
 
     A subclass has the parameters `n_neighbors`, `weights` and `width` of the affinity (see `neighbour_affinity`) and
     implements `_score`.
     """
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
-        **ScoreSelector._parameter_constraints,
+        **CriterionSelector._parameter_constraints,
         "n_neighbors": [AT_LEAST_ONE],
         "weights": [StrOptions({"heat", "binary", "cosine"})],
         "width": [StrOptions({"mean"}), POSITIVE],
@@ -78,8 +97,8 @@ class FeatureGuidedSelector(CriterionSelector):
             Features of the nodes.
         y : ignored
         affinity : array, sparse matrix or DataFrame of shape (n, n), optional
-            How alike nodes are, non-negative; the larger of both directions is used. None: by nearest neighbours.
-            Its nodes meet the rows of X by id where both have ids.
+            Non-negative similarity between nodes; the larger of both directions is used. By default it is computed
+            from the nearest neighbours. If both the affinity and X have node ids, they are matched by id.
 
         Returns
         -------
@@ -98,8 +117,7 @@ class FeatureGuidedSelector(CriterionSelector):
         self._check_settings(features)
         if affinity is None:
             affinity = self._affinity(features)
-        self._select_by(self._score(features, affinity))
-        self._warn_of_constant(features)
+        self._select_by(self._score(features, affinity), features)
         return self
 
     def _read_network(self, X: Any, y: Any = None, adjacency: Any = None) -> AttributedGraph:
@@ -108,26 +126,23 @@ class FeatureGuidedSelector(CriterionSelector):
             "that reads the network."
         )
 
-    def _check_settings(self, features: Features) -> None:
-        """Refuse settings that do not fit the data, before any work; by default there are none."""
-
     def _affinity(self, features: Features) -> Any:
         return neighbour_affinity(features, self.n_neighbors, weights=self.weights, width=self.width)
 
     @abstractmethod
     def _score(self, features: Features, affinity: Sparse) -> FloatArray:
-        """Set `criterion_` and return the scores, larger is better. (m,)"""
+        """Set `criterion_` and return the scores, for which larger is better. (m,)"""
 
 
 class NetworkGuidedSelector(CriterionSelector):
-    """Base of methods that look at the network.
+    """Base of methods that use the network.
 
-    A subclass has the parameter `n_neighbors`, which says how to build a graph where `fit` is given none (None: a
-    missing graph is an error), and implements `_score`.
+    A subclass has the parameter `n_neighbors`, which says how to build a graph if `fit` is given none (None: a missing
+    graph is an error), and implements `_score`.
     """
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
-        **ScoreSelector._parameter_constraints,
+        **CriterionSelector._parameter_constraints,
         "n_neighbors": [None, AT_LEAST_ONE],
     }
 
@@ -141,8 +156,8 @@ class NetworkGuidedSelector(CriterionSelector):
             Features of the nodes.
         y : ignored
         adjacency : array or sparse matrix of shape (n, n), or edge table
-            The network, one row for each row of X, as :func:`blockselect.check_attributed_graph` takes it. Where it is
-            None, the nearest `n_neighbors` by X are linked, if that parameter is set.
+            The network with one row per row of X, in any form that :func:`blockselect.check_attributed_graph` accepts.
+            If it is None and `n_neighbors` is set, each node is linked to its `n_neighbors` nearest nodes by X.
 
         Returns
         -------
@@ -152,17 +167,13 @@ class NetworkGuidedSelector(CriterionSelector):
         check_varies(graph.features)
         self._n_to_select(graph.n_features)
         self._check_settings(graph)
-        self._select_by(self._score(graph))
-        self._warn_of_constant(graph.features)
+        self._select_by(self._score(graph), graph.features)
         return self
 
     def _read_network(self, X: Any, y: Any = None, adjacency: Any = None) -> AttributedGraph:
-        """The network with its features, checked; whatever is wrong with them is found here, before any work."""
+        """Check and convert the network and its features; invalid input is reported here, before any computation."""
         return self._check_graph(X, y, adjacency, non_negative=False)
-
-    def _check_settings(self, graph: AttributedGraph) -> None:
-        """Refuse settings that do not fit the data, before any work; by default there are none."""
 
     @abstractmethod
     def _score(self, graph: AttributedGraph) -> FloatArray:
-        """Set `criterion_` and return the scores, larger is better. (m,)"""
+        """Set `criterion_` and return the scores, for which larger is better. (m,)"""

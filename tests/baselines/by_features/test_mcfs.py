@@ -1,26 +1,14 @@
 """MCFS: features that explain the spectral embedding of the nodes."""
 
-import warnings
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.linalg import subspace_angles
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from blockselect import make_attributed_blocks
 from blockselect.baselines.by_features.mcfs import MCFS, smooth_eigenvectors
 from references import mcfs
-
-
-@parametrize_with_checks([MCFS(n_blocks=2), MCFS(n_blocks=2, weights="binary")])
-def test_scikit_learns_estimator_checks_hold(estimator, check):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # fewer features are used than half of them: an answer
-        warnings.filterwarnings("ignore", message="the affinity falls apart")  # some checks bring nodes far apart
-        check(estimator)
 
 
 def ring_of_groups(n, seed=0):
@@ -75,7 +63,7 @@ def test_nodes_that_are_all_but_alone_do_not_stop_it_but_are_told_of():
     rng = np.random.default_rng(0)
     X = rng.poisson(1.0, size=(400, 30)).astype(float)
     X[:40] *= rng.uniform(20, 100, size=(40, 1))  # heat weights of their links are as good as zero
-    with pytest.warns(UserWarning, match="the affinity falls apart: more than 4 functions"):
+    with pytest.warns(UserWarning, match="the affinity graph falls apart into more than 5 parts"):
         selector = MCFS(5, n_blocks=4).fit(X)
     assert np.isfinite(selector.scores_).all()
     assert (selector.embedding_.std(axis=0) > 0).all()
@@ -85,31 +73,6 @@ def test_a_node_without_any_affinity_gets_zeros():
     W = ring_of_groups(60)
     W[7] = W[:, 7] = 0
     assert_array_equal(smooth_eigenvectors(sparse.csr_array(W), 3)[7], 0)
-
-
-@pytest.mark.parametrize("seed", [0, 1, 2])
-@pytest.mark.parametrize("weights", ["heat", "binary"])
-def test_planted_features_are_found(seed, weights):
-    network = make_attributed_blocks(
-        300, 3, n_informative=15, n_redundant=0, n_noise=85, signal=8, frequency=(0.1, 0.1), random_state=seed
-    )
-    selector = MCFS(15, n_blocks=3, weights=weights).fit(network.features)
-    assert network.is_informative[selector.get_support()].mean() >= 0.6  # chance: 0.15
-
-
-def test_sparse_and_dense_features_give_the_same_scores():
-    X, W = np.round(normal_features(300)), ring_of_groups(300)
-    expected = MCFS(5, n_blocks=3).fit(X, affinity=W).scores_
-    assert_allclose(MCFS(5, n_blocks=3).fit(sparse.csr_array(X), affinity=W).scores_, expected, atol=1e-9)
-
-
-@pytest.mark.parametrize("n", [60, 300])
-def test_scores_do_not_change_when_nodes_are_reordered(n):
-    X, W = normal_features(n), ring_of_groups(n)
-    order = np.random.default_rng(0).permutation(n)
-    here = MCFS(5, n_blocks=3).fit(X, affinity=W).scores_
-    there = MCFS(5, n_blocks=3).fit(X[order], affinity=W[order][:, order]).scores_
-    assert_allclose(there, here, atol=1e-7 * here.max())
 
 
 def test_features_that_no_regression_uses_are_never_selected():

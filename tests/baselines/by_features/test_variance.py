@@ -8,15 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from blockselect import make_attributed_blocks
 from blockselect.baselines.by_features.variance import VarianceScore
-
-
-@parametrize_with_checks([VarianceScore()])
-def test_scikit_learns_estimator_checks_hold(estimator, check):
-    check(estimator)
 
 
 def draw(seed, n=30, m=6):
@@ -57,13 +51,6 @@ def test_planted_features_are_found_where_they_vary_most(seed):
     scale = np.where(planted.is_informative, 1, 0.4)
     selector = VarianceScore(15).fit(planted.features @ sparse.diags_array(scale))
     assert planted.is_informative[selector.get_support()].mean() >= 0.7  # chance: 0.15
-
-
-def test_float32_features_score_as_float64_ones():
-    single = draw(2).astype(np.float32)
-    for features in (single, sparse.csr_array(single)):
-        criterion = VarianceScore(2).fit(features).criterion_
-        assert_allclose(criterion, single.astype(np.float64).var(axis=0), rtol=1e-12)
 
 
 def test_an_affinity_is_checked_but_not_used():

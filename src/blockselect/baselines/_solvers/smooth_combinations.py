@@ -1,6 +1,6 @@
 """Row-sparse combinations of features that are smooth on a graph: a generalised eigenproblem with row weights.
 
-It is the solve inside `reweight`, repeated for other row weights.
+It is the solve inside `reweight`, which repeats it with changing row weights.
 """
 
 from __future__ import annotations
@@ -16,31 +16,31 @@ from scipy.linalg import cho_factor, cho_solve, eigh, lu_factor, lu_solve
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from blockselect.arrays import Features, FloatArray, Sparse
-from blockselect.baselines._solvers.rounding import penalty_beside
+from blockselect.baselines._solvers.row_sparse import penalty_beside
 from blockselect.eigenvectors import draws
 from blockselect.graphs.convert import as_dense
 
 Route = Literal["auto", "dense", "cholesky", "woodbury"]
 Solve = Callable[[FloatArray], FloatArray]  # (m,) → (m,)
 
-_SMALL = 400  # features up to which a dense eigendecomposition is about as quick
-_TOL = 1e-10  # of the eigenvalues, relative
-_UNSEEN = 1e-6  # share of the constraint below which a combination counts as zero on all nodes
+_SMALL = 400  # number of features up to which a dense eigendecomposition is about as fast
+_TOL = 1e-10  # relative tolerance of the eigenvalues
+_UNSEEN = 1e-6  # fraction of the constraint below which a combination counts as zero on all nodes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Roughness:
-    """S, sparse less low rank: fᵀSf ≥ 0 says how much a function f on the nodes varies."""
+    """A sparse matrix minus one of low rank, S: fᵀSf ≥ 0 is the variation of a function f on the nodes."""
 
     sparse_part: Sparse  # (n, n)
-    low_rank: Sparse  # (n, k), whose product with its own transpose is taken off
+    low_rank: Sparse  # (n, k), whose product with its own transpose is subtracted
 
     def of(self, f: FloatArray) -> FloatArray:
-        """Sf for one function or one in each column."""
+        """Sf for one function, or for one function per column."""
         return np.asarray(self.sparse_part @ f - self.low_rank @ (self.low_rank.T @ f))
 
     def gram(self, X: Features) -> FloatArray:
-        """XᵀSX, (m, m); sparse features stay so until the end."""
+        """XᵀSX (m, m); only the results of products with sparse features are dense."""
         reduced = self.low_rank.T @ X  # (k, m)
         return as_dense(X.T @ (self.sparse_part @ X)) - as_dense(reduced.T @ reduced)
 
@@ -48,11 +48,11 @@ class Roughness:
 class SmoothCombinations:
     """Minimises tr(ZᵀXᵀSXZ) + penalty · Σᵢ wᵢ‖zᵢ‖² subject to Zᵀ(XᵀX + ridge·I)Z = I, for many row weights w.
 
-    With J = X·diag(w)^-½ and Z = diag(w)^-½Y the columns of Y are eigenvectors of C = JᵀSJ + penalty·I, which is
-    safely definite however far apart the weights are, against JᵀJ + ridge·diag(w)⁻¹, which need not be. Three routes
-    agree up to rounding:
+    With J = X·diag(w)^-½ and Z = diag(w)^-½Y the columns of Y are generalised eigenvectors of C = JᵀSJ + penalty·I and
+    JᵀJ + ridge·diag(w)⁻¹. C is definite for all weights; the other matrix need not be numerically. Three routes agree
+    up to rounding:
 
-    - "dense": the eigenvectors of m × m matrices, where there are few features.
+    - "dense": a decomposition of m × m matrices, if there are few features.
     - "cholesky": Lanczos with C⁻¹ from a Cholesky factor (m × m); XᵀSX is computed once.
     - "woodbury": Lanczos with C⁻¹ = (I − Jᵀ(penalty·I + SJJᵀ)⁻¹SJ)/penalty, from an n × n factor.
 
@@ -63,13 +63,13 @@ class SmoothCombinations:
     roughness : Roughness
         S.
     penalty : float
-        Above zero. (paper: β)
+        A number above 0. (paper: β)
     ridge : float
-        Above zero. (paper: λ)
+        A number above 0. (paper: λ)
     rng : numpy.random.Generator
-        Draws the vector that Lanczos begins with, once, and those that it needs on its way.
+        Draws the initial vector of Lanczos iterations once, and the vectors for restarts.
     route : {"auto", "dense", "cholesky", "woodbury"}
-        "auto" takes the cheapest, by a count of operations.
+        "auto" takes the route with the smallest estimated number of operations.
     """
 
     def __init__(
@@ -120,20 +120,20 @@ class SmoothCombinations:
         return as_dense(self._X.T @ self._X) + self.ridge * np.eye(self._X.shape[1])
 
     def _definite(self, scale: FloatArray) -> FloatArray:
-        """C, which the caller may overwrite."""
+        """A new array that holds C."""
         C = self._rough_gram * scale[:, None]
         C *= scale
         C[np.diag_indices_from(C)] += self.penalty
         return C
 
     def _all_at_once(self, scale: FloatArray, count: int) -> FloatArray:
-        """The pencil is taken the other way round, largest eigenvalues first, for it is C that is definite."""
+        """Solve for the largest eigenvalues with both matrices exchanged, because C is definite."""
         m = len(scale)
         constraint = self._constraint * scale[:, None] * scale
         values, Y = eigh(constraint, self._definite(scale), subset_by_index=[m - count, m - 1])
-        if len(values) < count:  # LAPACK gives fewer where the matrices overflow
+        if len(values) < count:  # LAPACK returns fewer if the matrices overflow
             raise np.linalg.LinAlgError
-        values = np.maximum(values, m * np.finfo(np.float64).eps * values[-1])  # below that they are rounding
+        values = np.maximum(values, m * np.finfo(np.float64).eps * values[-1])  # smaller values are rounding errors
         return np.asarray((Y / np.sqrt(values))[:, ::-1])
 
     def _by_cholesky(self, scale: FloatArray) -> Solve:
@@ -173,13 +173,14 @@ class SmoothCombinations:
         return np.asarray(Y[:, np.argsort(values, kind="stable")])
 
     def _check_seen(self, Z: FloatArray) -> None:
-        """Refuse combinations that the constraint sees by its ridge alone: on all nodes they are zero.
+        """Raise an error if a combination is zero on all nodes, so that only the ridge constrains it.
 
-        Besides saying nothing, they come with equal eigenvalues at equal weights, and Lanczos might not find them all.
+        Such combinations carry no information. At equal weights they have equal eigenvalues, and Lanczos iterations
+        might miss some of them.
         """
         if self.ridge * np.sum(Z**2, axis=0).max() > 1 - _UNSEEN:
             raise ValueError(
-                f"among the {Z.shape[1]} smoothest combinations of features is one that is zero on all nodes: fewer "
-                f"features than that are independent, or the ridge, {self.ridge:g}, is too large for features of this "
-                "scale; lower n_blocks, or ridge."
+                f"one of the {Z.shape[1]} smoothest combinations of features is zero on all nodes: fewer than "
+                f"{Z.shape[1]} features are independent, or the ridge, {self.ridge:g}, is too large for features of "
+                "this scale; lower n_blocks, or ridge."
             )

@@ -1,4 +1,4 @@
-"""MCFS: features that explain the spectral embedding of the nodes, a few for each dimension."""
+"""MCFS: features that explain the spectral embedding of the nodes, a few per dimension."""
 
 from __future__ import annotations
 
@@ -11,41 +11,41 @@ from scipy.sparse.linalg import splu
 from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.baselines._solvers.least_angle import LeastAngleRegression
 from blockselect.baselines._solvers.smallest_eigenvectors import smallest_eigenvectors
-from blockselect.baselines.constraints import AT_LEAST_ONE
 from blockselect.baselines.criterion import FeatureGuidedSelector
 from blockselect.errors import ParameterError
 from blockselect.warned import warn_caller
 
-_SMALL = 200  # nodes up to which a dense eigendecomposition is at least as quick
-_GUARD = 4  # eigenvectors beyond those asked for, which help the last of them to settle
+_SMALL = 200  # number of nodes up to which a dense eigendecomposition is at least as fast
+_GUARD = 4  # additional eigenvectors, which help the last requested ones to converge
 _SHIFT = 1e-6  # makes the Laplacian definite
-_EIGEN_TOL = 1e-10  # residual of an eigenvector; eigenvalues are up to 2
-_ZERO = 1e-10  # eigenvalue that counts as none
+_EIGEN_TOL = 1e-10  # residual of an eigenvector; eigenvalues are at most 2
+_ZERO = 1e-10  # eigenvalues below this count as zero
 
 
 class MCFS(FeatureGuidedSelector):
-    """Select features by multi-cluster feature selection: a few that explain each dimension of the nodes' embedding.
+    """Select features by multi-cluster feature selection: a few per dimension of the spectral embedding of the nodes.
 
-    The c smoothest non-constant functions on the affinity graph, the eigenvectors of Ly = λDy with the smallest λ,
-    separate its clusters. Least angle regression explains each by at most d features (d is `n_features_to_select`):
-    min ‖y_k − Xa_k‖², and a feature scores ``max_k |a_kj|``. Those that no regression uses score 0: never selected.
+    The c smoothest non-constant functions on the affinity graph, which are the eigenvectors of Ly = λDy with the
+    smallest λ, separate its clusters. Least angle regression explains each of them by at most d features (d is
+    `n_features_to_select`): min ‖y_k − Xa_k‖². The score of a feature is ``max_k |a_kj|``. A feature that no regression
+    uses has a score of 0 and is never selected.
 
-    Checked against published code, but for two things that code gets wrong: it scores max a_kj, so that a feature with
-    a negative coefficient is lost; and it leaves out whichever eigenvector comes first, which is the constant one only
-    if the graph is connected. Here the constant is projected out.
+    Checked against published code, except for two errors in that code. It scores max a_kj, which loses features with a
+    negative coefficient. It also leaves out the first eigenvector, which is the constant one only if the graph is
+    connected; here the constant is projected out.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        How many features to keep; between 0 and 1 a share of them; None keeps half. Scores depend on it: each
-        regression uses at most so many. (paper: d)
+        Number of features to keep, or a fraction of them between 0 and 1; None keeps half. Scores depend on it, because
+        it limits the number of features in each regression. (paper: d)
     n_blocks : int, default=8
-        Eigenvectors, one for each cluster of nodes that is looked for, fewer than there are nodes. (paper: K)
+        Number of eigenvectors, one per expected cluster of nodes; less than the number of nodes. (paper: K)
     n_neighbors : int, default=5
-        Neighbours of each node in the affinity, where `fit` is given none. (paper: p)
+        Number of nearest neighbours per node in the affinity, if `fit` is given none. (paper: p)
     weights : {"heat", "binary", "cosine"}, default="heat"
-        Weights of the affinity. Where distances are very unequal, as those of counts, heat weights leave the far nodes
-        alone, each of them a cluster: `fit` warns where more than `n_blocks` are; use another kind there.
+        Weights of the affinity. If distances differ widely, as those of counts do, heat weights isolate distant nodes,
+        each of which becomes a cluster. If there are more than `n_blocks` of them, `fit` warns; use other weights.
     width : float or "mean", default="mean"
         Width t of heat weights exp(−d²/2t²); "mean" is the mean distance to the neighbours.
 
@@ -54,11 +54,11 @@ class MCFS(FeatureGuidedSelector):
     scores_, criterion_ : array of shape (m,)
         ``max_k |a_kj|``.
     ranking_, support_, n_features_
-        As in every selector: rank 1 is the best, which features are selected, and how many.
+        As in every selector: ranks (1 is the best), which features are selected, and their number.
     coefficients_ : array of shape (m, c)
-        One regression a column. (paper: a_k)
+        One column per regression. (paper: a_k)
     embedding_ : array of shape (n, c)
-        The eigenvectors, scaled such that yᵀDy = 1. (paper: y_k)
+        The eigenvectors, scaled so that yᵀDy = 1. (paper: y_k)
 
     References
     ----------
@@ -75,10 +75,6 @@ class MCFS(FeatureGuidedSelector):
     """
 
     _zero_is_unused = True
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
-        **FeatureGuidedSelector._parameter_constraints,
-        "n_blocks": [AT_LEAST_ONE],
-    }
 
     def __init__(
         self,
@@ -114,29 +110,29 @@ class MCFS(FeatureGuidedSelector):
 
 
 def smooth_eigenvectors(affinity: Sparse, count: int) -> FloatArray:
-    """Eigenvectors of Ly = λDy with the smallest λ but for the constant, yᵀDy = 1. (n, count)
+    """Non-constant eigenvectors of Ly = λDy with the smallest λ, yᵀDy = 1. (n, count)
 
-    They are D^-½u for the eigenvectors u of I − D^-½WD^-½, once D^½1 is projected out. A node without any
-    affinity gets zeros.
+    They are D^-½u for the eigenvectors u of I − D^-½WD^-½ after D^½1 is projected out. The entries of nodes without any
+    affinity are zero.
     """
     n = affinity.shape[0]
     root = np.sqrt(np.asarray(affinity.sum(axis=1), dtype=np.float64).ravel())
     inverse_root = np.divide(1, root, out=np.zeros(n), where=root > 0)
     normalised = sparse.csr_array(sparse.diags_array(inverse_root) @ affinity @ sparse.diags_array(inverse_root))
-    normalised.data[normalised.data < np.finfo(np.float64).eps ** 2] = 0  # products with them would underflow
+    normalised.data[normalised.data < np.finfo(np.float64).eps ** 2] = 0  # their products would underflow
     normalised.eliminate_zeros()
     constant = root / np.linalg.norm(root)
     laplacian = sparse.csc_array(sparse.eye_array(n) - normalised)
     if n <= max(_SMALL, 5 * (count + _GUARD)):
-        # Eigenvalues lie in [0, 2]: the constant's, 0, is moved to 3.
+        # Eigenvalues lie in [0, 2]; the eigenvalue of the constant, 0, is moved to 3.
         vectors = np.linalg.eigh(laplacian.toarray() + 3 * np.outer(constant, constant))[1]
     else:
         vectors = _smallest(laplacian, constant, count + 1)
     beyond = vectors[:, count]
     if beyond @ (laplacian @ beyond) < _ZERO:
         warn_caller(
-            f"the affinity falls apart: more than {count} functions do not vary along it at all, and which {count} of "
-            "them are taken is arbitrary. Raise n_blocks or n_neighbors, or use weights='binary' or a larger width."
+            f"the affinity graph falls apart into more than {count + 1} parts, so that the choice of {count} "
+            "eigenvectors is arbitrary. Increase n_blocks or n_neighbors, or use weights='binary' or a larger width."
         )
     return np.asarray(inverse_root[:, None] * vectors[:, :count])
 
@@ -144,13 +140,13 @@ def smooth_eigenvectors(affinity: Sparse, count: int) -> FloatArray:
 def _smallest(laplacian: Any, constant: FloatArray, count: int) -> FloatArray:
     """Eigenvectors with the smallest eigenvalues, orthogonal to the constant.
 
-    Heat weights may leave many nodes all but alone, and as many eigenvalues all but zero: Lanczos iterations then do
-    not settle, while these, preconditioned by a sparse factor, do.
+    Heat weights may almost isolate many nodes, and as many eigenvalues are then close to zero. Lanczos iterations do
+    not converge in that case, but these iterations, preconditioned by a sparse factor, do.
     """
     n = len(constant)
     shifted = sparse.csc_array(laplacian + _SHIFT * sparse.eye_array(n))
     factor = splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
-    start = np.cos(np.outer(np.arange(n), np.arange(1, count + _GUARD + 1)))  # fixed, and like no structure of a graph
+    start = np.cos(np.outer(np.arange(n), np.arange(1, count + _GUARD + 1)))  # arbitrary but fixed
 
     def without_constant(V: FloatArray) -> FloatArray:
         return np.asarray(V - np.outer(constant, constant @ V))

@@ -6,89 +6,88 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils.extmath import row_norms
 
 from blockselect._sklearn import StrOptions
 from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.base import generator_from
-from blockselect.baselines._solvers.initial_clusters import check_initial_clusters
-from blockselect.baselines._solvers.kmeans import kmeans_labels
-from blockselect.baselines._solvers.reweighting import reweight, row_norms
+from blockselect.baselines._solvers.row_sparse import check_initial_clusters, kmeans_labels
 from blockselect.baselines._solvers.row_sparse_regression import RowSparseRegression
-from blockselect.baselines.constraints import POSITIVE, ROW_SPARSE
-from blockselect.baselines.criterion import FeatureGuidedSelector
+from blockselect.baselines.criterion import POSITIVE, FeatureGuidedSelector
 from blockselect.graphs.column_statistics import constant_columns
 from blockselect.graphs.convert import as_plain_csr, by_density
 
-_OFFSET = 0.02  # added to the indicators at the start: a zero would stay zero
-_PUBLISHED_RIDGE = 1e-6  # that the published code adds to XᵀX
-_HALVINGS = 30  # of the power of a step before F is left as it is
+_OFFSET = 0.02  # added to the initial indicators, because a zero would remain zero
+_PUBLISHED_RIDGE = 1e-6  # added to the diagonal of XᵀX by the published code
+_HALVINGS = 30  # maximum number of times that the exponent of a step is halved before F is left unchanged
 
 
 class NDFS(FeatureGuidedSelector):
     r"""Select features by non-negative discriminative feature selection: they predict clusters that follow the graph.
 
-    Clusters of the nodes, as non-negative indicators F that vary little between alike nodes, are learned together with
-    a linear map Z from the features to them, most rows of which are zero:
+    Clusters of the nodes, represented by non-negative indicators F that vary little between similar nodes, are learned
+    together with a linear map Z from the features to them, most rows of which are zero:
 
     tr(FᵀLF) + α(‖XZ − F‖² + β‖Z‖₂,₁) + (γ/2)‖FᵀF − I‖², F ≥ 0, L = D − W.
 
-    A feature scores ‖zᵢ‖². Each iteration solves for Z = (XᵀX + βΔ)⁻¹XᵀF with Δᵢᵢ = 1/(2‖zᵢ‖), then multiplies
-    F by γF/(MF + γFFᵀF), MF = LF + α(F − XZ), negative parts of MF moved to the numerator, and scales its columns to
-    unit length. Where that would raise the objective, the factor's root is taken instead, without scaling, so that the
-    objective never rises.
+    The score of a feature is ‖zᵢ‖². Each iteration solves for Z = (XᵀX + βΔ)⁻¹XᵀF with Δᵢᵢ = 1/(2‖zᵢ‖), then
+    multiplies F by γF/(MF + γFFᵀF), MF = LF + α(F − XZ), with the negative parts of MF moved to the numerator, and
+    scales its columns to unit length. If this would increase the objective, a root of the factor is used instead,
+    without scaling, so that the objective never increases.
 
-    Checked against published code: with ``quirks="published"`` the scores are those of scikit-feature, started alike.
+    Checked against published code: with ``quirks="published"`` and the same start the scores are those of
+    scikit-feature.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        How many features to keep; between 0 and 1 a share of them; None keeps half. (paper: d)
+        Number of features to keep, or a fraction of them between 0 and 1; None keeps half. (paper: d)
     n_blocks : int, default=8
-        Clusters of nodes. Not read where `initial_clusters` is given. (paper: c)
+        Number of clusters of nodes; ignored if `initial_clusters` is given. (paper: c)
     fit_weight : float, default=1.0
-        Weight of the regression against the graph. (paper: α)
+        Weight of the regression relative to the graph. (paper: α)
     sparsity : float, default=1.0
-        Weight of the row-sparse penalty; larger leaves fewer features. (paper: β)
+        Weight of the row-sparse penalty; a larger weight selects fewer features. (paper: β)
     orthogonality : float, default=1e9
-        Weight of clusters not sharing nodes. At the default, the paper's, the graph has next to no influence; lower it
-        (to 10, for example) to let the graph move the clusters. (paper: γ)
+        Weight of the penalty on clusters that share nodes. At the default, which is that of the paper, the graph has
+        almost no influence; a lower weight, for example 10, lets the graph change the clusters. (paper: γ)
     initial_clusters : array of shape (n, c) or None, default=None
-        Non-negative start of the indicators, used as it is. None: K-means of X, each indicator scaled to unit length,
-        plus 0.02. (paper: F)
+        Non-negative initial indicators, used without change. None: K-means of X, with each indicator scaled to unit
+        length, plus 0.02. (paper: F)
     quirks : {"none", "published"}, default="none"
-        "published" repeats what the published code does otherwise: in place of D − W it takes the matrix with entries
-        (dᵢ + dⱼ)/2 − Wᵢⱼ, it adds 10⁻⁶ to the diagonal of XᵀX, it takes every step whether the objective falls
-        or rises, and it may select a constant feature. For the reproduction of tables alone.
+        "published" repeats the deviations of the published code, only for the reproduction of its tables: instead of
+        D − W it uses the matrix with entries (dᵢ + dⱼ)/2 − Wᵢⱼ, it adds 10⁻⁶ to the diagonal of XᵀX, it accepts steps
+        that increase the objective, and it may select a constant feature.
     n_neighbors : int, default=5
-        Neighbours of each node in the affinity, where `fit` is given none.
+        Number of nearest neighbours per node in the affinity, if `fit` is given none.
     weights : {"binary", "heat", "cosine"}, default="binary"
         Weights of the affinity.
     width : float or "mean", default=1.0
         Width t of heat weights exp(−d²/2t²).
     max_iter : int, default=1000
-        Most iterations.
+        Maximum number of iterations.
     tol : float, default=1e-5
-        Stop once the objective changes by less; columns of F have unit length, so the data's scale matters little.
-        0 never stops early.
+        Stop once the objective changes by less than this; 0 never stops early. The scale of the data matters little,
+        because the columns of F have unit length.
     random_state : int, RandomState or None, default=None
-        Seeds K-means: the same seed gives the same result.
+        Seed of K-means: the same seed gives the same result.
 
     Attributes
     ----------
     scores_ : array of shape (m,)
-        ‖zᵢ‖², which shrinks towards zero for features that are not needed; −∞ for a constant feature, which only
-        replaces the missing intercept and is never selected. With ``quirks="published"`` a constant feature
-        scores as any other, and only an empty one, which scores 0, is never selected.
+        ‖zᵢ‖², which tends to zero for features that are not needed; −∞ for a constant feature, which only replaces the
+        missing intercept and is never selected. With ``quirks="published"`` constant features have ordinary scores,
+        and only features that are zero everywhere, whose score is 0, are never selected.
     criterion_ : array of shape (m,)
         ‖zᵢ‖² of all features.
     ranking_, support_, n_features_
-        As in every selector: rank 1 is the best, which features are selected, and how many.
+        As in every selector: ranks (1 is the best), which features are selected, and their number.
     coefficients_, clusters_ : arrays of shape (m, c) and (n, c)
         (paper: Z, F)
     history_ : array of shape (`n_iter_`,)
-        The objective after each iteration. Without quirks it falls, up to rounding.
+        The objective after each iteration. Without quirks it never increases, up to rounding.
     n_iter_ : int
-        Iterations made.
+        Number of iterations.
 
     References
     ----------
@@ -107,12 +106,9 @@ class NDFS(FeatureGuidedSelector):
     _zero_is_unused = True
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         **FeatureGuidedSelector._parameter_constraints,
-        **ROW_SPARSE,
         "fit_weight": [POSITIVE],
         "orthogonality": [POSITIVE],
-        "initial_clusters": [None, "array-like"],
         "quirks": [StrOptions({"none", "published"})],
-        "random_state": ["random_state"],
     }
 
     def __init__(
@@ -164,15 +160,9 @@ class NDFS(FeatureGuidedSelector):
             F, value = step(term, F, regression.predict(Z))
             return Z, value
 
-        result = reweight(
-            solve,
-            np.zeros((features.shape[1], F.shape[1])),
-            penalty=self.fit_weight * self.sparsity,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            relative=False,
-        )
-        self.coefficients_, self.clusters_ = self._record(result), F
+        start, penalty = np.zeros((features.shape[1], F.shape[1])), self.fit_weight * self.sparsity
+        self.coefficients_ = self._reweight(solve, start, penalty=penalty, relative=False)
+        self.clusters_ = F
         self.criterion_ = row_norms(self.coefficients_) ** 2
         if published:
             return np.array(self.criterion_)
@@ -181,7 +171,7 @@ class NDFS(FeatureGuidedSelector):
     def _start(self, features: Features) -> FloatArray:
         if self.initial_clusters is not None:
             return np.array(self.initial_clusters, dtype=np.float64)
-        rows = by_density(as_plain_csr(features))  # K-means starts elsewhere from sparse rows than from dense ones
+        rows = by_density(as_plain_csr(features))  # the random starts of K-means differ between sparse and dense rows
         labels = kmeans_labels(rows, self.n_blocks, generator_from(self.random_state))
         indicator = np.eye(self.n_blocks)[labels]
         return np.asarray(indicator / np.sqrt(np.maximum(indicator.sum(axis=0), 1)) + _OFFSET)
@@ -195,7 +185,7 @@ class _ClusterTerm:
     degrees: FloatArray  # (n,) (paper: the diagonal of D)
     fit_weight: float  # (paper: α)
     orthogonality: float  # (paper: γ)
-    broadcast: bool  # (dᵢ + dⱼ)/2 − Wᵢⱼ in place of L, as published
+    broadcast: bool  # whether (dᵢ + dⱼ)/2 − Wᵢⱼ replaces L, as in the published code
 
     def laplacian_times(self, F: FloatArray) -> FloatArray:
         d = self.degrees
@@ -203,7 +193,7 @@ class _ClusterTerm:
         return np.asarray(spread - self.affinity @ F)
 
     def slope(self, F: FloatArray, fitted: FloatArray) -> FloatArray:
-        """Half the gradient of the first two terms (paper: MF, where `fitted` is XZ)."""
+        """Half the gradient of the first two terms, where `fitted` is XZ. (paper: MF)"""
         return self.laplacian_times(F) + self.fit_weight * (F - fitted)
 
     def value(self, F: FloatArray, fitted: FloatArray) -> float:
@@ -223,9 +213,9 @@ def _published_step(term: _ClusterTerm, F: FloatArray, fitted: FloatArray) -> tu
 
 
 def _falling_step(term: _ClusterTerm, F: FloatArray, fitted: FloatArray) -> tuple[FloatArray, float]:
-    """The multiplicative step with unit columns if the objective falls, else the first root of its factor that does.
+    """The multiplicative step with unit columns, or else the first root of its factor that lowers the objective.
 
-    The factor is above 1 exactly where the gradient is negative, so a root small enough always descends.
+    The factor is above 1 exactly where the gradient is negative, so a sufficiently high root always descends.
     """
     γ, slope, before = term.orthogonality, term.slope(F, fitted), term.value(F, fitted)
     factor = _ratio(γ * F + np.maximum(-slope, 0), np.maximum(slope, 0) + γ * (F @ (F.T @ F)))
@@ -240,5 +230,5 @@ def _falling_step(term: _ClusterTerm, F: FloatArray, fitted: FloatArray) -> tupl
 
 
 def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
-    """Where both are zero, F is zero too and stays so."""
+    """above / below, and 0 where both are zero: there F is zero too and remains so."""
     return np.divide(above, below, out=np.zeros_like(above), where=below != 0)

@@ -11,71 +11,66 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator
 
 from blockselect._sklearn import Interval, StrOptions
 from blockselect.arrays import Features, FloatArray, Sparse
-from blockselect.base import ScoreSelector, generator_from
-from blockselect.baselines._solvers.laplacian_forms import LaplacianForms, laplacian_forms
-from blockselect.baselines.constraints import AT_LEAST_ONE, NON_NEGATIVE, POSITIVE
-from blockselect.baselines.criterion import FeatureGuidedSelector, scores_where_defined
+from blockselect.base import generator_from
+from blockselect.baselines.by_features.laplacian import LaplacianForms, laplacian_forms
+from blockselect.baselines.criterion import AT_LEAST_ONE, NON_NEGATIVE, FeatureGuidedSelector
 from blockselect.eigenvectors import lanczos
 from blockselect.errors import ParameterError
 from blockselect.graphs.affinity import RadialAffinity, neighbour_affinity, radial_affinity
 
-SMALL_IS_GOOD = {"phi1": True, "phi2": True, "phi3": False}
-
-_PUBLISHED_EMPTY = 1000.0  # what the published code gives an empty column, which its order then puts first
-_SMALL = 400  # nodes up to which a dense eigendecomposition is at least as quick
-_N_LANCZOS = 40  # vectors held by the eigensolver, besides two for each one sought
-_RESTARTS = 15  # of it, before eigenvalues are taken to lie too close together
+_PUBLISHED_EMPTY = 1000.0  # score of a column of zeros in the published code, which ranks it first
+_SMALL = 400  # number of nodes up to which a dense eigendecomposition is at least as fast
+_N_LANCZOS = 40  # vectors stored by the eigensolver, in addition to two per requested eigenvector
+_RESTARTS = 15  # of the eigensolver, after which eigenvalues count as too close together
 
 
 class SPEC(FeatureGuidedSelector):
     """Select the features that agree with the spectrum of an affinity between nodes, without labels.
 
-    With the affinity W, D = diag(W1), the normalised Laplacian L̂ = D^-½ (D − W) D^-½, its eigenpairs (λ_j, ξ_j) from
-    the smallest λ on, and f̂ = D^½f / ‖D^½f‖ for each feature f, the criteria of Zhao and Liu [1]_ are
+    With the affinity W, D = diag(W1), the normalised Laplacian L̂ = D^-½ (D − W) D^-½, its eigenpairs (λ_j, ξ_j) in
+    increasing order of λ, and f̂ = D^½f / ‖D^½f‖ for each feature f, the criteria of Zhao and Liu [1]_ are
 
     - φ1 = f̂ᵀL̂f̂, small is good;
     - φ2 = φ1 / (1 − (f̂ᵀξ_1)²), small is good: the Laplacian score on the same affinity;
-    - φ3 = Σ_{j=2..k} (2 − λ_j)(f̂ᵀξ_j)², large is good.
+    - φ3 = Σ_{j=2..k} (2 − λ_j)(f̂ᵀξ_j)², for which large is good.
 
     Checked against published code, where φ1, φ2 and φ3 are the styles −1, 0 (its default) and k.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        How many features to keep; between 0 and 1 a share of them; None keeps half. (paper: d)
+        Number of features to keep, or a fraction of them between 0 and 1; None keeps half. (paper: d)
     style : {"phi1", "phi2", "phi3"}, default="phi2"
         The criterion. (paper: φ)
     order : {"correct", "published"}, default="correct"
-        "published" repeats scikit-feature, which ranks every style backwards: the worst feature comes first, and an
-        empty column, to which it gives the value 1000, before all. For reproducing tables made with it only.
+        "published" repeats scikit-feature, only for the reproduction of its tables. It reverses the order of every
+        style, and ranks a column of zeros, to which it assigns the value 1000, first.
     n_eigenvectors : int, default=8
-        Leading eigenvectors of which φ3 uses all but the first, which is trivial; at most n. Where eigenvalues tie at
-        the last, which eigenvectors are taken is arbitrary. (paper: k)
+        Number of leading eigenvectors for φ3, which uses all but the trivial first one; at most n. If the last
+        eigenvalue is not unique, the choice among its eigenvectors is arbitrary. (paper: k)
     n_neighbors : int or None, default=None
-        Affinity where `fit` is given none: None takes all pairs of nodes, a number the nearest others of each node.
+        Affinity if `fit` is given none: None uses all pairs of nodes, a number the nearest neighbours of each node.
     width : float or "mean", default=0.5 ** 0.5
-        t of the affinity exp(−d²/2t²); the default makes it exp(−d²), as scikit-feature does. "mean" fits data of
-        any scale: the root mean square distance of all pairs, or the mean distance of neighbours.
+        t of the affinity exp(−d²/2t²); by default it is exp(−d²), as in scikit-feature. "mean" suits data of any
+        scale: it is the root mean square distance of all pairs, or the mean distance of neighbours.
     memory_limit : float, default=2**30
-        Bytes that φ3 may use: to keep the affinity of all pairs (4n²; else each product computes it anew), and for a
-        dense decomposition where eigenvalues lie too close together for products (32n²; else that is an error).
+        Bytes that φ3 may use, to store the affinity of all pairs (4n²; otherwise each product computes it again), and
+        for a dense decomposition if eigenvalues are too close together for Lanczos iterations (32n²; otherwise that is
+        an error).
     random_state : int, RandomState or None, default=None
-        Seeds the start of the eigenvectors; the scores depend on it by rounding alone, where no eigenvalues tie.
+        Seed of the initial vector of the eigensolver. Unless eigenvalues are equal, it affects the scores only by
+        rounding.
 
     Attributes
     ----------
     criterion_ : array of shape (m,)
         The criterion above; NaN for a feature that is constant on all nodes with an affinity. (φ1 of such a feature
-        would be 0, its best: it is the first, trivial eigenvector.)
+        would be 0, the best value, because it is the trivial eigenvector.)
     scores_ : array of shape (m,)
-        Larger is better: φ3, −φ1 or −φ2, each with its sign changed if `order` is "published"; −∞ where the
-        criterion is NaN, so that such a feature is never selected (but see `order` on empty columns).
-    ranking_ : array of shape (m,)
-        Rank of each feature, 1 is the best; among equal scores the lower index comes first.
-    support_ : boolean array of shape (m,)
-        Which features are selected.
-    n_features_ : int
-        How many are selected.
+        φ3, −φ1 or −φ2, so that larger is better, with the opposite sign if `order` is "published"; −∞ where the
+        criterion is NaN: such a feature is never selected (except for columns of zeros, see `order`).
+    ranking_, support_, n_features_
+        As in every selector: ranks (1 is the best), which features are selected, and their number.
 
     See Also
     --------
@@ -83,10 +78,9 @@ class SPEC(FeatureGuidedSelector):
 
     Notes
     -----
-    All pairs of nodes cost O(n · nnz) operations for sparse features with nnz non-zero entries and O(n² m) for dense
-    ones, and n²/2 exponentials, in one pass for φ1 and φ2: fᵀWf needs no degrees, so both are summed over blocks of
-    nodes and no n × n matrix is held. φ3 needs the affinity in each of some tens of products (see `memory_limit`).
-    With a sparse affinity everything is sparse.
+    For all pairs of nodes, φ1 and φ2 take one pass of n²/2 exponentials and O(n · nnz) operations for sparse features
+    with nnz non-zero entries, or O(n² m) for dense features. They are summed over blocks of nodes, and no n × n matrix
+    is stored. φ3 needs the affinity in some tens of products (see `memory_limit`).
 
     References
     ----------
@@ -102,14 +96,12 @@ class SPEC(FeatureGuidedSelector):
     """
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
-        **ScoreSelector._parameter_constraints,
-        "style": [StrOptions(set(SMALL_IS_GOOD))],
+        **FeatureGuidedSelector._parameter_constraints,
+        "style": [StrOptions({"phi1", "phi2", "phi3"})],
         "order": [StrOptions({"correct", "published"})],
         "n_eigenvectors": [Interval(Integral, 2, None, closed="left")],
         "n_neighbors": [None, AT_LEAST_ONE],
-        "width": [StrOptions({"mean"}), POSITIVE],
         "memory_limit": [NON_NEGATIVE],
-        "random_state": ["random_state"],
     }
 
     def __init__(
@@ -147,26 +139,24 @@ class SPEC(FeatureGuidedSelector):
 
     def _score(self, features: Features, affinity: Any) -> FloatArray:
         forms = laplacian_forms(features, affinity)
-        if self.style == "phi1":
-            self.criterion_ = forms.ratio_to(forms.energy)
-        elif self.style == "phi2":
-            self.criterion_ = forms.ratio_to(forms.variance)
-        else:
+        if self.style == "phi3":
             normalised = _without_trivial(affinity, forms.degrees, self.memory_limit)
             rng = generator_from(self.random_state)
             values, vectors = _leading_eigenpairs(normalised, self.n_eigenvectors - 1, self.memory_limit, rng)
-            self.criterion_ = _phi3(features, forms, values, vectors)
-        reverse = SMALL_IS_GOOD[self.style] != (self.order == "published")
-        scores = scores_where_defined(self.criterion_, -1 if reverse else 1)
+            criterion = _phi3(features, forms, values, vectors)
+        else:
+            criterion = forms.ratio_to(forms.energy if self.style == "phi1" else forms.variance)
+        reverse = (self.style != "phi3") != (self.order == "published")
+        scores = self._score_by(criterion, -1 if reverse else 1)
         if self.order == "published":
             scores[forms.energy == 0] = _PUBLISHED_EMPTY
         return scores
 
 
 def _without_trivial(affinity: Sparse | RadialAffinity, degrees: FloatArray, memory_limit: float) -> LinearOperator:
-    """D^-½ W D^-½ with the eigenvalue of its trivial eigenvector D^½1 moved from 1 to −1, the least there can be.
+    """D^-½ W D^-½ with the eigenvalue of its trivial eigenvector D^½1 moved from 1 to −1, the smallest possible.
 
-    So that eigenvector is left out even where the graph falls into parts, and 1 is the eigenvalue of each.
+    This excludes the trivial eigenvector even if the graph is disconnected and the eigenvalue 1 is not unique.
     """
     n = len(degrees)
     trivial = np.sqrt(degrees / degrees.sum())[:, None]
@@ -194,11 +184,11 @@ def _leading_eigenpairs(
         try:
             return lanczos(operator, count, which="largest", rng=rng, restarts=_RESTARTS, n_held=n_held)
         except ArpackNoConvergence as error:
-            dense_bytes = 32 * n**2  # the matrix, and what is made on the way to its eigenvectors
+            dense_bytes = 32 * n**2  # the matrix and the workspace of its decomposition
             if dense_bytes > memory_limit:
                 raise RuntimeError(
-                    f"the leading eigenvalues of the affinity lie too close together to find {count} eigenvectors by "
-                    "products with it; use a wider affinity (raise width), or a dense decomposition (raise "
+                    f"the leading eigenvalues of the affinity are too close together to find {count} eigenvectors by "
+                    "Lanczos iterations; use a wider affinity (increase width), or a dense decomposition (raise "
                     f"memory_limit to {dense_bytes} bytes)."
                 ) from error
     values, vectors = eigh(operator @ np.eye(n), subset_by_index=[n - count, n - 1], overwrite_a=True)

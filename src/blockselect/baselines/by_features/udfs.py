@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh
 from sklearn.utils import gen_batches
+from sklearn.utils.extmath import row_norms
 
-from blockselect.arrays import Features, FloatArray, IntArray, Sparse
-from blockselect.base import ScoreSelector
-from blockselect.baselines._solvers.reweighting import reweight, row_norms
-from blockselect.baselines._solvers.rounding import penalty_beside
+from blockselect.arrays import Features, FloatArray, Sparse
+from blockselect.baselines._solvers.row_sparse import penalty_beside
 from blockselect.baselines._solvers.smallest_eigenvectors import smallest_eigenvectors
-from blockselect.baselines.constraints import AT_LEAST_ONE, POSITIVE, ROW_SPARSE
 from blockselect.baselines.criterion import FeatureGuidedSelector
 from blockselect.errors import ParameterError
 from blockselect.graphs.checks import check_n_blocks
@@ -22,68 +18,68 @@ from blockselect.graphs.column_statistics import column_inner_products, constant
 from blockselect.graphs.convert import as_dense, as_plain_csr
 from blockselect.graphs.nearest import nearest_others
 
-_DENSE = 500  # features up to which M is held (m × m) and decomposed at once
-_SHORT = 1e-8  # rows of Z count as at least so long, which keeps M + γΔ within what float64 can resolve
+_DENSE = 500  # number of features up to which M (m × m) is stored and decomposed directly
+_SHORT = 1e-8  # lower limit of the row norms of Z in Δ, which keeps M + γΔ within the precision of float64
 _EIGEN_TOL = 1e-8  # residual of an eigenvector
-_CHUNK = 2**24  # entries of neighbourhoods held at a time
-_INNER = 40  # steps towards the eigenvectors for one Δ; the next Δ goes on from there
+_CHUNK = 2**24  # entries of neighbourhoods stored at a time
+_INNER = 40  # steps of the eigensolver per Δ; the next Δ continues from there
 
 
 class UDFS(FeatureGuidedSelector):
     """Select features by unsupervised discriminative feature selection.
 
-    Few features are sought whose linear combinations Z keep each node's neighbourhood together, against how it is
-    spread over all features:
+    The method seeks linear combinations Z of few features that keep the neighbourhood of each node together, relative
+    to its spread over all features:
 
     min tr(ZᵀMZ) + γ‖Z‖₂,₁, ZᵀZ = I, M = Xᵀ[Σᵢ SᵢH(X̃ᵢX̃ᵢᵀ + λI)⁻¹HSᵢᵀ]X,
 
-    where Sᵢ picks the rows of node i and its nearest neighbours, H centres them, and X̃ᵢ = HSᵢᵀX. A feature scores
-    ‖zⱼ‖². Each iteration takes for Z the c eigenvectors of M + γΔ with the smallest eigenvalues, Δⱼⱼ = 1/(2‖zⱼ‖),
-    beginning from Δ = I.
+    where Sᵢ selects the rows of node i and its nearest neighbours, H centres them, and X̃ᵢ = HSᵢᵀX. The score of a
+    feature is ‖zⱼ‖². Each iteration sets Z to the c eigenvectors of M + γΔ with the smallest eigenvalues,
+    Δⱼⱼ = 1/(2‖zⱼ‖), starting from Δ = I.
 
-    Checked against published code, but for its neighbours: it picks the first rows' neighbourhoods in place of each
-    node's own. M is never formed where there are many features, and the eigenvectors are then refined a number of steps
-    for each Δ, going on from the last.
+    Checked against published code, except for its neighbours: it uses the neighbourhoods of the first rows instead of
+    each node's own. If there are many features, M is never formed, and the eigenvectors are refined by a number of
+    steps per Δ, continuing from the previous ones.
 
-    Scale matters: a feature that hardly varies adds hardly anything to the objective and scores high. Standardise
-    features that are not on one scale. A constant feature would add nothing; it is left out, and its score is −∞.
+    Scale matters: a feature that varies little adds little to the objective and has a high score. Standardise features
+    of different scales. A constant feature is left out, and its score is −∞.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        How many features to keep; between 0 and 1 a share of them; None keeps half. (paper: d)
+        Number of features to keep, or a fraction of them between 0 and 1; None keeps half. (paper: d)
     n_blocks : int, default=8
-        Columns of Z, at most as many as there are features that vary. (paper: c)
+        Number of columns of Z, at most the number of features that are not constant. (paper: c)
     sparsity : float, default=0.1
-        Weight of the row-sparse penalty; larger leaves fewer features. (paper: γ)
+        Weight of the row-sparse penalty; a larger weight selects fewer features. (paper: γ)
     ridge : float, default=0.1
         Added to the spread of each neighbourhood. (paper: λ)
     n_neighbors : int, default=5
-        Nearest others in the neighbourhood of each node, with direction: a node that is near to many has no larger
-        neighbourhood. Where `fit` is given an affinity, its rows define the neighbourhoods instead, after it was made
-        symmetric: a link either way makes neighbours of both. (paper: k)
+        Number of nearest neighbours in the neighbourhood of each node. Neighbourhoods are directed: being near to many
+        nodes does not enlarge the neighbourhood of a node. If `fit` is given an affinity, the rows of its symmetric
+        version define the neighbourhoods instead. (paper: k)
     max_iter : int, default=100
-        Most iterations.
+        Maximum number of iterations.
     tol : float, default=1e-4
-        Stop once the objective changes by less than this share of it. 0 never stops early.
+        Stop once the objective changes by less than this fraction of its value; 0 never stops early.
 
     Attributes
     ----------
     scores_, criterion_ : array of shape (m,)
         ‖zⱼ‖².
     ranking_, support_, n_features_
-        As in every selector: rank 1 is the best, which features are selected, and how many.
+        As in every selector: ranks (1 is the best), which features are selected, and their number.
     coefficients_ : array of shape (m, c)
         (paper: Z)
     history_ : array of shape (`n_iter_`,)
-        The objective after each iteration. It falls, up to rounding.
+        The objective after each iteration. It never increases, up to rounding.
     n_iter_ : int
-        Iterations made.
+        Number of iterations.
 
     Notes
     -----
-    With more features than neighbourhoods span, M has a null space, and the first iteration is one of many equal
-    solutions: a fixed start decides which.
+    If there are more features than the neighbourhoods span, M has a null space and the first iteration has many
+    equivalent solutions, among which a fixed start decides.
 
     References
     ----------
@@ -98,13 +94,6 @@ class UDFS(FeatureGuidedSelector):
     >>> UDFS(10, n_blocks=4).fit_transform(planted.features).shape
     (300, 10)
     """
-
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
-        **ScoreSelector._parameter_constraints,
-        **ROW_SPARSE,
-        "ridge": [POSITIVE],
-        "n_neighbors": [AT_LEAST_ONE],
-    }
 
     def __init__(
         self,
@@ -130,11 +119,11 @@ class UDFS(FeatureGuidedSelector):
         n_varying = int(np.count_nonzero(~constant_columns(features)))
         if self.n_blocks > n_varying:
             raise ParameterError(
-                "n_blocks", f"is {self.n_blocks} but {n_varying} feature(s) vary; choose 1 to {n_varying} blocks."
+                "n_blocks",
+                f"is {self.n_blocks} but only {n_varying} feature(s) vary; choose 1 to {n_varying} blocks.",
             )
 
     def _affinity(self, features: Features) -> Sparse:
-        """Each node's nearest, with direction: who is near to many has no larger neighbourhood."""
         near = nearest_others(as_plain_csr(features), self.n_neighbors)
         near.data[:] = 1
         return near
@@ -151,25 +140,23 @@ class UDFS(FeatureGuidedSelector):
             Z = solver.smallest(self.sparsity * weights, Z)
             return Z, solver.trace(Z)
 
-        result = reweight(
-            solve, solver.start, penalty=self.sparsity, max_iter=self.max_iter, tol=self.tol, shortest=_SHORT
-        )
         self.coefficients_ = np.zeros((features.shape[1], self.n_blocks))
-        self.coefficients_[varies] = self._record(result)
+        self.coefficients_[varies] = self._reweight(solve, solver.start, penalty=self.sparsity, shortest=_SHORT)
         self.criterion_ = row_norms(self.coefficients_) ** 2
         return np.where(varies, self.criterion_, -np.inf)
 
 
 def neighbourhood_scatter(X: Features, neighbourhoods: Sparse, ridge: float) -> Sparse:
-    """Σᵢ SᵢH(X̃ᵢX̃ᵢᵀ + λI)⁻¹HSᵢᵀ over the rows of `neighbourhoods`, whose non-zeros are the members. (n, n)"""
+    """Σᵢ SᵢH(X̃ᵢX̃ᵢᵀ + λI)⁻¹HSᵢᵀ over the rows of `neighbourhoods`, whose non-zero entries are the members. (n, n)"""
     sizes = np.diff(neighbourhoods.indptr)
     total = sparse.csr_array(neighbourhoods.shape)
-    for size in np.unique(sizes).tolist():  # Python's integers: the square of a hub's size overflows those of indptr
+    for size in np.unique(sizes).tolist():  # Python integers: the square of a hub's size overflows the type of indptr
         starts = neighbourhoods.indptr[:-1][sizes == size]
         for some in gen_batches(len(starts), max(1, _CHUNK // size**2)):
             members = neighbourhoods.indices[starts[some, None] + np.arange(size)]  # (nodes, size)
             H = np.eye(size) - 1 / size
-            spread = H @ _inner_products(X, members) @ H
+            inner_products = np.stack([as_dense(rows @ rows.T) for rows in (X[group] for group in members)])
+            spread = H @ inner_products @ H  # (nodes, size, size)
             weights = H @ np.linalg.solve(spread + ridge * np.eye(size), np.broadcast_to(H, spread.shape))
             rows, columns = (
                 np.broadcast_to(at, weights.shape).ravel() for at in (members[:, :, None], members[:, None])
@@ -178,18 +165,13 @@ def neighbourhood_scatter(X: Features, neighbourhoods: Sparse, ridge: float) -> 
     return sparse.csr_array((total + total.T) / 2)
 
 
-def _inner_products(X: Features, members: IntArray) -> FloatArray:
-    """SᵢᵀXXᵀSᵢ of each neighbourhood. (nodes, size, size)"""
-    return np.stack([as_dense(rows @ rows.T) for rows in (X[group] for group in members)])
-
-
 class _Eigenvectors:
     """Orthonormal Z (m, c) with the smallest tr(Zᵀ(M + diag(shift))Z), M = XᵀBX, for many shifts."""
 
     def __init__(self, X: Features, scatter: Sparse, count: int) -> None:
         self._X, self._B = X, scatter  # (n, m) (n, n)
         m = X.shape[1]
-        self.start = np.linalg.qr(np.cos(np.outer(np.arange(m), np.arange(1, count + 1))))[0]  # like no structure
+        self.start = np.linalg.qr(np.cos(np.outer(np.arange(m), np.arange(1, count + 1))))[0]  # arbitrary but fixed
         self._M = self._times(np.eye(m)) if m <= max(_DENSE, 5 * count) else None
         self._diagonal = column_inner_products(scatter @ X, X)  # of M
 
@@ -202,7 +184,7 @@ class _Eigenvectors:
         return float(np.vdot(XZ, self._B @ XZ))
 
     def smallest(self, shift: FloatArray, Z: FloatArray) -> FloatArray:
-        """Exact where M is held; else some steps down from Z, never up."""
+        """Exact if M is stored; otherwise some steps from Z, which never increase the trace."""
         if self._M is not None:
             return np.asarray(eigh(self._M + np.diag(shift), subset_by_index=[0, Z.shape[1] - 1])[1])
         inverse = 1 / (self._diagonal + shift)[:, None]

@@ -1,4 +1,4 @@
-"""VarianceScore: features by how much they vary."""
+"""VarianceScore: features with a large variance."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from blockselect.arrays import Features, FloatArray
-from blockselect.base import ScoreSelector
 from blockselect.baselines.criterion import FeatureGuidedSelector
 from blockselect.graphs.column_statistics import constant_columns, mean_and_variance
 
@@ -15,34 +14,30 @@ from blockselect.graphs.column_statistics import constant_columns, mean_and_vari
 class VarianceScore(FeatureGuidedSelector):
     """Select the features with the largest variance.
 
-    The criterion is mean((f − mean(f))²), large is good: the simplest there is, and what any other should beat. It
-    looks at one column at a time and depends on the unit of each feature. Sparse features stay sparse. Formula: sure.
+    The criterion is mean((f − mean(f))²), for which large is good. It is the simplest criterion, which any other should
+    outperform. It depends on the unit of each feature. Sparse features remain sparse. Formula: sure.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        How many features to keep; between 0 and 1 a share of them; None keeps half. (paper: d)
+        Number of features to keep, or a fraction of them between 0 and 1; None keeps half. (paper: d)
 
     Attributes
     ----------
     criterion_ : array of shape (m,)
-        Variance of each feature, divided by n.
+        Variance of each feature, with the divisor n.
     scores_ : array of shape (m,)
-        The same; −∞ for a constant feature, which is never selected.
-    ranking_ : array of shape (m,)
-        Rank of each feature, 1 is the best; among equal scores the lower index comes first.
-    support_ : boolean array of shape (m,)
-        Which features are selected.
-    n_features_ : int
-        How many are selected.
+        The criterion; −∞ for a constant feature, which is never selected.
+    ranking_, support_, n_features_
+        As in every selector: ranks (1 is the best), which features are selected, and their number.
 
     See Also
     --------
-    LaplacianScore : Also asks whether nodes that are alike have alike values.
+    LaplacianScore : Also considers whether similar nodes have similar values.
 
     Notes
     -----
-    `fit` takes an `affinity` as all methods guided by features do, checks it, and does not use it.
+    `fit` accepts and checks an `affinity`, as all methods guided by features do, but does not use it.
 
     Examples
     --------
@@ -53,13 +48,11 @@ class VarianceScore(FeatureGuidedSelector):
     array([2])
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {**ScoreSelector._parameter_constraints}  # noqa: RUF012
-
     def __init__(self, n_features_to_select: int | float | None = None) -> None:
         self.n_features_to_select = n_features_to_select
 
     def _affinity(self, features: Features) -> None:
-        """None is needed."""
+        """No affinity is needed."""
 
     def _score(self, features: Features, affinity: Any) -> FloatArray:
         _, variance = mean_and_variance(features)

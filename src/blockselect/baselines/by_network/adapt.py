@@ -1,82 +1,78 @@
-"""ADAPT-style: features that make the links likely, with neighbours weighted by how alike they are."""
+"""ADAPT-style: features that make the links likely, with neighbours weighted by their similarity."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
-from blockselect.baselines._solvers.logistic_links import Penalty
-from blockselect.baselines._solvers.node_pairs import PairProducts, linked_pairs
-from blockselect.baselines.by_network.link_model import LinkModelSelector
-from blockselect.baselines.constraints import NON_NEGATIVE, POSITIVE
+from blockselect.baselines._solvers.node_pairs import PairProducts, both_ways, linked_pairs
+from blockselect.baselines.by_network.link_model import LinkModelSelector, Penalty, PenaltyAt
+from blockselect.baselines.criterion import NON_NEGATIVE, POSITIVE
 
 
 class ADAPT(LinkModelSelector):
     """Select the features that generate the links of a network and separate strong ties from weak ones, without labels.
 
     ADAPT-style, after adaptive unsupervised feature selection [1]_. Nodes i and j link with probability
-    σ(x_iᵀ diag(s) x_j + b), and each node spreads a strength of 1 over the nodes N(i) it is linked with, more on those
-    that are alike in the selected features::
+    σ(x_iᵀ diag(s) x_j + b), and each node distributes a strength of 1 over its neighbours N(i), with more strength on
+    neighbours that are similar in the selected features::
 
         min  (−Σ_{i<j} [A_ij log σ_ij + (1 − A_ij) log(1 − σ_ij)] + λ 1ᵀs) / |E|
              + α/n Σ_i Σ_{j∈N(i)} (P_ij d_ij + μ P_ij²),   s ∈ [0, 1], rows of P on the simplex,
 
     where d_ij = ‖diag(√s)(x_i − x_j)‖² / δ and δ is the mean of ‖x_i − x_j‖² over all links. The score of a feature is
-    s. ``|E|`` is the number of links. X is first divided by the mean absolute value of its non-zero entries; that and
-    the divisions above make the settings independent of the size and scale of the data. The sum over pairs runs over
-    all links and a fixed draw of non-links, weighted to stand for all of them. In turns: P in closed form, each row of
-    −d/2μ projected onto the simplex; s and b by L-BFGS-B within the bounds. A node without links has no row of P. Link
-    weights are not read. Reconstructed: no claim of fidelity.
+    s, and ``|E|`` is the number of links. X is first divided by the mean absolute value of its non-zero entries; this
+    and the divisions above make the settings independent of the size and scale of the data. The sum over pairs is taken
+    over all links and a fixed sample of non-links, weighted to represent all of them. Each iteration computes P in
+    closed form, by projecting each row of −d/2μ onto the simplex, and then updates s and b by L-BFGS-B within the
+    bounds. Isolated nodes have no row of P. Link weights are ignored. Reconstructed: no claim of fidelity.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        How many features to keep; between 0 and 1 a share of them; None keeps half. (paper: d)
+        Number of features to keep, or a fraction of them between 0 and 1; None keeps half. (paper: d)
     binarize : bool, default=False
-        Look only at whether a value is zero. Affinities of counts are led by their few largest values: set it for
-        counts of words. It must stay off for features that are never zero.
+        Use only whether a value is non-zero. Set this for word counts, whose products are otherwise dominated by a few
+        large values. Features that are never zero would all become constant, which is an error.
     neighborhood : float, default=0.1
         Weight of the differences between linked nodes. (paper: α)
     evenness : float, default=0.01
-        How evenly a node spreads its strength: large, over all it is linked with; small, on the most alike. (paper: μ)
+        A large value distributes the strength of a node over all of its neighbours, a small value concentrates it on
+        the most similar ones. (paper: μ)
     sparsity : float, default=1.0
-        Weight of the sum of the scores: about how many links more than by chance a feature must explain. (paper: λ)
+        Weight of the sum of the scores, approximately the number of links that a feature must explain in addition to
+        those expected by chance. (paper: λ)
     exact : bool, default=False
-        Sum over all pairs of nodes, in time of the square of their number.
+        Sum over all pairs of nodes, which takes time quadratic in the number of nodes.
     non_links_per_link : int, default=10
-        Non-links drawn for each link; where there are no more than that, all pairs are taken.
+        Number of non-links sampled per link; if the network has no more than that, all pairs are used.
     max_iter : int, default=50
-        Turns.
+        Maximum number of iterations.
     tol : float, default=1e-5
-        Stop after a turn that lowered the objective by no more than this, relatively.
+        Stop after an iteration that lowered the objective by no more than this fraction.
     n_neighbors : int or None, default=None
-        Where `fit` is given no adjacency, link each node with this many of its nearest by the features. None: a
-        missing adjacency is an error.
+        If `fit` is given no adjacency, each node is linked to this many nearest nodes by the features. None: a missing
+        adjacency is an error.
     random_state : int, RandomState or None, default=None
-        Seeds the draw of non-links.
+        Seed of the sample of non-links.
 
     Attributes
     ----------
     criterion_ : array of shape (m,)
-        s of each feature; 0 for a constant one. (paper: s)
+        s of each feature; 0 for a constant feature. (paper: s)
     scores_ : array of shape (m,)
-        The same; where s = 1, plus how steeply the objective still falls there. A feature of score 0 is never selected.
-    ranking_ : array of shape (m,)
-        Rank of each feature, 1 is the best; among equal scores the lower index comes first.
-    support_ : boolean array of shape (m,)
-        Which features are selected.
-    n_features_ : int
-        How many are selected.
+        The criterion; where s = 1, plus the slope at which the objective still decreases there. A feature with a score
+        of 0 is never selected.
+    ranking_, support_, n_features_
+        As in every selector: ranks (1 is the best), which features are selected, and their number.
     intercept_ : float
         (paper: b)
     history_ : array of shape (`n_iter_`,)
-        Objective after each turn; it never rises.
+        Objective after each iteration; it never increases.
     n_iter_ : int
-        Turns made.
+        Number of iterations.
 
     References
     ----------
@@ -124,73 +120,61 @@ class ADAPT(LinkModelSelector):
         self.n_neighbors = n_neighbors
         self.random_state = random_state
 
-    def _penalty(
-        self, features: Features, adjacency: Sparse, rng: np.random.Generator
-    ) -> Callable[[FloatArray], Penalty]:
-        ties = Ties.of(features, adjacency)
+    def _penalty(self, features: Features, adjacency: Sparse, rng: np.random.Generator) -> PenaltyAt:
+        ties = Ties(features, adjacency)
 
         def penalty_at(scores: FloatArray) -> Penalty:
             strengths = ties.strengths(scores, self.evenness)
             slope = self.neighborhood * ties.slope(strengths)
-            constant = self.neighborhood * self.evenness * float(strengths @ strengths) / ties.n_nodes
+            constant = self.neighborhood * self.evenness * float(strengths @ strengths) / features.shape[0]
             return lambda s: (float(slope @ s) + constant, slope)
 
         return penalty_at
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Ties:
-    """Differences between linked nodes, each link met from both ends, ordered by node."""
+    """Differences between linked nodes; each link counts once for either end, ordered by node."""
 
-    products: PairProducts  # (e, m) of the links, each once
-    squares: Features  # (n, m) x²
-    nodes: IntArray  # (2e,) whose tie it is, rising
-    order: IntArray  # (2e,) where it stands among the links and the links turned around
-    scale: float  # δ
-
-    @classmethod
-    def of(cls, features: Features, adjacency: Sparse) -> Self:
+    def __init__(self, features: Features, adjacency: Sparse) -> None:
         links = linked_pairs(adjacency)
-        nodes = links.both_ways().first
-        order = np.argsort(nodes, kind="stable")
-        ties = cls(PairProducts.of(features, links), features * features, nodes[order], order, 1.0)
-        mean = float(ties._distances(np.ones(features.shape[1])).mean())
-        return cls(ties.products, ties.squares, ties.nodes, ties.order, mean if mean > 0 else 1.0)
-
-    @property
-    def n_nodes(self) -> int:
-        return int(self.squares.shape[0])
+        self._products = PairProducts(features, links)  # (e, m)
+        self._squares = features * features  # (n, m)
+        nodes = both_ways(links)[:, 0]
+        self.order = np.argsort(nodes, kind="stable")  # (2e,) position among the links and the reversed links
+        self._nodes = nodes[self.order]  # (2e,) in increasing order
+        self._scale = 1.0  # δ
+        self._scale = float(self._distances(np.ones(features.shape[1])).mean()) or 1.0
 
     def strengths(self, scores: FloatArray, evenness: float) -> FloatArray:
-        """P for these scores, one entry a tie: (2e,)."""
+        """P for these scores, one entry per tie: (2e,)."""
         distances = np.tile(self._distances(scores), 2)[self.order]
-        return onto_simplex(-distances / (2 * evenness), self.nodes)
+        return onto_simplex(-distances / (2 * evenness), self._nodes)
 
     def slope(self, strengths: FloatArray) -> FloatArray:
-        """Σ_i Σ_j P_ij (x_i − x_j)² / δn, the gradient of the differences by the scores: (m,)."""
-        pairs, n_links = self.products.pairs, len(self.products.pairs)
+        """Σ_i Σ_j P_ij (x_i − x_j)² / δn, the gradient of the differences with respect to the scores: (m,)."""
+        n = self._squares.shape[0]
         from_both = np.empty_like(strengths)
         from_both[self.order] = strengths
-        by_link = from_both[:n_links] + from_both[n_links:]  # P_ij + P_ji
-        by_node = np.bincount(pairs.first, by_link, self.n_nodes) + np.bincount(pairs.second, by_link, self.n_nodes)
-        total = self.squares.T @ by_node - 2 * self.products.total(by_link)
-        return np.asarray(np.maximum(total, 0) / (self.scale * self.n_nodes))
+        by_link = from_both.reshape(2, -1).sum(axis=0)  # P_ij + P_ji
+        by_node = sum(np.bincount(end, by_link, n) for end in self._products.pairs.T)
+        total = self._squares.T @ by_node - 2 * self._products.total(by_link)
+        return np.asarray(np.maximum(total, 0) / (self._scale * n))
 
     def _distances(self, scores: FloatArray) -> FloatArray:
         """d_ij of each link: (e,)."""
-        lengths, pairs = self.squares @ scores, self.products.pairs
-        distances = lengths[pairs.first] + lengths[pairs.second] - 2 * self.products.affinity(scores)
-        return np.asarray(np.maximum(distances, 0) / self.scale)
+        lengths, (first, second) = self._squares @ scores, self._products.pairs.T
+        distances = lengths[first] + lengths[second] - 2 * self._products.affinity(scores)
+        return np.asarray(np.maximum(distances, 0) / self._scale)
 
 
 def onto_simplex(values: FloatArray, groups: IntArray) -> FloatArray:
-    """The nearest point of the simplex {p ≥ 0, Σp = 1} for each group of values.
+    """Project each group of values onto the simplex {p ≥ 0, Σp = 1}.
 
     Parameters
     ----------
     values : array of shape (t,)
     groups : array of shape (t,)
-        The group of each value, rising.
+        The group of each value, in increasing order.
 
     Returns
     -------
@@ -199,8 +183,8 @@ def onto_simplex(values: FloatArray, groups: IntArray) -> FloatArray:
     """
     starts = np.flatnonzero(np.diff(groups, prepend=groups[0] - 1))
     sizes = np.diff(np.append(starts, len(groups)))
-    # Only what lies less than 1 below the largest stays above zero. The rest may as well lie 1 below, and then running
-    # sums stay small enough to be exact.
+    # Only values less than 1 below the largest remain above zero. All others are moved to 1 below it, so that
+    # cumulative sums remain small enough to be exact.
     below = np.maximum(values - np.repeat(np.maximum.reduceat(values, starts), sizes), -1)
     falling = below[np.lexsort((-below, groups))]
     rank = np.arange(len(values)) - np.repeat(starts, sizes) + 1

@@ -1,4 +1,4 @@
-"""Hotspot: features whose values go together along links more than the depth of the nodes explains."""
+"""Hotspot: features with more autocorrelation along links than the depth of the nodes explains."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from blockselect._sklearn import StrOptions
 from blockselect.arrays import FloatArray
-from blockselect.baselines.criterion import NetworkGuidedSelector, scores_where_defined
+from blockselect.baselines.criterion import NetworkGuidedSelector
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.autocorrelation import autocorrelation_z, model_for
@@ -16,49 +16,46 @@ from blockselect.graphs.depth_nulls import NULLS
 
 
 class Hotspot(NetworkGuidedSelector):
-    """Select the features with the most significant autocorrelation along links, given the nodes' depths.
+    """Select the features with the most significant autocorrelation along links, given the depths of the nodes.
 
     The depth of a node is the sum of its features. A null model gives the mean μ and the standard deviation σ of a
     feature at each depth; with x̂ = (x − μ) / σ and the weights A of the links, the criterion is
 
         Z = Σ_{i<j} A_ij x̂_i x̂_j / √(Σ_{i<j} A_ij²),
 
-    which has mean 0 and variance 1 if nodes are independent: the autocorrelation of Hotspot [1]_, made for graphs of
-    single cells. Self-loops are not read. Checked against published code.
+    which has mean 0 and variance 1 if nodes are independent. This is the autocorrelation of Hotspot [1]_, which was
+    designed for graphs of single cells. Self-loops are ignored. Checked against published code.
 
-    Sparse features are never filled, which costs digits where a feature's mean is far above its spread: pass it dense.
+    Sparse features are never converted to dense ones. This loses precision if the mean of a feature is far larger than
+    its standard deviation; pass such features as a dense array.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        How many features to keep; between 0 and 1 a share of them; None keeps half. (paper: d)
+        Number of features to keep, or a fraction of them between 0 and 1; None keeps half. (paper: d)
     model : {"auto", "bernoulli", "danb", "normal"}, default="auto"
-        The null model. "bernoulli": whether a feature is above zero; the logit of its probability is linear in log
-        depth. "danb": counts, negative binomial with a mean proportional to the depth. "normal": any values, with a
-        mean that is linear in the depth. "auto": "bernoulli" where all values are 0 or 1, "danb" where they are whole
-        numbers from 0, "normal" elsewhere.
+        The null model. "bernoulli": only whether a feature is above zero matters; the logit of its probability is
+        linear in the logarithm of the depth. "danb": counts with a negative binomial distribution, whose mean is
+        proportional to the depth. "normal": any values, with a mean that is linear in the depth. "auto": "bernoulli"
+        if all values are 0 or 1, "danb" if all values are non-negative integers, and "normal" otherwise.
     n_neighbors : int or None, default=None
-        Where `fit` is given no adjacency, link each node with this many of its nearest by the features. None: a
-        missing adjacency is an error.
+        If `fit` is given no adjacency, each node is linked to this many nearest nodes by the features. None: a missing
+        adjacency is an error.
 
     Attributes
     ----------
     criterion_ : array of shape (m,)
-        Z of each feature; NaN for a constant one; 0 for one that the depth explains in full.
+        Z of each feature; NaN for a constant feature; 0 for a feature that the depth explains completely.
     scores_ : array of shape (m,)
-        The same; −∞ for a constant feature, which is never selected.
-    ranking_ : array of shape (m,)
-        Rank of each feature, 1 is the best; among equal scores the lower index comes first.
-    support_ : boolean array of shape (m,)
-        Which features are selected.
-    n_features_ : int
-        How many are selected.
+        The criterion; −∞ for a constant feature, which is never selected.
+    ranking_, support_, n_features_
+        As in every selector: ranks (1 is the best), which features are selected, and their number.
     model_ : str
         The null model used.
 
     See Also
     --------
-    MoransI : The same sum with one mean and one spread for all nodes, not standardised.
+    MoransI : The same sum with one mean and one variance for all nodes, not standardised.
 
     References
     ----------
@@ -92,7 +89,9 @@ class Hotspot(NetworkGuidedSelector):
 
     def _check_settings(self, graph: AttributedGraph) -> None:
         if graph.adjacency.count_nonzero() == np.count_nonzero(graph.adjacency.diagonal()):
-            raise ValueError("adjacency has self-loops alone, which Hotspot does not read; pass links between nodes.")
+            raise ValueError(
+                "adjacency has only self-loops, which Hotspot ignores; pass links between different nodes."
+            )
         if self.model in ("bernoulli", "danb") and graph.features.min() < 0:
             raise ParameterError(
                 "model", f"is {self.model!r}, but some features are negative; use model='normal' for such features."
@@ -100,5 +99,4 @@ class Hotspot(NetworkGuidedSelector):
 
     def _score(self, graph: AttributedGraph) -> FloatArray:
         self.model_ = model_for(graph.features) if self.model == "auto" else self.model
-        self.criterion_ = autocorrelation_z(graph.features, graph.adjacency, model=self.model_)
-        return scores_where_defined(self.criterion_)
+        return self._score_by(autocorrelation_z(graph.features, graph.adjacency, model=self.model_))

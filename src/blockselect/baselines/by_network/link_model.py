@@ -1,91 +1,216 @@
-"""Base of methods that score features by how likely they make the links, plus a penalty of their own."""
+"""Base of methods that score features by the likelihood of the links, with a penalty of their own.
+
+Nodes i and j link with probability σ(x_iᵀ diag(s) x_j + b). The scores s ∈ [0, 1] maximise the likelihood less the
+penalty.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.optimize import minimize
+from scipy.special import expit
 
-from blockselect.arrays import Features, FloatArray, Sparse
+from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.base import generator_from
-from blockselect.baselines._solvers.logistic_links import Penalty, ScoredLinks, alternate, link_likelihood
-from blockselect.baselines._solvers.node_pairs import linked_pairs
+from blockselect.baselines._solvers.node_pairs import NonLinks, PairProducts, linked_pairs, row_pieces
 from blockselect.baselines.by_network.partial_order import features_to_compare
-from blockselect.baselines.constraints import AT_LEAST_ONE, NON_NEGATIVE
-from blockselect.baselines.criterion import NetworkGuidedSelector
+from blockselect.baselines.criterion import AT_LEAST_ONE, NON_NEGATIVE, NetworkGuidedSelector
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.column_statistics import constant_columns
+from blockselect.graphs.convert import as_dense
+
+_STEPS = 20  # descent steps of the scores before the penalty is updated
+
+Penalty = Callable[[FloatArray], tuple[float, FloatArray]]  # scores (m,) → value, gradient (m,)
+PenaltyAt = Callable[[FloatArray], Penalty]  # scores (m,) → penalty whose own unknowns are fitted to these scores
 
 
 class LinkModelSelector(NetworkGuidedSelector):
     """Base of methods in which nodes i and j link with probability σ(x_iᵀ diag(s) x_j + b), s ∈ [0, 1].
 
-    A subclass has the parameters below, and implements `_penalty`.
+    A subclass has the parameters below and implements `_penalty`.
     """
 
     _zero_is_unused = True
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         **NetworkGuidedSelector._parameter_constraints,
-        "binarize": ["boolean"],
         "sparsity": [NON_NEGATIVE],
         "exact": ["boolean"],
         "non_links_per_link": [AT_LEAST_ONE],
-        "max_iter": [AT_LEAST_ONE],
-        "tol": [NON_NEGATIVE],
-        "random_state": ["random_state"],
     }
 
     def _score(self, graph: AttributedGraph) -> FloatArray:
         rng = generator_from(self.random_state)
         features = features_to_compare(graph.features, binarize=self.binarize)
-        varying = ~constant_columns(features)  # a constant adds the same to every pair: that is the intercept's part
+        varying = ~constant_columns(features)  # a constant adds the same to each pair, as the intercept does
         features = in_own_units(features[:, varying])
-        likelihood = link_likelihood(
-            features, graph.adjacency, non_links_per_link=None if self.exact else self.non_links_per_link, rng=rng
-        )
-        penalty_at = self._penalty(features, graph.adjacency, rng)
-        sparsity = self.sparsity / len(linked_pairs(graph.adjacency))  # the loss is divided by the links as well
+        non_links_per_link = None if self.exact else self.non_links_per_link
         result = alternate(
-            likelihood,
-            lambda scores: _plus_sparsity(penalty_at(scores), sparsity),
+            link_likelihood(features, graph.adjacency, non_links_per_link=non_links_per_link, rng=rng),
+            self._penalty(features, graph.adjacency, rng),
             features,
-            graph.adjacency,
+            n_links=len(linked_pairs(graph.adjacency)),
+            sparsity=self.sparsity,
             max_iter=self.max_iter,
             tol=self.tol,
         )
         self.intercept_, self.history_, self.n_iter_ = result.intercept, result.history, len(result.history)
         self.criterion_, scores = np.zeros(graph.n_features), np.zeros(graph.n_features)
         self.criterion_[varying] = result.scores
-        scores[varying] = scores_beyond_the_bound(result)
+        # Features at the bound of 1 are ranked by how steeply the objective still decreases there.
+        scores[varying] = result.scores + np.where(result.scores == 1, np.maximum(-result.gradient, 0), 0)
         return scores
 
     @abstractmethod
-    def _penalty(
-        self, features: Features, adjacency: Sparse, rng: np.random.Generator
-    ) -> Callable[[FloatArray], Penalty]:
-        """Scores (m,) → the method's own penalty, whose own unknowns are fitted to these scores."""
+    def _penalty(self, features: Features, adjacency: Sparse, rng: np.random.Generator) -> PenaltyAt:
+        """The penalty of the method, without the sparsity."""
 
 
 def in_own_units(features: Features) -> Features:
-    """Divided by the mean absolute value of what is not zero: the same whatever the unit, and 0 and 1 stay."""
+    """Divide by the mean absolute value of the non-zero entries; features of 0 and 1 do not change."""
     values = features.data if sparse.issparse(features) else features
     return features * (np.count_nonzero(values) / np.abs(values).sum())
 
 
-def _plus_sparsity(penalty: Penalty, sparsity: float) -> Penalty:
-    def total(scores: FloatArray) -> tuple[float, FloatArray]:
-        value, gradient = penalty(scores)
-        return value + sparsity * float(scores.sum()), gradient + sparsity
+@dataclass(frozen=True, slots=True, eq=False)
+class LinkLoss:
+    """Negative log-likelihood of the network per link."""
 
-    return total
+    value: float
+    gradient: FloatArray  # (m,) with respect to the scores
+    by_intercept: float
 
 
-def scores_beyond_the_bound(result: ScoredLinks) -> FloatArray:
-    """The scores; for a feature at the bound of 1 plus how steeply the objective falls there, which the bound holds.
+class AllPairs:
+    """Likelihood of all pairs of different nodes, computed for some rows at a time."""
 
-    Else all features at the bound would rank by their index. (m,)
+    def __init__(self, features: Features, adjacency: Sparse) -> None:
+        self._X, self._A, self._n_links = features, adjacency, len(linked_pairs(adjacency))  # (n, m) (n, n)
+        self._transposed = sparse.csr_array(features.T) if sparse.issparse(features) else features.T
+
+    def loss(self, scores: FloatArray, intercept: float) -> LinkLoss:
+        value, gradient, by_intercept = 0.0, np.zeros(len(scores)), 0.0
+        for rows in row_pieces(self._X.shape[0], max(self._X.shape)):
+            X = self._X[rows]
+            logits = as_dense((X * scores) @ self._transposed) + intercept
+            losses, residual = _cross_entropy(logits, self._A[rows].toarray() != 0)
+            own = np.arange(len(logits)), np.arange(rows.start, rows.stop)
+            losses[own] = residual[own] = 0
+            value += losses.sum()
+            by_intercept += residual.sum()
+            gradient += (X * (residual @ self._X)).sum(axis=0)
+        scale = 1 / (2 * self._n_links)  # each pair is counted from both ends
+        return LinkLoss(float(scale * value), scale * gradient, float(scale * by_intercept))
+
+
+class SampledPairs:
+    """Likelihood of all links and a fixed sample of non-links, weighted to represent all of them."""
+
+    def __init__(
+        self, features: Features, links: IntArray, non_links: NonLinks, size: int, rng: np.random.Generator
+    ) -> None:
+        self._products = PairProducts(features, np.concatenate([links, non_links.draw(size, rng)]))  # (p, m)
+        self._linked = np.repeat([1.0, 0.0], [len(links), size])  # (p,)
+        self._weights = np.where(self._linked > 0, 1.0, non_links.n_pairs / size) / len(links)  # (p,)
+
+    def loss(self, scores: FloatArray, intercept: float) -> LinkLoss:
+        losses, residual = _cross_entropy(self._products.affinity(scores) + intercept, self._linked)
+        residual *= self._weights
+        return LinkLoss(float(self._weights @ losses), self._products.total(residual), float(residual.sum()))
+
+
+def link_likelihood(
+    features: Features, adjacency: Sparse, *, non_links_per_link: int | None, rng: np.random.Generator
+) -> AllPairs | SampledPairs:
+    """Sample so many non-links per link; use all pairs if that is None or the sample would not be smaller."""
+    links, non_links = linked_pairs(adjacency), NonLinks(adjacency)
+    if non_links_per_link is None or non_links_per_link * len(links) >= non_links.n_pairs:
+        return AllPairs(features, adjacency)
+    return SampledPairs(features, links, non_links, non_links_per_link * len(links), rng)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoredLinks:
+    """Solution of `alternate`."""
+
+    scores: FloatArray  # (m,) in [0, 1] (paper: s)
+    intercept: float  # (paper: b)
+    history: FloatArray  # (t,) objective after each iteration
+    gradient: FloatArray  # (m,) of the objective with respect to the scores
+
+
+def alternate(
+    likelihood: AllPairs | SampledPairs,
+    penalty_at: PenaltyAt,
+    features: Features,
+    *,
+    n_links: int,
+    sparsity: float,
+    max_iter: int,
+    tol: float,
+) -> ScoredLinks:
+    """Minimise the link loss plus sparsity · Σs / n_links plus a penalty that has unknowns of its own.
+
+    Each iteration first fits the unknowns of the penalty to the scores (`penalty_at`), and then takes some descent
+    steps of the scores and the intercept with these unknowns fixed. Neither increases the objective.
+
+    Parameters
+    ----------
+    likelihood : AllPairs or SampledPairs
+    penalty_at : callable
+        Scores (m,) → penalty whose own unknowns are fitted to these scores.
+    features : matrix of shape (n, m)
+        Their scale determines the start and the units of the descent.
+    n_links : int
+    sparsity : float
+    max_iter : int
+        Maximum number of iterations.
+    tol : float
+        Stop after an iteration that lowered the objective by no more than this fraction.
     """
-    return result.scores + np.where(result.scores == 1, np.maximum(-result.gradient, 0), 0)
+    scale = _curvature(features, n_links)
+    n, m = features.shape
+    # On average the affinity of a node with itself is 1: the logistic loss is far too steep at large affinities.
+    scores = np.full(m, min(0.5, n / (features * features).sum()))
+    point = np.append(scores * scale, np.log(n_links / (n * (n - 1) / 2 - n_links)))
+    bounds = [*((0.0, highest) for highest in scale), (None, None)]
+    options = {"maxiter": _STEPS, "ftol": 1e-13, "gtol": 1e-10}
+    history: list[float] = []
+    for _ in range(max_iter):
+        penalty = penalty_at(point[:-1] / scale)
+
+        def objective(point: FloatArray, penalty: Penalty = penalty) -> tuple[float, FloatArray]:
+            scores = point[:-1] / scale
+            loss, (value, gradient) = likelihood.loss(scores, float(point[-1])), penalty(scores)
+            value, gradient = value + sparsity / n_links * float(scores.sum()), gradient + sparsity / n_links
+            return loss.value + value, np.append((loss.gradient + gradient) / scale, loss.by_intercept)
+
+        result = minimize(objective, point, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+        point, value = result.x, float(result.fun)
+        history.append(value)
+        if len(history) > 1 and history[-2] - value <= tol * abs(history[-2]):
+            break
+    gradient = result.jac[:-1] * scale
+    return ScoredLinks(np.minimum(point[:-1] / scale, 1), float(point[-1]), np.array(history), gradient)
+
+
+def _curvature(features: Features, n_links: int) -> FloatArray:
+    """√Σ (x_il x_jl)² over all pairs for each feature l, units in which all features have the same curvature. (m,)
+
+    Without them the descent takes ten times as many steps if columns differ in scale, as word counts do.
+    """
+    squares = features * features
+    pairs = np.maximum(squares.sum(axis=0) ** 2 - (squares * squares).sum(axis=0), 0) / 2
+    scale = np.sqrt(pairs / n_links)
+    return np.maximum(scale, 1e-6 * scale.max()) if scale.any() else np.ones(len(scale))
+
+
+def _cross_entropy(logits: FloatArray, linked: Any) -> tuple[FloatArray, FloatArray]:
+    """Negative log-probability of each observation, and its derivative with respect to the logit."""
+    return np.logaddexp(0, logits) - linked * logits, expit(logits) - linked

@@ -1,26 +1,25 @@
-"""MMPOP: weights of the features under which nodes are more alike if they are linked."""
+"""MMPOP: weights of the features under which linked nodes are more similar than others."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy.special import expit
+from sklearn.utils import gen_batches
 
 from blockselect._sklearn import Interval, StrOptions
 from blockselect.arrays import Features, FloatArray, IntArray
 from blockselect.base import generator_from
-from blockselect.baselines._solvers.node_pairs import NodePairs, NonLinks, linked_pairs, pieces_of
+from blockselect.baselines._solvers.node_pairs import NonLinks, both_ways, linked_pairs
 from blockselect.baselines.by_network.partial_order import features_to_compare
-from blockselect.baselines.constraints import AT_LEAST_ONE, NON_NEGATIVE, POSITIVE
-from blockselect.baselines.criterion import NetworkGuidedSelector
+from blockselect.baselines.criterion import AT_LEAST_ONE, NON_NEGATIVE, POSITIVE, NetworkGuidedSelector
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.column_statistics import constant_columns
 
-# Loss of a margin, large margins are good, and its derivative.
+# Loss of a margin, for which large is good, and its derivative.
 LOSSES: dict[str, Callable[[FloatArray], tuple[FloatArray, FloatArray]]] = {
     "hinge": lambda margin: (np.maximum(1 - margin, 0), -(margin < 1).astype(np.float64)),
     "logistic": lambda margin: (np.logaddexp(0, -margin), -expit(-margin)),
@@ -28,65 +27,61 @@ LOSSES: dict[str, Callable[[FloatArray], tuple[FloatArray, FloatArray]]] = {
 
 
 class MMPOP(NetworkGuidedSelector):
-    """Select the features under which each node is more like those it links with than like others, without labels.
+    """Select the features under which each node is more similar to its neighbours than to others, without labels.
 
-    For a link i–j and a node k that i is not linked with, x_iᵀ diag(w) x_j should exceed x_iᵀ diag(w) x_k [1]_::
+    For a link i–j and a node k that is not a neighbour of i, x_iᵀ diag(w) x_j should exceed x_iᵀ diag(w) x_k [1]_::
 
         min  mean_ijk loss(wᵀ(x_i ∘ (x_j − x_k))) + λ‖w‖₁,  0 ≤ w ≤ 1,
 
     where the loss of a margin z is [1 − z]₊ (hinge, the max-margin form) or log(1 + e^−z) (logistic). The score of a
-    feature is its weight w. Solved by projected stochastic gradient: each pass goes through all links from both ends,
-    in random order, and draws one k for each, evenly among the nodes that i is not linked with; step t is
-    `step_size`/√t. A node linked with all others orders nothing and is passed over. Link weights are not read.
+    feature is its weight w. The solver is projected stochastic gradient descent: each pass visits all links from both
+    ends in random order, and draws one k per link uniformly from the nodes that i is not linked with. The size of step
+    t is `step_size`/√t. Nodes that are linked with all others are skipped. Link weights are ignored.
     Objective recalled, solver and settings reconstructed.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        How many features to keep; between 0 and 1 a share of them; None keeps half. (paper: d)
+        Number of features to keep, or a fraction of them between 0 and 1; None keeps half. (paper: d)
     loss : {"hinge", "logistic"}, default="hinge"
         Loss of a margin.
     binarize : bool, default=False
-        Look only at whether a value is zero. The margin of 1 and the bound of 1 on w fix a scale, to which features of
-        0 and 1 are right; a count of 100 stands for ten thousand margins, and a few such values then lead every step.
-        Set it for counts of words. It is off by default, because the objective as published has no such step, and
+        Use only whether a value is non-zero. The margin of 1 and the upper limit of 1 on w suit features of 0 and 1;
+        the product of two counts of 100 is ten thousand times the margin, and a few such values would dominate every
+        step. Set this for word counts. It is off by default because the published objective has no such step, and
         because features that are never zero would all become constant.
     sparsity : float, default=1e-3
         Weight of the ℓ1 penalty. (paper: λ)
     initial_score : float, default=0.5
-        Weight of every feature at the start, 0 to 1.
+        Initial weight of each feature, from 0 to 1.
     step_size : float, default=0.5
-        Length of the first step.
+        Size of the first step.
     batch_size : int, default=1000
-        Links in a step.
+        Number of links per step.
     max_iter : int, default=30
-        Passes through all links.
+        Number of passes through all links.
     n_neighbors : int or None, default=None
-        Where `fit` is given no adjacency, link each node with this many of its nearest by the features. None: a
-        missing adjacency is an error.
+        If `fit` is given no adjacency, each node is linked to this many nearest nodes by the features. None: a missing
+        adjacency is an error.
     random_state : int, RandomState or None, default=None
-        Seeds the order of the links and the draws of k.
+        Seed of the order of the links and of the draws of k.
 
     Attributes
     ----------
     criterion_ : array of shape (m,)
         Weight w of each feature.
     scores_ : array of shape (m,)
-        The same. A feature of weight 0 is never selected; a constant one has weight 0.
-    ranking_ : array of shape (m,)
-        Rank of each feature, 1 is the best; among equal scores the lower index comes first.
-    support_ : boolean array of shape (m,)
-        Which features are selected.
-    n_features_ : int
-        How many are selected.
+        The criterion. A feature of weight 0 is never selected; a constant feature has weight 0.
+    ranking_, support_, n_features_
+        As in every selector: ranks (1 is the best), which features are selected, and their number.
     history_ : array of shape (max_iter,)
-        Objective of each pass, as met on the way: mean over its steps, each before it was made.
+        Objective of each pass: the mean over its steps, each evaluated before the step.
     n_iter_ : int
-        Passes made.
+        Number of passes.
 
     See Also
     --------
-    blockselect.baselines.by_network.partial_order.PartialOrder : Each feature alone, in closed form.
+    blockselect.baselines.by_network.partial_order.PartialOrder : Scores each feature separately, in closed form.
 
     References
     ----------
@@ -107,13 +102,10 @@ class MMPOP(NetworkGuidedSelector):
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         **NetworkGuidedSelector._parameter_constraints,
         "loss": [StrOptions(set(LOSSES))],
-        "binarize": ["boolean"],
         "sparsity": [NON_NEGATIVE],
         "initial_score": [Interval(Real, 0, 1, closed="both")],
         "step_size": [POSITIVE],
         "batch_size": [AT_LEAST_ONE],
-        "max_iter": [AT_LEAST_ONE],
-        "random_state": ["random_state"],
     }
 
     def __init__(
@@ -143,44 +135,31 @@ class MMPOP(NetworkGuidedSelector):
 
     def _score(self, graph: AttributedGraph) -> FloatArray:
         features = features_to_compare(graph.features, binarize=self.binarize)
-        links, non_links = linked_pairs(graph.adjacency).both_ways(), NonLinks.of(graph.adjacency)
-        links = links[non_links.per_node[links.first] > 0]
-        # A constant feature meets no gradient but the penalty's, which ends at 0.
+        links, non_links = both_ways(linked_pairs(graph.adjacency)), NonLinks(graph.adjacency)
+        links = links[non_links.per_node[links[:, 0]] > 0]
+        # The gradient of a constant feature is that of the penalty alone, which leads to 0.
         weights = np.where(constant_columns(features), 0.0, float(self.initial_score))
-        self.criterion_, self.history_ = self._descend(features, links, non_links, weights)
-        self.n_iter_ = self.max_iter
-        return self.criterion_.copy()
-
-    def _descend(
-        self, features: Features, links: NodePairs, non_links: NonLinks, weights: FloatArray
-    ) -> tuple[FloatArray, FloatArray]:
         rng = generator_from(self.random_state)
-        history = np.zeros(self.max_iter)
-        steps = 0
+        history, steps = np.zeros(self.max_iter), 0
         for done in range(self.max_iter):
             order = rng.permutation(len(links))
-            for piece in pieces_of(len(order), self.batch_size):
+            for piece in gen_batches(len(order), int(self.batch_size)):
                 batch = links[order[piece]]
-                others = non_links.partners(batch.first, rng)
-                loss = order_loss(features, batch, others, weights, loss=self.loss)
-                objective = loss.value + self.sparsity * weights.sum()
+                others = non_links.partners(batch[:, 0], rng)
+                loss, gradient = order_loss(features, batch, others, weights, loss=self.loss)
+                objective = loss + self.sparsity * weights.sum()
                 history[done] += objective * len(batch) / len(links)
                 steps += 1
                 step = self.step_size / np.sqrt(steps)
-                weights = np.clip(weights - step * (loss.gradient + self.sparsity), 0, 1)
-        return weights, history
+                weights = np.clip(weights - step * (gradient + self.sparsity), 0, 1)
+        self.criterion_, self.history_, self.n_iter_ = weights, history, self.max_iter
+        return self.criterion_.copy()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class OrderLoss:
-    """Mean loss of the margins of some links."""
-
-    value: float
-    gradient: FloatArray  # (m,) by the weights
-
-
-def order_loss(features: Features, links: NodePairs, others: IntArray, weights: FloatArray, *, loss: str) -> OrderLoss:
-    """Loss of wᵀ(x_i ∘ (x_j − x_k)) over links i–j, each with its own k."""
-    differences = features[links.first] * (features[links.second] - features[others])  # (p, m)
+def order_loss(
+    features: Features, links: IntArray, others: IntArray, weights: FloatArray, *, loss: str
+) -> tuple[float, FloatArray]:
+    """Mean loss of wᵀ(x_i ∘ (x_j − x_k)) over links i–j (p, 2), each with its own k, and its gradient (m,)."""
+    differences = features[links[:, 0]] * (features[links[:, 1]] - features[others])  # (p, m)
     losses, derivative = LOSSES[loss](differences @ weights)
-    return OrderLoss(float(losses.mean()), differences.T @ (derivative / len(links)))
+    return float(losses.mean()), differences.T @ (derivative / len(links))

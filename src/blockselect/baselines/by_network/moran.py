@@ -1,4 +1,4 @@
-"""Moran's I: features whose values go together along the links of the network."""
+"""Moran's I: features that are autocorrelated along the links of the network."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from blockselect.arrays import Features, FloatArray, Sparse
-from blockselect.baselines.criterion import NetworkGuidedSelector, scores_where_defined
+from blockselect.baselines.criterion import NetworkGuidedSelector
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.column_statistics import column_inner_products, constant_columns, mean_and_variance
 
@@ -15,32 +15,29 @@ class MoransI(NetworkGuidedSelector):
     """Select the features with the largest autocorrelation along links, without labels.
 
     For each feature f of n nodes with adjacency A, f̄ = f − mean(f), the criterion is
-    (n / ΣA) · (f̄ᵀAf̄) / (f̄ᵀf̄), large is good: near 1 where linked nodes have alike values, near 0 where links
-    do not matter, negative where linked nodes differ. This is Moran's I [1]_, in wide use on graphs of single cells.
-    Checked against published code.
+    (n / ΣA) · (f̄ᵀAf̄) / (f̄ᵀf̄), for which large is good. It is close to 1 if linked nodes have similar values, close to
+    0 if values do not depend on links, and negative if linked nodes differ. This is Moran's I [1]_, which is widely
+    used on graphs of single cells. Checked against published code.
 
-    Sparse features are never filled, which costs digits where a feature's mean is far above its spread: pass it dense.
+    Sparse features are never converted to dense ones. This loses precision if the mean of a feature is far larger than
+    its standard deviation; pass such features as a dense array.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        How many features to keep; between 0 and 1 a share of them; None keeps half. (paper: d)
+        Number of features to keep, or a fraction of them between 0 and 1; None keeps half. (paper: d)
     n_neighbors : int or None, default=None
-        Where `fit` is given no adjacency, link each node with this many of its nearest by the features. None: a
-        missing adjacency is an error.
+        If `fit` is given no adjacency, each node is linked to this many nearest nodes by the features. None: a missing
+        adjacency is an error.
 
     Attributes
     ----------
     criterion_ : array of shape (m,)
-        Moran's I of each feature; NaN for a constant one.
+        Moran's I of each feature; NaN for a constant feature.
     scores_ : array of shape (m,)
-        The same; −∞ for a constant feature, which is never selected.
-    ranking_ : array of shape (m,)
-        Rank of each feature, 1 is the best; among equal scores the lower index comes first.
-    support_ : boolean array of shape (m,)
-        Which features are selected.
-    n_features_ : int
-        How many are selected.
+        The criterion; −∞ for a constant feature, which is never selected.
+    ranking_, support_, n_features_
+        As in every selector: ranks (1 is the best), which features are selected, and their number.
 
     See Also
     --------
@@ -64,12 +61,11 @@ class MoransI(NetworkGuidedSelector):
         self.n_neighbors = n_neighbors
 
     def _score(self, graph: AttributedGraph) -> FloatArray:
-        self.criterion_ = morans_i(graph.features, graph.adjacency)
-        return scores_where_defined(self.criterion_)
+        return self._score_by(morans_i(graph.features, graph.adjacency))
 
 
 def morans_i(features: Features, adjacency: Sparse) -> FloatArray:
-    """Moran's I of each feature; NaN for a constant one: (m,)."""
+    """Moran's I of each feature; NaN for a constant feature: (m,)."""
     columns = features.astype(np.float64, copy=False)
     mean, variance = mean_and_variance(columns)
     if sparse.issparse(columns):

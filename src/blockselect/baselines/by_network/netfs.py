@@ -8,89 +8,89 @@ from typing import Any
 import numpy as np
 from scipy.sparse.linalg import norm
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.extmath import row_norms
 
 from blockselect.arrays import FloatArray, Sparse
 from blockselect.base import generator_from
-from blockselect.baselines._solvers.initial_clusters import check_initial_clusters
-from blockselect.baselines._solvers.reweighting import reweight, row_norms
+from blockselect.baselines._solvers.row_sparse import check_initial_clusters
 from blockselect.baselines._solvers.row_sparse_regression import RowSparseRegression
-from blockselect.baselines.constraints import POSITIVE, ROW_SPARSE
-from blockselect.baselines.criterion import NetworkGuidedSelector
+from blockselect.baselines.criterion import POSITIVE, NetworkGuidedSelector
 from blockselect.eigenvectors import extreme_eigenvectors
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.column_statistics import constant_columns
 from blockselect.warned import warn_caller
 
-_STEPS = 10  # of projected gradient for each Z: they cost little beside a solve
-_HALVINGS = 60  # of a step before U is left as it is
-_ENOUGH = 0.01  # of the fall that the gradient promises, for a step to be taken (Armijo)
-_DIGITS = 1e-4  # of the eigenvalue that a warning names
+_STEPS = 10  # of projected gradient per Z, which are cheap compared with a solve
+_HALVINGS = 60  # maximum number of halvings of a step before U is left unchanged
+_ENOUGH = 0.01  # fraction of the predicted decrease that an accepted step must reach (Armijo)
+_DIGITS = 1e-4  # relative precision of the eigenvalue in a warning
 _COLLAPSED = 1e-3  # ‖UUᵀ‖/‖A‖ below which the communities explain nothing of the network
 
 
 class NetFS(NetworkGuidedSelector):
-    r"""Select features by NetFS: those that predict overlapping communities of the network.
+    r"""Select features by NetFS: features that predict overlapping communities of the network.
 
-    How strongly each node belongs to each community, U ≥ 0 with A ≈ UUᵀ, is learned together with a linear map Z from
-    the features to it, most rows of which are zero:
+    The memberships U ≥ 0 of the nodes in communities, with A ≈ UUᵀ, are learned together with a linear map Z from the
+    features to them, most rows of which are zero:
 
     ‖XZ − U‖² + α‖Z‖₂,₁ + (β/2)‖A − UUᵀ‖², U ≥ 0.
 
-    A feature scores ‖zᵢ‖. Each iteration solves for Z = (XᵀX + αΔ)⁻¹XᵀU with Δᵢᵢ = 1/(2‖zᵢ‖), and then takes ten
-    projected gradient steps U ← max(U − tG, 0), G = 2(U − XZ) − 2β(AU − UUᵀU). A step t is twice the one before it,
-    halved until the objective falls by at least a hundredth of what G promises. ‖A − UUᵀ‖² is expanded, so that no
-    n × n matrix is made.
+    The score of a feature is ‖zᵢ‖. Each iteration solves for Z = (XᵀX + αΔ)⁻¹XᵀU with Δᵢᵢ = 1/(2‖zᵢ‖), and then takes
+    ten projected gradient steps U ← max(U − tG, 0), G = 2(U − XZ) − 2β(AU − UUᵀU). The step size t starts at twice the
+    previous one and is halved until the objective decreases by at least a hundredth of the decrease that G predicts.
+    ‖A − UUᵀ‖² is expanded, so that no dense n × n matrix is formed.
 
     Objective recalled, solver reconstructed: not compared with the published text.
 
     Parameters
     ----------
     n_features_to_select : int, float or None, default=None
-        How many features to keep; between 0 and 1 a share of them; None keeps half. (paper: d)
+        Number of features to keep, or a fraction of them between 0 and 1; None keeps half. (paper: d)
     n_blocks : int, default=8
-        Communities. Not read where `initial_clusters` is given. (paper: c)
+        Number of communities; ignored if `initial_clusters` is given. (paper: c)
     sparsity : float, default=10.0
-        Weight of the row-sparse penalty; larger leaves fewer features. (paper: α)
+        Weight of the row-sparse penalty; a larger weight selects fewer features. (paper: α)
     network_weight : float, default=0.1
-        Weight of the network against the regression; see the notes. (paper: β)
+        Weight of the network relative to the regression; see the notes. (paper: β)
     initial_clusters : array of shape (n, c) or None, default=None
-        Non-negative start of U, used as it is. None: uniform random numbers, scaled such that UUᵀ is as near A as it
-        can be, since from a start of another size U shrinks or grows before it has taken up the network. (paper: U)
+        Non-negative initial U, used without change. None: uniform random numbers, scaled so that UUᵀ is as close to A
+        as possible; from another scale U would shrink or grow before it fits the network. (paper: U)
     n_neighbors : int or None, default=None
-        Where `fit` is given no adjacency, link this many nearest by the features; None: that is an error.
+        If `fit` is given no adjacency, each node is linked to this many nearest nodes by the features. None: a missing
+        adjacency is an error.
     max_iter : int, default=200
-        Most iterations.
+        Maximum number of iterations.
     tol : float, default=1e-6
-        Stop once the objective changes by less than this share of itself; 0 never stops early.
+        Stop once the objective changes by less than this fraction of its value; 0 never stops early.
     random_state : int, RandomState or None, default=None
-        Seeds the start: the same seed gives the same result.
+        Seed of the initial U: the same seed gives the same result.
 
     Attributes
     ----------
     scores_ : array of shape (m,)
-        ‖zᵢ‖, which shrinks towards zero for features that are not needed; −∞ for a constant feature, which only
-        replaces the missing intercept and is never selected.
+        ‖zᵢ‖, which tends to zero for features that are not needed; −∞ for a constant feature, which only replaces the
+        missing intercept and is never selected.
     criterion_ : array of shape (m,)
         ‖zᵢ‖ of all features.
     ranking_, support_, n_features_
-        As in every selector: rank 1 is the best, which features are selected, and how many.
+        As in every selector: ranks (1 is the best), which features are selected, and their number.
     coefficients_ : array of shape (m, c)
         (paper: Z)
     clusters_ : array of shape (n, c)
-        How strongly each node belongs to each community. (paper: U)
+        Membership of each node in each community. (paper: U)
     explained_ : float
-        1 − ‖A − UUᵀ‖²/‖A‖², the share of the network that the communities explain.
+        1 − ‖A − UUᵀ‖²/‖A‖², the fraction of the network that the communities explain.
     history_ : array of shape (`n_iter_`,)
-        The objective after each iteration. It falls, up to rounding.
+        The objective after each iteration. It never increases, up to rounding.
     n_iter_ : int
-        Iterations made.
+        Number of iterations.
 
     Notes
     -----
-    A community is kept only along directions of the network whose eigenvalue exceeds about
-    1/β. At the default, the paper's β = 0.1, that is 10, more than all but the strongest hubs of a sparse network
-    reach, so that U is nearly zero, or all zero where no eigenvalue of A reaches 1/β; `fit` then warns and names a
-    better `network_weight`. Look at `explained_`: where it is near 0, raise `network_weight`.
+    A community is retained only along eigenvectors of the network whose eigenvalue exceeds about 1/β. At the default,
+    which is the β = 0.1 of the paper, this threshold is 10. In a sparse network only the strongest hubs exceed it, so
+    that U is nearly zero, or exactly zero if no eigenvalue of A reaches 1/β. In that case `fit` warns and suggests a
+    better `network_weight`. If `explained_` is close to 0, increase `network_weight`.
 
     References
     ----------
@@ -109,10 +109,7 @@ class NetFS(NetworkGuidedSelector):
     _zero_is_unused = True
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         **NetworkGuidedSelector._parameter_constraints,
-        **ROW_SPARSE,
         "network_weight": [POSITIVE],
-        "initial_clusters": [None, "array-like"],
-        "random_state": ["random_state"],
     }
 
     def __init__(
@@ -154,9 +151,8 @@ class NetFS(NetworkGuidedSelector):
             U, step = term.descend(U, fitted, step)
             return Z, term.value(U, fitted)
 
-        start = np.zeros((graph.n_features, U.shape[1]))
-        result = reweight(solve, start, penalty=self.sparsity, max_iter=self.max_iter, tol=self.tol)
-        self.coefficients_, self.clusters_ = self._record(result), U
+        self.coefficients_ = self._reweight(solve, np.zeros((graph.n_features, U.shape[1])), penalty=self.sparsity)
+        self.clusters_ = U
         self.explained_ = 1 - term.misfit(U) / term.norm**2
         if np.linalg.norm(U.T @ U) < _COLLAPSED * term.norm:
             self._warn_of_collapse(graph.adjacency)
@@ -173,10 +169,10 @@ class NetFS(NetworkGuidedSelector):
         found = extreme_eigenvectors(adjacency, 1, which="largest", rng=np.random.default_rng(0), tol=_DIGITS)
         largest = float(found[0][0])
         warn_caller(
-            f"the communities have collapsed (no entry of U exceeds {self.clusters_.max():.1g}) and the scores have "
-            "nothing to do with the network: a community is kept only if network_weight times an eigenvalue of the "
-            f"adjacency exceeds 1, but here it reaches {self.network_weight:g} × {largest:.3g} = "
-            f"{self.network_weight * largest:.2g}. Raise network_weight well above {1 / largest:.2g}.",
+            f"the communities have collapsed (no entry of U exceeds {self.clusters_.max():.1g}) and the scores do not "
+            "depend on the network: a community is retained only if network_weight times an eigenvalue of the "
+            f"adjacency exceeds 1, but the largest such product is {self.network_weight:g} × {largest:.3g} = "
+            f"{self.network_weight * largest:.2g}. Increase network_weight well above {1 / largest:.2g}.",
             ConvergenceWarning,
         )
 
@@ -200,11 +196,11 @@ class CommunityTerm:
         return np.asarray(2 * (U - fitted) - 2 * self.weight * (self.adjacency @ U - U @ (U.T @ U)))
 
     def safe_step(self, U: FloatArray) -> float:
-        """A step short enough for the curvature at U, whatever the scale of the network."""
+        """A step size that suits the curvature at U for any scale of the network."""
         return 0.5 / (1 + self.weight * (self.norm + 3 * float(np.linalg.norm(U.T @ U))))
 
     def descend(self, U: FloatArray, fitted: FloatArray, step: float) -> tuple[FloatArray, float]:
-        """Projected gradient steps, and the length to begin with next time."""
+        """Take projected gradient steps; return U and the step size to start with next time."""
         for _ in range(_STEPS):
             slope, before = self.gradient(U, fitted), self._variable(U, fitted)
             for _ in range(_HALVINGS):
@@ -214,11 +210,11 @@ class CommunityTerm:
                     break
                 step /= 2
             else:
-                return U, self.safe_step(U)  # a minimum, as far as rounding shows
+                return U, self.safe_step(U)  # a minimum up to rounding
         return U, step
 
     def _variable(self, U: FloatArray, fitted: FloatArray) -> float:
-        """The value without its constant ‖A‖², next to which small falls would be lost to rounding."""
+        """The value without its constant ‖A‖², beside which small decreases would be lost to rounding."""
         return float(np.sum((fitted - U) ** 2) + self.weight / 2 * self._variable_misfit(U))
 
     def _variable_misfit(self, U: FloatArray) -> float:

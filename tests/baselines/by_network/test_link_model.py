@@ -1,0 +1,154 @@
+"""Likelihood of the links, its gradients and its minimum, and what methods that weight features by links share."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+from blockselect import make_attributed_blocks
+from blockselect.baselines._solvers import node_pairs as module
+from blockselect.baselines._solvers.node_pairs import NonLinks, linked_pairs
+from blockselect.baselines.by_network.adapt import ADAPT
+from blockselect.baselines.by_network.gfs import GFS
+from blockselect.baselines.by_network.link_model import AllPairs, SampledPairs, alternate, link_likelihood
+from blockselect.baselines.by_network.mmpop import MMPOP
+from blockselect.baselines.by_network.partial_order import PartialOrder
+from references import gfs
+from references.differences import central_difference
+
+link_models = pytest.mark.parametrize("kind", [ADAPT, GFS])
+weighting = pytest.mark.parametrize("kind", [ADAPT, GFS, MMPOP])
+
+
+@pytest.fixture(scope="module")
+def network():
+    return make_attributed_blocks(200, 3, mean_degree=20, n_informative=12, n_redundant=0, n_noise=40, random_state=0)
+
+
+def scores(kind, X, A, **options):
+    seeded = {} if kind is PartialOrder else {"random_state": 0}
+    return kind(1, **{**seeded, **options}).fit(X, adjacency=A).scores_
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_the_loss_over_all_pairs_is_that_of_a_loop_whatever_the_pieces(problem, kind, monkeypatch):
+    A = problem.A + np.diag(np.arange(len(problem.A)) % 2)  # self-loops are no links
+    s, b = problem.r, -0.7
+    slow = gfs.link_loss(problem.Y, A, s, b)
+    for piece_bytes in (2**20, 8 * 20 * 3):
+        monkeypatch.setattr(module, "_PIECE_BYTES", piece_bytes)
+        assert_allclose(AllPairs(kind(problem.Y), sparse.csr_array(A)).loss(s, b).value, slow)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("non_links_per_link", [None, 1])
+def test_the_gradients_of_the_loss_meet_finite_differences(problem, kind, non_links_per_link):
+    rng = np.random.default_rng(0)
+    likelihood = link_likelihood(
+        kind(problem.Y), sparse.csr_array(problem.A), non_links_per_link=non_links_per_link, rng=rng
+    )
+    s, b = 0.2 * problem.r, -0.7
+    loss = likelihood.loss(s, b)
+    assert_allclose(loss.gradient, central_difference(lambda s: likelihood.loss(s, b).value, s), rtol=1e-5, atol=1e-8)
+    by_intercept = central_difference(lambda b: likelihood.loss(s, float(b[0])).value, np.array([b]))
+    assert_allclose(loss.by_intercept, by_intercept[0], rtol=1e-5, atol=1e-8)
+
+
+def test_a_draw_of_non_links_is_right_on_average(problem):
+    A, X = sparse.csr_array(problem.A), sparse.csr_array(problem.Y)
+    links, non_links, rng = linked_pairs(A), NonLinks(A), np.random.default_rng(0)
+    s, b = 0.2 * problem.r, -0.7
+    draws = [SampledPairs(X, links, non_links, 30, rng).loss(s, b) for _ in range(400)]
+    exact = AllPairs(X, A).loss(s, b)
+    values = np.array([draw.value for draw in draws])
+    assert_allclose(values.mean(), exact.value, atol=4 * values.std() / 20)
+    gradients = np.array([draw.gradient for draw in draws])
+    assert (np.abs(gradients.mean(axis=0) - exact.gradient) < 4 * gradients.std(axis=0) / 20).all()
+
+
+def test_all_pairs_are_taken_where_a_draw_would_not_be_smaller(problem):
+    A, rng = sparse.csr_array(problem.A), np.random.default_rng(0)
+    assert isinstance(link_likelihood(problem.Y, A, non_links_per_link=1, rng=rng), SampledPairs)
+    for many in (None, 20):
+        assert isinstance(link_likelihood(problem.Y, A, non_links_per_link=many, rng=rng), AllPairs)
+
+
+def test_the_descent_ends_where_the_bounds_alone_hold_it(problem):
+    X, A = problem.Y * np.geomspace(0.05, 20, problem.Y.shape[1]), problem.A  # columns of very different scale
+    cost = 0.02
+    half = [lambda _: lambda s: (cost / 2 * s.sum(), np.full(len(s), cost / 2)), X]
+    n_links = np.count_nonzero(np.triu(A, 1))
+    result = alternate(
+        AllPairs(X, sparse.csr_array(A)), *half, n_links=n_links, sparsity=cost / 2 * n_links, max_iter=50, tol=0
+    )
+    s, b = result.scores, result.intercept
+    assert_allclose(result.history[-1], gfs.link_loss(X, A, s, b) + cost * s.sum())
+    gradient = central_difference(lambda s: gfs.link_loss(X, A, s, b), s, step=1e-7) + cost
+    assert_allclose(gradient, result.gradient, atol=1e-5)
+    inside = (s > 0) & (s < 1)
+    assert inside.any()
+    assert (s == 0).any()
+    assert_allclose(gradient[inside], 0, atol=2e-5)
+    assert (gradient[s == 0] > -2e-5).all()
+    assert (gradient[s == 1] < 2e-5).all()
+
+
+@weighting
+def test_sparse_and_single_precision_input_give_the_scores_of_dense_input(network, kind):
+    plain = scores(kind, network.features.toarray(), network.adjacency)
+    atol = 1e-10 if kind is MMPOP else 1e-4
+    assert_allclose(scores(kind, network.features, network.adjacency), plain, atol=atol)
+    assert_allclose(scores(kind, network.features.astype(np.float32), network.adjacency), plain, atol=atol)
+
+
+@pytest.mark.parametrize(("kind", "options"), [(ADAPT, {}), (GFS, {"n_components": 52})])
+def test_scores_do_not_change_when_nodes_are_reordered(network, kind, options):
+    order = np.random.default_rng(0).permutation(200)
+    options = {"exact": True, "tol": 1e-9, **options}
+    moved = scores(kind, network.features[order], network.adjacency[order][:, order], **options)
+    assert_allclose(moved, scores(kind, network.features, network.adjacency, **options), atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("kind", "options"), [(ADAPT, {"non_links_per_link": 2}), (GFS, {"non_links_per_link": 2}), (MMPOP, {})]
+)
+def test_the_same_seed_gives_the_same_scores_bit_by_bit_and_another_does_not(network, kind, options):
+    first, second, other = (
+        scores(kind, network.features, network.adjacency, random_state=s, **options) for s in (0, 0, 1)
+    )
+    assert_array_equal(first, second)
+    assert not np.array_equal(first, other)
+
+
+@pytest.mark.parametrize("kind", [ADAPT, GFS, MMPOP, PartialOrder])
+def test_binarize_uses_only_whether_values_are_zero(network, kind):
+    X, A = network.features * 7.0, network.adjacency
+    assert_array_equal(scores(kind, X, A, binarize=True), scores(kind, X / 7, A))
+
+
+@link_models
+def test_scores_do_not_change_with_the_scale_of_the_features(network, kind):
+    plain = scores(kind, network.features, network.adjacency)
+    for scale in (0.01, 300.0):
+        assert_allclose(scores(kind, scale * network.features, network.adjacency), plain, atol=1e-6)
+
+
+@weighting
+def test_a_constant_feature_scores_zero(network, kind):
+    X = network.features.toarray()
+    found = scores(kind, np.column_stack([X, np.ones(200), np.zeros(200)]), network.adjacency)
+    assert_array_equal(found[-2:], 0)
+    if kind is MMPOP:
+        assert found[:-2].any()
+    else:
+        assert_allclose(found[:-2], scores(kind, X, network.adjacency), atol=1e-10)
+
+
+@weighting
+@pytest.mark.parametrize(
+    ("adjacency", "message"),
+    [(np.ones((200, 200)), "linked with all others"), (np.eye(200), "links no two different nodes")],
+)
+def test_graphs_without_links_or_without_non_links_are_refused(network, kind, adjacency, message):
+    with pytest.raises(ValueError, match=message):
+        scores(kind, network.features, adjacency)
