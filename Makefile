@@ -87,7 +87,7 @@ single-cell:
 	$(PYTHON) -m venv $(VENV)-single-cell
 	$(VENV)-single-cell/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[single-cell]'
 	$(VENV)-single-cell/bin/python -m pytest $(or $(ARGS),tests/test_anndata.py tests/graphs/test_row_chunks.py \
-	  tests/graphs/io/test_formats.py tests/graphs/io/test_write.py tests/baselines/by_network/test_moran.py)
+	  tests/graphs/test_files.py tests/graphs/test_write.py tests/baselines/by_network/test_moran.py)
 	$(VENV)-single-cell/bin/python examples/single_cell.py
 
 # The site in docs/_build/html: pages, API and the examples, which are run. A warning, an example that raises or a link that leads

@@ -49,7 +49,7 @@ SLOW = (  # left out of the fast lane, `make check`: files and folders that take
     "tests/report/test_overview.py",
     "tests/report/test_page.py",
     "tests/reproduction",
-    "tests/graphs/io/test_mutated_files.py",
+    "tests/graphs/test_mutated_files.py",
     "tests/test_array_api.py",
     "tests/test_error_table.py",
     "tests/test_fuzz.py",

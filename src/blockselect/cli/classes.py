@@ -9,7 +9,7 @@ import numpy as np
 
 from blockselect.arrays import IntArray
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.io.csv_tables import read_csv_table
+from blockselect.graphs.text_files import read_csv_table, reading
 
 SHOWN = 3  # examples of offending ids
 
@@ -24,7 +24,8 @@ def read_classes(path: Path, graph: AttributedGraph) -> IntArray:
     graph : AttributedGraph
         The network of these nodes.
     """
-    table = read_csv_table(path, as_text=True)
+    with reading(path):
+        table = read_csv_table(path, as_text=True)
     if table.shape[1] != 2:
         raise ValueError(f"{path} has {table.shape[1]} columns; expected two, the id and the class of each node.")
     ids, names = (table.iloc[:, column].str.strip().tolist() for column in (0, 1))

@@ -10,7 +10,7 @@ import typer
 from blockselect.cli.complete import complete_datasets
 from blockselect.cli.outputs import parse_folder
 from blockselect.cli.settings import DATA, OUTPUT
-from blockselect.graphs.io.read import UnknownNodes
+from blockselect.graphs.files import UnknownNodes
 
 
 def existing_file(what: str) -> Any:

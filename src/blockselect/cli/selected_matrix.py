@@ -6,7 +6,7 @@ from pathlib import Path
 
 from blockselect.base import ScoreSelector
 from blockselect.cli.inputs import NetworkInput
-from blockselect.graphs.io.write import matrix_file, matrix_suffix
+from blockselect.graphs.write import matrix_file, matrix_suffix
 
 
 def matrix_name(features: Path | None) -> str:
@@ -18,5 +18,5 @@ def selected_matrix(network: NetworkInput, selector: ScoreSelector) -> dict[str,
     """Its name and its content."""
     graph, chosen = network.graph, selector.get_support(indices=True)
     names = None if graph.feature_names is None else graph.feature_names[chosen]
-    _, content = matrix_file(graph.features[:, chosen], graph.node_ids, names, network.features_file)
+    content = matrix_file(graph.features[:, chosen], graph.node_ids, names, network.features_file)
     return {matrix_name(network.features_file): content}

@@ -3,7 +3,7 @@
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
 from blockselect.graphs.convert import as_adjacency
 from blockselect.graphs.feature_table import FeatureTable
-from blockselect.graphs.io.read import read_attributed_graph, read_features, read_graph
+from blockselect.graphs.files import read_attributed_graph, read_features, read_graph
 from blockselect.graphs.neighbours import nearest_neighbour_graph
 
 __all__ = [

@@ -14,7 +14,7 @@ import numpy as np
 
 from blockselect.arrays import IntArray
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.io.csv_cells import as_text_cell
+from blockselect.graphs.write import as_text_cell
 
 MEASURES = ("explained_more", "explained_alone", "stability", "p_value", "q_value")  # where they were computed
 

@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from blockselect.graphs import read_features
-from blockselect.graphs.io.write import matrix_file
+from blockselect.graphs.write import as_text_cell, matrix_file, matrix_suffix
 
 MATRIX = np.array([[1.5, 0.0], [0.0, 2.0], [3.0, 0.0]])
 IDS = np.array(["007", "x", "NA"], dtype=object)
@@ -25,9 +25,9 @@ PACKAGES = {"f.parquet": "pyarrow", "f.feather": "pyarrow", "f.h5ad": "anndata"}
 def test_a_matrix_is_read_back_as_it_was_written(tmp_path, source, convert):
     if source in PACKAGES:
         pytest.importorskip(PACKAGES[source])
-    suffix, content = matrix_file(convert(MATRIX), IDS, NAMES, None if source is None else Path(source))
-    path = tmp_path / f"matrix{suffix}"
-    path.write_bytes(content)
+    like = None if source is None else Path(source)
+    path = tmp_path / f"matrix{matrix_suffix(like)}"
+    path.write_bytes(matrix_file(convert(MATRIX), IDS, NAMES, like))
     table = read_features(path)
     assert_array_equal(table.matrix.toarray() if sparse.issparse(table.matrix) else table.matrix, MATRIX)
     if source in NAMED:
@@ -35,17 +35,29 @@ def test_a_matrix_is_read_back_as_it_was_written(tmp_path, source, convert):
         assert list(table.feature_names) == NAMES.tolist()
 
 
+@pytest.mark.parametrize(
+    "cell", ["=1+1", "+1+1", "-2+3", "@SUM(A1)", " =1", "\t=1", "\r\n=1", "＝1", "-", "=cmd|' /C calc'!A0"]
+)
+def test_what_a_spreadsheet_would_compute_is_text(cell):
+    assert as_text_cell(cell) == f"'{cell}"
+
+
+@pytest.mark.parametrize("cell", ["gene", "-1.5", "+2", "-1e-3", "a=b", "", "'=1", 3, -2.5, None])
+def test_all_other_cells_stay(cell):
+    assert as_text_cell(cell) is cell
+
+
 @pytest.mark.parametrize("source", ["f.csv", "f.tsv"])
 def test_no_name_in_a_text_file_is_a_formula(source):
     ids = np.array(["=1+1", "-1.5", "@x"], dtype=object)
-    _, content = matrix_file(MATRIX, ids, np.array(["=cmd|' /C calc'!A0", "blue"], dtype=object), Path(source))
+    content = matrix_file(MATRIX, ids, np.array(["=cmd|' /C calc'!A0", "blue"], dtype=object), Path(source))
     header, *rows = (line.split("," if source == "f.csv" else "\t") for line in content.decode().splitlines())
     assert header == ["id", "'=cmd|' /C calc'!A0", "blue"]
     assert [row[0] for row in rows] == ["'=1+1", "-1.5", "'@x"]
 
 
 def test_names_that_are_missing_are_counted():
-    _, content = matrix_file(MATRIX, None, None, Path("f.csv"))
+    content = matrix_file(MATRIX, None, None, Path("f.csv"))
     assert content.decode().splitlines()[:2] == ["id,x0,x1", "0,1.5,0.0"]
 
 
