@@ -456,9 +456,9 @@ def test_a_search_that_was_cut_is_shown_and_recorded(run, network, tmp_path, mon
     options = (*QUICK, "--candidates", 9, "--resamples", 8, "--out", tmp_path / "cut")
     shown = run("select", *network.options, *options, "-v").stdout
     assert "The network is large, so fewer block models were tried" in shown
-    assert "searched by 6 of 9 candidates and at most 5 of 50 rounds" in shown
+    assert "searched by 3 of 9 candidates and at most 5 of 50 rounds" in shown
     record = record_of(tmp_path / "cut")
-    assert record["effort"]["candidates"] == {"asked": 9, "made": 6}
+    assert record["effort"]["candidates"] == {"asked": 9, "made": 3}
     assert record["n_resamples"] == 5
 
 

@@ -100,7 +100,7 @@ def test_candidates_that_read_the_features_have_no_say(network, monkeypatch):
     monkeypatch.setattr(discoveries, "match_pulls", recorded)
     selector = fit(network, "auto")
     assert set(asked) == {model.family for model in selector.candidates_} - {"smoothed"}
-    assert len(asked) == len(selector.candidates_) - 1
+    assert len(asked) == sum(model.family != "smoothed" for model in selector.candidates_) < len(selector.candidates_)
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0, -0.1, np.nan])

@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from blockselect import BMGUFS, BlockModelSelector, check_attributed_graph
 from blockselect.consensus.explained import BlockRegression
-from blockselect.report import explained
+from blockselect.report import explained_curve
 from blockselect.report.explained_curve import enough, explained_by_size, sizes_to_try
 
 LABELS = np.repeat([0, 1, 2], 20)
@@ -102,7 +102,7 @@ def test_the_regression_runs_on_one_thread_as_sums_over_more_come_in_any_order(n
 
 
 def test_a_selection_too_large_for_the_curve_says_what_the_selector_does(network, monkeypatch):
-    monkeypatch.setattr(explained, "MAX_COUNTED", 2)
+    monkeypatch.setattr(explained_curve, "MAX_COUNTED", 2)
     selector = by_blocks(network)
     found = explained_by_size(selector, network)
     assert [point["n_features"] for point in found["curve"]] == [1, 2]

@@ -163,7 +163,7 @@ def check_family(family: Any, *, with_features: bool, parameter: str = "block_mo
 
 
 def order_by_error(models: Sequence[BlockModel]) -> list[BlockModel]:
-    return sorted(models, key=lambda model: model.relative_error)
+    return sorted(models, key=lambda model: round(model.relative_error, 12))  # equal but for rounding: as found
 
 
 def _check_rows(features: Any, graph: Any, adjacency: Sparse) -> Features | None:

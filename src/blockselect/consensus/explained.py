@@ -187,7 +187,8 @@ def rank_features(regression: BlockRegression, gains: FeatureGains, n_wanted: in
     added = np.zeros(len(effect))
     added[counted], added[others] = regression.added(counted, others)
     scores = np.zeros(len(effect))
-    scores[order] = np.minimum.accumulate((added * effect)[order])
+    criterion = np.where(is_useful, np.maximum(added * effect, np.finfo(np.float64).tiny), 0.0)
+    scores[order] = np.minimum.accumulate(criterion[order])
     return Ranking(order, scores, added, np.where(is_useful, regression.alone, 0.0), is_useful, regression)
 
 
