@@ -18,7 +18,7 @@ from blockselect.blockmodels.families.search import Search
 from blockselect.eigenvectors import extreme_eigenvectors
 
 LARGE = 50_000  # nodes from which eigenvectors are as exact as blocks need, and K-means takes some nodes at a time
-_LARGE_TOLERANCE = 1e-4  # of these eigenvectors
+_LARGE_TOLERANCE = 1e-3  # of these eigenvectors, which are computed in single precision
 _BATCH = 10_000  # of these nodes
 _SMALL = 200  # nodes up to which a dense eigendecomposition is at least as quick, and exact for any k
 _DIGITS = 8  # of an embedding; what follows is rounding of the decomposition
@@ -29,19 +29,21 @@ def leading_eigenvectors(*factors: Sparse, count: int, tol: float = 0.0) -> tupl
     """Eigenvalues largest by magnitude (at most count,) and their vectors (n, at most count), the largest first.
 
     They are those of the product of the factors, a symmetric matrix that is never formed. `tol` is the relative error
-    allowed to eigenvalues of matrices that are not small, 0: rounding, or 1e-4 of more than 50,000 rows: eigenvalues
-    that lie close together would otherwise take thousands of products. Where they lie so close that even these do not
-    suffice, vectors may be mixtures of those of eigenvalues that hardly differ. Vectors of eigenvalues that are zero
-    but for rounding are arbitrary: they come as zero.
+    allowed to eigenvalues of matrices that are not small, 0: rounding. With more than 50,000 rows it is at least 1e-3,
+    in single precision, because eigenvalues that lie close together would otherwise take thousands of products. If they
+    lie so close that even these do not suffice, vectors may be mixtures of those of eigenvalues that hardly differ.
+    Vectors of eigenvalues that are zero but for rounding are arbitrary: they come as zero.
     """
-    n, dtype = factors[0].shape[0], factors[0].dtype
+    n = factors[0].shape[0]
     rng = np.random.default_rng(0)  # a start that follows the graph's symmetries would miss what breaks them
-    tol = max(tol, _LARGE_TOLERANCE) if n > LARGE else tol
+    if n > LARGE:
+        tol, factors = max(tol, _LARGE_TOLERANCE), tuple(factor.astype(np.float32, copy=False) for factor in factors)
     if n <= max(_SMALL, count + 1):
         values, vectors = np.linalg.eigh(chain(*factors)(np.eye(n)))
     else:
         apply = chain(*factors)
-        matrix = LinearOperator((n, n), matvec=apply, matmat=apply, dtype=dtype) if factors[1:] else factors[0]
+        product = LinearOperator((n, n), matvec=apply, matmat=apply, dtype=factors[0].dtype)
+        matrix = product if factors[1:] else factors[0]
         values, vectors = extreme_eigenvectors(matrix, count, which="magnitude", rng=rng, tol=tol)
     leading = np.argsort(-np.abs(values), kind="stable")[:count]
     real = np.abs(values[leading]) > _RANK_TOLERANCE * np.abs(values[leading[0]])

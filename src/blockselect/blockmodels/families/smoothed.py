@@ -18,7 +18,7 @@ from blockselect.blockmodels.embedding import (
 )
 from blockselect.blockmodels.families.search import Search
 
-_FEW_FEATURES, _LARGEST_DENSE = 1_000, 5 * 10**7  # columns, and cells, up to which S is formed
+_FEW_FEATURES, _LARGEST_DENSE = 500, 5 * 10**7  # columns, and cells, up to which S is formed
 _TOLERANCE = 1e-3  # of eigenvectors that are only clustered
 _HOPS = 2  # of the random walk: neighbours of neighbours, before all nodes look alike
 
