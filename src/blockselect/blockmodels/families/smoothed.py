@@ -9,6 +9,7 @@ from scipy.linalg import eigh
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.blockmodels.embedding import (
+    LARGE,
     cluster_rows,
     draw_seed,
     leading_eigenvectors,
@@ -79,7 +80,7 @@ def _random_walk(adjacency: Sparse) -> tuple[Sparse, Sparse]:
 
 def _weigh_by_rarity(features: Features) -> sparse.csc_array:
     """Features that some node has, as CSC, each times log(1 + n / nodes that have it)."""
-    columns = sparse.csc_array(features, dtype=np.float64)
+    columns = sparse.csc_array(features, dtype=np.float64 if features.shape[0] <= LARGE else np.float32)
     n_nodes_with = np.diff(columns.indptr)
     present = np.flatnonzero(n_nodes_with)
     rarity = np.log1p(columns.shape[0] / n_nodes_with[present])
@@ -100,4 +101,5 @@ def _by_contents(columns: sparse.csc_array) -> sparse.csc_array:
 def _unit_sparse_rows(columns: sparse.csc_array) -> sparse.csc_array:
     lengths = np.sqrt(np.bincount(columns.indices, weights=columns.data**2, minlength=columns.shape[0]))
     inverse = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-    return sparse.csc_array((inverse[columns.indices] * columns.data, columns.indices, columns.indptr), columns.shape)
+    data = inverse.astype(columns.dtype)[columns.indices] * columns.data
+    return sparse.csc_array((data, columns.indices, columns.indptr), columns.shape)
