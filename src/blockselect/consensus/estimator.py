@@ -103,7 +103,7 @@ class BlockModelSelector(BlockGuidedSelector):
         Which features are selected. (paper: S)
     n_features_ : int
         How many are selected.
-    explained_ : array of shape (n_features_,)
+    explained_ : array of shape (d,)
         Share of the block structure (R²) that the first 1, 2, … selected features explain together; features after
         the first 1000 are not counted.
     explained_more_ : array of shape (m,)
