@@ -14,13 +14,10 @@ from blockselect.bmgufs import gram_squared as module
 from blockselect.bmgufs import row_sums
 from blockselect.bmgufs.gram_squared import (
     DenseGramSquared,
-    LowRankGramSquared,
     SparseGramSquared,
     choose_form,
     dense_bytes,
-    free_memory,
     gram_squared,
-    rough_gram_squared,
     sparse_bytes,
 )
 from blockselect.errors import ParameterError
@@ -94,25 +91,17 @@ def test_of_large_forms_the_smaller_one_is_taken_but_on_a_device(monkeypatch):
     assert choose_form(third, on_device=True).form == "dense"
 
 
-def test_no_more_than_half_of_the_free_memory_is_taken(monkeypatch):
+def test_without_a_limit_no_more_than_a_fixed_size_is_taken(monkeypatch):
     Y = sparse.csr_array(random_features(0, m=200).astype(float))
     monkeypatch.setattr(module, "RANKS", (4, 8))
-    monkeypatch.setattr(module, "free_memory", lambda: 2 * dense_bytes(Y, np.dtype(float)))
+    monkeypatch.setattr(module, "MEMORY_LIMIT", dense_bytes(Y, np.dtype(float)))
     assert choose_form(Y).form == "dense"
-    monkeypatch.setattr(module, "free_memory", lambda: 2 * dense_bytes(Y, np.dtype(float)) - 2)
+    monkeypatch.setattr(module, "MEMORY_LIMIT", dense_bytes(Y, np.dtype(float)) - 1)
     assert choose_form(Y).form != "dense"
-    assert "half of the free memory" in choose_form(Y).reason
-    monkeypatch.setattr(module, "free_memory", lambda: 2000.0)
-    with pytest.raises(ParameterError, match="memory_limit is 1 kB, half of the free memory, but"):
+    assert "over memory_limit" in choose_form(Y).reason
+    monkeypatch.setattr(module, "MEMORY_LIMIT", 1000.0)
+    with pytest.raises(ParameterError, match="memory_limit is 1 kB but"):
         choose_form(Y)
-
-
-def test_a_rough_form_is_taken_only_where_its_error_is_small(monkeypatch):
-    monkeypatch.setattr(module, "_ROUGH_FROM", 10)
-    rng = np.random.default_rng(0)
-    few_kinds = rng.random((200, 3)) @ rng.random((3, 60))
-    assert isinstance(rough_gram_squared(few_kinds), LowRankGramSquared)
-    assert isinstance(rough_gram_squared(np.eye(60)), DenseGramSquared)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -213,23 +202,6 @@ def test_sizes_are_said_to_two_digits(size, words):
     assert module._in_words(size) == words
 
 
-def test_free_memory_is_what_the_kernel_says_else_half_of_all_else_four_gibibytes(monkeypatch):
-    said = "MemTotal: 9000 kB\nMemAvailable:    2000 kB\nSwapFree: 1 kB\n"
-    monkeypatch.setattr(module.Path, "read_text", lambda path: said)
-    assert free_memory() == 2000 * 1024
-    monkeypatch.setattr(module.Path, "read_text", lambda path: "MemTotal: 9000 kB\n")
-    monkeypatch.setattr(module.os, "sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 100}.__getitem__)
-    assert free_memory() == 0.5 * 4096 * 100
-
-    def unknown(*given):
-        raise OSError
-
-    monkeypatch.setattr(module.Path, "read_text", unknown)
-    assert free_memory() == 0.5 * 4096 * 100
-    monkeypatch.setattr(module.os, "sysconf", unknown)
-    assert free_memory() == 2**32
-
-
 def groups(n_groups, size):
     """Features meet within their group alone."""
     return sparse.kron(sparse.eye_array(n_groups), np.ones((1, size)), format="csr")
@@ -297,42 +269,15 @@ def test_a_sample_that_shows_too_many_pairs_refuses_no_form_that_fits(monkeypatc
         choose_form(Y, memory_limit=exact - 1)
 
 
-def test_a_low_rank_may_take_the_limit_or_half_of_the_free_memory(monkeypatch):
+def test_a_low_rank_may_take_the_limit_or_the_fixed_size(monkeypatch):
     asked = []
     monkeypatch.setattr(
         module, "low_rank_gram_squared", lambda *given, **options: asked.append(options["memory_limit"])
     )
-    monkeypatch.setattr(module, "free_memory", lambda: 1000.0)
+    monkeypatch.setattr(module, "MEMORY_LIMIT", 500.0)
     for limit in (None, 70.0):
         gram_squared(np.eye(3), form="low rank", memory_limit=limit)
     assert asked == [500, 70]
-
-
-def few_kinds(n_features=60):
-    rng = np.random.default_rng(0)
-    return rng.random((200, 3)) @ rng.random((3, n_features))
-
-
-def test_a_rough_form_saves_time_for_many_nodes_and_features_where_there_is_room_for_it(monkeypatch):
-    Y, dtype = few_kinds(), np.dtype(float)
-    assert rough_gram_squared(Y).form == "dense"
-    monkeypatch.setattr(module, "_ROUGH_FROM", 60)
-    assert rough_gram_squared(Y).form == "dense"
-    monkeypatch.setattr(module, "_ROUGH_FROM", 59)
-    assert rough_gram_squared(Y).form == "low rank"
-    monkeypatch.setattr(module, "gram_squared", lambda *given, **options: DenseGramSquared(np.zeros((1, 1))))
-    room = module.low_rank_bytes(Y, 32, dtype)
-    assert rough_gram_squared(Y, memory_limit=room).form == "low rank"
-    assert rough_gram_squared(Y, memory_limit=room - 1).form == "dense"
-
-
-@pytest.mark.parametrize(("error", "form"), [(0.02, "low rank"), (0.0201, "dense")])
-def test_a_rough_form_of_rank_32_errs_by_no_more_than_two_percent(monkeypatch, error, form):
-    monkeypatch.setattr(module, "_ROUGH_FROM", 10)
-    monkeypatch.setattr(module, "low_rank_error", lambda features, gram: error)
-    rough = rough_gram_squared(np.random.default_rng(0).random((80, 50)))
-    assert rough.form == form
-    assert rough.values.shape == ((50, 32) if form == "low rank" else (50, 50))
 
 
 @pytest.mark.parametrize(
@@ -352,34 +297,6 @@ def test_sixty_four_columns_say_how_many_pairs_there_are(monkeypatch):
     monkeypatch.setattr(module, "count_nonzeros", lambda Y, chosen: asked.append(len(chosen)) or count(Y, chosen))
     assert module._share_of_nonzeros(groups(20, 10)) == pytest.approx(1 / 20)
     assert asked == [64]
-
-
-@pytest.mark.parametrize(("n_nodes", "form"), [(2000, "dense"), (2001, "low rank")])
-def test_a_rough_form_is_tried_from_two_thousand_nodes_and_features(monkeypatch, n_nodes, form):
-    made = {
-        "low_rank_gram_squared": LowRankGramSquared(np.zeros((1, 1)), np.zeros(1)),
-        "gram_squared": DenseGramSquared(np.zeros((1, 1))),
-        "low_rank_error": 0.0,
-    }
-    for name, result in made.items():
-        monkeypatch.setattr(module, name, lambda *given, result=result, **options: result)
-    assert rough_gram_squared(np.broadcast_to(np.zeros(1), (n_nodes, 3000))).form == form
-
-
-def test_free_memory_is_guessed_where_the_kernel_does_not_say(monkeypatch):
-    available = module.free_memory()
-
-    def silent(*names):
-        raise OSError
-
-    monkeypatch.setattr(module.Path, "read_text", silent)
-    half = module.free_memory()
-    assert half > 0
-    assert available < 2 * half * 1.01  # no more is available than there is
-    monkeypatch.setattr(module.Path, "read_text", lambda path: "MemTotal: 1 kB")
-    assert module.free_memory() == half
-    monkeypatch.delattr(module.os, "sysconf")  # as on Windows
-    assert module.free_memory() == 2**32
 
 
 @pytest.mark.parametrize("form", ["dense", "sparse", "low rank"])

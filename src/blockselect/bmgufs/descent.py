@@ -88,8 +88,8 @@ class Descent(BaseEstimator):
         Compile the iteration with torch, on a CUDA device only. The first solve of each shape and setting takes several
         seconds longer, up to a minute on a slow machine; all others are faster.
     memory_limit : float or None, default=None
-        Bytes that the squared Gram matrix of the features may take, with all that is made on the way to it; None: half
-        of the free memory. Where it does not fit, an approximation of low rank is used.
+        Bytes that the squared Gram matrix of the features may take, with all that is made on the way to it; None: 8 GB,
+        on every machine. If no exact form fits, an approximation of low rank is used.
 
     Examples
     --------

@@ -12,9 +12,7 @@ Nothing of the size of an exact form is made beside it, and what it takes is kno
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
@@ -25,11 +23,9 @@ from scipy.linalg.blas import get_blas_funcs
 
 from blockselect.arrays import Array, Features, FloatArray, IntArray, Sparse
 from blockselect.bmgufs.low_rank_gram import (
-    MAX_ERROR,
     RANKS,
     LowRankGramSquared,
     low_rank_bytes,
-    low_rank_error,
     low_rank_gram_squared,
 )
 from blockselect.bmgufs.row_sums import (
@@ -60,9 +56,7 @@ _IN_DENSE_SUM = 3  # matrices of its size that a dense sum over row chunks holds
 _SPARSE_BELOW = 0.1  # share of non-zeros under which the sparse product is the faster one (benchmarks/gram.py)
 _SPACIOUS = 2**30  # bytes up to which the faster product is worth a larger form
 _SAMPLE = 64  # columns that estimate that share
-_OF_FREE = 0.5  # share of the free memory that it may take where no limit is given
-_ROUGH_RANK, _ROUGH_FROM = 32, 2000  # a rough form, and the nodes and features from which it saves time
-_UNKNOWN_MEMORY = 2**32  # bytes, where the system does not say: a small machine
+MEMORY_LIMIT = 8e9  # bytes that it may take if no limit is given: the same on every machine
 
 Form: TypeAlias = Literal["dense", "sparse", "low rank"]
 
@@ -127,14 +121,13 @@ def gram_squared(
 ) -> DenseGramSquared | SparseGramSquared | LowRankGramSquared:
     """Square the Gram matrix of the features, in the given form or in the one that `choose_form` takes."""
     taken = form or choose_form(features, dtype=dtype, memory_limit=memory_limit).form
-    limit = np.inf if memory_limit is None else memory_limit
+    limit = MEMORY_LIMIT if memory_limit is None else memory_limit
     try:
         if taken == "dense":
             return DenseGramSquared(dense_square(features, np.dtype(dtype), n_jobs))
         if taken == "sparse":
             return SparseGramSquared(sparse_square(features, np.dtype(dtype), limit=limit, n_jobs=n_jobs))
-        affordable = limit if memory_limit is not None else _OF_FREE * free_memory()
-        return low_rank_gram_squared(features, dtype=dtype, memory_limit=affordable)
+        return low_rank_gram_squared(features, dtype=dtype, memory_limit=limit)
     except MemoryError as error:
         raise ParameterError(
             "memory_limit",
@@ -144,30 +137,17 @@ def gram_squared(
         ) from error
 
 
-def rough_gram_squared(
-    features: Features, *, dtype: Any = np.float64, memory_limit: float | None = None, n_jobs: int | None = None
-) -> DenseGramSquared | SparseGramSquared | LowRankGramSquared:
-    """A low rank where that errs by no more than 2 %, else as `gram_squared`: for what is averaged anyway."""
-    limit = np.inf if memory_limit is None else memory_limit
-    if min(features.shape) > _ROUGH_FROM and low_rank_bytes(features, _ROUGH_RANK, np.dtype(dtype)) <= limit:
-        rough = low_rank_gram_squared(features, rank=_ROUGH_RANK, dtype=dtype)
-        if low_rank_error(features, rough) <= MAX_ERROR:
-            return rough
-    return gram_squared(features, dtype=dtype, memory_limit=memory_limit, n_jobs=n_jobs)
-
-
 def choose_form(
     features: Features, *, dtype: Any = np.float64, memory_limit: float | None = None, on_device: bool = False
 ) -> GramChoice:
     """The exact form with the faster product, or the smaller one where that takes more than a gibibyte.
 
-    It has to fit into the limit, or into half of the free memory, with all that is made on the way to it; if it does
-    not, the other exact form is tried, and then the low-rank one. Before all are refused, the non-zeros of the sparse
+    It has to fit into the limit, 8 GB if none is given, with all that is made on the way to it; if it does not, the
+    other exact form is tried, and then the low-rank one. Before all are refused, the non-zeros of the sparse
     form are counted, not taken from a sample. On a device the faster form is taken at any size.
     """
     dtype, m = np.dtype(dtype), features.shape[1]
-    limit = memory_limit if memory_limit is not None else _OF_FREE * free_memory()
-    bound = "memory_limit" if memory_limit is not None else "half of the free memory"
+    limit = MEMORY_LIMIT if memory_limit is None else memory_limit
     share = _share_of_nonzeros(features)
     needed = {"dense": dense_bytes(features, dtype), "sparse": sparse_bytes(features, share * m * m, dtype)}
     reason = f"{share:.0%} of the feature pairs occur together, and it fits into memory"
@@ -181,34 +161,20 @@ def choose_form(
             needed[form] = sparse_bytes(features, float(count_nonzeros(features).sum()), dtype)
         if needed[form] <= limit:
             return GramChoice(form, reason)
-        reason = f"the {form} form takes {_in_words(needed[form])}, over {bound} ({_in_words(limit)})"
+        reason = f"the {form} form takes {_in_words(needed[form])}, over memory_limit ({_in_words(limit)})"
     least = low_rank_bytes(features, RANKS[0], dtype)
     if least > limit:
         if needed["sparse"] < least and not isinstance(features, RowChunks | np.ndarray):  # not from a sample
             needed["sparse"] = sparse_bytes(features, float(count_nonzeros(features).sum()), dtype)
             if needed["sparse"] <= limit:
-                return GramChoice("sparse", f"no other form fits into {bound} ({_in_words(limit)})")
+                return GramChoice("sparse", f"no other form fits into memory_limit ({_in_words(limit)})")
         raise ParameterError(
             "memory_limit",
-            f"is {_in_words(limit)}{'' if memory_limit is not None else ', half of the free memory,'} but the squared "
+            f"is {_in_words(limit)} but the squared "
             f"Gram matrix of {m} features takes at least {_in_words(_rounded_up(min(least, *needed.values())))}; "
             "raise it, compute in float32, or drop features first (by variance, say).",
         )
     return GramChoice("low rank", reason)
-
-
-def free_memory() -> float:
-    """What the kernel counts as available; half of all memory, or 4 GiB, where it does not say."""
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return float(line.split()[1]) * 1024
-    except OSError:
-        pass
-    try:
-        return 0.5 * float(os.sysconf("SC_PAGE_SIZE")) * float(os.sysconf("SC_PHYS_PAGES"))
-    except (AttributeError, OSError, ValueError):  # not POSIX
-        return float(_UNKNOWN_MEMORY)
 
 
 def _in_words(size: float) -> str:
