@@ -227,7 +227,7 @@ class BlockModelSelector(BlockGuidedSelector):
             )
             found = self._discoveries(graph, search.models, rng, report)
             report("ranking", 0, 1)
-            ranking = self._rank_by(graph, likelihood, screening.voters, self._n_to_rank(graph.n_features, found))
+            ranking = self._rank_by(graph, likelihood, screening.consensus, self._n_to_rank(graph.n_features, found))
             self._select_found(ranking, found)
             self.explained_ = ranking.explained(self._selected_in_order())
             report("ranking", 1, 1)
@@ -306,7 +306,7 @@ class BlockModelSelector(BlockGuidedSelector):
     def _keep_models(self, search: _Search, screening: Screening, nodes: BoolArray) -> None:
         """Set what the fit says of the block models that it found."""
         self.candidates_ = _of_all_nodes(search.models, nodes)
-        self.consensus_models_ = _of_all_nodes(screening.voters, nodes)
+        self.consensus_models_ = _of_all_nodes(screening.consensus, nodes)
         self.candidates_table_, self.effort_ = screening.table(), search.effort
         self.block_model_ = self.consensus_models_[0]
         self.labels_ = self.block_model_.labels
@@ -424,7 +424,7 @@ class BlockModelSelector(BlockGuidedSelector):
             )[0]
             for model in (self.consensus_models_ * _NEW_STARTS)[:_NEW_STARTS]
         ]
-        return screen(likelihood, found, refine=self.refine, rng=rng).voters[0]
+        return screen(likelihood, found, refine=self.refine, rng=rng).consensus[0]
 
     def _without_effect(self) -> dict[str, str]:
         if not self._searches():

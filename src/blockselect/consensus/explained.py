@@ -41,7 +41,7 @@ from blockselect.consensus.weights import FeatureGains
 MAX_STEPS = 500  # of greedy selection; the features after that are ranked by what each would add next
 MAX_COUNTED = 1000  # features of a ranking whose shares are those of one after the other; the others add to these
 _AT_ONCE = 4096  # columns whose products with the counted ones are held
-_CLEAR = 3.0  # √(2 × log-likelihood gain) above which a feature follows the graph beyond doubt
+_CLEAR = 3.0  # √(2 × log-likelihood gain) above which a feature follows the graph clearly
 _SMALLEST_GAIN = 0.25  # nats, so that a feature without any gain still has an effect size above zero
 _TIE = 1e-9  # relative difference below which two features are equally good
 _LARGEST_PRODUCT = 10**9  # multiplications per iteration of the regression on all features

@@ -63,7 +63,7 @@ class Effort:
 
     @property
     def max_rounds(self) -> int:
-        """Rounds of refinement of a voter, at most."""
+        """Rounds of refinement of a consensus model, at most."""
         return self._cut(self.asked_rounds, LEAST_ROUNDS)
 
     def n_resamples(self, asked: int) -> int:
@@ -104,8 +104,8 @@ class Screening:
     """Candidates with their penalised log-likelihood gains, in nats, larger is better."""
 
     candidates: Sequence[BlockModel]  # as they were found
-    voters: list[BlockModel]  # those that vote, the best first, refined where asked
-    places: IntArray  # of the voters among the candidates
+    consensus: list[BlockModel]  # the best of them, the best first, refined where asked
+    places: IntArray  # of these among the candidates
     gain_at_start: FloatArray  # (c,) of each candidate as it was found
     gain: FloatArray  # (c,) and as far as it was refined
 
@@ -150,20 +150,20 @@ def screen(
         gain = at_start = np.array([likelihood.gain(model.labels) for model in candidates])
         report(total, total)
     places = best_first(_comparable(likelihood, found, gain))[:n_kept]
-    voters = [found[i] for i in places]
+    consensus = [found[i] for i in places]
     if refine:
-        voters, _, final = _refined(
+        consensus, _, final = _refined(
             likelihood,
-            voters,
+            consensus,
             rng.spawn(n_kept),
             n_jobs,
             lambda done: report(len(candidates) + done, total),
             max_rounds=max_rounds,
         )
         gain[places] = final
-        order = best_first(_comparable(likelihood, voters, final))
-        places, voters = places[order], [voters[i] for i in order]
-    return Screening(candidates, voters, places, at_start, gain)
+        order = best_first(_comparable(likelihood, consensus, final))
+        places, consensus = places[order], [consensus[i] for i in order]
+    return Screening(candidates, consensus, places, at_start, gain)
 
 
 def _comparable(likelihood: JointLikelihood, models: Sequence[BlockModel], gain: FloatArray) -> FloatArray:
