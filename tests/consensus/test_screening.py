@@ -1,4 +1,4 @@
-"""Screening: the quarter of the candidates that explains links and features best votes."""
+"""Screening: the quarter of the candidates that explains links and features best is kept."""
 
 from itertools import pairwise
 
@@ -40,16 +40,16 @@ def screened(likelihood, candidates, refine, **options):
     return screen(likelihood, candidates, refine=refine, rng=np.random.default_rng(1), **options)
 
 
-@pytest.mark.parametrize(("n", "n_voters"), [(1, 1), (4, 1), (5, 2), (9, 3)])
+@pytest.mark.parametrize(("n", "n_kept"), [(1, 1), (4, 1), (5, 2), (9, 3)])
 @pytest.mark.parametrize("refine", [False, True])
-def test_a_quarter_votes_and_at_least_one(likelihood, candidates, refine, n, n_voters):
+def test_a_quarter_is_kept_and_at_least_one(likelihood, candidates, refine, n, n_kept):
     result = screened(likelihood, candidates[:n], refine)
-    assert len(result.consensus) == len(result.places) == n_voters
+    assert len(result.consensus) == len(result.places) == n_kept
     assert result.gain_at_start.shape == result.gain.shape == (n,)
 
 
 @pytest.mark.parametrize("refine", [False, True])
-def test_the_voters_explain_most_and_the_best_comes_first(likelihood, candidates, refine):
+def test_those_that_are_kept_explain_most_and_the_best_comes_first(likelihood, candidates, refine):
     result = screened(likelihood, candidates, refine)
     of_voters = result.gain[result.places]
     assert all(first >= second for first, second in pairwise(of_voters))
@@ -124,7 +124,7 @@ def test_where_numbers_of_blocks_differ_candidates_are_compared_by_what_describe
 
 
 @pytest.mark.parametrize(("refine", "total"), [(False, 9), (True, 12)])
-def test_progress_counts_candidates_and_then_voters(likelihood, candidates, refine, total):
+def test_progress_counts_candidates_and_then_kept(likelihood, candidates, refine, total):
     seen = []
     screened(likelihood, candidates, refine, progress=lambda *news: seen.append(news))
     counted = range(total + 1) if refine else (0, total)
