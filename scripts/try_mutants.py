@@ -74,7 +74,7 @@ TESTS = {
     "bmgufs/estimator.py": ["tests/test_invariance.py"],
     "bmgufs/gram_squared.py": ["tests/bmgufs/test_exact_gram.py"],
     "bmgufs/losses.py": ["tests/bmgufs/test_device.py", "tests/bmgufs/test_descent.py"],
-    "bmgufs/row_sums.py": ["tests/bmgufs/test_exact_gram.py", "tests/bmgufs/test_gram_squared.py"],
+    "graphs/row_sums.py": ["tests/bmgufs/test_exact_gram.py", "tests/bmgufs/test_gram_squared.py"],
     "consensus/explained.py": ["tests/consensus/test_estimator.py"],
     "consensus/estimator.py": [
         "tests/consensus/test_estimator_contract.py",

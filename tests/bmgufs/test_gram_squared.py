@@ -11,7 +11,6 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from blockselect.bmgufs import gram_squared as module
-from blockselect.bmgufs import row_sums
 from blockselect.bmgufs.gram_squared import (
     DenseGramSquared,
     SparseGramSquared,
@@ -21,6 +20,7 @@ from blockselect.bmgufs.gram_squared import (
     sparse_bytes,
 )
 from blockselect.errors import ParameterError
+from blockselect.graphs import row_sums
 from blockselect.graphs.row_chunks import RowChunks
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from blockselect.arrays import Array, Features
 from blockselect.blockmodels.model import BlockModel
-from blockselect.bmgufs.row_sums import block_sums, sum_over_rows
+from blockselect.graphs.row_sums import block_sums, sum_over_rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -28,7 +28,10 @@ from blockselect.bmgufs.low_rank_gram import (
     low_rank_bytes,
     low_rank_gram_squared,
 )
-from blockselect.bmgufs.row_sums import (
+from blockselect.errors import ParameterError
+from blockselect.graphs.convert import as_dense
+from blockselect.graphs.row_chunks import RowChunks
+from blockselect.graphs.row_sums import (
     IN_SPARSE_SUM,
     TILE,
     bounded_sparse_gram,
@@ -44,9 +47,6 @@ from blockselect.bmgufs.row_sums import (
     square_by_pairs,
     sum_over_rows,
 )
-from blockselect.errors import ParameterError
-from blockselect.graphs.convert import as_dense
-from blockselect.graphs.row_chunks import RowChunks
 
 _CHUNK_BYTES = 2**26  # of dense rows of the features at once
 _ROWS = 256  # of the sparse matrix that one job makes

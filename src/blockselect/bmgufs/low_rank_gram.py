@@ -14,7 +14,7 @@ from array_api_compat import array_namespace
 from scipy import sparse
 
 from blockselect.arrays import Array, Features, FloatArray
-from blockselect.bmgufs.row_sums import (
+from blockselect.graphs.row_sums import (
     OVERSAMPLES,
     copy_bytes,
     gram_rows,

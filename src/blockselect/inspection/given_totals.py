@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from blockselect.arrays import Features, FloatArray, IntArray
-from blockselect.bmgufs.row_sums import block_sums
+from blockselect.graphs.row_sums import block_sums
 
 MIN_REFERENCE = 4  # features; the total of fewer is little but one of these
 _IN_STRATUM = 30  # nodes, at least, where there are twice as many

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.stats import chi2, false_discovery_control
 
 from blockselect.arrays import Features, FloatArray, IntArray
-from blockselect.bmgufs.row_sums import block_sums
+from blockselect.graphs.row_sums import block_sums
 
 _DIFFERS = 0.1  # q-value up to which a feature's shares are not those of most
 _STEPS = 20  # of concentration; five are enough as a rule
