@@ -27,7 +27,7 @@ Public names are loaded when they are first used, so that ``import blockselect``
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from blockselect.blockmodels.candidates import find_block_models

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+import blockselect
 from benchmarks.quality.references import ALL, BY_LABELS, RANDOM
 from benchmarks.quality.use import judgements, seen_networks, selections
 from benchmarks.quality.use.__main__ import main
@@ -62,12 +63,12 @@ def test_selections_can_be_judged_elsewhere_and_ranked_again(tmp_path, here, cap
     arguments = [*SMALL, "--rivals", "variance", "--out", str(tmp_path)]
     main([*arguments, "--only", "select"])
     assert "selections are in" in capsys.readouterr().out
-    with Store(tmp_path / STORE, {"n_runs": 2, "n_init": 1, "version": "0.1.0"}) as store:
+    with Store(tmp_path / STORE, {"n_runs": 2, "n_init": 1, "version": blockselect.__version__}) as store:
         before = len(store.rows(selections.NAME))
         assert before
         assert not store.rows(judgements.JUDGEMENTS)
     main([*arguments, "--again", "default", "--only", "select"])
-    with Store(tmp_path / STORE, {"n_runs": 2, "n_init": 1, "version": "0.1.0"}) as store:
+    with Store(tmp_path / STORE, {"n_runs": 2, "n_init": 1, "version": blockselect.__version__}) as store:
         assert len(store.rows(selections.NAME)) == before
     capsys.readouterr()
     main([*arguments, "--rivals", "variance", "lufs", "--only", "judge"])
