@@ -51,7 +51,6 @@ SLOW = (  # left out of the fast lane, `make check`: files and folders that take
     "tests/reproduction",
     "tests/graphs/test_mutated_files.py",
     "tests/test_array_api.py",
-    "tests/test_error_table.py",
     "tests/test_fuzz.py",
     "tests/test_invariance.py",
     "tests/test_readme.py",

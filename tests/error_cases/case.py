@@ -20,13 +20,11 @@ N_NODES, N_FEATURES = 24, 12
 class Case:
     """Run in an empty folder, it must fail so, and leave the folder as it was."""
 
-    area: str  # a section of docs/errors.md
     title: str  # what was done
     words: tuple[str, ...]  # all of them in the message
     call: Callable[[Path], Any] | None = None  # of the library, given the folder
     error: type[Exception] = ValueError
-    arguments: tuple[str, ...] = ()  # of the command; {features}, {edges}, {classes}, {lost}, {folder} stand for paths
-    exit_code: int = 2
+    arguments: tuple[str, ...] = ()  # of the command; {features}, {edges}, {classes}, {folder} stand for paths
     files: tuple[tuple[str, bytes], ...] = ()  # in the folder beforehand
 
 
