@@ -15,8 +15,8 @@ from matplotlib.axes import Axes
 
 from blockselect import BlockModel, make_attributed_blocks, plot
 from blockselect.datasets import PlantedNetwork
-from blockselect.plot.graph_image import node_places
-from blockselect.plot.ink import AMOUNTS, GREY, STYLE
+from blockselect.plot.common import AMOUNTS, GREY, STYLE
+from blockselect.report.charts import node_places
 
 COLOURS = np.array(["#0b62b8", "#b26200", "#5c8a3a"])  # of the blocks
 NAMES = ["makers", "traders", "buyers"]

@@ -5,11 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
 
 from blockselect import plot
 from blockselect.inspection.markers import block_markers
-from blockselect.plot.graph_image import ordered_links
+from blockselect.plot.of_blocks import block_bounds, order_by_block, ordered_links
+
+LABELS = np.array([1, 0, 1, 0, 1, 0, 1, 0])
+TWO = sparse.csr_array((LABELS[:, None] == LABELS).astype(float) - np.eye(8))
 
 
 @pytest.mark.parametrize("induced", [False, True])
@@ -39,3 +43,25 @@ def test_the_graph_of_a_selector_is_ordered_by_its_blocks(network, selector, ax)
 def test_a_graph_without_blocks_is_refused(network, ax):
     with pytest.raises(ValueError, match="labels is missing"):
         plot.ordered_adjacency(network.adjacency, ax)
+
+
+def test_nodes_come_block_by_block_and_by_degree():
+    star = sparse.csr_array(np.array([[0, 0, 0], [0, 0, 1], [0, 1, 0]], dtype=float))
+    assert order_by_block(star, np.array([0, 1, 0])).tolist() == [2, 0, 1]
+
+
+def test_links_of_one_block_fall_into_its_corner():
+    picture = ordered_links(TWO, LABELS)
+    assert picture.sum() == TWO.nnz
+    assert_array_equal(picture[:4, 4:], 0)
+    assert picture[:4, :4].sum() == TWO.nnz / 2
+
+
+def test_many_nodes_share_pixels_and_no_link_is_lost():
+    picture = ordered_links(TWO, LABELS, pixels=3)
+    assert picture.shape == (3, 3)
+    assert picture.sum() == TWO.nnz
+
+
+def test_bounds_are_shares_of_the_nodes():
+    assert_allclose(block_bounds([1, 3]), [0, 0.25, 1])

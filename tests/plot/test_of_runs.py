@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 
 from blockselect import plot
 from blockselect.evaluation.comparison import ComparisonRow, Figure
-from blockselect.plot.ink import BLUE
+from blockselect.plot.common import BLUE
 from made_fits import fit_paper
 
 

@@ -6,8 +6,19 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy import sparse
 
-from blockselect.report.charts import HEIGHT, WIDTH, explained_chart, loss_chart, matrix_chart, rank_chart, ticks
+from blockselect.report.charts import (
+    HEIGHT,
+    WIDTH,
+    explained_chart,
+    loss_chart,
+    matrix_chart,
+    node_places,
+    rank_chart,
+    ticks,
+)
+from blockselect.report.details import drawing, draws_each_node
 
 SHARES = ((1, 0.01), (2, 0.03), (4, 0.06), (5, 0.065), (8, 0.12))
 CURVE = [{"n_features": size, "share": share, "random": share / 4} for size, share in SHARES]
@@ -89,3 +100,22 @@ def test_a_matrix_is_relative_to_its_largest_and_few_blocks_have_numbers(k):
 def test_nothing_has_no_sign():
     chart = matrix_chart(np.array([[0.2, -0.2], [50.0, -50.0]]), [[""] * 2] * 2, diverging=True, digits="+.0f")
     assert [cell["text"] for cell in chart["cells"]] == ["0", "0", "+50", "-50"]
+
+
+LABELS = np.array([1, 0, 1, 0, 1, 0, 1, 0])
+TWO = sparse.csr_array((LABELS[:, None] == LABELS).astype(float) - np.eye(8))
+
+
+def test_linked_nodes_are_drawn_closer_than_others_in_the_unit_square():
+    places = node_places(TWO, LABELS)
+    distance = np.linalg.norm(places[:, None] - places, axis=2)
+    linked = TWO.toarray() > 0
+    assert distance[linked].max() < distance[~linked & ~np.eye(8, dtype=bool)].min()
+    assert (places >= 0).all()
+    assert (places <= 1).all()
+
+
+def test_only_small_graphs_are_drawn_and_each_link_once():
+    assert draws_each_node(TWO)
+    assert not draws_each_node(sparse.csr_array((61, 61)))
+    assert len(drawing(TWO, LABELS)["links"]) == TWO.nnz / 2

@@ -1,4 +1,4 @@
-"""One plot a function, on matplotlib axes: a fitted selector or arrays in, axes out. Needs the extra `cli`.
+"""One function per plot: each takes a fitted selector or arrays and returns matplotlib axes. Needs the extra `cli`.
 
 >>> from blockselect import plot
 >>> plot.scores([0.2, 0.7, 0.1], feature_names=["graph", "gene", "tree"]).get_title(loc="left")

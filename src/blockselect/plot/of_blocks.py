@@ -1,4 +1,4 @@
-"""Plots of blocks: how densely they are linked, and the graph ordered by them."""
+"""Plots of blocks: how densely they are linked, and the adjacency matrix ordered by block."""
 
 from __future__ import annotations
 
@@ -10,19 +10,27 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
-from blockselect.arrays import FloatArray
+from blockselect.arrays import FloatArray, IntArray, Sparse
 from blockselect.base import ScoreSelector
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import check_adjacency
 from blockselect.graphs.node_labels import encode_labels
 from blockselect.inspection.markers import block_markers
-from blockselect.plot.graph_image import block_bounds, ordered_links
-from blockselect.plot.ink import AMOUNTS, GREY, INK, axes_or_new, title
-from blockselect.plot.sources import numbers, of_selector, recall
+from blockselect.plot.common import (
+    AMOUNTS,
+    GREY,
+    INK,
+    MAX_NUMBERED,
+    axes_or_new,
+    label_blocks,
+    numbers,
+    of_selector,
+    recall,
+    title,
+)
 from blockselect.wording import count
 
-_WRITTEN = 12  # blocks up to which numbers stand in the cells
-_TICKS = 20
+_PIXELS = 560  # width of the picture of the ordered adjacency matrix
 
 
 def block_densities(
@@ -33,21 +41,21 @@ def block_densities(
     X: Any = None,
     sizes: Sequence[int] | None = None,
 ) -> Axes:
-    """How densely each two blocks are linked, in per cent of the densest pair: a scale of its own.
+    """Draw how densely each pair of blocks is linked, in per cent of the densest pair.
 
     Parameters
     ----------
     source : fitted selector with blocks, or array of shape (k, k)
-        Densities, or a selector that has them.
+        The densities, or a selector that has them.
     ax : matplotlib axes, optional
-        Where to draw; a new figure otherwise.
+        Axes to draw on; by default a new figure.
     induced : bool, default=False
-        Of a selector: how alike blocks are by the selected features, the mean of the products Y Yᵀ of their nodes,
-        instead of how densely they are linked (paper: M).
+        For a selector: draw how similar blocks are by the selected features (the mean of the products Y Yᵀ of their
+        nodes) instead of how densely they are linked (paper: M).
     X : features of the nodes, optional
-        Those of the fit, if `induced`; may be left out while they are in memory.
+        The features of the fit, needed for `induced`; may be omitted while they are in memory.
     sizes : sequence of int, optional
-        Nodes of each block, written beside it.
+        The number of nodes per block, written beside the blocks.
 
     Returns
     -------
@@ -59,20 +67,17 @@ def block_densities(
         density = _similarity(source, X) if induced else model.density
         sizes = model.block_sizes.tolist() if sizes is None else sizes
     else:
-        density = numbers("source", source, (None, None), "densities of k blocks, (k, k)")
-    numbers("source", density, (len(density), len(density)), "one row and one column for each block")
-    if sizes is not None and len(sizes) != len(density):
-        raise ParameterError("sizes", f"has {len(sizes)} entries for {len(density)} blocks; give one for each.")
+        density = numbers("source", source, (None, None), "the densities of k blocks, (k, k)")
+    k = len(density)
+    numbers("source", density, (k, k), "one row and one column per block")
+    if sizes is not None and len(sizes) != k:
+        raise ParameterError("sizes", f"has {len(sizes)} entries for {k} blocks; pass one per block.")
     share = density / (density.max() or 1.0)
     ax.imshow(share, cmap=AMOUNTS, vmin=0, vmax=1)
-    k = len(share)
-    ticks = range(0, k, -(-k // _TICKS))
-    ax.set_xticks(ticks)
+    ticks = label_blocks(ax, k)
     ax.set_yticks(ticks, [f"{block}  ({count(sizes[block])})" if sizes else str(block) for block in ticks])
-    ax.set(xlabel="block", ylabel="block (nodes)" if sizes else "block")
-    ax.tick_params(length=0)
-    ax.spines[:].set_visible(False)
-    if k <= _WRITTEN:
+    ax.set_ylabel("block (nodes)" if sizes else "block")
+    if k <= MAX_NUMBERED:
         for (row, column), value in np.ndenumerate(share):
             colour = "white" if value > 0.55 else INK
             ax.text(column, row, f"{100 * value:.0f}", ha="center", va="center", color=colour, fontsize=7)
@@ -81,7 +86,7 @@ def block_densities(
 
 
 def _similarity(selector: ScoreSelector, X: Any) -> FloatArray:
-    """How alike blocks are by the selected features: (k, k)"""
+    """Similarity of the blocks by the selected features: (k, k)."""
     features = selector._features_again(recall(selector)[0] if X is None else X)
     means = block_markers(features, of_selector(selector, "labels_", "blocks")).block_means[:, selector.support_]
     similarity: FloatArray = means @ means.T
@@ -91,18 +96,18 @@ def _similarity(selector: ScoreSelector, X: Any) -> FloatArray:
 def ordered_adjacency(
     source: ScoreSelector | Any, ax: Axes | None = None, *, labels: ArrayLike | None = None, adjacency: Any = None
 ) -> Axes:
-    """Who links to whom, nodes ordered by block along both sides.
+    """Draw the adjacency matrix with the nodes ordered by block.
 
     Parameters
     ----------
     source : fitted selector with blocks, or graph of n nodes
-        A graph, as :func:`blockselect.check_attributed_graph` takes it, needs `labels`.
+        A graph, in any form that :func:`blockselect.check_attributed_graph` accepts, needs `labels`.
     ax : matplotlib axes, optional
-        Where to draw; a new figure otherwise.
+        Axes to draw on; by default a new figure.
     labels : array of shape (n,), optional
-        Block of each node; a selector's own otherwise.
+        Block of each node; by default the blocks of the selector.
     adjacency : graph, optional
-        Of a selector: that of the fit; may be left out while it is in memory.
+        For a selector: the graph of the fit; may be omitted while it is in memory.
 
     Returns
     -------
@@ -124,11 +129,33 @@ def ordered_adjacency(
     for bound in bounds[1:-1]:
         ax.axhline(bound, color=GREY, linewidth=0.4)
         ax.axvline(bound, color=GREY, linewidth=0.4)
-    middles = [(low + high) / 2 for low, high in pairwise(bounds)]
-    wide = [block for block in range(len(middles)) if bounds[block + 1] - bounds[block] > n / 40]
-    ax.set_xticks([middles[block] for block in wide], [str(block) for block in wide])
-    ax.set_yticks([middles[block] for block in wide], [str(block) for block in wide])
+    wide = {block: (low + high) / 2 for block, (low, high) in enumerate(pairwise(bounds)) if high - low > n / 40}
+    ax.set_xticks(list(wide.values()), [str(block) for block in wide])
+    ax.set_yticks(list(wide.values()), [str(block) for block in wide])
     ax.tick_params(length=0)
     ax.set(xlabel="block", ylabel="block")
     title(ax, f"Links of {count(n, 'node')}, ordered by block")
     return ax
+
+
+def order_by_block(adjacency: Sparse, labels: IntArray) -> IntArray:
+    """Order the nodes by block and, within a block, by falling degree."""
+    degrees = np.asarray(adjacency.sum(axis=1)).ravel()
+    return np.lexsort((-degrees, labels))
+
+
+def ordered_links(adjacency: Sparse, labels: IntArray, pixels: int = _PIXELS) -> FloatArray:
+    """Count the links that fall into each pixel of the adjacency matrix ordered by block."""
+    n = adjacency.shape[0]
+    size = min(pixels, n)
+    place = np.empty(n, dtype=np.intp)
+    place[order_by_block(adjacency, labels)] = np.arange(n)
+    links = adjacency.tocoo()
+    rows, columns = (place[end] * size // n for end in (links.row, links.col))
+    counts = np.bincount(rows * size + columns, minlength=size * size)
+    return counts.reshape(size, size).astype(np.float64)
+
+
+def block_bounds(sizes: list[int]) -> list[float]:
+    """Where the blocks begin and end, as shares of all nodes: 0, the end of the first block, …, 1."""
+    return [0.0, *(np.cumsum(sizes) / np.sum(sizes)).tolist()]

@@ -1,4 +1,4 @@
-"""Plots of features: their scores, where they are common, how stable they are, how many are enough."""
+"""Plots of features: their scores, the blocks they mark, their stability, and how many of them are enough."""
 
 from __future__ import annotations
 
@@ -13,16 +13,28 @@ from sklearn.utils.validation import check_is_fitted
 from blockselect.arrays import FloatArray
 from blockselect.base import ScoreSelector, best_first
 from blockselect.errors import ParameterError
+from blockselect.graphs.checks import check_names
 from blockselect.inspection.markers import block_markers
 from blockselect.inspection.stability import selection_stability
-from blockselect.plot.ink import AROUND, BLUE, GREY, INK, axes_or_new, bare, title
-from blockselect.plot.sources import names_of, numbers, of_selector, recall
+from blockselect.plot.common import (
+    AROUND,
+    BLUE,
+    GREY,
+    INK,
+    axes_or_new,
+    bare,
+    label_blocks,
+    numbers,
+    of_selector,
+    recall,
+    title,
+)
 from blockselect.scalars import check_whole
 from blockselect.wording import count, cut, feature_labels, lift_in_cell, number, per_cent, visible
 
 SHOWN = 20  # features whose names are legible
-_WRITTEN = 12  # blocks up to which numbers stand in the cells
-_LARGEST = 3.0  # log₂ lift at which colour saturates: 8 times
+_MAX_NUMBERED = 20  # with more blocks than this, the cells hold no numbers
+_LARGEST = 3.0  # log₂ lift (8 times) at which the colour saturates
 
 
 def scores(
@@ -34,22 +46,22 @@ def scores(
     ranking: ArrayLike | None = None,
     n_shown: int = SHOWN,
 ) -> Axes:
-    """Scores of the best features as bars, with their names; those that are not selected in grey.
+    """Draw the scores of the best features as bars with their names; features that are not selected are grey.
 
     Parameters
     ----------
     source : fitted selector, or array of shape (m,)
-        The scores. Any selector of this package will do.
+        The scores, or any selector of this package.
     ax : matplotlib axes, optional
-        Where to draw; a new figure otherwise.
+        Axes to draw on; by default a new figure.
     support : boolean array of shape (m,), optional
-        Which are selected; a selector's own otherwise, and all for an array.
+        Which features are selected; by default those of the selector, or all features of an array.
     feature_names : sequence of str, optional
-        A selector's own otherwise, or ``x0``, ``x1``, …
+        By default the names that the selector knows, or ``x0``, ``x1``, …
     ranking : array of shape (m,), optional
-        Rank of each feature, 1 is on top; a selector's own otherwise, and by falling score for an array.
+        Rank of each feature, where 1 is on top; by default that of the selector, or by falling score for an array.
     n_shown : int, default=20
-        Features to show.
+        Number of features to show.
 
     Returns
     -------
@@ -60,12 +72,9 @@ def scores(
     check_whole("n_shown", n_shown, 1)
     ranks = getattr(source, "ranking_", None) if ranking is None else _one_each("ranking", ranking, len(values))
     shown = (best_first(values) if ranks is None else np.argsort(ranks))[:n_shown]
-    places = np.arange(len(shown))
-    ax.barh(places, values[shown], color=[BLUE if selected[i] else GREY for i in shown], height=0.7)
-    for place, index in zip(places, shown, strict=True):
-        ax.annotate(
-            number(values[index]), (values[index], place), (3, 0), textcoords="offset points", va="center", fontsize=7
-        )
+    ax.barh(range(len(shown)), values[shown], color=[BLUE if selected[i] else GREY for i in shown], height=0.7)
+    for place, score in enumerate(values[shown]):
+        ax.annotate(number(score), (score, place), (3, 0), textcoords="offset points", va="center", fontsize=7)
     _name_rows(ax, [names[index] for index in shown])
     ax.set_xlim(0, 1.12 * max(float(values.max(initial=0.0)), 1e-12))
     ax.set_xlabel("score")
@@ -83,20 +92,20 @@ def features_by_block(
     feature_names: Sequence[Any] | None = None,
     n_shown: int = SHOWN,
 ) -> Axes:
-    """How many times as common each feature is in each block as in all nodes (lift).
+    """Draw the lift of each feature in each block: how many times as common it is there as among all nodes.
 
     Parameters
     ----------
     source : fitted selector with blocks, or array of shape (d, k)
-        A selector shows its best selected features; an array holds the lift of each feature in each block.
+        For a selector, its best selected features are shown; an array holds the lift of each feature in each block.
     ax : matplotlib axes, optional
-        Where to draw; a new figure otherwise.
+        Axes to draw on; by default a new figure.
     X : array or sparse matrix, optional
-        The features of the fit; may be left out while they are in memory.
+        The features of the fit; may be omitted while they are in memory.
     feature_names : sequence of str, optional
-        Of the columns of X, or of the rows of the array.
+        Names of the columns of X, or of the rows of the array.
     n_shown : int, default=20
-        Features to show.
+        Number of features to show.
 
     Returns
     -------
@@ -113,9 +122,9 @@ def features_by_block(
         lift = block_markers(matrix, source.labels_).lift[:, shown].T
         names = [every[index] for index in shown]
     else:
-        every_lift = numbers("source", source, (None, None), "the lift of each feature in each block, (m, k)")
-        lift = every_lift[:n_shown]
-        names = feature_labels(names_of(feature_names, len(every_lift)), len(every_lift))[:n_shown]
+        lift = numbers("source", source, (None, None), "the lift of each feature in each block, (m, k)")
+        names = _names(feature_names, len(lift))[:n_shown]
+        lift = lift[:n_shown]
     _draw_lift(ax, lift)
     _name_rows(ax, names)
     title(ax, "Times as common in the block as in all nodes")
@@ -125,16 +134,13 @@ def features_by_block(
 def _draw_lift(ax: Axes, lift: FloatArray) -> None:
     amount = np.log2(np.maximum(lift, 2.0**-_LARGEST))
     ax.imshow(amount, cmap=AROUND, vmin=-_LARGEST, vmax=_LARGEST, aspect="auto", interpolation="nearest")
-    n_blocks = lift.shape[1]
-    ax.set_xticks(range(0, n_blocks, -(-n_blocks // 20)))
-    ax.set_xlabel("block")
-    ax.tick_params(length=0)
-    ax.spines[:].set_visible(False)
-    if n_blocks <= _WRITTEN:
-        for (row, column), value in np.ndenumerate(lift):
-            if abs(amount[row, column]) >= 0.58:  # 1.5 times, or two thirds
-                colour = "white" if amount[row, column] > 0.75 * _LARGEST else INK
-                ax.text(column, row, lift_in_cell(float(value)), ha="center", va="center", fontsize=7, color=colour)
+    label_blocks(ax, lift.shape[1])
+    if lift.shape[1] > _MAX_NUMBERED:
+        return
+    for (row, column), value in np.ndenumerate(lift):
+        if abs(amount[row, column]) >= 0.58:  # at least 1.5 times, or at most two thirds
+            colour = "white" if amount[row, column] > 0.75 * _LARGEST else INK
+            ax.text(column, row, lift_in_cell(float(value)), ha="center", va="center", fontsize=7, color=colour)
 
 
 def stability(
@@ -147,23 +153,23 @@ def stability(
     adjacency: Any = None,
     n_resamples: int = 8,
 ) -> Axes:
-    """The chance of each feature to be selected again, by rank; selected features are filled.
+    """Draw the probability that each feature is selected again, by rank; the dots of selected features are filled.
 
     Parameters
     ----------
     source : fitted selector, or array of shape (m,)
-        Of a selector it is estimated here, which takes as long as :func:`blockselect.selection_stability` does. An
+        For a selector, the stability is estimated by :func:`blockselect.selection_stability`, which takes a while. An
         array holds the stability itself.
     ax : matplotlib axes, optional
-        Where to draw; a new figure otherwise.
+        Axes to draw on; by default a new figure.
     ranking : array of shape (m,), optional
-        Rank of each feature, 1 is the best; an array is taken in its own order otherwise.
+        Rank of each feature, where 1 is the best; by default an array is drawn in its own order.
     support : boolean array of shape (m,), optional
-        Which are selected; all of an array otherwise.
+        Which features are selected; by default all features of an array.
     X, adjacency
-        Of a selector: the network of the fit; may be left out while it is in memory.
+        For a selector: the network of the fit; may be omitted while it is in memory.
     n_resamples : int, default=8
-        Resampled graphs, where it is estimated.
+        Number of resampled graphs, if the stability is estimated.
 
     Returns
     -------
@@ -175,22 +181,15 @@ def stability(
         values = selection_stability(source, X, adjacency=adjacency, n_resamples=n_resamples)
         ranking, support = source.ranking_, source.support_
     else:
-        values = numbers("source", source, (None,), "one value for each feature, (m,)")
+        values = numbers("source", source, (None,), "one value per feature, (m,)")
     order = np.arange(len(values)) if ranking is None else np.argsort(_one_each("ranking", ranking, len(values)))
     selected = np.ones(len(values), dtype=bool) if support is None else _one_each("support", support, len(values)) > 0
     shown = order[: max(2 * int(selected.sum()), SHOWN)]
-    for part, face in ((~selected[shown], "white"), (selected[shown], BLUE)):
+    for part, colour, face in ((~selected[shown], GREY, "white"), (selected[shown], BLUE, BLUE)):
         places = np.flatnonzero(part)
-        ax.plot(
-            places + 1,
-            values[shown[places]],
-            "o",
-            color=BLUE if face == BLUE else GREY,
-            markerfacecolor=face,
-            markersize=4,
-        )
+        ax.plot(places + 1, values[shown[places]], "o", color=colour, markerfacecolor=face, markersize=4)
     mean = f": {values[selected].mean():.2f} on average" if selected.any() else ""
-    title(ax, f"Chance to be selected again{mean}")
+    title(ax, f"Probability of being selected again{mean}")
     ax.set(xlabel="rank of the feature", ylabel="stability", ylim=(-0.05, 1.05), xlim=(0.5, len(shown) + 0.5))
     bare(ax)
     return ax
@@ -202,16 +201,20 @@ def explained(
     *,
     n_selected: int | None = None,
 ) -> Axes:
-    """What the first features explain of which block a node is in, beside random and all features where known.
+    """Draw how much of the block structure the first features explain, with random and all features where known.
 
     Parameters
     ----------
     source : fitted BlockModelSelector, mapping, or a pair of arrays
-        A selector, `explained` of a summary, or numbers of features and shares.
+        A selector, ``summary["explained"]``, or numbers of features and the shares that they explain.
     ax : matplotlib axes, optional
-        Where to draw; a new figure otherwise.
+        Axes to draw on; by default a new figure.
     n_selected : int, optional
-        The cut to mark.
+        Number of selected features, marked by a line.
+
+    Returns
+    -------
+    matplotlib axes
     """
     ax = axes_or_new(ax)
     curve = _read_explained(source)
@@ -227,27 +230,30 @@ def explained(
     powers = [size for size in curve.sizes if float(np.log2(size)).is_integer()]
     ax.set_xticks(np.log2(powers), [count(int(size)) for size in powers])
     ax.yaxis.set_major_formatter(lambda value, _: per_cent(value))
-    ax.set(xlabel="features, the best first", ylim=(0, 1.15 * (curve.highest or 1.0)))
+    ax.set(xlabel="number of features, the best first", ylim=(0, 1.15 * (curve.highest or 1.0)))
     title(ax, "Block structure explained (R²)")
     if n_selected:
-        place = np.log2(n_selected)
-        ax.axvline(place, color=INK, linestyle="--", linewidth=0.8)
-        is_right = place > places[-1] / 2
-        ax.annotate(
-            f"selected: {count(n_selected)}",
-            (place, 0.98),  # above all lines
-            (-4 if is_right else 4, 0),
-            xycoords=("data", "axes fraction"),
-            textcoords="offset points",
-            ha="right" if is_right else "left",
-            va="top",
-        )
+        _mark_cut(ax, np.log2(n_selected), f"selected: {count(n_selected)}", is_right=n_selected**2 > curve.sizes[-1])
     bare(ax)
     return ax
 
 
+def _mark_cut(ax: Axes, place: float, text: str, *, is_right: bool) -> None:
+    """Draw a vertical line, with its label above all curves and on the side that has room."""
+    ax.axvline(place, color=INK, linestyle="--", linewidth=0.8)
+    ax.annotate(
+        text,
+        (place, 0.98),
+        (-4 if is_right else 4, 0),
+        xycoords=("data", "axes fraction"),
+        textcoords="offset points",
+        ha="right" if is_right else "left",
+        va="top",
+    )
+
+
 class _Explained(NamedTuple):
-    """Shares that numbers of features explain, and what they may be compared with."""
+    """Shares explained by numbers of features, and the shares to compare them with."""
 
     sizes: FloatArray
     shares: FloatArray
@@ -269,7 +275,7 @@ def _read_explained(source: Any) -> _Explained:
         if len(source) != 2:
             raise ParameterError("source", f"has {len(source)} parts; expected numbers of features, and their shares.")
         sizes = numbers("source", source[0], (None,), "at least one number of features")
-        shares = numbers("source", source[1], (len(sizes),), f"{len(sizes)} shares, one for each number of features")
+        shares = numbers("source", source[1], (len(sizes),), f"{len(sizes)} shares, one per number of features")
         return _Explained(sizes, shares)
     keys = ("n_features", "share", "random")
     points = source.get("curve", []) if isinstance(source, Mapping) else []
@@ -280,29 +286,28 @@ def _read_explained(source: Any) -> _Explained:
 
 
 def _one_each(parameter: str, values: Any, n_features: int) -> FloatArray:
-    return numbers(parameter, values, (n_features,), f"one for each of the {n_features} features")
+    return numbers(parameter, values, (n_features,), f"one value for each of the {n_features} features")
+
+
+def _names(feature_names: Any, n_features: int) -> list[str]:
+    return feature_labels(check_names(feature_names, n_features, "feature name", "column"), n_features)
 
 
 def _read(
     source: Any, support: NDArray[np.bool_] | None, feature_names: Sequence[Any] | None
 ) -> tuple[FloatArray, NDArray[np.bool_], list[str]]:
-    """Scores, which are selected, and names."""
+    """Return the scores, which features are selected, and their names."""
     if isinstance(source, ScoreSelector):
         values, selected = of_selector(source, "scores_", "scores"), source.support_
         feature_names = getattr(source, "feature_names_in_", None) if feature_names is None else feature_names
     else:
-        values = numbers("source", source, (None,), "one score for each feature, (m,)")
+        values = numbers("source", source, (None,), "one score per feature, (m,)")
         selected = np.ones(len(values), dtype=bool)
     selected = selected if support is None else _one_each("support", support, len(values)) > 0
-    return values, selected, feature_labels(names_of(feature_names, len(values)), len(values))
+    return values, selected, _names(feature_names, len(values))
 
 
 def _name_rows(ax: Axes, names: list[str]) -> None:
-    """Names along the side, the first on top."""
-    ax.set_yticks(range(len(names)), [_drawable(cut(name)) for name in names])
+    """Write names along the y axis, the first on top; a dollar sign does not start mathematics."""
+    ax.set_yticks(range(len(names)), [visible(cut(name)).replace("$", r"\$") for name in names])
     ax.set_ylim(max(len(names), 1) - 0.5, -0.5)
-
-
-def _drawable(name: str) -> str:
-    """A name without what no font draws; a dollar sign is no mathematics."""
-    return visible(name).replace("$", r"\$")

@@ -1,4 +1,4 @@
-"""Plots of how a result came about: losses, candidates, and several methods beside each other."""
+"""Plots of how a result came about (losses, candidates), and a comparison of several methods."""
 
 from __future__ import annotations
 
@@ -15,21 +15,20 @@ from blockselect.base import ScoreSelector
 from blockselect.bmgufs.estimator import LossHistory
 from blockselect.errors import ParameterError
 from blockselect.evaluation.comparison import ComparisonRow
-from blockselect.plot.ink import AMBER, BLUE, GREY, INK, axes_or_new, bare, title
-from blockselect.plot.sources import numbers, of_selector
+from blockselect.plot.common import AMBER, BLUE, GREY, INK, axes_or_new, bare, numbers, of_selector, title
 
 _NAME_SIZE = 8  # points
 
 
 def losses(source: ScoreSelector | LossHistory | Mapping[str, Any], ax: Axes | None = None) -> Axes:
-    """Both losses of BMGUFS by iteration, each relative to where it began, so that they share one axis.
+    """Draw both losses of BMGUFS by iteration, each relative to its first value, so that they share one axis.
 
     Parameters
     ----------
     source : fitted BMGUFS, LossHistory, or mapping
-        A mapping holds the losses as `reconstruction` and `profile`.
+        A mapping holds the losses under the keys `reconstruction` and `profile`.
     ax : matplotlib axes, optional
-        Where to draw; a new figure otherwise.
+        Axes to draw on; by default a new figure.
 
     Returns
     -------
@@ -61,13 +60,15 @@ def losses(source: ScoreSelector | LossHistory | Mapping[str, Any], ax: Axes | N
 
 
 def candidates(source: ScoreSelector | pd.DataFrame | Iterable[Mapping[str, Any]], ax: Axes | None = None) -> Axes:
-    """Candidate block models by family: from the gain as found to the gain as refined; those that were kept are filled.
+    """Draw the log-likelihood gain of each candidate block model before and after refinement, by family.
+
+    The dots of the candidates that were kept are filled.
 
     Parameters
     ----------
-    source : fitted BlockModelSelector, or its `candidates_table_` as a table or as rows
+    source : fitted BlockModelSelector, or its `candidates_table_` as a DataFrame or as rows
     ax : matplotlib axes, optional
-        Where to draw; a new figure otherwise.
+        Axes to draw on; by default a new figure.
 
     Returns
     -------
@@ -77,15 +78,15 @@ def candidates(source: ScoreSelector | pd.DataFrame | Iterable[Mapping[str, Any]
     table = _candidates(source)
     best = table.groupby("family")["gain"].max()
     families = sorted(best.index, key=lambda name: (best[name], name))
-    for row in table.sort_values("in_consensus", kind="stable").to_dict("records"):  # those kept on top
+    for row in table.sort_values("in_consensus", kind="stable").to_dict("records"):  # draws those kept on top
         level, colour = families.index(row["family"]), BLUE if row["in_consensus"] else GREY
         ax.plot([row["gain_at_start"], row["gain"]], [level, level], color=colour, linewidth=0.8, zorder=2)
         face = colour if row["in_consensus"] else "white"
         ax.plot(row["gain"], level, "o", color=colour, markerfacecolor=face, markersize=5, zorder=3)
     ax.set_yticks(range(len(families)), families)
     ax.set_ylim(-0.6, len(families) - 0.4)
-    ax.set_xlabel("log-likelihood gain in nats, as found to as refined")
-    ax.xaxis.set_major_locator(MaxNLocator(4))  # more numbers with separators would overlap
+    ax.set_xlabel("log-likelihood gain in nats, before and after refinement")
+    ax.xaxis.set_major_locator(MaxNLocator(4))  # more of these long numbers would overlap
     ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.tick_params(axis="y", length=0)
     title(ax, f"Candidates: {int(table['in_consensus'].sum())} of {len(table)} kept (filled)")
@@ -96,16 +97,16 @@ def candidates(source: ScoreSelector | pd.DataFrame | Iterable[Mapping[str, Any]
 def compare(
     source: pd.DataFrame | Mapping[str, float] | Iterable[Any], ax: Axes | None = None, *, measure: str = "nmi"
 ) -> Axes:
-    """Several methods beside each other: one number of features as bars, several as lines.
+    """Compare methods: as bars for one number of features, as lines for several.
 
     Parameters
     ----------
     source : DataFrame, rows of a comparison, or mapping of names to values
-        A table has the columns `method`, `n_features` and the measure, as `comparison.csv` has.
+        A table needs the columns `method`, `n_features` and the measure, like `comparison.csv`.
     ax : matplotlib axes, optional
-        Where to draw; a new figure otherwise.
+        Axes to draw on; by default a new figure.
     measure : str, default="nmi"
-        The column to show.
+        Column to show.
 
     Returns
     -------
@@ -126,7 +127,7 @@ def _candidates(source: Any) -> pd.DataFrame:
     rows: Any = of_selector(source, "candidates_table_", "candidates") if isinstance(source, ScoreSelector) else source
     try:
         table = pd.DataFrame(rows)
-    except ValueError:  # neither a table nor rows of one
+    except ValueError:  # neither a table nor rows
         table = pd.DataFrame()
     missing = [name for name in ("family", "gain", "gain_at_start", "in_consensus") if name not in table]
     if missing:
@@ -162,7 +163,7 @@ def _bars(ax: Axes, table: pd.DataFrame, measure: str) -> None:
 
 
 def _lines(ax: Axes, table: pd.DataFrame, measure: str, sizes: list[Any]) -> None:
-    """The best at the end in blue and the others in grey, each with its name at its end."""
+    """Draw one line per method with its name at the end; the method that ends best is blue, the others are grey."""
     ends = table[table["n_features"] == sizes[-1]].set_index("method")[measure]
     best = ends.idxmax() if len(ends) else None
     for method, rows in table.groupby("method"):
@@ -189,11 +190,11 @@ def _lines(ax: Axes, table: pd.DataFrame, measure: str, sizes: list[Any]) -> Non
 
 
 def _offsets(ax: Axes, values: FloatArray) -> FloatArray:
-    """Points by which names are moved up, so that none covers another."""
+    """How many points to move each name up, so that no name covers another."""
     heights = ax.transData.transform(np.column_stack([np.zeros(len(values)), values]))[:, 1] * 72 / ax.figure.dpi
     order = np.argsort(heights, kind="stable")
     steps = _NAME_SIZE * 1.3 * np.arange(len(values))
-    free = np.maximum.accumulate(heights[order] - steps) + steps  # each at least a line above the one below
+    free = np.maximum.accumulate(heights[order] - steps) + steps  # each at least one line above the next lower one
     offsets = np.empty(len(values))
     offsets[order] = free - heights[order]
     return offsets

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from blockselect.arrays import FloatArray
+from blockselect.arrays import FloatArray, IntArray, Sparse
+from blockselect.plot.of_blocks import order_by_block
 from blockselect.wording import count, number, per_cent
 
 WIDTH, HEIGHT = 460, 240
@@ -16,6 +17,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 58, 14, 16, 42  # as the template has them
 CELL = 26  # of a matrix, with room for two digits
 _MARGIN = 26
 _WRITTEN = 12  # blocks up to which numbers stand in the cells
+_STEPS = 120  # iterations of the spring layout
 
 
 def explained_chart(explained: dict[str, Any], n_selected: int) -> dict[str, Any]:
@@ -165,3 +167,27 @@ def _labelled(at: float, text: str) -> dict[str, Any]:
 
 def _path(places: list[tuple[float, float]]) -> str:
     return "M" + "L".join(f"{x:g} {y:g}" for x, y in places)
+
+
+def node_places(adjacency: Sparse, labels: IntArray) -> FloatArray:
+    """Positions (n, 2) in the unit square by a spring layout (Fruchterman and Reingold, 1991), without randomness.
+
+    The nodes start on a circle, ordered by block, so that the nodes of a block need not find one another.
+    """
+    n = adjacency.shape[0]
+    angle = np.empty(n)
+    angle[order_by_block(adjacency, labels)] = np.linspace(0, 2 * np.pi, n, endpoint=False)
+    places = np.column_stack([np.cos(angle), np.sin(angle)])
+    linked = adjacency.toarray() > 0
+    ideal = 2 / np.sqrt(n)
+    for step in range(_STEPS):
+        apart = places[:, None] - places[None]  # (n, n, 2)
+        distance = np.maximum(np.linalg.norm(apart, axis=2), 0.01 * ideal)
+        force = ideal**2 / distance - np.where(linked, distance**2 / ideal, 0.0) - 0.05 * distance
+        np.fill_diagonal(force, 0.0)
+        move = np.einsum("ij,ijd->id", force / distance, apart)
+        length = np.maximum(np.linalg.norm(move, axis=1, keepdims=True), 1e-12)
+        places += move / length * np.minimum(length, 0.15 * (1 - step / _STEPS))
+    low, high = places.min(axis=0), places.max(axis=0)
+    within: FloatArray = (places - low) / np.maximum(high - low, 1e-12)
+    return within

@@ -8,15 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from blockselect.arrays import FloatArray
+from blockselect.arrays import FloatArray, IntArray, Sparse
 from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.bmgufs.estimator import BMGUFS
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.inspection.markers import Markers, block_markers
-from blockselect.plot.graph_image import drawing, draws_each_node, ordered_links
+from blockselect.plot.of_blocks import ordered_links
+from blockselect.report.charts import node_places
 from blockselect.report.provenance import package_versions, python_to_repeat, settings_table
 from blockselect.report.redundancy import redundancy
 
+_MAX_DRAWN, _MAX_LINKS = 60, 400  # nodes and links of a graph that is drawn node by node
 _ROWS_BYTES = 9_000_000  # of the table of features in the page; the rest of it is in scores.csv
 
 
@@ -123,3 +125,17 @@ def _asked(selector: BlockGuidedSelector) -> int | str | None:
 def _node_ids(graph: AttributedGraph) -> list[str]:
     ids = range(graph.n_nodes) if graph.node_ids is None else graph.node_ids
     return [str(each) for each in ids]
+
+
+def draws_each_node(adjacency: Sparse) -> bool:
+    """Whether the graph is small enough to draw its nodes and links one by one."""
+    return bool(adjacency.shape[0] <= _MAX_DRAWN and adjacency.nnz <= 2 * _MAX_LINKS)
+
+
+def drawing(adjacency: Sparse, labels: IntArray) -> dict[str, Any]:
+    """Positions of the nodes, and the pairs of linked nodes, as plain data."""
+    links = adjacency.tocoo()
+    return {
+        "places": node_places(adjacency, labels).round(4).tolist(),
+        "links": [[int(i), int(j)] for i, j in zip(links.row, links.col, strict=True) if i < j],
+    }

@@ -12,7 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from blockselect import plot
-from blockselect.plot.ink import INK, STYLE
+from blockselect.plot.common import INK, STYLE
 from blockselect.plot.of_features import SHOWN
 from blockselect.wording import count
 

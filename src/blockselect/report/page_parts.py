@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from blockselect.arrays import IntArray
-from blockselect.plot.graph_image import block_bounds
+from blockselect.plot.of_blocks import block_bounds
 from blockselect.report.charts import explained_chart, loss_chart, matrix_chart, rank_chart
 from blockselect.wording import count, lift_in_cell, number, per_cent, times
 

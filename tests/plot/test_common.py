@@ -9,7 +9,7 @@ from sklearn.exceptions import NotFittedError
 
 from blockselect import make_selector
 from blockselect.errors import ParameterError
-from blockselect.plot.sources import names_of, numbers, of_selector
+from blockselect.plot.common import numbers, of_selector
 
 
 def test_a_fitted_selector_gives_what_it_has():
@@ -27,10 +27,3 @@ def test_numbers_have_the_form_that_is_asked_for():
     for wrong in ([1, 2], [[1, 2, 3]], np.ones((0, 2))):
         with pytest.raises(ParameterError, match=r"x has shape .*; expected two columns"):
             numbers("x", wrong, (None, 2), "two columns")
-
-
-def test_there_are_as_many_names_as_features():
-    assert names_of(None, 3) is None
-    assert list(names_of(["a", "b"], 2)) == ["a", "b"]
-    with pytest.raises(ValueError, match="there are 2 feature names but features has 3 columns"):
-        names_of(["a", "b"], 3)

@@ -1,0 +1,85 @@
+"""What all plots share: colours, axes, and the check of what a plot is drawn from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.colors import LinearSegmentedColormap
+from sklearn.utils.validation import check_is_fitted
+
+from blockselect.arrays import FloatArray
+from blockselect.base import ScoreSelector
+from blockselect.errors import ParameterError
+from blockselect.graphs.number_arrays import as_numbers
+from blockselect.weak_network import WeakNetwork
+
+# The style starts from matplotlib's own defaults, so that a user's settings do not change the pictures of a report.
+STYLE: list[Any] = ["default", {"font.size": 9, "axes.titlesize": 10, "axes.titlelocation": "left"}]
+INK, GREY = "#222222", "#b5b5b5"
+BLUE, AMBER = "#0b62b8", "#b26200"  # distinguishable by colour-blind readers and in grey
+AMOUNTS = LinearSegmentedColormap.from_list("amounts", ["#ffffff", BLUE])
+AROUND = LinearSegmentedColormap.from_list("around", ["#f0dcb8", "#ffffff", BLUE])  # white means "as expected"
+MAX_NUMBERED = 12  # with more blocks than this, the cells of a matrix hold no numbers
+
+
+def axes_or_new(ax: Axes | None) -> Axes:
+    """Return the given axes, or those of a new pyplot figure, which a notebook shows by itself."""
+    if isinstance(ax, Axes):
+        return ax
+    if ax is not None:
+        raise ParameterError("ax", f"is of type {type(ax).__name__}; expected matplotlib axes: plt.subplots()[1].")
+    from matplotlib import pyplot as plt  # imported only when a figure is to be shown
+
+    return plt.subplots(layout="constrained")[1]
+
+
+def bare(ax: Axes, *, grid: str | None = "y") -> None:
+    """Remove the frame and draw light grid lines along one axis."""
+    ax.spines[["top", "right"]].set_visible(False)
+    if grid:
+        ax.grid(axis=grid, color="#e6e6e6", linewidth=0.6)  # type: ignore[arg-type]
+    ax.set_axisbelow(True)
+
+
+def title(ax: Axes, text: str) -> None:
+    """Put a title on the left, whatever the user's settings are."""
+    ax.set_title(text, loc="left")
+
+
+def label_blocks(ax: Axes, n_blocks: int) -> range:
+    """Number the blocks along the x axis and hide the frame; return the numbers, at most 20 of them."""
+    ticks = range(0, n_blocks, -(-n_blocks // 20))
+    ax.set_xticks(ticks)
+    ax.set_xlabel("block")
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)
+    return ticks
+
+
+def of_selector(selector: ScoreSelector, attribute: str, what: str) -> Any:
+    """Return a fitted attribute; `what` names it in the error for selectors that do not have it."""
+    check_is_fitted(selector)
+    if not hasattr(selector, attribute):
+        raise ParameterError(
+            "source", f"is a {type(selector).__name__}, which has no {what}; pass a selector that has them."
+        )
+    return getattr(selector, attribute)
+
+
+def numbers(parameter: str, values: Any, shape: Sequence[int | None], what: str) -> FloatArray:
+    """Convert values to a float array of this shape, in which None stands for any length above 0."""
+    array = as_numbers(parameter, values)
+    fits = len(shape) == array.ndim and all(
+        length > 0 if wanted is None else length == wanted for length, wanted in zip(array.shape, shape, strict=True)
+    )
+    if not fits:
+        raise ParameterError(parameter, f"has shape {array.shape}; expected {what}.")
+    return array
+
+
+def recall(selector: ScoreSelector) -> tuple[Any, Any]:
+    """Return the features and the graph of the fit, if the selector remembers them and they are still in memory."""
+    remembered: WeakNetwork = getattr(selector, "_fitted_to", WeakNetwork())
+    return remembered.recall()
