@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from blockselect.evaluation.comparison_tables import markdown_table
+from blockselect.evaluation.comparison import markdown_table
 from blockselect.reproduction.trial import Row
 
 OURS = "block-model"

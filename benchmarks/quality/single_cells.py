@@ -25,7 +25,7 @@ from benchmarks.quality.summary import fill_page
 from blockselect import BlockModelSelector, SignedSelector
 from blockselect.baselines.by_network.moran import morans_i
 from blockselect.evaluation import classify_selection, evaluate_selection
-from blockselect.evaluation.comparison_tables import markdown_table
+from blockselect.evaluation.comparison import markdown_table
 from blockselect.graphs.autocorrelation import autocorrelation_z
 
 NUMBERS = (16, 32, 64, 128)

@@ -14,7 +14,7 @@ from benchmarks.quality.quality_config import QualityConfig
 from benchmarks.quality.recovery import compare_precisions, precisions
 from benchmarks.quality.variants import DEFAULT
 from blockselect import __version__
-from blockselect.evaluation.comparison_tables import markdown_table
+from blockselect.evaluation.comparison import markdown_table
 from blockselect.reproduction.experiments.effectiveness import SUPERVISED
 from blockselect.reproduction.result_files import failures
 from blockselect.reproduction.trial import Row

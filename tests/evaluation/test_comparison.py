@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
@@ -11,9 +14,16 @@ from blockselect.evaluation import classify_selection, comparison, evaluate_sele
 from blockselect.evaluation.comparison import (
     ALL_FEATURES,
     PROTOCOLS,
+    Comparison,
+    ComparisonRow,
     Figure,
     RankedFeatures,
+    agreement,
+    cells,
     compare_methods,
+    csv_table,
+    header,
+    markdown_table,
     rank_features,
 )
 from blockselect.evaluation.process import CallError, Measured
@@ -172,3 +182,73 @@ def test_a_network_without_classes_and_bad_numbers_are_refused(graph, calls):
             compare_methods(graph, ["variance"], numbers, n_blocks=3)
     assert calls == []
     assert compare_methods(nameless, ["variance"], [4], n_blocks=None, protocol="links", n_runs=1).errors == {}
+
+
+def test_agreement_is_the_mean_jaccard_index_with_the_others():
+    chosen = {
+        ("a", 2): np.array([0, 1]),
+        ("b", 2): np.array([1, 2]),
+        ("c", 2): np.array([0, 1]),
+        ("a", 1): np.array([0]),
+    }
+    assert agreement("a", 2, chosen) == pytest.approx((1 / 3 + 1) / 2)
+    assert agreement("a", 1, chosen) is None
+    assert agreement("failed", 2, chosen) is None
+
+
+def test_methods_are_compared_without_classes():
+    network = make_attributed_blocks(60, 2, random_state=0)
+    graph = check_attributed_graph(network.features, network.adjacency)
+    compared = compare_methods(graph, ["variance", "morans-i"], [5], n_blocks=None, protocol="structure", n_runs=2)
+    every, *ranked = compared.rows
+    assert every.agreement is None
+    assert ranked[0].agreement == ranked[1].agreement is not None
+    assert all(row.figures["explained_links"].mean >= 0 for row in ranked)
+    assert all(row.seconds is not None for row in ranked)
+
+
+TITLES = {"accuracy": "ACC", "nmi": "NMI"}
+FIGURES = {"accuracy": Figure(0.51234, 0.01), "nmi": Figure(0.2, 0.005)}
+SCORED = ComparisonRow("variance", 16, 15, FIGURES, 3, 123.4, 250.2, 200.0, agreement=0.256)
+FAILED = ComparisonRow("ndfs", 16, error="a | b, c")
+
+
+def test_csv_holds_every_field_in_full_and_nothing_for_what_is_missing():
+    scored, failed = csv.DictReader(io.StringIO(csv_table(Comparison(TITLES, "", [SCORED, FAILED]))))
+    assert float(scored["accuracy"]) == 0.51234
+    assert (scored["method"], scored["n_selected"], scored["error"]) == ("variance", "15", "")
+    assert list(scored) == [
+        "method",
+        "n_features",
+        "n_selected",
+        "accuracy",
+        "accuracy_sd",
+        "nmi",
+        "nmi_sd",
+        "n_zero_rows",
+        "seconds",
+        "peak_mb",
+        "base_mb",
+        "agreement",
+        "error",
+    ]
+    assert (failed["accuracy"], failed["seconds"], failed["error"]) == ("", "", "a | b, c")
+
+
+def test_rows_for_people_are_rounded_and_say_what_failed():
+    assert dict(zip(header(TITLES), cells(SCORED, TITLES), strict=True)) == {
+        "method": "variance",
+        "d": "16",
+        "selected": "15",
+        "ACC ± sd": "0.512 ± 0.010",
+        "NMI ± sd": "0.200 ± 0.005",
+        "zero rows": "3",
+        "agreement": "0.26",
+        "seconds": "123",
+        "peak MB": "250",
+    }
+    assert cells(FAILED, TITLES) == ("ndfs", "16", "", "failed", "", "", "", "", "")
+
+
+def test_markdown_keeps_bars_inside_their_cells():
+    assert markdown_table(["a", "b"], [["x|y", "1"]]) == "| a | b |\n| --- | ---: |\n| x\\|y | 1 |\n"

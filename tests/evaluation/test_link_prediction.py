@@ -99,7 +99,7 @@ def test_how_features_are_stored_and_named_does_not_matter(planted):
 def test_many_links_are_sampled(planted, monkeypatch):
     split = hide_links(planted.adjacency, share=0.5, random_state=0)
     every = predict_links(planted.features, split, np.arange(12)).aucs
-    monkeypatch.setattr(link_prediction, "_MOST_PAIRS", 60)
+    monkeypatch.setattr(link_prediction, "_MAX_PAIRS", 60)
     some = predict_links(planted.features, split, np.arange(12)).aucs
     assert some.std() > every.std()
     assert some.mean() == pytest.approx(every.mean(), abs=0.05)
@@ -112,11 +112,11 @@ def test_bad_input_is_refused(planted):
             hide_links(planted.adjacency, share=share)
     with pytest.raises(ValueError, match=r"has 1 link\(s\) between nodes"):
         hide_links(sparse.csr_array(np.array([[1.0, 1], [1, 0]])))
-    with pytest.raises(ValueError, match="split is of 150 nodes but features has 149 rows"):
+    with pytest.raises(ValueError, match="split has 150 nodes but features has 149 rows"):
         predict_links(planted.features[:149], split, [0])
     with pytest.raises(ValueError, match="at least one feature"):
         predict_links(planted.features, split, [])
     with pytest.raises(ValueError, match="n_runs is 0"):
         predict_links(planted.features, split, [0], n_runs=0)
-    with pytest.raises(ValueError, match="no pair without a link"):
+    with pytest.raises(ValueError, match="some pair without a link"):
         predict_links(np.eye(4), hide_links(sparse.csr_array(np.ones((4, 4)) - np.eye(4))), [0])

@@ -89,7 +89,7 @@ def test_what_is_no_ranking_or_no_mask_is_refused():
         recovery([1, 1, 2], [True, False, False])
     with pytest.raises(ValueError, match="each once"):
         recovery([0, 1, 2], [True, False, False])
-    with pytest.raises(ValueError, match="expected True or False for each of the 3 features"):
+    with pytest.raises(ValueError, match="expected one True or False for each of the 3 features"):
         recovery([1, 2, 3], [0, 1])
-    with pytest.raises(ValueError, match="nothing to recover"):
+    with pytest.raises(ValueError, match="expected at least one to recover"):
         recovery([1, 2, 3], [False, False, False])

@@ -23,8 +23,7 @@ from blockselect.evaluation import (
 )
 from blockselect.evaluation.classification import N_LABELS, average_over_neighbours, draw_labelled
 from blockselect.evaluation.link_prediction import link_aucs
-from blockselect.evaluation.protocol import known_classes
-from blockselect.evaluation.selected_rows import count_zero_rows, unit_rows
+from blockselect.evaluation.protocol import count_zero_rows, known_classes, unit_rows
 
 
 def cluster_on_device(

@@ -14,8 +14,7 @@ from rich.text import Text
 from blockselect.cli.inputs import NetworkInput
 from blockselect.cli.record import json_bytes, settings_record, versions
 from blockselect.cli.terminal import printable
-from blockselect.evaluation.comparison import Comparison
-from blockselect.evaluation.comparison_tables import cells, csv_table, header, markdown_table
+from blockselect.evaluation.comparison import Comparison, cells, csv_table, header, markdown_table
 from blockselect.registry import make_selector
 
 WIDE = 120

@@ -1,4 +1,4 @@
-"""Evaluation: what selected features are worth, by three protocols, and how well planted features are found."""
+"""Evaluation of selected features by several protocols, and of rankings against planted features."""
 
 from blockselect.evaluation.classification import ClassificationScores, classify_selection
 from blockselect.evaluation.clustering import ClusteringScores, evaluate_selection

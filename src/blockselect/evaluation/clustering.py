@@ -1,4 +1,8 @@
-"""The paper's protocol: K-means on the selected features, many runs, against known classes."""
+"""Protocols that cluster the nodes by K-means on the selected features.
+
+`Clustering` compares the clusters with known classes, as in the paper. `ExplainedLinks` needs no classes: it measures
+how much the clusters tell about the links.
+"""
 
 from __future__ import annotations
 
@@ -11,31 +15,36 @@ from numpy.typing import ArrayLike
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from blockselect.arrays import Features, FloatArray, IntArray
+from blockselect.arrays import Features, FloatArray, IntArray, Sparse
+from blockselect.blockmodels.n_blocks import choose_n_blocks
+from blockselect.consensus.link_likelihood import link_information
 from blockselect.errors import ParameterError
 from blockselect.evaluation.metrics import clustering_accuracy, normalized_mutual_information
-from blockselect.evaluation.protocol import SelectionProtocol, known_classes
-from blockselect.evaluation.seeded_runs import seeded_runs
-from blockselect.evaluation.selected_rows import (
-    check_at_least_one,
-    check_one_class_a_row,
+from blockselect.evaluation.protocol import (
+    SelectionProtocol,
+    check_classes,
     check_selected,
     count_zero_rows,
+    known_classes,
+    seeded_runs,
     unit_rows,
 )
 from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.convert import membership_matrix
 from blockselect.graphs.feature_table import feature_matrix
 from blockselect.scalars import check_seed, check_whole
+
+_MAX_CLUSTERS = 12  # few enough to be interpreted, and to be found by K-means
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClusteringScores:
-    """How well K-means on some features finds the classes, run by run. The spread is over runs alone."""
+    """Agreement of the K-means clusters with the classes, one value per run. The spread is over the runs alone."""
 
     accuracies: FloatArray  # (n_runs,) (paper: ACC)
     nmis: FloatArray  # (n_runs,) (paper: NMI)
     n_features: int
-    n_zero_rows: int  # nodes that have none of the features: they make a clustering look better or worse than it is
+    n_zero_rows: int  # nodes with none of the features; many of them can distort the scores in either direction
 
     @property
     def measures(self) -> dict[str, FloatArray]:
@@ -58,26 +67,64 @@ class ClusteringScores:
         return float(self.nmis.std())
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class ExplainedScores:
+    """Link information explained by the clusters, one value per run."""
+
+    explained: FloatArray  # (n_runs,) nats per link
+    n_features: int
+    n_zero_rows: int
+
+    @property
+    def measures(self) -> dict[str, FloatArray]:
+        return {"explained_links": self.explained}
+
+
 class Clustering(SelectionProtocol):
-    """As many clusters as classes, by K-means."""
+    """K-means with as many clusters as there are classes."""
 
     titles = {"accuracy": "ACC", "nmi": "NMI"}  # noqa: RUF012
     needs_classes = True
 
     def __init__(self, graph: AttributedGraph, *, n_runs: int, seed: int, n_jobs: int | None = None) -> None:
-        del seed  # nothing is hidden from the methods
+        del seed  # Nothing is hidden from the methods.
         self.seen, self.classes = graph, known_classes(graph)
         self.n_runs, self.n_jobs = n_runs, n_jobs
 
     def evaluate(self, columns: IntArray) -> ClusteringScores:
-        graph = self.seen
-        return evaluate_selection(graph.features, self.classes, columns, n_runs=self.n_runs, n_jobs=self.n_jobs)
+        return evaluate_selection(self.seen.features, self.classes, columns, n_runs=self.n_runs, n_jobs=self.n_jobs)
 
     def describe(self) -> str:
         return (
             "Rows of the selected features are scaled to unit length and clustered by K-means into "
             f"{len(np.unique(self.classes))} clusters, {self.n_runs} runs with 10 starts each; "
             "ACC by the best matching of clusters to classes, NMI over the larger entropy, sd over the runs."
+        )
+
+
+class ExplainedLinks(SelectionProtocol):
+    """K-means with as many clusters as the graph has blocks, at most twelve."""
+
+    titles = {"explained_links": "links explained"}  # noqa: RUF012
+    needs_classes = False
+
+    def __init__(self, graph: AttributedGraph, *, n_runs: int, seed: int, n_jobs: int | None = None) -> None:
+        self.seen, self.n_runs, self.n_jobs = graph, n_runs, n_jobs
+        self.n_clusters = choose_n_blocks(graph.adjacency, max_blocks=_MAX_CLUSTERS, rng=np.random.default_rng(seed))
+
+    def evaluate(self, columns: IntArray) -> ExplainedScores:
+        rows = unit_rows(self.seen.features, columns)
+        found = kmeans_runs(rows, self.n_clusters, n_runs=self.n_runs, n_jobs=self.n_jobs)
+        explained = np.array([links_explained(self.seen.adjacency, labels) for labels in found])
+        return ExplainedScores(explained, len(columns), count_zero_rows(rows))
+
+    def describe(self) -> str:
+        return (
+            "No classes are used. Rows of the selected features are scaled to unit length and clustered by K-means "
+            f"into {self.n_clusters} clusters, as many as the graph has blocks (at most {_MAX_CLUSTERS}), "
+            f"{self.n_runs} runs with 10 starts each. Links explained is the log-likelihood gain of these clusters, in "
+            "nats per link, over a graph in which nodes link by their degrees alone; sd over the runs. A method that "
+            "reads the graph selects by the same links that evaluate it."
         )
 
 
@@ -102,19 +149,19 @@ def evaluate_selection(
     ----------
     features : array, sparse matrix or DataFrame of shape (n, m)
     classes : array or Series of shape (n,)
-        Known class of each node; a Series is put in the order of features that are a DataFrame.
+        Known class of each node; a Series is aligned with the index if features is a DataFrame.
     selected : array of int (d,) or boolean array of shape (m,)
         Columns to cluster by: their indices, each once, or a mask such as `support_`.
     n_clusters : int, optional
-        Clusters to look for; None: as many as there are classes.
+        Number of clusters; None means as many as there are classes.
     n_runs : int
-        Runs of K-means.
+        Number of K-means runs.
     n_init : int
-        Random starts in each run, of which K-means keeps the tightest.
+        Random starts per run, of which K-means keeps the one with the lowest inertia.
     first_seed : int
         Seed of the first run.
     n_jobs : int, optional
-        Processes that share the runs.
+        Number of processes that share the runs.
 
     Returns
     -------
@@ -130,13 +177,14 @@ def evaluate_selection(
     """
     matrix = feature_matrix(features)
     n_nodes, n_features = matrix.shape
-    known = check_one_class_a_row(classes, features, n_nodes)
+    known = check_classes(classes, features, n_nodes)
     wanted = len(np.unique(known)) if n_clusters is None else check_whole("n_clusters", n_clusters, 1)
     if wanted > n_nodes:
         raise ParameterError(
             "n_clusters", f"is {wanted} but there are {n_nodes} nodes; choose 1 to {n_nodes} clusters."
         )
-    check_at_least_one(n_runs=n_runs, n_init=n_init)
+    check_whole("n_runs", n_runs, 1)
+    check_whole("n_init", n_init, 1)
     check_seed("first_seed", first_seed, n_runs)
     columns = check_selected(selected, n_features)
     rows = unit_rows(matrix, columns)
@@ -149,6 +197,21 @@ def evaluate_selection(
     )
 
 
+def links_explained(adjacency: Sparse, labels: IntArray) -> float:
+    """Link information explained by clusters of the nodes, in nats per link.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> two_pairs = sparse.csr_array(np.kron(np.eye(2), [[0, 1], [1, 0]]))
+    >>> round(float(links_explained(two_pairs, np.array([0, 0, 1, 1])) / np.log(2)), 6)
+    1.0
+    """
+    F = membership_matrix(np.unique(labels, return_inverse=True)[1])
+    return link_information((F.T @ (adjacency @ F)).toarray())
+
+
 def kmeans_runs(
     rows: Features,
     n_clusters: int,
@@ -158,13 +221,13 @@ def kmeans_runs(
     first_seed: int = 0,
     n_jobs: int | None = None,
 ) -> list[IntArray]:
-    """The clusters of each run of K-means, with the seeds from `first_seed` on, shared by processes."""
+    """The clusters of each K-means run: n_runs arrays (n,)."""
     return seeded_runs(_clusters, rows, n_clusters, n_init, n_runs=n_runs, first_seed=first_seed, n_jobs=n_jobs)
 
 
 def _clusters(rows: Features, n_clusters: int, n_init: int, seed: int) -> IntArray:
     with warnings.catch_warnings():
-        # Fewer distinct rows than clusters leave clusters empty, which ACC and NMI take as it is.
+        # Fewer distinct rows than clusters leave clusters empty; ACC and NMI handle empty clusters.
         warnings.simplefilter("ignore", ConvergenceWarning)
         clusters: IntArray = KMeans(n_clusters, n_init=n_init, random_state=seed).fit_predict(rows).astype(np.intp)
     return clusters

@@ -1,7 +1,9 @@
-"""A comparison: each method ranks the features once, and its best are judged by one of the protocols."""
+"""Compare methods: each ranks the features of a network once, and a protocol evaluates its best features."""
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -12,8 +14,7 @@ from numpy.typing import NDArray
 from blockselect.arrays import IntArray
 from blockselect.errors import ParameterError
 from blockselect.evaluation.classification import Classification
-from blockselect.evaluation.clustering import Clustering
-from blockselect.evaluation.explained_links import ExplainedLinks
+from blockselect.evaluation.clustering import Clustering, ExplainedLinks
 from blockselect.evaluation.link_prediction import LinkPrediction
 from blockselect.evaluation.process import CallError, Measured, measure_in_fresh_process
 from blockselect.evaluation.protocol import Scores, SelectionProtocol
@@ -24,7 +25,7 @@ from blockselect.scalars import check_n_jobs, check_seed, check_whole
 from blockselect.warned import collected_warnings
 
 ALL_FEATURES = "all-features"
-"""The row that every method is compared with."""
+"""Name of the row that evaluates all features, as a reference for every method."""
 
 PROTOCOLS: dict[str, type[Clustering | Classification | LinkPrediction | ExplainedLinks]] = {
     "clustering": Clustering,
@@ -32,27 +33,27 @@ PROTOCOLS: dict[str, type[Clustering | Classification | LinkPrediction | Explain
     "links": LinkPrediction,
     "structure": ExplainedLinks,
 }
-"""Ways to judge a selection, by name."""
+"""The protocols by name."""
 
-Progress = Callable[[str, int, int], None]  # method, steps done, of how many
+Progress = Callable[[str, int, int], None]  # method, steps done, total number of steps
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankedFeatures:
-    """What a method found, for any number of features up to the number it was asked for."""
+    """The ranking by one method, valid for any number of features up to the requested one."""
 
-    ranking: IntArray  # (m,) 1 is the best
-    support: NDArray[np.bool_]  # (m,) selected of those asked for: never a feature without a score
+    ranking: IntArray  # (m,) 1 for the best
+    support: NDArray[np.bool_]  # (m,) the requested number of features at most, none without a score
     warnings: tuple[str, ...]
 
     def best(self, n_features: int) -> IntArray:
-        """The best features, rising by index; fewer where the method scores fewer."""
+        """Sorted indices of the best features; fewer if the method scores fewer."""
         return np.flatnonzero((self.ranking <= n_features) & self.support)
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A measure over the runs of a protocol."""
+    """Mean and standard deviation of a measure over the runs of a protocol."""
 
     mean: float
     sd: float
@@ -60,21 +61,21 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonRow:
-    """One method at one number of features. What a failed method has no value for is None."""
+    """One method at one number of features. Values that a failed method lacks are None."""
 
     method: str
-    n_features: int  # asked for (paper: d)
+    n_features: int  # requested (paper: d)
     n_selected: int | None = None
-    figures: Mapping[str, Figure] = field(default_factory=dict)  # by measure of the protocol
+    figures: Mapping[str, Figure] = field(default_factory=dict)  # by the measures of the protocol
     n_zero_rows: int | None = None
-    seconds: float | None = None  # of the one ranking
-    peak_mb: float | None = None  # of the process that ranked
-    base_mb: float | None = None  # of the same before it ranked
-    agreement: float | None = None  # mean share of features in common with each other method, over those of either
+    seconds: float | None = None  # of the ranking, which is made once
+    peak_mb: float | None = None  # peak memory of the process that made the ranking
+    base_mb: float | None = None  # memory of the same process before the ranking
+    agreement: float | None = None  # mean Jaccard index with the selections of the other methods
     error: str | None = None
 
     def record(self, measures: Iterable[str]) -> dict[str, Any]:
-        """Flat, with a mean and an sd of each measure; None where there is none."""
+        """The row as a flat dict, with the mean and the sd of each measure, or None."""
         figures: dict[str, float | None] = {}
         for measure in measures:
             figure = self.figures.get(measure)
@@ -87,16 +88,16 @@ class ComparisonRow:
 
 @dataclass(slots=True)
 class Comparison:
-    """All rows, how they were made, and what the methods warned of."""
+    """All rows, a description of the protocol, and the warnings of the methods."""
 
-    titles: Mapping[str, str]  # measures of the protocol, with what tables for people call them
-    description: str  # how selections were judged
+    titles: Mapping[str, str]  # measures of the protocol, with their column titles
+    description: str  # of the protocol, in full sentences
     rows: list[ComparisonRow] = field(default_factory=list)
     warnings: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def errors(self) -> dict[str, str]:
-        """What went wrong, by method."""
+        """The errors of failed methods, by method."""
         return {row.method: row.error for row in self.rows if row.error is not None}
 
 
@@ -112,29 +113,30 @@ def compare_methods(
     n_jobs: int | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Compare methods of the registry, and all features, on a network.
+    """Compare methods of the registry with each other and with all features on a network.
 
-    A method that fails is a row with its error, and the others go on.
+    A method that fails becomes a row with its error, and the other methods continue.
 
     Parameters
     ----------
     graph : AttributedGraph
-        With `classes` where the protocol needs them; no method reads them.
+        The network, with `classes` if the protocol needs them; no method reads the classes.
     methods : sequence of str
         Names in `SELECTORS`.
     numbers : sequence of int
-        How many features to keep. Each method ranks once, asked for the most of them. (paper: d)
+        Numbers of features to keep. Each method ranks once, for the largest of them. (paper: d)
     n_blocks : int or None
-        Blocks or clusters of nodes, for methods that look for them; None leaves each method's default. (paper: k)
+        Number of blocks or clusters, for methods that use it; None means each method's default. (paper: k)
     protocol : {"clustering", "classification", "links", "structure"}
-        How a selection is judged: by K-means against known classes, as in the paper; by classes learnt from a few
-        labelled nodes; by links that were hidden from the methods; by what clusters on it explain of the links.
+        How a selection is evaluated: by K-means clusters against known classes, as in the paper; by predicting
+        classes from a few labelled nodes; by predicting links that were hidden from the methods; or by the link
+        information that K-means clusters explain.
     n_runs : int
-        Runs of the protocol, with the seeds 0, 1, ….
+        Number of runs of the protocol, with the seeds 0, 1, ….
     seed : int
-        Of the methods, and of the links that are hidden.
+        Seed of the methods and of the choice of hidden links.
     n_jobs : int, optional
-        Processes that share the runs. Methods rank one after another, so that their times compare.
+        Number of processes that share the runs. Methods rank one after another, so that their times are comparable.
     progress : callable, optional
         Called as ``progress(method, done, total)``.
     """
@@ -170,7 +172,7 @@ def compare_methods(
 
 
 def _check_settings(graph: Any, methods: Any, numbers: Any, *, n_runs: Any, seed: Any, n_jobs: Any) -> list[int]:
-    """What is wrong is found before any method runs; the numbers of features as a list."""
+    """Check all settings before any method runs, and return the numbers of features as a list."""
     if not isinstance(graph, AttributedGraph):
         raise ParameterError(
             "graph", f"is of type {type(graph).__name__}; make it with check_attributed_graph(features, adjacency)."
@@ -187,7 +189,7 @@ def _check_settings(graph: Any, methods: Any, numbers: Any, *, n_runs: Any, seed
 
 
 def agreement(method: str, n_features: int, selections: Mapping[tuple[str, int], IntArray]) -> float | None:
-    """Mean Jaccard index of a method's selection with those of the others of the same number; None where none are."""
+    """Mean Jaccard index of a method's selection with those of the other methods at the same number of features."""
     mine = set(selections.get((method, n_features), ()))
     others = [set(one) for (name, number), one in selections.items() if name != method and number == n_features]
     if not mine or not others:
@@ -213,7 +215,7 @@ def _ranked_row(method: str, n_features: int, measured: Measured, judge: Selecti
     }
     columns = measured.value.best(n_features)
     if len(columns) == 0:
-        return ComparisonRow(method, n_features, 0, error="no feature has a score to be selected by.", **cost)
+        return ComparisonRow(method, n_features, 0, error="no feature has a score; none can be selected.", **cost)
     return _scored_row(method, n_features, judge.evaluate(columns), **cost)
 
 
@@ -230,3 +232,49 @@ def _scored_row(method: str, n_features: int, scores: Scores, **cost: Any) -> Co
 
 def _megabytes(n_bytes: int | None) -> float | None:
     return None if n_bytes is None else n_bytes / 1e6
+
+
+def csv_table(comparison: Comparison) -> str:
+    """The comparison as CSV, one line per row with all digits; missing values are empty."""
+    text = io.StringIO()
+    records = [row.record(comparison.titles) for row in comparison.rows]
+    writer = csv.DictWriter(text, records[0], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    return text.getvalue()
+
+
+def header(titles: Mapping[str, str]) -> tuple[str, ...]:
+    """Column titles of the readable table, in the order of `cells`."""
+    measures = (f"{title} ± sd" for title in titles.values())
+    return ("method", "d", "selected", *measures, "zero rows", "agreement", "seconds", "peak MB")
+
+
+def cells(row: ComparisonRow, titles: Mapping[str, str]) -> tuple[str, ...]:
+    """A row of the readable table, with rounded numbers."""
+    figures = [row.figures.get(measure) for measure in titles]
+    shown = ["" if figure is None else f"{figure.mean:.3f} ± {figure.sd:.3f}" for figure in figures]
+    if row.error is not None:
+        shown[0] = "failed"
+    seconds = "" if row.seconds is None else f"{row.seconds:.3g}" if row.seconds < 100 else f"{row.seconds:.0f}"
+    return (
+        row.method,
+        str(row.n_features),
+        _formatted(row.n_selected, "d"),
+        *shown,
+        _formatted(row.n_zero_rows, "d"),
+        _formatted(row.agreement, ".2f"),
+        seconds,
+        _formatted(row.peak_mb, ".0f"),
+    )
+
+
+def _formatted(value: float | None, form: str) -> str:
+    return "" if value is None else format(value, form)
+
+
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, n_text_columns: int = 1) -> str:
+    """A Markdown table; the columns after the first `n_text_columns` are aligned right."""
+    align = ["---" if column < n_text_columns else "---:" for column in range(len(header))]
+    lines = [header, align, *([cell.replace("|", "\\|") for cell in row] for row in rows)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)

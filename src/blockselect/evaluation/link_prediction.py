@@ -1,4 +1,4 @@
-"""Held-out links: are nodes with a hidden link more alike in the selected features than nodes without one?"""
+"""Held-out links: are two nodes with a hidden link more similar in the selected features than two without a link?"""
 
 from __future__ import annotations
 
@@ -15,39 +15,33 @@ from sklearn.metrics import roc_auc_score
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.base import random_state_from
 from blockselect.errors import ParameterError
-from blockselect.evaluation.protocol import SelectionProtocol
-from blockselect.evaluation.selected_rows import (
-    check_at_least_one,
-    check_selected,
-    count_zero_rows,
-    unit_rows,
-)
+from blockselect.evaluation.protocol import SelectionProtocol, check_selected, count_zero_rows, unit_rows
 from blockselect.graphs.attributed import AttributedGraph, check_adjacency
 from blockselect.graphs.feature_table import feature_matrix
-from blockselect.scalars import check_seed, check_share
+from blockselect.scalars import check_seed, check_share, check_whole
 
 SHARE = 0.1
-_MOST_PAIRS = 10_000  # of either kind in a run
+_MAX_PAIRS = 10_000  # of hidden links, and of pairs without a link, per run
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HiddenLinks:
-    """A network in two parts: links to select by, and hidden ones to predict."""
+    """A network whose links are split into those to select by and hidden ones to predict."""
 
     kept: Sparse  # (n, n) symmetric, self-loops included
-    first: IntArray  # (h,) of each hidden link
+    first: IntArray  # (h,) one end of each hidden link
     second: IntArray  # (h,) the other end, the larger index
 
     @property
     def all_links(self) -> Sparse:
-        """Links of either part, each once, above the diagonal."""
+        """All links, kept and hidden, each once, above the diagonal."""
         hidden = sparse.csr_array((np.ones(len(self.first)), (self.first, self.second)), shape=self.kept.shape)
         return sparse.csr_array(sparse.triu(self.kept, k=1)) + hidden
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinkScores:
-    """Area under the ROC curve, run by run."""
+    """Area under the ROC curve, one value per run."""
 
     aucs: FloatArray  # (n_runs,)
     n_features: int
@@ -59,13 +53,13 @@ class LinkScores:
 
 
 class LinkPrediction(SelectionProtocol):
-    """A tenth of the links is hidden from the methods."""
+    """One tenth of the links is hidden from the methods."""
 
     titles = {"auc": "AUC"}  # noqa: RUF012
     needs_classes = False
 
     def __init__(self, graph: AttributedGraph, *, n_runs: int, seed: int, n_jobs: int | None = None) -> None:
-        del n_jobs  # takes well under a second
+        del n_jobs  # The evaluation takes well under a second.
         self.split = hide_links(graph.adjacency, random_state=seed)
         self.seen = replace(graph, adjacency=self.split.kept)
         self.n_runs = n_runs
@@ -75,24 +69,24 @@ class LinkPrediction(SelectionProtocol):
 
     def describe(self) -> str:
         return (
-            f"{SHARE:.0%} of the links, drawn at random, were hidden from every method. AUC is the chance that two "
-            "nodes with a hidden link are more alike, by the cosine of their selected features, than two nodes "
+            f"{SHARE:.0%} of the links, drawn at random, were hidden from every method. AUC is the probability that "
+            "two nodes with a hidden link are more similar, by the cosine of their selected features, than two nodes "
             f"without a link; mean and sd over {self.n_runs} runs, each with a bootstrap sample of hidden links and "
             "as many pairs without a link."
         )
 
 
 def hide_links(adjacency: Any, *, share: float = SHARE, random_state: Any = None) -> HiddenLinks:
-    """Hide a share of the links, at least one, drawn at random; self-loops stay.
+    """Hide a random share of the links, at least one. Self-loops are never hidden.
 
     Parameters
     ----------
     adjacency : matrix of shape (n, n), or graph of another library
-        As :func:`blockselect.check_attributed_graph` takes it.
+        In any form that :func:`blockselect.check_attributed_graph` accepts.
     share : float
-        Of the links to hide, between 0 and 1.
+        Share of the links to hide, between 0 and 1.
     random_state : int, RandomState or None
-        Seeds the draw.
+        Seed of the draw.
 
     Examples
     --------
@@ -106,7 +100,7 @@ def hide_links(adjacency: Any, *, share: float = SHARE, random_state: Any = None
     links = check_adjacency(adjacency)
     upper = sparse.triu(links, k=1).tocoo()
     if upper.nnz < 2:
-        raise ValueError(f"the network has {upper.nnz} link(s) between nodes; hiding some needs at least two.")
+        raise ValueError(f"the network has {upper.nnz} link(s) between nodes; expected at least two, to hide one.")
     n_hidden = min(max(1, round(share * upper.nnz)), upper.nnz - 1)
     chosen = np.sort(random_state_from(random_state).permutation(upper.nnz)[:n_hidden])
     first, second = (ends[chosen].astype(np.intp) for ends in (upper.row, upper.col))
@@ -127,21 +121,22 @@ def predict_links(
     n_runs: int = 20,
     first_seed: int = 0,
 ) -> LinkScores:
-    """Tell hidden links from pairs of nodes without a link, by how alike the nodes are in the selected features.
+    """Distinguish hidden links from pairs of nodes without a link by the similarity of the selected features.
 
-    Alike is the cosine of the rows of ``features[:, selected]``, 0 with a node that has none of these features. Each
-    run, with the seeds ``first_seed``, ``first_seed + 1``, …, draws hidden links with replacement and as many pairs
-    evenly among those without a link, at most 10,000 of either; they depend on the seed and the network alone.
+    The similarity is the cosine of two rows of ``features[:, selected]``; it is 0 if one of the nodes has none of these
+    features. Each run, with the seeds ``first_seed``, ``first_seed + 1``, …, draws hidden links with replacement and
+    equally many pairs without a link, uniformly, at most 10,000 of each. The draws depend on the seed and the network
+    alone.
 
     Parameters
     ----------
     features : array, sparse matrix or DataFrame of shape (n, m)
     split : HiddenLinks
-        See `hide_links`. Features should be selected by ``split.kept``.
+        As returned by `hide_links`. Select the features with ``split.kept``.
     selected : array of int (d,) or boolean array of shape (m,)
         Columns to compare nodes by: their indices, each once, or a mask such as `support_`.
     n_runs : int
-        Draws.
+        Number of draws.
     first_seed : int
         Seed of the first run.
 
@@ -162,10 +157,10 @@ def predict_links(
     features = feature_matrix(features)
     if features.shape[0] != split.kept.shape[0]:
         raise ValueError(
-            f"split is of {split.kept.shape[0]} nodes but features has {features.shape[0]} rows; "
+            f"split has {split.kept.shape[0]} nodes but features has {features.shape[0]} rows; "
             "pass the network of exactly these rows."
         )
-    check_at_least_one(n_runs=n_runs)
+    check_whole("n_runs", n_runs, 1)
     check_seed("first_seed", first_seed, n_runs)
     columns = check_selected(selected, features.shape[1])
     rows = unit_rows(features, columns)
@@ -176,9 +171,9 @@ def predict_links(
 def link_aucs(
     split: HiddenLinks, similarity: Callable[[IntArray, IntArray], FloatArray], seeds: Iterable[int]
 ) -> FloatArray:
-    """Area under the curve in the run of each seed, given how alike the nodes of some pairs are: (runs,)."""
+    """Area under the ROC curve per seed, given the similarity of pairs of nodes: (runs,)."""
     of_hidden = similarity(split.first, split.second)
-    number = min(len(of_hidden), _MOST_PAIRS)
+    number = min(len(of_hidden), _MAX_PAIRS)
     is_hidden = np.repeat([True, False], number)
     aucs = []
     for rng, others in _non_links(split.all_links, number, seeds):
@@ -188,7 +183,7 @@ def link_aucs(
 
 
 def cosines(unit_rows: Features, first: IntArray, second: IntArray) -> FloatArray:
-    """Inner product of each pair of rows, rounded so that equal ones are ties: (p,)."""
+    """Inner product of each pair of rows, rounded so that equal values are ties: (p,)."""
     if sparse.issparse(unit_rows):
         products = np.asarray(unit_rows[first].multiply(unit_rows[second]).sum(axis=1)).ravel()
     else:
@@ -199,15 +194,15 @@ def cosines(unit_rows: Features, first: IntArray, second: IntArray) -> FloatArra
 def _non_links(
     links: Sparse, number: int, seeds: Iterable[int]
 ) -> Iterator[tuple[np.random.Generator, tuple[IntArray, IntArray]]]:
-    """For each seed its generator, and pairs drawn evenly, with replacement, among those without a link."""
+    """For each seed, its generator and pairs without a link, drawn uniformly with replacement."""
     n_nodes = links.shape[0]
-    starts = np.concatenate([[0], np.cumsum(np.arange(n_nodes - 1, 0, -1))])  # of the pairs (i, i + 1), (i, i + 2), …
+    starts = np.concatenate([[0], np.cumsum(np.arange(n_nodes - 1, 0, -1))])  # index of the pair (i, i + 1) for each i
     upper = links.tocoo()
     taken = np.sort(starts[upper.row] + upper.col - upper.row - 1)
     n_free = n_nodes * (n_nodes - 1) // 2 - len(taken)
     if n_free == 0:
-        raise ValueError("every node is linked with every other: there is no pair without a link to compare with.")
-    before = taken - np.arange(len(taken))  # free pairs before each link
+        raise ValueError("every node is linked with every other node; expected some pair without a link.")
+    before = taken - np.arange(len(taken))  # number of unlinked pairs before each link
     for seed in seeds:
         rng = np.random.default_rng(seed)
         nth = rng.integers(n_free, size=number)

@@ -1,4 +1,4 @@
-"""Metrics: clusters against known classes (ACC, NMI), and a ranking against planted features."""
+"""Metrics that compare clusters with known classes (ACC, NMI) and a ranking with planted features."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from blockselect.graphs.node_labels import encode_labels
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """How well a ranking finds the planted features; 1 is best in both."""
+    """How well a ranking finds the planted features; 1 is the best value of both measures."""
 
     precision: float  # share of planted features among the first p ranks, where p features are planted
-    average_precision: float  # mean, over the planted features, of the precision down to each one's rank
+    average_precision: float  # mean precision at the ranks of the planted features
 
 
 def clustering_accuracy(classes: ArrayLike, clusters: ArrayLike) -> float:
-    """Share of nodes whose cluster stands for their class, clusters matched to classes as well as can be.
+    """Share of nodes whose cluster is matched with their class, by the best matching of clusters and classes. (ACC)
 
-    The matching is one to one and found by the Hungarian method; numbers of clusters and classes may differ, and what
-    is left over matches nothing. (paper: ACC)
+    The matching is one to one and found by the Hungarian method. The numbers of clusters and classes may differ; those
+    left over are matched with nothing.
 
     Parameters
     ----------
     classes, clusters : array of shape (n,)
-        Labels of any kind: only who is with whom counts.
+        Labels of any type; only the partition matters.
 
     Examples
     --------
@@ -47,25 +47,25 @@ def clustering_accuracy(classes: ArrayLike, clusters: ArrayLike) -> float:
 
 
 def normalized_mutual_information(classes: ArrayLike, clusters: ArrayLike) -> float:
-    """Mutual information of classes and clusters over the larger of their entropies. (paper: NMI)
+    """Mutual information of classes and clusters, divided by the larger of their entropies. (NMI)
 
     Parameters
     ----------
     classes, clusters : array of shape (n,)
-        Labels of any kind: only who is with whom counts.
+        Labels of any type; only the partition matters.
     """
     return float(normalized_mutual_info_score(*check_labels(classes, clusters), average_method="max"))
 
 
 def recovery(ranking: ArrayLike, planted: ArrayLike) -> Recovery:
-    """How well a ranking of the features finds the planted ones.
+    """Measure how well a ranking of the features finds the planted ones.
 
     Parameters
     ----------
     ranking : array of shape (m,)
-        Rank of each feature, 1 is the best, as `ranking_` of every selector.
+        Rank of each feature, 1 for the best, such as `ranking_` of any selector.
     planted : boolean array of shape (m,)
-        Which features are planted, at least one.
+        Marks the planted features, at least one.
 
     Examples
     --------
@@ -81,17 +81,17 @@ def recovery(ranking: ArrayLike, planted: ArrayLike) -> Recovery:
         raise ParameterError(
             "planted",
             f"holds {is_planted.dtype} values of shape {is_planted.shape}; "
-            f"expected True or False for each of the {len(ranks)} features.",
+            f"expected one True or False for each of the {len(ranks)} features.",
         )
     if not is_planted.any():
-        raise ValueError("no feature is planted: there is nothing to recover; plant at least one.")
+        raise ValueError("no feature is planted; expected at least one to recover.")
     found = np.sort(ranks[is_planted])  # (p,)
     nth = np.arange(1, len(found) + 1)
     return Recovery(float(np.mean(found <= len(found))), float(np.mean(nth / found)))
 
 
 def check_labels(classes: Any, clusters: Any) -> tuple[IntArray, IntArray]:
-    """One class and one cluster for each node, at least one node, in the same order; as numbers."""
+    """Convert classes and clusters to integers; both must list the same nodes in the same order."""
     shapes = np.shape(classes), np.shape(clusters)
     if len(shapes[0]) != 1 or shapes[0] != shapes[1] or shapes[0] == (0,):
         raise ValueError(
@@ -101,6 +101,6 @@ def check_labels(classes: Any, clusters: Any) -> tuple[IntArray, IntArray]:
     if isinstance(classes, pd.Series) and isinstance(clusters, pd.Series) and not classes.index.equals(clusters.index):
         raise ValueError(
             "classes and clusters are Series with different indexes; put them in the same order: "
-            "clusters.loc[classes.index], or pass arrays that are."
+            "clusters.loc[classes.index], or pass arrays in the same order."
         )
     return encode_labels(classes, "classes"), encode_labels(clusters, "clusters")

@@ -1,51 +1,154 @@
-"""SelectionProtocol: one way to judge selected features on a network; each protocol is a file."""
+"""What the protocols share: their interface, the checked and scaled rows of the selected features, and seeded runs."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from typing import ClassVar, Protocol
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ClassVar, Protocol
 
-from blockselect.arrays import FloatArray, IntArray
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import ArrayLike
+from scipy.sparse import csr_array, issparse
+from sklearn.preprocessing import normalize
+from threadpoolctl import threadpool_limits
+
+from blockselect.arrays import Features, FloatArray, IntArray, ObjectArray
+from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.cells import refuse_mask
+from blockselect.graphs.checks import check_names, refuse_not_finite
+from blockselect.graphs.feature_table import as_feature_table
+from blockselect.graphs.node_labels import encode_labels, labels_by_id
+from blockselect.graphs.number_arrays import check_entries
+from blockselect.scalars import check_n_jobs
 
 
 class Scores(Protocol):
-    """What a protocol finds of some features."""
+    """The scores of one selection of features."""
 
     @property
     def n_features(self) -> int:
-        """How many features were judged."""
+        """Number of features that were evaluated."""
 
     @property
     def n_zero_rows(self) -> int:
-        """Nodes that have none of them."""
+        """Number of nodes that have none of these features."""
 
     @property
     def measures(self) -> Mapping[str, FloatArray]:
-        """Each measure, run by run: (n_runs,)."""
+        """Values of each measure, one per run: (n_runs,)."""
 
 
 class SelectionProtocol(ABC):
-    """A protocol on one network, whose runs have the seeds 0, 1, …: the same for all methods."""
+    """One way to evaluate selected features on a network. Its runs use the seeds 0, 1, … for every method."""
 
     titles: ClassVar[Mapping[str, str]]
-    """Measures in the order of tables, with what tables for people call them. Larger is better."""
+    """Measures in the order of the tables, with their column titles. Larger values are better."""
     needs_classes: ClassVar[bool]
     seen: AttributedGraph
-    """What methods select by: the network, less what they are judged by."""
+    """The network that the methods are given, without anything that they are evaluated by."""
 
     @abstractmethod
     def evaluate(self, columns: IntArray) -> Scores:
-        """Judge these features."""
+        """Evaluate these features."""
 
     @abstractmethod
     def describe(self) -> str:
-        """How features are judged, in full sentences."""
+        """Describe the evaluation in full sentences."""
 
 
 def known_classes(graph: AttributedGraph) -> IntArray:
-    """The classes of the nodes, which some protocols compare with: (n,)."""
+    """The known classes of the nodes: (n,)."""
     if graph.classes is None:
         raise ValueError("the network has no classes to compare with; pass them to check_attributed_graph.")
     return graph.classes
+
+
+def check_selected(selected: ArrayLike, n_features: int) -> IntArray:
+    """Convert indices or a mask to the sorted indices of the selected columns."""
+    given = np.asanyarray(selected)
+    refuse_mask(given, "selected")
+    if given.dtype == bool:
+        if given.shape != (n_features,):
+            raise ParameterError(
+                "selected",
+                f"is a mask of shape {given.shape} but there are {n_features} features; pass one entry per feature.",
+            )
+        given = np.flatnonzero(given)
+    if given.ndim != 1 or given.size == 0:
+        raise ParameterError("selected", f"has shape {given.shape}; expected a list of at least one feature.")
+    if given.dtype.kind not in "iu":
+        raise ParameterError(
+            "selected", f"holds {given.tolist()[0]!r}; expected whole numbers from 0 to {n_features - 1}, or a mask."
+        )
+    check_entries(
+        "selected", given, (given >= 0) & (given < n_features), f"is no column; there are 0 to {n_features - 1}"
+    )
+    columns = np.unique(given).astype(np.intp)
+    if len(columns) < len(given):
+        raise ParameterError("selected", f"names {len(given) - len(columns)} feature(s) twice; name each once.")
+    return columns
+
+
+def check_classes(classes: Any, features: Any, n_nodes: int) -> IntArray:
+    """Convert the known classes to integers, one per row; a Series is aligned with the row names of the features."""
+    if n_nodes == 0:
+        raise ValueError("features has no rows; pass one row per node.")
+    known = labels_by_id(classes, row_names(features, n_nodes), "classes")
+    if np.shape(known) != (n_nodes,):
+        raise ValueError(
+            f"classes has shape {np.shape(known)} but features has {n_nodes} rows; pass one class per row."
+        )
+    return encode_labels(known, "classes")
+
+
+def row_names(features: Any, n_nodes: int) -> ObjectArray | None:
+    """The node ids that name the rows of the features, or None if the rows have no names: (n,)."""
+    ids = None if issparse(features) else as_feature_table(features).node_ids
+    return check_names(ids, n_nodes, "node id", "row")
+
+
+def unit_rows(features: Features, columns: IntArray) -> Features:
+    """The selected columns with rows scaled to unit length, stored in the form in which K-means is faster.
+
+    The form depends on the values alone. K-means on dense and on sparse rows differs by rounding, and ties turn such
+    differences into different clusters, but the same features must give the same clusters however they are stored.
+    """
+    chosen = csr_array(features[:, columns], dtype=np.float64)
+    refuse_not_finite(chosen, columns)
+    chosen.sum_duplicates()
+    chosen.eliminate_zeros()
+    # K-means accepts 32-bit indices only.
+    parts = (chosen.data, chosen.indices.astype(np.int32), chosen.indptr.astype(np.int32))
+    rows = csr_array(normalize(csr_array(parts, shape=chosen.shape)))
+    # Measured: one entry of a sparse row costs as much as five of a dense row, and the row itself as much as twenty.
+    per_row = rows.nnz / rows.shape[0]
+    return rows.toarray() if rows.shape[1] <= 20 + 5 * per_row else rows
+
+
+def count_zero_rows(rows: Features) -> int:
+    """Number of nodes that have none of the features."""
+    return int(rows.shape[0] - np.count_nonzero(abs(rows).sum(axis=1)))
+
+
+def seeded_runs(
+    run: Callable[..., Any], *arguments: Any, n_runs: int, first_seed: int = 0, n_jobs: int | None = None
+) -> list[Any]:
+    """The results of ``run(*arguments, seed)`` for consecutive seeds, the same for every number of processes.
+
+    Examples
+    --------
+    >>> seeded_runs(pow, 2, n_runs=3, first_seed=4)
+    [16, 32, 64]
+    """
+    n_jobs = check_n_jobs(n_jobs)
+    seeds = np.arange(first_seed, first_seed + n_runs)
+    shares = np.array_split(seeds, min(n_runs, effective_n_jobs(n_jobs)))
+    parts = Parallel(n_jobs=n_jobs)(delayed(_run_seeds)(run, arguments, share.tolist()) for share in shares)
+    return [result for part in parts for result in part]
+
+
+def _run_seeds(run: Callable[..., Any], arguments: tuple[Any, ...], seeds: Iterable[int]) -> list[Any]:
+    with threadpool_limits(limits=1):  # Several threads would add numbers in an order that varies between runs.
+        return [run(*arguments, seed) for seed in seeds]

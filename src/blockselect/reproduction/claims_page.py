@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from blockselect.evaluation.comparison_tables import markdown_table
+from blockselect.evaluation.comparison import markdown_table
 from blockselect.reproduction.claims import CLAIMS, Claim, Judgement
 
 

@@ -1,4 +1,4 @@
-"""Rows of the selected features: unit length or zero, in the form in which K-means is faster."""
+"""What the protocols share: rows of unit length or zero, and runs that depend on their seeds alone."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from blockselect import evaluate_selection, load_cora
-from blockselect.evaluation.selected_rows import count_zero_rows, unit_rows
+from blockselect.evaluation.protocol import count_zero_rows, seeded_runs, unit_rows
 from blockselect.graphs.feature_table import feature_matrix
 
 
@@ -61,3 +61,14 @@ def test_nan_in_a_column_that_is_not_selected_is_nobodys_business():
     expected = evaluate_selection(values, np.arange(30) % 2, [1, 4], n_runs=1).accuracies
     values[3, 0] = np.nan
     assert_allclose(evaluate_selection(values, np.arange(30) % 2, [1, 4], n_runs=1).accuracies, expected)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2, 5])
+def test_results_are_in_the_order_of_the_seeds_however_many_processes_there_are(n_jobs):
+    assert seeded_runs(pow, 3, n_runs=4, first_seed=2, n_jobs=n_jobs) == [9, 27, 81, 243]
+
+
+def test_each_run_gets_its_own_seed():
+    drawn = seeded_runs(lambda low, seed: np.random.default_rng(seed).integers(low, 2**40), 0, n_runs=3)
+    assert len(set(drawn)) == 3
+    assert drawn[1] == np.random.default_rng(1).integers(0, 2**40)
