@@ -48,14 +48,14 @@ from benchmarks.gpu_report import Report, now, seconds, stored_file  # noqa: E40
 from blockselect import cuda  # noqa: E402
 from blockselect.blockmodels.model import BlockModel  # noqa: E402
 from blockselect.bmgufs import descent  # noqa: E402
-from blockselect.bmgufs.block_statistics import BlockStatistics  # noqa: E402
 from blockselect.bmgufs.descent import Descent, descend  # noqa: E402
 from blockselect.bmgufs.device import (  # noqa: E402
     dense_gram_on_device,
     in_tfloat32,
     problem_to_device,
 )
-from blockselect.bmgufs.gram_squared import DenseGramSquared  # noqa: E402
+from blockselect.bmgufs.gram import DenseGramSquared  # noqa: E402
+from blockselect.bmgufs.statistics import BlockStatistics  # noqa: E402
 from blockselect.tensors import to_numpy  # noqa: E402
 
 N_NODES, N_FEATURES, N_ENTRIES, N_BLOCKS, N_MODELS = 5196, 8189, 369_435, 6, 10  # of BlogCatalog

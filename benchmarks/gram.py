@@ -9,7 +9,7 @@ from scipy import sparse
 
 from benchmarks.measure import Measurement, interleaved_ratio
 from benchmarks.networks import blogcatalog, blogcatalog_name
-from blockselect.bmgufs.gram_squared import _SPARSE_BELOW, DenseGramSquared, SparseGramSquared, gram_squared
+from blockselect.bmgufs.gram import _SPARSE_BELOW, DenseGramSquared, SparseGramSquared, gram_squared
 
 _N_FEATURES = 4000
 

@@ -12,8 +12,8 @@ from benchmarks.networks import N_BLOCKS, blogcatalog
 from blockselect import BMGUFS, Descent, find_block_models
 from blockselect.arrays import Features
 from blockselect.blockmodels.model import BlockModel
-from blockselect.bmgufs.block_statistics import BlockStatistics
-from blockselect.bmgufs.gram_squared import GramSquared, gram_squared
+from blockselect.bmgufs.gram import GramSquared, gram_squared
+from blockselect.bmgufs.statistics import BlockStatistics
 from blockselect.graphs.convert import membership_matrix
 
 _ITERATIONS = 10

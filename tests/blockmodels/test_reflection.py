@@ -8,9 +8,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from blockselect.blockmodels import BlockModel
 from blockselect.blockmodels.model import check_block_model
-from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.descent import Descent
-from blockselect.bmgufs.gram_squared import gram_squared
+from blockselect.bmgufs.gram import gram_squared
+from blockselect.bmgufs.statistics import BlockStatistics
 from blockselect.datasets import make_attributed_blocks
 from blockselect.graphs.convert import membership_matrix
 

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from blockselect import BMGUFS, BlockModelSelector, Descent, RowChunks, make_attributed_blocks, selection_stability
-from blockselect.bmgufs import gram_squared as gram_module
+from blockselect.bmgufs import gram as gram_module
 from blockselect.graphs import delayed_chunks as delayed_module
 from blockselect.graphs.row_sums import dense_gram
 

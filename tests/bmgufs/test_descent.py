@@ -14,9 +14,9 @@ from blockselect import Descent
 from blockselect._sklearn import check_parameters
 from blockselect.blockmodels import BlockModel
 from blockselect.bmgufs import descent
-from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.device import problem_to_device
-from blockselect.bmgufs.gram_squared import gram_squared
+from blockselect.bmgufs.gram import gram_squared
+from blockselect.bmgufs.statistics import BlockStatistics
 from blockselect.errors import ParameterError
 from references import bmgufs
 from references.problems import make_problem

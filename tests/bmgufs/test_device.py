@@ -7,9 +7,9 @@ from scipy import sparse
 
 from blockselect import BMGUFS, Descent, make_attributed_blocks
 from blockselect.bmgufs import descent, device
-from blockselect.bmgufs.block_statistics import BlockStatistics
-from blockselect.bmgufs.gram_squared import gram_squared, low_rank_gram_squared
+from blockselect.bmgufs.gram import gram_squared, low_rank_gram_squared
 from blockselect.bmgufs.losses import evaluate_losses
+from blockselect.bmgufs.statistics import BlockStatistics
 from references.problems import make_problem
 
 pytest.importorskip("torch")

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from blockselect.bmgufs import gram_squared as module
-from blockselect.bmgufs.gram_squared import count_nonzeros, dense_bytes, dense_square, sparse_bytes, sparse_square
+from blockselect.bmgufs import gram as module
+from blockselect.bmgufs.gram import count_nonzeros, dense_bytes, dense_square, sparse_bytes, sparse_square
 from blockselect.errors import ParameterError
 from blockselect.graphs.row_chunks import RowChunks
 

@@ -8,9 +8,9 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from blockselect.blockmodels import BlockModel
-from blockselect.bmgufs.block_statistics import BlockStatistics
-from blockselect.bmgufs.gram_squared import gram_squared
+from blockselect.bmgufs.gram import gram_squared
 from blockselect.bmgufs.losses import evaluate_losses, induced_density
+from blockselect.bmgufs.statistics import BlockStatistics
 from references import bmgufs
 from references.problems import make_problem
 

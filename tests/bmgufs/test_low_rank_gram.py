@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from blockselect.bmgufs import low_rank_gram as module
-from blockselect.bmgufs.low_rank_gram import low_rank_error, low_rank_gram_squared
+from blockselect.bmgufs import gram as module
+from blockselect.bmgufs.gram import low_rank_error, low_rank_gram_squared
 
 
 def random_features(seed, n=30, m=17, share=0.2):

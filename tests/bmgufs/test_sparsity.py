@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from blockselect.bmgufs.sparsity import SPARSITY_GRID, strongest_that_leaves
+from blockselect.bmgufs.estimator import SPARSITY_GRID, strongest_that_leaves
 
 
 @pytest.fixture

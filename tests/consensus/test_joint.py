@@ -11,9 +11,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from blockselect.blockmodels import BlockModel, find_block_models
-from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.descent import Descent
-from blockselect.bmgufs.gram_squared import gram_squared
+from blockselect.bmgufs.gram import gram_squared
+from blockselect.bmgufs.statistics import BlockStatistics
 from blockselect.consensus.joint import JointLikelihood
 from blockselect.datasets import make_attributed_blocks
 from blockselect.graphs import check_attributed_graph

@@ -8,10 +8,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from blockselect import BMGUFS, BlockModel, Descent, RowChunks, make_attributed_blocks, selection_stability
-from blockselect.bmgufs import gram_squared as gram_module
-from blockselect.bmgufs.block_statistics import BlockStatistics
-from blockselect.bmgufs.gram_squared import choose_form, gram_squared
-from blockselect.bmgufs.low_rank_gram import low_rank_error, low_rank_gram_squared
+from blockselect.bmgufs import gram as gram_module
+from blockselect.bmgufs.gram import choose_form, gram_squared, low_rank_error, low_rank_gram_squared
+from blockselect.bmgufs.statistics import BlockStatistics
 from blockselect.errors import ParameterError
 from blockselect.graphs import row_sums as module
 from blockselect.graphs.row_sums import dense_gram, gram_times, principal_factor, sparse_gram, sum_over_rows

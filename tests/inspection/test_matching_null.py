@@ -10,9 +10,9 @@ from scipy import sparse
 from scipy.stats import false_discovery_control
 
 from blockselect.blockmodels import BlockModel, find_block_models
-from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.descent import Descent, normalise
-from blockselect.bmgufs.gram_squared import gram_squared
+from blockselect.bmgufs.gram import gram_squared
+from blockselect.bmgufs.statistics import BlockStatistics
 from blockselect.datasets import make_attributed_blocks
 from blockselect.graphs.binarize import in_units
 from blockselect.inspection.discoveries import null_p_values

@@ -8,8 +8,8 @@ import numpy as np
 from scipy import sparse
 
 from blockselect.blockmodels import BlockModel
-from blockselect.bmgufs.block_statistics import BlockStatistics
-from blockselect.bmgufs.gram_squared import gram_squared
+from blockselect.bmgufs.gram import gram_squared
+from blockselect.bmgufs.statistics import BlockStatistics
 from references import bmgufs
 
 

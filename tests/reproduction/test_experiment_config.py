@@ -6,8 +6,7 @@ from importlib import resources
 
 import pytest
 
-from blockselect.bmgufs.estimator import BMGUFS
-from blockselect.bmgufs.sparsity import SPARSITY_GRID
+from blockselect.bmgufs.estimator import BMGUFS, SPARSITY_GRID
 from blockselect.reproduction.experiment_config import read_config
 
 QUICK = (resources.files("blockselect.reproduction") / "configs" / "quick.toml").read_text(encoding="utf-8")

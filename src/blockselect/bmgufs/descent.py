@@ -15,11 +15,10 @@ from sklearn.base import BaseEstimator
 
 from blockselect._sklearn import Interval, Options, StrOptions
 from blockselect.arrays import Array, BoolArray, FloatArray, IntArray
-from blockselect.bmgufs.block_statistics import BlockStatistics
-from blockselect.bmgufs.device import in_tfloat32, problem_to_device
-from blockselect.bmgufs.gram_squared import GramSquared
+from blockselect.bmgufs.device import compiled, in_tfloat32, problem_to_device, replayed
+from blockselect.bmgufs.gram import GramSquared
 from blockselect.bmgufs.losses import Gradient, Losses, evaluate_losses
-from blockselect.cuda import compiled, replayed
+from blockselect.bmgufs.statistics import BlockStatistics
 from blockselect.errors import ParameterError
 from blockselect.graphs.number_arrays import as_numbers, check_start
 from blockselect.tensors import namespace, to_numpy

@@ -6,24 +6,31 @@ with a score of zero and keep it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
+from logging import getLogger
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
 from blockselect.arrays import Array, Features
-from blockselect.bmgufs.block_statistics import BlockStatistics
-from blockselect.bmgufs.gram_squared import DenseGramSquared, Form, GramSquared
-from blockselect.bmgufs.low_rank_gram import LowRankGramSquared
-from blockselect.cuda import float32_products
+from blockselect.bmgufs.gram import DenseGramSquared, Form, GramSquared, LowRankGramSquared
+from blockselect.bmgufs.statistics import BlockStatistics
 from blockselect.tensors import import_torch, to_torch
 
 _PIECE = 256  # features of a piece; fewer are one piece
 _PAIR_BYTES = 2**30  # products of block means take at most this
 _SLAB_BYTES = 2**28  # of dense rows of the features at once
 _TFLOAT32_FROM = 16  # solves; with fewer, a product waits for the matrix and not for arithmetic
+_WARM_UP = 1  # calls before the capture, so that libraries are set up and kernels are loaded
+
+_log = getLogger(__name__)
+_one_at_a_time = threading.RLock()  # what another thread does on the stream would be captured along
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -164,3 +171,146 @@ def _dense_slabs(features: Features, n_columns: int, like: Array) -> Iterator[Ar
 
 def _torch_dtype(torch: Any, dtype: Any) -> Any:
     return getattr(torch, np.dtype(dtype).name)
+
+
+def on_cuda(array: Array) -> bool:
+    """Whether the array is a torch tensor on a CUDA device."""
+    return getattr(getattr(array, "device", None), "type", None) == "cuda"
+
+
+@contextmanager
+def replayed(iteration: Callable[[], None], like: Array) -> Iterator[Callable[[], None]]:
+    """The iteration, to be called again and again; on the CUDA device of `like` its launches are captured and replayed.
+
+    It must work in place, on tensors made before, and must not wait for the device. Products of float32 are in full
+    precision unless it says otherwise.
+    """
+    if not on_cuda(like):
+        yield iteration
+        return
+    import torch  # pragma: no cover (on CUDA devices alone)
+
+    with _one_at_a_time, torch.cuda.device(like.device):  # pragma: no cover (on CUDA devices alone)
+        outside, inside = torch.cuda.current_stream(), _stream(like.device)
+        inside.wait_stream(outside)
+        with torch.cuda.stream(inside), float32_products(like, tfloat32=False):
+            yield Replay(iteration)
+        outside.wait_stream(inside)
+
+
+class Replay:
+    """Calls an iteration as it is at first, then from a CUDA graph; the first calls are iterations like all others."""
+
+    def __init__(self, iteration: Callable[[], None], warm_up: int = _WARM_UP) -> None:
+        self._iteration = iteration
+        self._until_capture = warm_up
+        self._run = iteration
+
+    def __call__(self) -> None:
+        if self._until_capture == 0:
+            self._run = self._captured()
+        self._until_capture -= 1
+        self._run()
+
+    def _captured(self) -> Callable[[], None]:
+        try:
+            return _capture(self._iteration)
+        except RuntimeError as error:  # torch's errors of capture and of memory are such
+            _log.info("iterations are launched one by one, since a CUDA graph of them could not be captured: %s", error)
+            return self._iteration
+
+
+def _capture(iteration: Callable[[], None]) -> Callable[[], None]:  # pragma: no cover (on CUDA devices alone)
+    """A function that replays what the iteration launches. Capturing launches nothing."""
+    import torch
+
+    graph = torch.cuda.CUDAGraph()
+    graph.capture_begin(pool=_memory_pool(torch.cuda.current_device()), capture_error_mode="thread_local")
+    try:
+        iteration()
+    except BaseException:
+        with suppress(RuntimeError):  # the capture is spoiled, and the first error says why
+            graph.capture_end()
+        raise
+    graph.capture_end()
+    replay: Callable[[], None] = graph.replay
+    return replay
+
+
+@cache
+def _stream(device: Any) -> Any:  # pragma: no cover (on CUDA devices alone)
+    """One stream for all captures: the default one cannot be captured, and each has a workspace of its own."""
+    import torch
+
+    return torch.cuda.Stream(device)
+
+
+_kept_graphs: list[Any] = []
+
+
+@cache
+def _memory_pool(device_index: int) -> Any:  # pragma: no cover (on CUDA devices alone)
+    """Memory that graphs share: they run one after another. A graph of nothing much keeps it alive between them."""
+    import torch
+
+    graph = torch.cuda.CUDAGraph()
+    number = torch.zeros(1, device=torch.device("cuda", device_index))
+    graph.capture_begin(capture_error_mode="thread_local")
+    try:
+        number += 1
+    finally:
+        graph.capture_end()
+    _kept_graphs.append((graph, number))
+    return graph.pool()
+
+
+class Compiled:
+    """A function of tensors that torch compiles for each new shape and setting, or leaves as it is where that fails."""
+
+    def __init__(self, function: Callable[..., None]) -> None:
+        import torch
+
+        self._function = function
+        self._compiled = torch.compile(function, fullgraph=True, dynamic=False)
+        self._has_worked = False
+
+    def __call__(self, *args: Any, **settings: Any) -> None:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="TensorFloat32 tensor cores")  # full precision is meant
+            try:
+                self._compiled(*args, **settings)
+                self._has_worked = True
+                return
+            except Exception as error:  # compilers raise anything; what the function itself raises, it raises again
+                _log.info("the iteration is not compiled, since torch could not: %s", error)
+                if not self._has_worked:  # nor will it with other shapes
+                    self._compiled = self._function
+        self._function(*args, **settings)
+
+
+compiled = cache(Compiled)  # of a function, once for all solves
+
+
+@contextmanager
+def float32_products(like: Array, *, tfloat32: bool) -> Iterator[None]:
+    """Float32 products on a CUDA device in TF32 or in full precision, whatever torch is set to otherwise."""
+    if not on_cuda(like):
+        yield
+        return
+    import torch
+
+    settings: Any = torch.backends.cuda.matmul
+    wanted: bool | str
+    name, wanted = "allow_tf32", tfloat32
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the old name, which is the only one before torch 2.9
+        try:
+            before = settings.allow_tf32
+        except RuntimeError:  # the user has set the new one, and torch does not let both be used
+            name, wanted = "fp32_precision", "tf32" if tfloat32 else "ieee"
+            before = settings.fp32_precision
+        setattr(settings, name, wanted)
+    try:
+        yield
+    finally:
+        setattr(settings, name, before)

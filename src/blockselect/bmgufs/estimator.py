@@ -17,13 +17,12 @@ from blockselect.blockmodels.candidates import find_block_models
 from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.blockmodels.model import BlockModel
 from blockselect.blockmodels.n_blocks import AS_GIVEN, reason_for_asked
-from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.descent import Descent, Solution
 from blockselect.bmgufs.descent import Progress as DescentProgress
 from blockselect.bmgufs.device import dense_gram_on_device
-from blockselect.bmgufs.gram_squared import GramSquared, choose_form, gram_squared
+from blockselect.bmgufs.gram import GramSquared, choose_form, gram_squared
 from blockselect.bmgufs.losses import induced_density
-from blockselect.bmgufs.sparsity import SPARSITY_GRID, strongest_that_leaves
+from blockselect.bmgufs.statistics import BlockStatistics
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.row_chunks import RowChunks
@@ -31,6 +30,7 @@ from blockselect.tensors import check_device
 from blockselect.warned import warn_caller
 
 _NEAR = 10  # times the smoothing: densities below that are changed by it
+SPARSITY_GRID = tuple(0.5 * i for i in range(11))  # the values of γ in the paper
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -332,3 +332,9 @@ class BMGUFS(BlockGuidedSelector):
 
     def _advice_for_more(self) -> str:
         return f"; sparsity {self.sparsity_:g} (γ) drives scores to zero, lower it for more" if self.sparsity_ else ""
+
+
+def strongest_that_leaves(scores: FloatArray, n_wanted: int) -> int:
+    """Of the scores (s, m) by rising sparsity, the last with `n_wanted` non-zero entries; the first if none has."""
+    enough = np.flatnonzero(np.count_nonzero(scores, axis=1) >= n_wanted)
+    return int(enough[-1]) if len(enough) else 0

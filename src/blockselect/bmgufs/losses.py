@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from blockselect.arrays import Array
-from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.device import DeviceStatistics
+from blockselect.bmgufs.statistics import BlockStatistics
 from blockselect.tensors import namespace
 
 Gradient = Literal["exact", "paper"]

@@ -23,9 +23,9 @@ from scipy import sparse
 
 from blockselect.arrays import Features, FloatArray, IntArray
 from blockselect.blockmodels.model import BlockModel
-from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.descent import norm
 from blockselect.bmgufs.losses import Gradient, pair_sizes, profile_terms
+from blockselect.bmgufs.statistics import BlockStatistics
 from blockselect.graphs.binarize import in_units
 from blockselect.inspection.given_totals import GivenTotals, given_totals
 

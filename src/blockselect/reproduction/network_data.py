@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from blockselect.arrays import IntArray
-from blockselect.bmgufs.gram_squared import GramSquared, gram_squared
+from blockselect.bmgufs.gram import GramSquared, gram_squared
 from blockselect.datasets.catalogue import find_dataset
 from blockselect.datasets.download import DATA_VARIABLE, NOT_FETCHED, place_of
 from blockselect.graphs.attributed import AttributedGraph

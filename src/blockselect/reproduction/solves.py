@@ -9,9 +9,9 @@ import numpy as np
 
 from blockselect.blockmodels.candidates import find_block_models, order_by_error
 from blockselect.blockmodels.model import BlockModel
-from blockselect.bmgufs.block_statistics import BlockStatistics
 from blockselect.bmgufs.descent import Descent, Solution
 from blockselect.bmgufs.losses import Gradient
+from blockselect.bmgufs.statistics import BlockStatistics
 from blockselect.datasets.catalogue import find_dataset
 from blockselect.reproduction.experiment_config import ExperimentConfig
 from blockselect.reproduction.network_data import (

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from blockselect.bmgufs import gram_squared as module
-from blockselect.bmgufs.gram_squared import (
+from blockselect.bmgufs import gram as module
+from blockselect.bmgufs.gram import (
     DenseGramSquared,
     SparseGramSquared,
     choose_form,

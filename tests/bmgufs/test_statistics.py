@@ -4,7 +4,7 @@ import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from blockselect.bmgufs.block_statistics import BlockStatistics
+from blockselect.bmgufs.statistics import BlockStatistics
 
 
 def test_means_and_sizes_are_those_of_each_block(mixed_problem):
