@@ -23,7 +23,7 @@ from scipy import sparse
 
 from benchmarks.discovery_networks import SCENARIOS, draw
 from blockselect import BlockModelSelector, load_cora, make_attributed_blocks, selection_stability
-from blockselect.graphs.resample import resample_links
+from blockselect.graphs.links import resample_links
 
 PATH = Path(__file__).parent.parent / "docs" / "benchmarks" / "stability.csv"
 BINS = ((0.0, 0.1), (0.1, 0.4), (0.4, 0.6), (0.6, 0.8), (0.8, 1.0))

@@ -14,7 +14,7 @@ from blockselect.arrays import Features
 from blockselect.blockmodels.model import BlockModel
 from blockselect.bmgufs.gram import GramSquared, gram_squared
 from blockselect.bmgufs.statistics import BlockStatistics
-from blockselect.graphs.convert import membership_matrix
+from blockselect.graphs.features import membership_matrix
 
 _ITERATIONS = 10
 _DESCENT = Descent(max_iter=_ITERATIONS, tol=0)

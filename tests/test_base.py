@@ -8,11 +8,12 @@ from numpy.testing import assert_array_equal
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from blockselect import BlockModel, find_block_models, make_attributed_blocks
-from blockselect.base import ScoreSelector, as_generator, best_first, generator_from
+from blockselect.base import ScoreSelector, best_first
 from blockselect.baselines.by_features.ndfs import NDFS
 from blockselect.baselines.by_features.variance import VarianceScore
 from blockselect.blockmodels.n_blocks import count_blocks
 from blockselect.errors import ParameterError
+from blockselect.parameters import as_generator, generator_from
 
 
 class Given(ScoreSelector):

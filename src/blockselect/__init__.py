@@ -42,9 +42,9 @@ if TYPE_CHECKING:
         make_attributed_blocks,
     )
     from blockselect.evaluation import evaluate_selection
+    from blockselect.graphs.adjacency import as_adjacency
     from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
-    from blockselect.graphs.convert import as_adjacency
-    from blockselect.graphs.row_chunks import RowChunks
+    from blockselect.graphs.chunks import RowChunks
     from blockselect.inspection.discoveries import discover_features
     from blockselect.inspection.stability import selection_stability
     from blockselect.registry import SELECTORS, make_selector
@@ -57,8 +57,8 @@ _HOME = {  # public name → the module that defines it
     "BlockModel": "blockmodels.model",
     "BlockModelSelector": "consensus.estimator",
     "Descent": "bmgufs.descent",
-    "RowChunks": "graphs.row_chunks",
-    "as_adjacency": "graphs.convert",
+    "RowChunks": "graphs.chunks",
+    "as_adjacency": "graphs.adjacency",
     "SignedSelector": "signed",
     "check_attributed_graph": "graphs.attributed",
     "discover_features": "inspection.discoveries",

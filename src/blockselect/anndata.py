@@ -10,8 +10,8 @@ from scipy import sparse
 
 from blockselect.consensus.estimator import BlockModelSelector
 from blockselect.errors import ParameterError
-from blockselect.graphs.foreign_frames import anndata_matrix, is_anndata
-from blockselect.graphs.foreign_graphs import CONNECTIVITIES, obsp_graph
+from blockselect.graphs.adjacency import CONNECTIVITIES, obsp_graph
+from blockselect.graphs.features import anndata_matrix, is_anndata
 from blockselect.graphs.node_labels import labels_by_id
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from hashlib import sha256
 from inspect import signature
 from numbers import Integral, Real
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,35 +19,27 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from blockselect._sklearn import Interval
 from blockselect.arrays import Features, FloatArray, IntArray, ObjectArray, Sparse
 from blockselect.errors import ParameterError
-from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
-from blockselect.graphs.cells import check_cells
-from blockselect.graphs.checks import check_names
-from blockselect.graphs.column_statistics import constant_columns
-from blockselect.graphs.convert import as_float_matrix
-from blockselect.graphs.feature_table import as_feature_table
-from blockselect.graphs.foreign_frames import anndata_matrix, is_anndata
-from blockselect.graphs.foreign_graphs import CONNECTIVITIES, obsp_graph
-from blockselect.graphs.row_chunks import RowChunks
-from blockselect.graphs.targets import refuse_graph_as_target
+from blockselect.graphs.adjacency import CONNECTIVITIES, obsp_graph
+from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph, refuse_graph_as_target, row_ids
+from blockselect.graphs.chunks import RowChunks
+from blockselect.graphs.features import (
+    anndata_matrix,
+    as_feature_table,
+    as_float_matrix,
+    check_cells,
+    is_anndata,
+)
+from blockselect.graphs.node_labels import check_names
+from blockselect.graphs.statistics import constant_columns
+from blockselect.progress import Progress, no_progress
 from blockselect.warned import warn_caller
-
-Progress: TypeAlias = Callable[[str, int, int], None]  # stage, done, of how many
-StepProgress: TypeAlias = Callable[[int, int], None]  # done, of how many
-
-
-def no_progress(stage: str, done: int, total: int) -> None:
-    """For callers that do not want to know."""
-
-
-def no_step_progress(done: int, total: int) -> None:
-    """For searches that nobody watches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,17 +323,6 @@ def _refuse_form(X: Any) -> None:
                 )
 
 
-def row_ids(X: Any) -> Any:
-    """The ids that the rows of X have."""
-    if sparse.issparse(X) or isinstance(X, np.ndarray):
-        return None
-    if isinstance(X, RowChunks):
-        return X.node_ids
-    if isinstance(X, pd.DataFrame):
-        return X.index
-    return list(X.obs_names) if is_anndata(X) else None
-
-
 def _scores_of(selector: ScoreSelector, features: Features, adjacency: Sparse) -> FloatArray:
     scores: FloatArray = selector.fit(features, adjacency=adjacency).scores_
     return scores
@@ -355,43 +336,3 @@ def best_first(scores: FloatArray) -> IntArray:
     finite = np.abs(scores[np.isfinite(scores)])
     scale = finite.max() if finite.size and finite.max() > 0 else 1.0
     return np.argsort(-np.round(scores / scale, 12), kind="stable")
-
-
-def generator_from(random_state: Any) -> np.random.Generator:
-    """The generator that an int, a RandomState or None stands for; a RandomState moves on by one draw."""
-    return np.random.default_rng(random_state_from(random_state).randint(np.iinfo(np.int32).max))
-
-
-def random_state_from(random_state: Any) -> np.random.RandomState:
-    """The RandomState that an int, a RandomState or None stands for.
-
-    Raises
-    ------
-    ParameterError
-        If it is none of these.
-    """
-    try:
-        state: np.random.RandomState = check_random_state(random_state)
-    except ValueError as error:
-        raise ParameterError(
-            "random_state", f"is {random_state!r}; expected a whole number from 0 to 4294967295, a RandomState or None."
-        ) from error
-    return state
-
-
-def as_generator(rng: Any) -> np.random.Generator:
-    """The generator itself, or a new one from a seed; a RandomState moves on by one draw.
-
-    Raises
-    ------
-    ParameterError
-        If it is neither.
-    """
-    if isinstance(rng, np.random.RandomState):  # what NumPy makes of it cannot be split
-        return generator_from(rng)
-    try:
-        return np.random.default_rng(rng)
-    except (TypeError, ValueError) as error:
-        raise ParameterError(
-            "rng", f"is {rng!r}; expected a numpy.random.Generator, or a whole number from 0 on that seeds one."
-        ) from error

@@ -12,7 +12,7 @@ from scipy import sparse
 from blockselect.bmgufs import gram as module
 from blockselect.bmgufs.gram import count_nonzeros, dense_bytes, dense_square, sparse_bytes, sparse_square
 from blockselect.errors import ParameterError
-from blockselect.graphs.row_chunks import RowChunks
+from blockselect.graphs.chunks import RowChunks
 
 DOUBLE = np.dtype(np.float64)
 

@@ -21,7 +21,7 @@ from blockselect.bmgufs.gram import (
 )
 from blockselect.errors import ParameterError
 from blockselect.graphs import row_sums
-from blockselect.graphs.row_chunks import RowChunks
+from blockselect.graphs.chunks import RowChunks
 
 
 def random_features(seed, n=30, m=17, share=0.2):

@@ -17,7 +17,7 @@ from blockselect.consensus import estimator
 from blockselect.consensus.joint import JointLikelihood
 from blockselect.errors import ParameterError
 from blockselect.graphs import check_attributed_graph
-from blockselect.graphs.cap_weights import cap_weights
+from blockselect.graphs.links import cap_weights
 from made_fits import QUICK, easy_network, fit, precision
 from made_graphs import reweighted
 from references import explained as reference

@@ -7,7 +7,7 @@ from scipy import sparse
 
 from blockselect.consensus.link_excess import link_gains_of_scaled, scaled_for_links
 from blockselect.consensus.link_likelihood import link_unit
-from blockselect.graphs import along_links
+from blockselect.graphs import statistics
 from references import joint as reference
 from references.joint import small_network
 
@@ -21,7 +21,7 @@ def link_gains(features, adjacency, unit=None):
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("cells", [1, 2**22], ids=["row by row", "at once"])
 def test_gains_are_those_of_the_pairs_of_nodes_that_have_the_feature(seed, cells, monkeypatch):
-    monkeypatch.setattr(along_links, "_CELLS", cells)
+    monkeypatch.setattr(statistics, "_CELLS", cells)
     A, X, _ = small_network(seed)
     slow = [reference.link_gain(x, A) for x in X.T]
     assert max(slow) > 0

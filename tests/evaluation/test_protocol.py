@@ -10,7 +10,7 @@ from scipy import sparse
 
 from blockselect import evaluate_selection, load_cora
 from blockselect.evaluation.protocol import count_zero_rows, seeded_runs, unit_rows
-from blockselect.graphs.feature_table import feature_matrix
+from blockselect.graphs.features import feature_matrix
 
 
 def test_rows_have_unit_length_or_are_zero_in_either_form():

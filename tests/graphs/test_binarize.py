@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from blockselect.graphs.binarize import are_sparse_counts, presence
+from blockselect.graphs.statistics import are_sparse_counts, presence
 
 COUNTS = np.array([[0, 3, 0], [1, 0, 0], [0, 0, 2]], dtype=float)
 FORMS = pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from blockselect.graphs.cap_weights import cap_weights
+from blockselect.graphs.links import cap_weights
 
 
 def graph_with(weights):

@@ -8,7 +8,8 @@ import pytest
 
 from blockselect import BlockModelSelector, make_selector
 from blockselect.graphs import check_attributed_graph
-from blockselect.graphs.cells import check_cells, is_number
+from blockselect.graphs.features import check_cells
+from blockselect.parameters import is_number
 
 A = np.ones((4, 4))
 FRAME = pd.DataFrame(np.eye(4), index=list("abcd"), columns=["g1", "g2", "g3", "g4"])

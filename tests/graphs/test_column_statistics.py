@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from blockselect.graphs.column_statistics import column_inner_products, constant_columns, mean_and_variance
+from blockselect.graphs.statistics import column_inner_products, constant_columns, mean_and_variance
 
 
 def draw(seed, n=30, m=6):

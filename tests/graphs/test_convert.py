@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 from blockselect.graphs import as_adjacency, check_attributed_graph
-from blockselect.graphs.convert import adjacency_from_edges, as_square_csr
+from blockselect.graphs.adjacency import adjacency_from_edges, as_square_csr
 
 N = 5
 ends = st.tuples(st.integers(0, N - 1), st.integers(0, N - 1))

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from blockselect.graphs.delayed_chunks import _client
-from blockselect.graphs.row_chunks import RowChunks
+from blockselect.graphs.chunks import RowChunks, _client
 
 dask = pytest.importorskip("dask")
 

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.testing import assert_allclose
 
-from blockselect.graphs.depth_nulls import bernoulli_null
+from blockselect.graphs.autocorrelation import bernoulli_null
 
 
 def test_the_last_bit_of_a_depth_does_not_decide_in_which_bin_a_node_is():

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from blockselect.graphs import check_attributed_graph
-from blockselect.graphs.convert import adjacency_from_edges
+from blockselect.graphs.adjacency import adjacency_from_edges
 
 N = 5
 

@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from blockselect import BMGUFS, BlockModelSelector, check_attributed_graph, make_selector
-from blockselect.graphs.feature_table import as_feature_table
+from blockselect.graphs.features import as_feature_table
 
 polars = pytest.importorskip("polars")
 pyarrow = pytest.importorskip("pyarrow")

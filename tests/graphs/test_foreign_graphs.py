@@ -11,7 +11,7 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from blockselect import BlockModelSelector, as_adjacency, check_attributed_graph, find_block_models, make_selector
-from blockselect.graphs.convert import without_direction
+from blockselect.graphs.adjacency import without_direction
 
 networkx = pytest.importorskip("networkx")
 igraph = pytest.importorskip("igraph")

@@ -11,10 +11,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from blockselect import load_cora
-from blockselect.graphs import nearest, nearest_neighbour_graph
+from blockselect.graphs import nearest_neighbour_graph, neighbours
 from blockselect.graphs.affinity import neighbour_affinity
-from blockselect.graphs.convert import as_plain_csr
-from blockselect.graphs.nearest import nearest_others
+from blockselect.graphs.features import as_plain_csr
+from blockselect.graphs.neighbours import nearest_others
 
 STORAGES = {
     "float64": np.asarray,
@@ -95,7 +95,7 @@ def test_how_many_nodes_are_looked_at_together_does_not_matter(monkeypatch):
     expected = nearest_others(as_plain_csr(X), 5)
     assert_array_equal(expected.indices.reshape(200, 5), first_of_the_nearest(X, 5))
     for pairs, memory in ((1, 1024), (500, 1024), (2**22, 1e-3)):
-        monkeypatch.setattr(nearest, "_PAIRS", pairs)
+        monkeypatch.setattr(neighbours, "_PAIRS", pairs)
         with sklearn.config_context(working_memory=memory):
             found = nearest_others(as_plain_csr(X), 5)
         assert_array_equal(found.indices, expected.indices)

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from blockselect.errors import ParameterError
-from blockselect.graphs.number_arrays import as_numbers, check_entries, check_start
+from blockselect.parameters import as_numbers, check_entries, check_start
 
 
 def test_numbers_of_any_kind_become_float64():

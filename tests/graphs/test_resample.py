@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from blockselect.graphs.resample import resample_links
+from blockselect.graphs.links import resample_links
 
 
 def _graph(seed: int = 0, n_nodes: int = 12, dtype: type = np.float64) -> sparse.csr_array:

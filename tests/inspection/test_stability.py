@@ -20,7 +20,7 @@ from blockselect import (
 from blockselect.consensus import estimator
 from blockselect.consensus.joint import JointLikelihood
 from blockselect.errors import ParameterError
-from blockselect.graphs.resample import resample_links
+from blockselect.graphs.links import resample_links
 from made_fits import QUICK, easy_network, fit, fit_paper
 
 

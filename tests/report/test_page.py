@@ -14,7 +14,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from blockselect import BMGUFS, BlockModelSelector, check_attributed_graph, plot, selection_stability
-from blockselect.graphs.row_chunks import RowChunks
+from blockselect.graphs.chunks import RowChunks
 from blockselect.inspection.markers import Markers
 from blockselect.report.details import feature_rows
 from blockselect.report.page import make_report

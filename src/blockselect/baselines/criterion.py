@@ -11,12 +11,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from blockselect._sklearn import Interval, StrOptions, fit_context
 from blockselect.arrays import Features, FloatArray, Sparse
-from blockselect.base import ScoreSelector, row_ids
+from blockselect.base import ScoreSelector
 from blockselect.baselines._solvers.row_sparse import Solve, reweight
 from blockselect.graphs.affinity import check_affinity, neighbour_affinity
-from blockselect.graphs.attributed import AttributedGraph, check_feature_matrix
-from blockselect.graphs.checks import check_names, check_varies
-from blockselect.graphs.targets import refuse_graph_as_target
+from blockselect.graphs.attributed import AttributedGraph, check_feature_matrix, refuse_graph_as_target, row_ids
+from blockselect.graphs.checks import check_varies
+from blockselect.graphs.node_labels import check_names
 from blockselect.warned import warn_caller
 
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")

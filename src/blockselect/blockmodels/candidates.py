@@ -10,7 +10,6 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
-from blockselect.base import StepProgress, as_generator, no_step_progress
 from blockselect.blockmodels.embedding import one_thread
 from blockselect.blockmodels.families.factorization import normalized_labels, onmtf_labels, two_hop_labels
 from blockselect.blockmodels.families.search import MAX_ITER, Family, Search
@@ -20,9 +19,9 @@ from blockselect.blockmodels.model import BlockModel, adjacency_of
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph, check_feature_matrix, check_same_order
 from blockselect.graphs.checks import check_n_blocks
-from blockselect.graphs.feature_table import as_feature_table
-from blockselect.graphs.number_arrays import as_numbers, check_entries
-from blockselect.scalars import check_n_jobs, check_whole
+from blockselect.graphs.features import as_feature_table
+from blockselect.parameters import as_generator, as_numbers, check_entries, check_n_jobs, check_whole
+from blockselect.progress import StepProgress, no_step_progress
 
 MEMBERS: dict[str, Family] = {
     "spectral": spectral_labels,

@@ -16,10 +16,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from blockselect._sklearn import N_JOBS, Interval
 from blockselect.arrays import FloatArray, Sparse
-from blockselect.base import Progress, ScoreSelector, no_progress
+from blockselect.base import ScoreSelector
 from blockselect.blockmodels.model import BlockModel, check_block_model
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.node_labels import labels_by_id
+from blockselect.progress import Progress, no_progress
 from blockselect.warned import collected_warnings
 from blockselect.weak_network import WeakNetwork
 from blockselect.wording import feature_labels

@@ -11,11 +11,9 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from blockselect.arrays import BoolArray, FloatArray, IntArray, Sparse
-from blockselect.base import as_generator
 from blockselect.graphs.attributed import AttributedGraph, check_adjacency, check_same_order
 from blockselect.graphs.node_labels import encode_labels
-from blockselect.graphs.number_arrays import as_numbers, check_entries
-from blockselect.scalars import check_real
+from blockselect.parameters import as_generator, as_numbers, check_entries, check_real
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,10 +12,10 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
-from blockselect.base import as_generator
 from blockselect.blockmodels.embedding import LARGE, degree_normalized, leading_eigenvectors, one_thread
 from blockselect.blockmodels.model import adjacency_of
 from blockselect.errors import ParameterError
+from blockselect.parameters import as_generator
 
 MAX_BLOCKS = 50  # counted unless asked for more; where communities hold communities, it decides the level
 _LOOKS = (6, 16)  # eigenvalues computed first; more, which are slow within the noise, only if all are beyond it

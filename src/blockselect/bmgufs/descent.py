@@ -20,7 +20,7 @@ from blockselect.bmgufs.gram import GramSquared
 from blockselect.bmgufs.losses import Gradient, Losses, evaluate_losses
 from blockselect.bmgufs.statistics import BlockStatistics
 from blockselect.errors import ParameterError
-from blockselect.graphs.number_arrays import as_numbers, check_start
+from blockselect.parameters import as_numbers, check_start
 from blockselect.tensors import namespace, to_numpy
 
 _WINDOW = 10  # iterations over which both losses must stay the same for a solve to stop

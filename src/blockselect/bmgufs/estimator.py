@@ -12,7 +12,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from blockselect._sklearn import Interval, StrOptions, check_parameters, fit_context
 from blockselect.arrays import FloatArray
-from blockselect.base import Progress, StepProgress, generator_from, no_progress
 from blockselect.blockmodels.candidates import find_block_models
 from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.blockmodels.model import BlockModel
@@ -25,7 +24,9 @@ from blockselect.bmgufs.losses import induced_density
 from blockselect.bmgufs.statistics import BlockStatistics
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.row_chunks import RowChunks
+from blockselect.graphs.chunks import RowChunks
+from blockselect.parameters import generator_from
+from blockselect.progress import Progress, StepProgress, no_progress
 from blockselect.tensors import check_device
 from blockselect.warned import warn_caller
 

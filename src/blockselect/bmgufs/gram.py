@@ -23,8 +23,8 @@ from scipy.linalg.blas import get_blas_funcs
 
 from blockselect.arrays import Array, Features, FloatArray, IntArray, Sparse
 from blockselect.errors import ParameterError
-from blockselect.graphs.convert import as_dense
-from blockselect.graphs.row_chunks import RowChunks
+from blockselect.graphs.chunks import RowChunks
+from blockselect.graphs.features import as_dense
 from blockselect.graphs.row_sums import (
     IN_SPARSE_SUM,
     OVERSAMPLES,

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from blockselect.base import Progress, ScoreSelector
+from blockselect.base import ScoreSelector
 from blockselect.cli.failure import expecting_bad_input
 from blockselect.cli.inputs import NetworkInput
 from blockselect.cli.outputs import write_together
@@ -21,6 +21,7 @@ from blockselect.cli.selected_matrix import selected_matrix
 from blockselect.cli.streams import say
 from blockselect.cli.terminal import SHOWN, feature_table, printable, show_written
 from blockselect.inspection.stability import selection_stability
+from blockselect.progress import Progress
 from blockselect.registry import SELECTORS
 from blockselect.report.summarize import summarize_scores
 from blockselect.report.tables import nodes_table, scores_table, selected_table

@@ -10,7 +10,6 @@ from typing import Annotated, Any
 
 import typer
 
-from blockselect.base import Progress, no_progress
 from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.cli import options as opt
 from blockselect.cli import other_methods
@@ -27,6 +26,7 @@ from blockselect.cli.streams import say
 from blockselect.cli.terminal import progress_bar, show_selection
 from blockselect.inspection.reselection import MIN_RESAMPLES
 from blockselect.inspection.stability import selection_stability
+from blockselect.progress import Progress, no_progress
 from blockselect.report.overview import draw_diagnostics, draw_overview, render_png
 from blockselect.report.page import make_report
 from blockselect.report.summarize import summarize

@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from blockselect._sklearn import Interval, StrOptions, fit_context
 from blockselect.arrays import BoolArray, Features, FloatArray, Sparse
-from blockselect.base import Progress, best_first, generator_from, no_progress
+from blockselect.base import best_first
 from blockselect.blockmodels.candidates import FAMILIES, check_family, find_block_models
 from blockselect.blockmodels.embedding import one_thread
 from blockselect.blockmodels.families.search import MAX_ITER
@@ -31,12 +31,14 @@ from blockselect.consensus.link_likelihood import link_unit
 from blockselect.consensus.screening import FACTORIZATION_STEPS, Effort, Screening, plan_effort, screen
 from blockselect.consensus.weights import feature_gains
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.binarize import are_sparse_counts, presence
-from blockselect.graphs.cap_weights import cap_weights
+from blockselect.graphs.links import cap_weights
 from blockselect.graphs.neighbours import N_NEIGHBORS
+from blockselect.graphs.statistics import are_sparse_counts, presence
 from blockselect.inspection.circularity import warn_if_made_from_features
 from blockselect.inspection.discoveries import DEFAULT_LEVEL, Discoveries, check_testable, match_blocks
 from blockselect.inspection.reselection import n_looked_at
+from blockselect.parameters import generator_from
+from blockselect.progress import Progress, no_progress
 from blockselect.warned import warn_caller
 
 _ROUNDS_AGAIN = 3  # of refinement on a resampled graph: its optimum is near

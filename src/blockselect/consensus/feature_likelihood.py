@@ -18,7 +18,7 @@ from scipy.special import xlogy
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.consensus.link_likelihood import weights_by_block, xlogx
 from blockselect.consensus.moves import Counts, Links, Tables
-from blockselect.graphs.binarize import in_units
+from blockselect.graphs.statistics import in_units
 
 _ROUNDING = 64 * np.finfo(np.float64).eps  # of the terms: a gain below that is none
 _TINY = float(np.finfo(np.float64).tiny)

@@ -15,8 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from blockselect.arrays import Features, FloatArray, Sparse
-from blockselect.graphs.along_links import products_along_links
-from blockselect.graphs.binarize import in_units
+from blockselect.graphs.statistics import in_units, products_along_links
 
 _ROUNDING = 64 * np.finfo(np.float64).eps  # of the link weight: an excess below that is none
 _SMALLEST_RATIO = 1e-6  # of variance to mean

@@ -15,7 +15,7 @@ from blockselect.blockmodels.model import BlockModel
 from blockselect.consensus.joint import JointLikelihood
 from blockselect.consensus.link_excess import link_gains_of_scaled, scaled_for_links
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.column_statistics import constant_columns
+from blockselect.graphs.statistics import constant_columns
 
 
 @dataclass(frozen=True, slots=True, eq=False)

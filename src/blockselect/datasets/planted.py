@@ -14,8 +14,7 @@ from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.datasets.planted_features import VALUES, FeaturePlan, draw_features, sample
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
-from blockselect.graphs.number_arrays import as_numbers, check_entries
-from blockselect.scalars import check_real, check_whole
+from blockselect.parameters import as_numbers, check_entries, check_real, check_whole
 
 
 @dataclass(frozen=True, slots=True, eq=False)

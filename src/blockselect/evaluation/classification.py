@@ -23,8 +23,8 @@ from blockselect.evaluation.protocol import (
     unit_rows,
 )
 from blockselect.graphs.attributed import AttributedGraph, check_adjacency
-from blockselect.graphs.feature_table import feature_matrix
-from blockselect.scalars import check_seed, check_whole
+from blockselect.graphs.features import feature_matrix
+from blockselect.parameters import check_seed, check_whole
 
 N_LABELS = 20
 

@@ -30,9 +30,8 @@ from blockselect.evaluation.protocol import (
     unit_rows,
 )
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.convert import membership_matrix
-from blockselect.graphs.feature_table import feature_matrix
-from blockselect.scalars import check_seed, check_whole
+from blockselect.graphs.features import feature_matrix, membership_matrix
+from blockselect.parameters import check_seed, check_whole
 
 _MAX_CLUSTERS = 12  # few enough to be interpreted, and to be found by K-means
 

@@ -20,8 +20,8 @@ from blockselect.evaluation.process import CallError, Measured, measure_in_fresh
 from blockselect.evaluation.protocol import Scores, SelectionProtocol
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.names import check_known, look_up
+from blockselect.parameters import check_n_jobs, check_seed, check_whole
 from blockselect.registry import SELECTORS, fit_selector, make_selector
-from blockselect.scalars import check_n_jobs, check_seed, check_whole
 from blockselect.warned import collected_warnings
 
 ALL_FEATURES = "all-features"

@@ -13,12 +13,11 @@ from scipy import sparse
 from sklearn.metrics import roc_auc_score
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
-from blockselect.base import random_state_from
 from blockselect.errors import ParameterError
 from blockselect.evaluation.protocol import SelectionProtocol, check_selected, count_zero_rows, unit_rows
 from blockselect.graphs.attributed import AttributedGraph, check_adjacency
-from blockselect.graphs.feature_table import feature_matrix
-from blockselect.scalars import check_seed, check_share, check_whole
+from blockselect.graphs.features import feature_matrix
+from blockselect.parameters import check_seed, check_share, check_whole, random_state_from
 
 SHARE = 0.1
 _MAX_PAIRS = 10_000  # of hidden links, and of pairs without a link, per run

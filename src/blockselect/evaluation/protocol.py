@@ -16,12 +16,10 @@ from threadpoolctl import threadpool_limits
 from blockselect.arrays import Features, FloatArray, IntArray, ObjectArray
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.cells import refuse_mask
-from blockselect.graphs.checks import check_names, refuse_not_finite
-from blockselect.graphs.feature_table import as_feature_table
-from blockselect.graphs.node_labels import encode_labels, labels_by_id
-from blockselect.graphs.number_arrays import check_entries
-from blockselect.scalars import check_n_jobs
+from blockselect.graphs.checks import refuse_not_finite
+from blockselect.graphs.features import as_feature_table, refuse_mask
+from blockselect.graphs.node_labels import check_names, encode_labels, labels_by_id
+from blockselect.parameters import check_entries, check_n_jobs
 
 
 class Scores(Protocol):

@@ -1,74 +1,16 @@
-"""What names, features and weights must be: each error names what is wrong, where, and what to do."""
+"""Checks of the values of features and link weights; each error names what is wrong, where, and what to do."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from collections.abc import Set as AbstractSet
-from numbers import Integral
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
 from scipy import sparse
 
 from blockselect.arrays import Features, IntArray, ObjectArray, Sparse
 from blockselect.errors import ParameterError
-from blockselect.graphs.column_statistics import constant_columns
-from blockselect.graphs.node_labels import as_labels, labels_by_id
-
-
-def check_names(names: Iterable[Any] | None, expected: int, what: str, axis: str) -> ObjectArray | None:
-    """Node ids or feature names: one for each row or column, none missing, none twice."""
-    if names is None:
-        return None
-    refuse_unordered(names, f"{what.replace(' ', '_')}s")
-    # NumPy's and pandas' own scalars would read as np.str_('a') in every message.
-    listed = names.tolist() if isinstance(names, np.ndarray | pd.Index | pd.Series) else list(names)
-    if len(listed) != expected:
-        raise ValueError(
-            f"there are {len(listed)} {what}s but features has {expected} {axis}s; give one for each {axis}."
-        )
-    array = np.empty(expected, dtype=object)
-    array[:] = listed
-    index = pd.Index(array, dtype=object, tupleize_cols=False)
-    if index.hasnans:
-        at = int(np.flatnonzero(index.isna())[0])
-        raise ValueError(f"{axis} {at} has no {what} (it is {array[at]!r}); give each {axis} a {what}.")
-    try:
-        is_unique = index.is_unique
-    except TypeError as error:
-        raise ValueError(f"the {what} of {axis} 0 is {array[0]!r}; give each {axis} a text or a number.") from error
-    if not is_unique:
-        twice = index[index.duplicated()].unique().tolist()
-        raise ValueError(f"{len(twice)} duplicate {what}(s), for example {twice[:3]}; make each {what} unique.")
-    return array
-
-
-def check_classes(classes: Iterable[int] | None, n_nodes: int, node_ids: ObjectArray | None = None) -> IntArray | None:
-    """Known classes: one integer a node. A Series is put in the order of the nodes."""
-    if classes is None:
-        return None
-    refuse_unordered(classes, "classes")
-    ordered = labels_by_id(classes, node_ids, "classes")
-    array: NDArray[Any] = np.asanyarray(ordered if isinstance(ordered, np.ndarray) else list(ordered))
-    if array.shape != (n_nodes,):
-        raise ValueError(f"classes has shape {array.shape} but the network has {n_nodes} nodes; give one class a node.")
-    array = as_labels(array, "classes")
-    if array.dtype == object and all(isinstance(one, Integral) for one in array.tolist()):
-        array = array.astype(np.intp)
-    if array.dtype.kind not in "biu":
-        raise ValueError(
-            f"classes holds {array.dtype} values such as {array.tolist()[0]!r}; expected integers: "
-            "number the classes with np.unique(classes, return_inverse=True)[1]."
-        )
-    return array.astype(np.intp)
-
-
-def refuse_unordered(values: Any, what: str) -> None:
-    """A set has no order, so that nobody knows which of its values belongs to which row or column."""
-    if isinstance(values, AbstractSet) or not hasattr(values, "__iter__"):
-        raise ParameterError(what, f"is of type {type(values).__name__}; expected a list, one for each in their order.")
+from blockselect.graphs.statistics import constant_columns
 
 
 def check_features(

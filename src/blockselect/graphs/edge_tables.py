@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from blockselect.arrays import FloatArray, ObjectArray
-from blockselect.graphs.cells import check_kind, is_number
+from blockselect.graphs.features import check_kind
+from blockselect.parameters import is_number
 
 ENDS = ("source", "target")
 WEIGHT = "weight"

@@ -15,11 +15,10 @@ from scipy import sparse
 from blockselect.arrays import FloatArray
 from blockselect.errors import ParameterError
 from blockselect.extras import needed
+from blockselect.graphs.adjacency import as_adjacency
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
-from blockselect.graphs.cells import is_number
-from blockselect.graphs.convert import as_adjacency, as_float_matrix
 from blockselect.graphs.edge_tables import ENDS, edge_columns
-from blockselect.graphs.feature_table import FeatureTable, as_feature_table
+from blockselect.graphs.features import FeatureTable, as_feature_table, as_float_matrix
 from blockselect.graphs.matrix_files import MATRIX_READERS, read_arrow, read_matrix
 from blockselect.graphs.text_files import (
     PACKED,
@@ -32,6 +31,7 @@ from blockselect.graphs.text_files import (
     read_names,
     reading,
 )
+from blockselect.parameters import is_number
 from blockselect.warned import warn_caller
 from blockselect.wording import shortened
 

@@ -15,7 +15,7 @@ from scipy import io, sparse
 from scipy.io.matlab import matfile_version
 
 from blockselect.extras import needed
-from blockselect.graphs.convert import as_float_matrix
+from blockselect.graphs.features import as_float_matrix
 from blockselect.graphs.text_files import BadFileError, check_unpacked, format_of, most_unpacked, text_bytes
 
 EMPTY_LINES = 100_000  # a sparse matrix may always have this many rows or columns,

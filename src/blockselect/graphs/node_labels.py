@@ -1,7 +1,10 @@
-"""Labels of nodes, such as blocks and known classes: one a node, none missing, in the order of the nodes."""
+"""Names and labels of nodes: ids, blocks and known classes, one per node, in the order of the nodes."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -84,3 +87,56 @@ def labels_by_id(labels: Any, node_ids: ObjectArray | None, parameter: str = "bl
             "rows.",
         )
     return labels.iloc[at].to_numpy()  # without the index, which has done its work
+
+
+def check_names(names: Iterable[Any] | None, expected: int, what: str, axis: str) -> ObjectArray | None:
+    """Node ids or feature names: one for each row or column, none missing, none twice."""
+    if names is None:
+        return None
+    refuse_unordered(names, f"{what.replace(' ', '_')}s")
+    # NumPy's and pandas' own scalars would read as np.str_('a') in every message.
+    listed = names.tolist() if isinstance(names, np.ndarray | pd.Index | pd.Series) else list(names)
+    if len(listed) != expected:
+        raise ValueError(
+            f"there are {len(listed)} {what}s but features has {expected} {axis}s; give one for each {axis}."
+        )
+    array = np.empty(expected, dtype=object)
+    array[:] = listed
+    index = pd.Index(array, dtype=object, tupleize_cols=False)
+    if index.hasnans:
+        at = int(np.flatnonzero(index.isna())[0])
+        raise ValueError(f"{axis} {at} has no {what} (it is {array[at]!r}); give each {axis} a {what}.")
+    try:
+        is_unique = index.is_unique
+    except TypeError as error:
+        raise ValueError(f"the {what} of {axis} 0 is {array[0]!r}; give each {axis} a text or a number.") from error
+    if not is_unique:
+        twice = index[index.duplicated()].unique().tolist()
+        raise ValueError(f"{len(twice)} duplicate {what}(s), for example {twice[:3]}; make each {what} unique.")
+    return array
+
+
+def check_classes(classes: Iterable[int] | None, n_nodes: int, node_ids: ObjectArray | None = None) -> IntArray | None:
+    """Known classes: one integer a node. A Series is put in the order of the nodes."""
+    if classes is None:
+        return None
+    refuse_unordered(classes, "classes")
+    ordered = labels_by_id(classes, node_ids, "classes")
+    array: NDArray[Any] = np.asanyarray(ordered if isinstance(ordered, np.ndarray) else list(ordered))
+    if array.shape != (n_nodes,):
+        raise ValueError(f"classes has shape {array.shape} but the network has {n_nodes} nodes; give one class a node.")
+    array = as_labels(array, "classes")
+    if array.dtype == object and all(isinstance(one, Integral) for one in array.tolist()):
+        array = array.astype(np.intp)
+    if array.dtype.kind not in "biu":
+        raise ValueError(
+            f"classes holds {array.dtype} values such as {array.tolist()[0]!r}; expected integers: "
+            "number the classes with np.unique(classes, return_inverse=True)[1]."
+        )
+    return array.astype(np.intp)
+
+
+def refuse_unordered(values: Any, what: str) -> None:
+    """A set has no order, so that nobody knows which of its values belongs to which row or column."""
+    if isinstance(values, AbstractSet) or not hasattr(values, "__iter__"):
+        raise ParameterError(what, f"is of type {type(values).__name__}; expected a list, one for each in their order.")

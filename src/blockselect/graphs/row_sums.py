@@ -15,8 +15,8 @@ from scipy import sparse
 
 from blockselect.arrays import Array, Features, FloatArray, IntArray, Sparse
 from blockselect.errors import ParameterError
-from blockselect.graphs.convert import as_dense
-from blockselect.graphs.row_chunks import Part, RowChunks
+from blockselect.graphs.chunks import Part, RowChunks
+from blockselect.graphs.features import as_dense
 
 _SLAB_BYTES = 2**26  # of dense rows handled at once
 TILE = 64  # rows and columns of the dense matrix in work at once

@@ -14,9 +14,9 @@ from scipy import sparse
 
 from blockselect.arrays import Features, ObjectArray
 from blockselect.extras import needed
-from blockselect.graphs.cells import is_number
-from blockselect.graphs.convert import as_dense
+from blockselect.graphs.features import as_dense
 from blockselect.graphs.text_files import format_of, is_packed
+from blockselect.parameters import is_number
 from blockselect.wording import feature_labels
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}

@@ -15,7 +15,7 @@ from sklearn.utils.extmath import randomized_svd
 
 from blockselect.arrays import Features, FloatArray, IntArray
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.convert import as_dense
+from blockselect.graphs.features import as_dense
 from blockselect.warned import warn_caller
 
 _N_LINKS = 200  # looked at

@@ -12,20 +12,19 @@ from scipy.stats import false_discovery_control
 from sklearn.preprocessing import KBinsDiscretizer
 
 from blockselect.arrays import FloatArray, IntArray
-from blockselect.base import generator_from
 from blockselect.blockmodels.candidates import FEATURE_READING, find_block_models
 from blockselect.blockmodels.model import BlockModel
 from blockselect.blockmodels.n_blocks import choose_n_blocks
 from blockselect.errors import ParameterError, memory_for
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
-from blockselect.graphs.binarize import are_sparse_counts, in_units, presence
-from blockselect.graphs.cap_weights import cap_weights
-from blockselect.graphs.row_chunks import RowChunks
+from blockselect.graphs.chunks import RowChunks
+from blockselect.graphs.links import cap_weights
+from blockselect.graphs.statistics import are_sparse_counts, in_units, presence
 from blockselect.inspection.circularity import warn_if_made_from_features
 from blockselect.inspection.given_totals import MIN_REFERENCE
 from blockselect.inspection.matching_null import match_pulls
 from blockselect.inspection.reference_features import reference_features
-from blockselect.scalars import check_share, check_whole
+from blockselect.parameters import check_share, check_whole, generator_from
 
 DEFAULT_LEVEL = 0.1
 MIN_ROUNDS = 3  # a null round is compared with the spread of the others, and a spread takes two

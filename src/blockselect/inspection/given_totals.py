@@ -64,7 +64,7 @@ def given_totals(features: Features, reference: NDArray[np.bool_]) -> GivenTotal
     Parameters
     ----------
     features : array or CSR of shape (n, m)
-        In units that make them alike, see :func:`~blockselect.graphs.binarize.in_units`.
+        In units that make them alike, see :func:`~blockselect.graphs.statistics.in_units`.
     reference : boolean array of shape (m,)
     """
     n_nodes = features.shape[0]

@@ -26,7 +26,7 @@ from blockselect.blockmodels.model import BlockModel
 from blockselect.bmgufs.descent import norm
 from blockselect.bmgufs.losses import Gradient, pair_sizes, profile_terms
 from blockselect.bmgufs.statistics import BlockStatistics
-from blockselect.graphs.binarize import in_units
+from blockselect.graphs.statistics import in_units
 from blockselect.inspection.given_totals import GivenTotals, given_totals
 
 _OF_GROUPS = 0.85  # measured: 0.75 finds .06 less on core and periphery and in small blocks, up to .02 more elsewhere

@@ -29,7 +29,7 @@ def reference_features(features: Features, partitions: Sequence[IntArray]) -> ND
     Parameters
     ----------
     features : array or CSR of shape (n, m)
-        In units that make them alike, see :func:`~blockselect.graphs.binarize.in_units`.
+        In units that make them alike, see :func:`~blockselect.graphs.statistics.in_units`.
     partitions : sequence of arrays of shape (n,)
         Labels from 0 of one kind of groups each; what they say is averaged.
     """

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from blockselect.arrays import FloatArray, IntArray
-from blockselect.graphs.number_arrays import as_numbers, check_entries
+from blockselect.parameters import as_numbers, check_entries
 
 MIN_RESAMPLES = 3  # fewer give no spread
 _BOUND = 5.0  # of a margin: e⁵ times the threshold is as sure as it gets

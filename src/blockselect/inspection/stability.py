@@ -9,11 +9,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from blockselect.arrays import FloatArray
-from blockselect.base import Progress, ScoreSelector, generator_from, no_progress
+from blockselect.base import ScoreSelector
 from blockselect.errors import ParameterError, memory_for
-from blockselect.graphs.resample import resample_links
+from blockselect.graphs.links import resample_links
 from blockselect.inspection.reselection import MIN_RESAMPLES, reselection_chance
-from blockselect.scalars import check_whole
+from blockselect.parameters import check_whole, generator_from
+from blockselect.progress import Progress, no_progress
 
 
 def selection_stability(

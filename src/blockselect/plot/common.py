@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from blockselect.arrays import FloatArray
 from blockselect.base import ScoreSelector
 from blockselect.errors import ParameterError
-from blockselect.graphs.number_arrays import as_numbers
+from blockselect.parameters import as_numbers
 from blockselect.weak_network import WeakNetwork
 
 # The style starts from matplotlib's own defaults, so that a user's settings do not change the pictures of a report.

@@ -13,9 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from blockselect.arrays import FloatArray
 from blockselect.base import ScoreSelector, best_first
 from blockselect.errors import ParameterError
-from blockselect.graphs.checks import check_names
+from blockselect.graphs.node_labels import check_names
 from blockselect.inspection.markers import block_markers
 from blockselect.inspection.stability import selection_stability
+from blockselect.parameters import check_whole
 from blockselect.plot.common import (
     AROUND,
     BLUE,
@@ -29,7 +30,6 @@ from blockselect.plot.common import (
     recall,
     title,
 )
-from blockselect.scalars import check_whole
 from blockselect.wording import count, cut, feature_labels, lift_in_cell, number, per_cent, visible
 
 SHOWN = 20  # features whose names are legible

@@ -20,7 +20,7 @@ from blockselect import wording
 from blockselect.arrays import FloatArray
 from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.row_chunks import RowChunks
+from blockselect.graphs.chunks import RowChunks
 from blockselect.report import page_parts, sentences
 from blockselect.report.details import details
 from blockselect.report.summarize import check_reportable, summarize

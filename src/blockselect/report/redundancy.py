@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from blockselect.arrays import Features, FloatArray, IntArray
-from blockselect.graphs.column_statistics import mean_and_variance
-from blockselect.graphs.convert import as_dense
+from blockselect.graphs.features import as_dense
+from blockselect.graphs.statistics import mean_and_variance
 
 ALIKE = 0.5  # correlation from which two features count as alike
 _MOST = 1000  # features whose pairs are compared

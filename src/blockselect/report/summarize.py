@@ -14,9 +14,9 @@ from blockselect.bmgufs.estimator import BMGUFS
 from blockselect.consensus.estimator import BlockModelSelector
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.convert import membership_matrix
-from blockselect.graphs.number_arrays import as_numbers, check_entries
+from blockselect.graphs.features import membership_matrix
 from blockselect.inspection.markers import Markers, block_markers
+from blockselect.parameters import as_numbers, check_entries
 from blockselect.report.explained_curve import explained_by_size
 from blockselect.report.small_blocks import small_blocks
 from blockselect.wording import feature_labels

@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 from blockselect.arrays import Features, FloatArray, IntArray
 from blockselect.errors import ParameterError
 from blockselect.graphs.checks import check_n_blocks
-from blockselect.graphs.number_arrays import as_numbers, check_start
+from blockselect.parameters import as_numbers, check_start
 
 Solve = Callable[[FloatArray, FloatArray], tuple[FloatArray, float]]  # row weights (m,), last Z → Z (m, c), f(Z)
 

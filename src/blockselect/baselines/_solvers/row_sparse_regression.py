@@ -16,8 +16,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from blockselect.arrays import Features, FloatArray, IntArray
 from blockselect.baselines._solvers.row_sparse import penalty_beside
-from blockselect.graphs.column_statistics import column_inner_products
-from blockselect.graphs.convert import as_dense
+from blockselect.graphs.features import as_dense
+from blockselect.graphs.statistics import column_inner_products
 from blockselect.warned import warn_caller
 
 Route = Literal["auto", "normal", "woodbury", "cg"]

@@ -18,7 +18,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.baselines._solvers.row_sparse import penalty_beside
 from blockselect.eigenvectors import draws
-from blockselect.graphs.convert import as_dense
+from blockselect.graphs.features import as_dense
 
 Route = Literal["auto", "dense", "cholesky", "woodbury"]
 Solve = Callable[[FloatArray], FloatArray]  # (m,) → (m,)

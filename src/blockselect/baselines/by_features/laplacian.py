@@ -13,7 +13,7 @@ from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.baselines.criterion import FeatureGuidedSelector, NetworkGuidedSelector
 from blockselect.graphs.affinity import RadialAffinity
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.column_statistics import column_inner_products, constant_columns, mean_and_variance
+from blockselect.graphs.statistics import column_inner_products, constant_columns, mean_and_variance
 
 
 class LaplacianScore(FeatureGuidedSelector):

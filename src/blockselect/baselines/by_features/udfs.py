@@ -14,9 +14,9 @@ from blockselect.baselines._solvers.smallest_eigenvectors import smallest_eigenv
 from blockselect.baselines.criterion import FeatureGuidedSelector
 from blockselect.errors import ParameterError
 from blockselect.graphs.checks import check_n_blocks
-from blockselect.graphs.column_statistics import column_inner_products, constant_columns
-from blockselect.graphs.convert import as_dense, as_plain_csr
-from blockselect.graphs.nearest import nearest_others
+from blockselect.graphs.features import as_dense, as_plain_csr
+from blockselect.graphs.neighbours import nearest_others
+from blockselect.graphs.statistics import column_inner_products, constant_columns
 
 _DENSE = 500  # number of features up to which M (m × m) is stored and decomposed directly
 _SHORT = 1e-8  # lower limit of the row norms of Z in Δ, which keeps M + γΔ within the precision of float64

@@ -8,7 +8,7 @@ import numpy as np
 
 from blockselect.arrays import Features, FloatArray
 from blockselect.baselines.criterion import FeatureGuidedSelector
-from blockselect.graphs.column_statistics import constant_columns, mean_and_variance
+from blockselect.graphs.statistics import constant_columns, mean_and_variance
 
 
 class VarianceScore(FeatureGuidedSelector):

@@ -11,8 +11,7 @@ from blockselect.arrays import FloatArray
 from blockselect.baselines.criterion import NetworkGuidedSelector
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.autocorrelation import autocorrelation_z, model_for
-from blockselect.graphs.depth_nulls import NULLS
+from blockselect.graphs.autocorrelation import NULLS, autocorrelation_z, model_for
 
 
 class Hotspot(NetworkGuidedSelector):

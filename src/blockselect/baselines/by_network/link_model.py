@@ -17,13 +17,13 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
-from blockselect.base import generator_from
 from blockselect.baselines._solvers.node_pairs import NonLinks, PairProducts, linked_pairs, row_pieces
 from blockselect.baselines.by_network.partial_order import features_to_compare
 from blockselect.baselines.criterion import AT_LEAST_ONE, NON_NEGATIVE, NetworkGuidedSelector
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.column_statistics import constant_columns
-from blockselect.graphs.convert import as_dense
+from blockselect.graphs.features import as_dense
+from blockselect.graphs.statistics import constant_columns
+from blockselect.parameters import generator_from
 
 _STEPS = 20  # descent steps of the scores before the penalty is updated
 

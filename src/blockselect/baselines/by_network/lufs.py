@@ -11,15 +11,15 @@ from scipy.sparse.linalg import LinearOperator
 from sklearn.utils.extmath import row_norms
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
-from blockselect.base import generator_from
 from blockselect.baselines._solvers.row_sparse import kmeans_labels
 from blockselect.baselines._solvers.smooth_combinations import Roughness, SmoothCombinations
 from blockselect.baselines.criterion import NON_NEGATIVE, NetworkGuidedSelector
 from blockselect.eigenvectors import extreme_eigenvectors
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.checks import check_n_blocks
-from blockselect.graphs.column_statistics import constant_columns
-from blockselect.graphs.convert import membership_matrix
+from blockselect.graphs.features import membership_matrix
+from blockselect.graphs.statistics import constant_columns
+from blockselect.parameters import generator_from
 
 _SMALL = 200  # number of nodes up to which a dense eigendecomposition is at least as fast
 

@@ -12,12 +12,12 @@ from sklearn.utils import gen_batches
 
 from blockselect._sklearn import Interval, StrOptions
 from blockselect.arrays import Features, FloatArray, IntArray
-from blockselect.base import generator_from
 from blockselect.baselines._solvers.node_pairs import NonLinks, both_ways, linked_pairs
 from blockselect.baselines.by_network.partial_order import features_to_compare
 from blockselect.baselines.criterion import AT_LEAST_ONE, NON_NEGATIVE, POSITIVE, NetworkGuidedSelector
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.column_statistics import constant_columns
+from blockselect.graphs.statistics import constant_columns
+from blockselect.parameters import generator_from
 
 # Loss of a margin, for which large is good, and its derivative.
 LOSSES: dict[str, Callable[[FloatArray], tuple[FloatArray, FloatArray]]] = {

@@ -8,7 +8,7 @@ from scipy import sparse
 from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.baselines.criterion import NetworkGuidedSelector
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.column_statistics import column_inner_products, constant_columns, mean_and_variance
+from blockselect.graphs.statistics import column_inner_products, constant_columns, mean_and_variance
 
 
 class MoransI(NetworkGuidedSelector):

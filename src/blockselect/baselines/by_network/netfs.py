@@ -11,13 +11,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.extmath import row_norms
 
 from blockselect.arrays import FloatArray, Sparse
-from blockselect.base import generator_from
 from blockselect.baselines._solvers.row_sparse import check_initial_clusters
 from blockselect.baselines._solvers.row_sparse_regression import RowSparseRegression
 from blockselect.baselines.criterion import POSITIVE, NetworkGuidedSelector
 from blockselect.eigenvectors import extreme_eigenvectors
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.column_statistics import constant_columns
+from blockselect.graphs.statistics import constant_columns
+from blockselect.parameters import generator_from
 from blockselect.warned import warn_caller
 
 _STEPS = 10  # of projected gradient per Z, which are cheap compared with a solve

@@ -9,8 +9,7 @@ from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.baselines._solvers.node_pairs import NonLinks, linked_pairs
 from blockselect.baselines.criterion import NetworkGuidedSelector
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.binarize import presence
-from blockselect.graphs.column_statistics import constant_columns
+from blockselect.graphs.statistics import constant_columns, presence
 
 
 class PartialOrder(NetworkGuidedSelector):

@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
-from blockselect.base import StepProgress, no_step_progress
+from blockselect.progress import StepProgress, no_step_progress
 
 MAX_ITER = 500
 

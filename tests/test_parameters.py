@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from blockselect.errors import ParameterError
-from blockselect.scalars import check_n_jobs, check_real, check_seed, check_share, check_whole
+from blockselect.parameters import check_n_jobs, check_real, check_seed, check_share, check_whole
 
 
 @pytest.mark.parametrize("value", [3, np.int64(3), np.uint8(3)])

@@ -1,0 +1,429 @@
+"""as_adjacency: graphs of many kinds as a sparse adjacency matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import sparse
+
+from blockselect.arrays import ObjectArray, Sparse
+from blockselect.errors import ParameterError
+from blockselect.extras import comes_from
+from blockselect.graphs.edge_tables import ENDS, WEIGHT, edge_matrix
+from blockselect.graphs.features import (
+    as_array,
+    as_float_matrix,
+    as_pandas,
+    canonical_csr,
+    is_anndata,
+    is_frame,
+    is_tensor,
+)
+from blockselect.graphs.node_labels import check_names, refuse_unordered
+from blockselect.parameters import check_whole
+
+CONNECTIVITIES = "connectivities"  # the graph that scanpy.pp.neighbors writes
+_NAME_FROM_NETWORKX = "_nx_name"  # where igraph.Graph.from_networkx keeps what a node was called
+_CONVERSIONS = {  # package → how to make of its graphs what can be read
+    "graph_tool": "graph_tool.spectral.adjacency(graph)",
+    "dgl": "graph.adj_external(scipy_fmt='csr')",
+    "networkit": "networkit.algebraic.adjacencyMatrix(graph)",
+    "rustworkx": "rustworkx.adjacency_matrix(graph)",
+    "cugraph": "graph.view_edge_list().to_pandas()",
+    "torch_geometric": "data.to_homogeneous()",
+    "torch_sparse": "matrix.to_scipy()",
+    "sknetwork": "dataset.adjacency",
+    "xarray": "array.values",
+    "cupy": "matrix.get()",
+    "builtins": "a list of pairs (source, target), networkx.from_dict_of_lists(graph), or, of a file, "
+    "blockselect.graphs.read_graph(path)",
+    "pathlib": "blockselect.graphs.read_graph(path)",
+}
+
+
+def as_adjacency(graph: Any, *, nodes: int | Iterable[Any] | None = None, weight: Any = None) -> Sparse:
+    """The links of a graph as a sparse matrix, one row and column a node, direction still in them.
+
+    Selectors take all of these as `adjacency`, and put them in the order of the features' ids themselves. Call this
+    function to choose the weight, or to say which row is which node.
+
+    Parameters
+    ----------
+    graph : sparse matrix, array, DataFrame, edge list, or graph of another library
+        A square matrix (SciPy, NumPy, torch, or a DataFrame whose index and columns are the same nodes); edges (a table
+        of pandas, polars or Arrow with the columns source, target and perhaps weight, a list of pairs, an array of
+        shape (E, 2) or (2, E)); a graph of networkx or igraph, `Data` of PyTorch Geometric, or an AnnData, whose
+        ``obsp["connectivities"]`` is read.
+    nodes : int, iterable of ids, or None
+        The nodes in the order of the rows: their ids, or how many there are where edges number them. None: those of the
+        graph, in its own order; a list of edges does not say, and needs them.
+    weight : column or attribute, False or None, default=None
+        What the weight of a link is called. None: weight, if there is one; a column that holds numbers and is called
+        otherwise is refused, and an edge of networkx that lacks the attribute has weight 1, as there. False: links
+        count alike, those of a matrix too. Parallel edges add up with weights, as those of a multigraph always do;
+        without weights the same row twice is one link.
+
+    Returns
+    -------
+    csr_array of shape (n, n)
+        Weights in float64. A selector uses the larger of both directions.
+
+    Examples
+    --------
+    >>> as_adjacency([("ann", "bob"), ("bob", "cleo")], nodes=["ann", "bob", "cleo"]).toarray()
+    array([[0., 1., 0.],
+           [0., 0., 1.],
+           [0., 0., 0.]])
+    """
+    if nodes is None:
+        return as_square_csr(graph, None, weight=weight)
+    if isinstance(nodes, int | Real):
+        return as_square_csr(graph, check_whole("nodes", nodes, 1), weight=weight)
+    if isinstance(nodes, pd.DataFrame):
+        raise ParameterError("nodes", "is a DataFrame; pass the ids of its rows: nodes=table.index.")
+    refuse_unordered(nodes, "nodes")
+    listed = list(nodes)
+    ids = check_names(listed, len(listed), "node id", "row")
+    return as_square_csr(graph, len(listed), ids, weight=weight)
+
+
+def as_square_csr(
+    adjacency: Any,
+    n_nodes: int | None,
+    node_ids: ObjectArray | None = None,
+    *,
+    name: str = "adjacency",
+    weight: Any = None,
+    own_order: bool = False,
+) -> Sparse:
+    """The (n, n) weights of any graph that :func:`as_adjacency` reads, in the order of the features' rows.
+
+    Where `n_nodes` is None, the graph says it itself; a table of edges cannot: nodes without links are not in it.
+    A graph whose nodes have names beside rows without ids is refused, unless it may stay in its `own_order`.
+    """
+    if adjacency is None:
+        raise ValueError(
+            f"{name} is missing (None); pass the graph of these rows, or build one with "
+            "nearest_neighbour_graph(features)."
+        )
+    if not sparse.issparse(adjacency) and not isinstance(adjacency, pd.DataFrame):
+        adjacency = read_foreign(adjacency, n_nodes, name, weight)
+    fix = "pass the adjacency without names (to_numpy())"
+    foreign = isinstance(adjacency, ForeignGraph)  # its weights were chosen when it was read
+    if isinstance(adjacency, pd.DataFrame):
+        if not _is_square_frame(adjacency):
+            if n_nodes is None:
+                raise ValueError(
+                    f"{name} is a table of {len(adjacency)} edges, which does not say which nodes there are; "
+                    "name them: as_adjacency(edges, nodes=ids)."
+                )
+            return adjacency_from_edges(adjacency, n_nodes, node_ids, weight=weight)
+        adjacency, names = _square_frame(adjacency)
+    elif isinstance(adjacency, ForeignGraph):
+        adjacency, names = adjacency.matrix, adjacency.node_ids
+        fix = (
+            "add those without links: graph.add_nodes_from(features.index), or choose the nodes: "
+            "graph.subgraph(features.index), features.loc[list(graph)]"
+        )
+    else:
+        names = None
+    weights = sparse.csr_array(as_float_matrix(adjacency, name)).astype(np.float64, copy=False)
+    if names is not None and n_nodes is not None and not (own_order and node_ids is None):
+        at = _places(names, n_nodes, node_ids, name, fix)
+        weights = sparse.csr_array(weights[at][:, at])
+    _check_square(weights, n_nodes, name)
+    if foreign and names is None:
+        _refuse_numbers_for_ids(node_ids, name)
+    return weights if foreign else _weighted_matrix(weights, weight)
+
+
+def _weighted_matrix(weights: Sparse, weight: Any) -> Sparse:
+    """The entries of a matrix are its weights: there are none to choose, but they can be left out."""
+    if weight is False:
+        weights.data[:] = 1.0
+    elif weight is not None:
+        raise ParameterError(
+            "weight", f"is {weight!r}, but the entries of a matrix are its weights; leave it out, or False: all alike."
+        )
+    return weights
+
+
+def _check_square(weights: Sparse, n_nodes: int | None, name: str) -> None:
+    rows, columns = weights.shape
+    if rows != columns:
+        hint = " Pairs of nodes are whole numbers or names: pairs.astype(int)." if 2 in (rows, columns) else ""
+        if rows == n_nodes:
+            hint += (
+                " Cross-validation (GridSearchCV, cross_val_score) slices rows only: it cannot split a graph."
+                " Fit once on the whole graph, or compare settings by loss (history_) over"
+                " sklearn.model_selection.ParameterGrid."
+            )
+        raise ValueError(
+            f"{name} has shape {weights.shape}; expected a square matrix, one row and column a node.{hint}"
+        )
+    if n_nodes is not None and rows != n_nodes:
+        raise ValueError(
+            f"{name} has {rows} nodes but features has {n_nodes} rows; pass the graph of exactly these rows."
+        )
+
+
+def without_direction(weights: Sparse) -> Sparse:
+    """Direction is dropped, as in the paper's citation networks: a link either way is a link."""
+    symmetric = sparse.csr_array(weights.maximum(weights.T))
+    symmetric.sort_indices()
+    return symmetric
+
+
+def adjacency_from_edges(
+    edges: pd.DataFrame, n_nodes: int, node_ids: ObjectArray | None = None, *, weight: Any = None
+) -> Sparse:
+    """The weights of a table of edges: the same edge twice counts once without weights and adds up with them."""
+    return canonical_csr(edge_matrix(edges, n_nodes, node_ids, weight=weight), "adjacency")
+
+
+def _is_square_frame(frame: pd.DataFrame) -> bool:
+    return frame.shape[0] == frame.shape[1] and set(frame.index) == set(frame.columns)
+
+
+def _square_frame(frame: pd.DataFrame) -> tuple[pd.DataFrame, ObjectArray]:
+    """The frame with its columns in the order of its rows, and the names of both."""
+    if not frame.index.is_unique:
+        twice = frame.index[frame.index.duplicated()].unique().tolist()
+        raise ValueError(f"adjacency has duplicate node ids, for example {twice[:3]}; make each unique.")
+    return frame.iloc[:, frame.columns.get_indexer(frame.index)], frame.index.to_numpy(dtype=object)
+
+
+def _places(names: ObjectArray, n_nodes: int, node_ids: ObjectArray | None, name: str, fix: str) -> NDArray[np.intp]:
+    """Where the node of each row of the features stands in a graph whose nodes have names: (n,)."""
+    own = pd.Index(names, tupleize_cols=False)
+    if node_ids is not None:
+        known = pd.Index(node_ids, tupleize_cols=False)
+        _check_same_nodes(known, own, fix)
+        return own.get_indexer(known)
+    if own.tolist() == list(range(n_nodes)):
+        return np.arange(n_nodes)
+    if all(isinstance(one, Integral) for one in own.tolist()):
+        _check_same_nodes(
+            pd.RangeIndex(n_nodes), own, f"add those without links: graph.add_nodes_from(range({n_nodes}))"
+        )
+    raise ValueError(
+        f"the nodes of {name} are called {own[:3].tolist()}, … but the rows of the features have no ids, so their "
+        "order may differ; pass the features as a DataFrame whose index names the nodes, or say which row is "
+        f"which: {name}=as_adjacency(graph, nodes=ids_of_the_rows)."
+    )
+
+
+def _refuse_numbers_for_ids(node_ids: ObjectArray | None, name: str) -> None:
+    """A graph that only numbers its nodes speaks of rows, but a list of edges that does so speaks of ids."""
+    if node_ids is None or not any(isinstance(one, Real) for one in node_ids):
+        return
+    if node_ids.tolist() != list(range(len(node_ids))):
+        raise ValueError(
+            f"the nodes of {name} are numbered 0, 1, … but the index of the features is {node_ids[:3].tolist()}, …, so "
+            f"that a number may be a row or an id; pass {name}=as_adjacency(graph) where it is the row, or a list of "
+            "edges, which goes by id, where it is the id."
+        )
+
+
+def _check_same_nodes(known: pd.Index[Any], other: pd.Index[Any], fix: str) -> None:
+    alone = known.symmetric_difference(other, sort=False).tolist()
+    if alone:
+        raise ValueError(
+            f"{len(alone)} node(s) are in only one of features and adjacency, for example {alone[:3]}; make "
+            f"both name the same nodes (1 and '1' differ), or {fix}."
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ForeignGraph:
+    """A graph in the order of its own nodes."""
+
+    matrix: Any  # (n, n) sparse
+    node_ids: ObjectArray | None  # (n,); None: nodes are numbered, and a number is a row of the features
+
+
+def read_foreign(graph: Any, n_nodes: int | None, name: str, weight: Any) -> Any:
+    """A graph of another library as a ForeignGraph, a DataFrame, an array or a sparse matrix.
+
+    Parameters
+    ----------
+    graph : any
+        Neither sparse nor a DataFrame of pandas.
+    n_nodes : int or None
+        Rows of the features, where they are known: they tell a square matrix from a list of edges.
+    name : str
+        What it is called in an error.
+    weight : column or attribute, False or None
+        See :func:`blockselect.as_adjacency`.
+    """
+    if comes_from(graph, "networkx") and hasattr(graph, "is_multigraph"):
+        return _read_networkx(graph, weight)
+    if comes_from(graph, "igraph") and hasattr(graph, "get_edgelist"):
+        return _read_igraph(graph, weight)
+    if is_anndata(graph):
+        return ForeignGraph(obsp_graph(graph, CONNECTIVITIES), _objects(graph.obs_names))
+    if getattr(graph, "edge_index", None) is not None:
+        return _read_edge_index(graph, weight)
+    if is_tensor(graph):
+        graph = as_array(graph)
+        return graph if sparse.issparse(graph) else _matrix_or_edges(graph, n_nodes, name)
+    if is_frame(graph):
+        return as_pandas(graph, name)
+    if isinstance(graph, list | tuple | np.ndarray) or _is_view_of_edges(graph):
+        return _matrix_or_edges(graph, n_nodes, name)
+    if hasattr(graph, "__array__"):
+        return graph
+    raise ValueError(f"{name} is of type {_type_name(graph)}, which is no graph that can be read; {_how_to(graph)}.")
+
+
+def obsp_graph(adata: Any, key: str) -> Any:
+    """A graph of the cells by its key."""
+    if key not in adata.obsp:
+        keys = list(adata.obsp.keys())
+        raise ValueError(
+            f"the AnnData has no graph obsp[{key!r}]; "
+            + (f"choose one of {keys}." if keys else "build one first: scanpy.pp.neighbors(adata).")
+        )
+    return adata.obsp[key]
+
+
+def _read_networkx(graph: Any, weight: Any) -> ForeignGraph:
+    nodes = list(graph)
+    attribute = WEIGHT if weight is None else weight
+    if weight not in (None, False) and not any(attribute in list(data) for *_, data in graph.edges(data=True)):
+        raise ValueError(
+            f"weight is {weight!r}, but no edge of the graph has this attribute; choose another, or False."
+        )
+    ends = [(source, target) for source, target in graph.edges()]
+    values = [1.0] * len(ends) if weight is False else [one for *_, one in graph.edges(data=attribute, default=1.0)]
+    return _linked(nodes, ends, values, directed=graph.is_directed())
+
+
+def _read_igraph(graph: Any, weight: Any) -> ForeignGraph:
+    names = next((one for one in ("name", _NAME_FROM_NETWORKX) if one in graph.vs.attributes()), None)
+    nodes = list(range(graph.vcount())) if names is None else graph.vs[names]
+    known = graph.es.attributes()
+    if weight not in (None, False) and weight not in known:
+        raise ValueError(f"weight is {weight!r}, but edges have the attributes {known}; choose one of them, or False.")
+    attribute = WEIGHT if weight is None else weight
+    values = graph.es[attribute] if attribute in known else [1.0] * graph.ecount()
+    ends = [(nodes[source], nodes[target]) for source, target in graph.get_edgelist()]
+    found = _linked(nodes, ends, values, directed=graph.is_directed())
+    return ForeignGraph(found.matrix, None) if names is None else found
+
+
+def _read_edge_index(data: Any, weight: Any) -> ForeignGraph:
+    """Data of PyTorch Geometric; its `edge_attr` are features of edges, not weights."""
+    ends = as_array(data.edge_index)
+    if data.num_nodes is None:
+        raise ValueError("num_nodes of the data is None, so that nobody knows how many nodes there are; set it.")
+    edges = pd.DataFrame({ENDS[0]: ends[0], ENDS[1]: ends[1]})
+    weights = None if weight is False else getattr(data, "edge_weight" if weight is None else str(weight), None)
+    if weights is None and weight not in (None, False):
+        raise ValueError(f"weight is {weight!r}, but the data has no such attribute; choose another, or False.")
+    if weights is not None:
+        values = as_array(weights).ravel()
+        if len(values) != len(edges):
+            raise ValueError(f"there are {len(values)} weights for {len(edges)} edges; give each edge one weight.")
+        edges[WEIGHT] = values
+    return ForeignGraph(edge_matrix(edges, int(data.num_nodes)), None)
+
+
+def _linked(nodes: list[Any], ends: list[tuple[Any, Any]], values: list[Any], *, directed: bool) -> ForeignGraph:
+    """Parallel edges add up. An undirected edge is stored in one direction, so that parallel ones meet."""
+    place = {node: at for at, node in enumerate(nodes)}
+    if len(place) < len(nodes):
+        twice = pd.Index(nodes, tupleize_cols=False)
+        raise ValueError(
+            f"the graph has duplicate node names, for example {twice[twice.duplicated()].tolist()[:3]}; make each "
+            "unique."
+        )
+    if not directed:
+        ends = [(end, start) if place[start] > place[end] else (start, end) for start, end in ends]
+    edges = pd.DataFrame(
+        {
+            ENDS[0]: _objects([start for start, _ in ends]),
+            ENDS[1]: _objects([end for _, end in ends]),
+            WEIGHT: pd.Series(values, dtype=object).infer_objects(),
+        }
+    )
+    ids = _objects(nodes)
+    return ForeignGraph(edge_matrix(edges, len(nodes), ids), ids)
+
+
+def _matrix_or_edges(graph: Any, n_nodes: int | None, name: str) -> Any:
+    """A square matrix stays; pairs of nodes, as rows or as two long rows, become a table of edges."""
+    if np.ma.isMaskedArray(graph):
+        return graph
+    rows = [] if isinstance(graph, np.ndarray) else list(graph)
+    if rows and all(isinstance(row, tuple) and len(row) in (2, 3) for row in rows):
+        return _edges_of_tuples(rows)
+    try:
+        array = np.asarray(graph)
+    except ValueError:
+        return graph  # ragged: the matrix's own check names it
+    if array.ndim != 2 or array.dtype.kind not in "iuOUST":
+        return array
+    if array.shape[0] == array.shape[1] and n_nodes in (None, len(array)):
+        return array
+    if array.shape == (2, 2):
+        raise ValueError(
+            f"{name} has shape (2, 2), which may be two edges as rows or as columns; pass a DataFrame with the columns "
+            "source and target."
+        )
+    if array.shape[1] == 2 or (array.shape[1] == 3 and array.shape[0] != 3):
+        return pd.DataFrame(array, columns=[*ENDS, 2][: array.shape[1]])
+    if array.shape[0] == 2 and n_nodes != 2:
+        return pd.DataFrame(array.T, columns=[*ENDS])
+    return array
+
+
+def _edges_of_tuples(rows: list[Any]) -> pd.DataFrame:
+    """(source, target), with a dict of attributes as third where there is one, as networkx writes them."""
+    edges = pd.DataFrame({end: _objects([row[place] for row in rows]) for place, end in enumerate(ENDS)})
+    edges = edges.infer_objects()
+    n_pairs = sum(len(row) == 2 for row in rows)
+    if 0 < n_pairs < len(rows):
+        raise ValueError(
+            f"{n_pairs} of {len(rows)} edges are pairs (source, target) and the others have a third value; give it to "
+            "all of them, or to none."
+        )
+    if not n_pairs:
+        third = [row[2] for row in rows]
+        if all(isinstance(each, dict) for each in third):
+            return pd.concat([edges, pd.DataFrame(third)], axis=1)
+        edges[2] = pd.Series(third, dtype=object).infer_objects()
+    return edges
+
+
+def _is_view_of_edges(graph: Any) -> bool:
+    return comes_from(graph, "networkx") and hasattr(graph, "__iter__")
+
+
+def _objects(values: Any) -> ObjectArray:
+    """An array of objects, tuples among them kept whole."""
+    listed = list(values)
+    array = np.empty(len(listed), dtype=object)
+    array[:] = listed
+    return array
+
+
+def _type_name(thing: Any) -> str:
+    kind = type(thing)
+    return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
+
+
+def _how_to(graph: Any) -> str:
+    for package, conversion in _CONVERSIONS.items():
+        if comes_from(graph, package) and type(graph) is not object:
+            return f"pass {conversion}"
+    return (
+        "pass a SciPy or NumPy matrix, an edge table (columns source, target, weight), a graph of networkx or igraph, "
+        "or data of PyTorch Geometric"
+    )

@@ -1,0 +1,186 @@
+"""Statistics of the columns of a feature matrix, alone and along links; sparse matrices stay sparse."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.sparsefuncs import mean_variance_axis
+
+from blockselect.arrays import Features, FloatArray, IntArray, Sparse
+from blockselect.errors import ParameterError
+
+_CELLS = 2**22  # numbers in work at once
+
+_LARGEST_MULTIPLE = 1e4  # of larger ones in another unit rounding leaves no trace of whole numbers
+
+
+def mean_and_variance(features: Features, weights: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
+    """Mean and variance of each column in float64, rows weighted by `weights` (n,): (m,) each."""
+    columns = features.astype(np.float64, copy=False)
+    if sparse.issparse(columns):
+        mean, variance = mean_variance_axis(columns, axis=0, weights=weights)
+        return mean, variance
+    mean = np.average(columns, axis=0, weights=weights)
+    return mean, np.average((columns - mean) ** 2, axis=0, weights=weights)
+
+
+def column_inner_products(left: Features, right: Features) -> FloatArray:
+    """Σᵢ leftᵢⱼ rightᵢⱼ of each column j; sparse where `left` is: (m,)."""
+    if sparse.issparse(left):
+        return np.asarray(left.multiply(right).sum(axis=0)).ravel()
+    return np.asarray(np.einsum("ij,ij->j", left, right))
+
+
+def constant_columns(features: Features) -> NDArray[np.bool_]:
+    """Which columns hold one value only, exactly: (m,). Rounding leaves their computed variance above zero."""
+    low, high = features.min(axis=0), features.max(axis=0)
+    if sparse.issparse(features):
+        low, high = low.toarray().ravel(), high.toarray().ravel()
+    return np.asarray(low == high)
+
+
+def products_along_links(features: Features, weights: Sparse) -> FloatArray:
+    """xᵀ A x of each feature: (m,). A X is much fuller than X, so it is never held whole.
+
+    Parameters
+    ----------
+    features : array, or CSR, of shape (n, m)
+    weights : CSR of shape (n, n)
+        Symmetric, without self-loops.
+    """
+    n_nodes, n_features = features.shape
+    if sparse.issparse(features):
+        parts = (weights.indptr, weights.indices, weights.data, features.indptr, features.indices, features.data)
+        sums: FloatArray = _shared(*parts, n_features)
+        return sums
+    step = max(1, _CELLS // n_features)
+    sums = np.zeros(n_features)
+    for start in range(0, n_nodes, step):
+        rows = slice(start, start + step)
+        sums += np.einsum("il,il->l", features[rows], weights[rows] @ features)
+    return sums
+
+
+def products_with_groups(features: Sparse, weights: Sparse, groups: IntArray, levels: FloatArray) -> FloatArray:
+    """xᵀ A y of each feature: (m,), where y is a level for each group of nodes and feature: (groups, m).
+
+    Parameters
+    ----------
+    features : CSR of shape (n, m)
+    weights : CSR of shape (n, n)
+    groups : array of shape (n,)
+        The group of each node.
+    levels : array of shape (number of groups, m)
+    """
+    parts = (weights.indptr, weights.indices, weights.data, features.indptr, features.indices, features.data)
+    sums: FloatArray = _met(*parts, groups, levels)
+    return sums
+
+
+@njit(cache=True, nogil=True)
+def _shared(
+    link_starts: IntArray,
+    neighbours: IntArray,
+    weights: FloatArray,
+    starts: IntArray,
+    features: IntArray,
+    values: FloatArray,
+    n_features: int,
+) -> FloatArray:
+    """Σ_ij A_ij x_il x_jl of each sparse feature l: a node's features are laid out, its neighbours' looked up there."""
+    sums, laid_out = np.zeros(n_features), np.zeros(n_features)
+    for node in range(len(starts) - 1):
+        for at in range(starts[node], starts[node + 1]):
+            laid_out[features[at]] = values[at]
+        for link in range(link_starts[node], link_starts[node + 1]):
+            other, weight = neighbours[link], weights[link]
+            if other < node:  # each pair once
+                for at in range(starts[other], starts[other + 1]):
+                    sums[features[at]] += 2 * weight * values[at] * laid_out[features[at]]
+        for at in range(starts[node], starts[node + 1]):
+            laid_out[features[at]] = 0.0
+    return sums
+
+
+@njit(cache=True, nogil=True)
+def _met(
+    link_starts: IntArray,
+    neighbours: IntArray,
+    weights: FloatArray,
+    starts: IntArray,
+    features: IntArray,
+    values: FloatArray,
+    groups: IntArray,
+    levels: FloatArray,
+) -> FloatArray:
+    """Σ_ij A_ij x_il y_{g(j), l} of each sparse feature l."""
+    sums = np.zeros(levels.shape[1])
+    for node in range(len(starts) - 1):
+        if starts[node] == starts[node + 1]:
+            continue
+        for link in range(link_starts[node], link_starts[node + 1]):
+            weight, level = weights[link], levels[groups[neighbours[link]]]
+            for at in range(starts[node], starts[node + 1]):
+                sums[features[at]] += weight * values[at] * level[features[at]]
+    return sums
+
+
+def are_sparse_counts(features: Features) -> bool:
+    """Whether the features count something seldom: whole numbers, some above one, and more zeros than not.
+
+    They may come in any unit, such as thousandths: multiples of the smallest of them are counts too.
+    """
+    values = features.data if sparse.issparse(features) else features
+    if np.count_nonzero(values) * 2 >= np.prod(features.shape):
+        return False
+    counts = values.max(initial=0) > 1 and (values == np.floor(values)).all()
+    return bool((counts or _are_multiples(values)) and not constant_columns(_present(features)).all())
+
+
+def _are_multiples(values: FloatArray) -> bool:
+    """Whether values are small multiples of the smallest, some of it more than once."""
+    positive = values[values > 0]
+    if not len(positive) or not 1.5 < positive.max() / positive.min() < _LARGEST_MULTIPLE:
+        return False
+    multiples = positive / positive.min()
+    rounding = 8 * np.finfo(positive.dtype).eps * multiples
+    return bool((np.abs(multiples - np.rint(multiples)) <= rounding).all())
+
+
+def presence(features: Features) -> Features:
+    """1 where a node has a feature, else 0, in the features' own float type and form."""
+    present = _present(features)
+    if constant_columns(present).all():
+        raise ParameterError(
+            "binarize",
+            "is True, which leaves every feature constant: none is zero for some nodes and not for others; "
+            "set binarize=False.",
+        )
+    return present
+
+
+def in_units(features: Features) -> Features:
+    """Each non-negative feature divided by the mean of its non-zero values, in double precision, dense or CSR as given.
+
+    Zeros and ones stay as they are, and a feature's sum is the number of nodes that have it.
+    """
+    if not sparse.issparse(features):
+        values: FloatArray = np.asarray(features, dtype=np.float64)
+        return values / _means(values.sum(axis=0), np.count_nonzero(values, axis=0))
+    scaled = sparse.csr_array(features, dtype=np.float64, copy=True)
+    scaled.eliminate_zeros()
+    n_holders = np.bincount(scaled.indices, minlength=scaled.shape[1])
+    scaled.data /= _means(scaled.sum(axis=0), n_holders)[scaled.indices]
+    return scaled
+
+
+def _means(sums: FloatArray, n_holders: IntArray) -> FloatArray:
+    """1 where nobody has the feature."""
+    means: FloatArray = np.where(n_holders > 0, sums / np.maximum(n_holders, 1), 1.0)
+    return means
+
+
+def _present(features: Features) -> Features:
+    return (features != 0).astype(features.dtype)
