@@ -50,7 +50,7 @@ SLOW = (  # left out of the fast lane, `make check`: files and folders that take
     "tests/report/test_page.py",
     "tests/reproduction",
     "tests/graphs/test_mutated_files.py",
-    "tests/test_array_api.py",
+    "tests/test_estimator_checks.py",
     "tests/test_fuzz.py",
     "tests/test_invariance.py",
     "tests/test_readme.py",

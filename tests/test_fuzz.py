@@ -34,7 +34,7 @@ NOT_FOLLOWED = {
     # Where blocks, clusters or sampled links begin at random by the place of a node, another order is another start.
     "nodes": {
         *("block-model", "bmgufs", "ndfs", "ndfs-published", "netfs", "lufs"),
-        *("gfs", "adapt", "mmpop", "mmpop-logistic"),
+        *("gfs", "adapt"),
     },
 }
 

@@ -8,17 +8,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.optimize import minimize
 
-from blockselect import make_attributed_blocks
 from blockselect.baselines._solvers.node_pairs import both_ways, linked_pairs
 from blockselect.baselines.by_network.adapt import ADAPT, Ties, onto_simplex
 from references import adapt
 from references.differences import central_difference
 from references.problems import make_problem
-
-
-@pytest.fixture(scope="module")
-def network():
-    return make_attributed_blocks(200, 3, mean_degree=20, n_informative=12, n_redundant=0, n_noise=40, random_state=0)
 
 
 def fit(X, A, n=1, **options):

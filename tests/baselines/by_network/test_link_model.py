@@ -5,7 +5,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from blockselect import make_attributed_blocks
 from blockselect.baselines._solvers import node_pairs as module
 from blockselect.baselines._solvers.node_pairs import NonLinks, linked_pairs
 from blockselect.baselines.by_network.adapt import ADAPT
@@ -18,11 +17,6 @@ from references.differences import central_difference
 
 link_models = pytest.mark.parametrize("kind", [ADAPT, GFS])
 weighting = pytest.mark.parametrize("kind", [ADAPT, GFS, MMPOP])
-
-
-@pytest.fixture(scope="module")
-def network():
-    return make_attributed_blocks(200, 3, mean_degree=20, n_informative=12, n_redundant=0, n_noise=40, random_state=0)
 
 
 def scores(kind, X, A, **options):

@@ -12,11 +12,6 @@ from references import mmpop
 from references.problems import make_problem
 
 
-@pytest.fixture(scope="module")
-def network():
-    return make_attributed_blocks(200, 3, mean_degree=20, n_informative=12, n_redundant=0, n_noise=40, random_state=0)
-
-
 def fit(X, A, n=1, **options):
     return MMPOP(n, **{"random_state": 0, **options}).fit(X, adjacency=A)
 
