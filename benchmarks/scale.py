@@ -228,7 +228,7 @@ def peak_gigabytes() -> float:
 
 
 def exponents(table: pd.DataFrame) -> pd.DataFrame:
-    """Slopes of log time and log memory over the log of what grows, by least squares, one row a series."""
+    """Slopes of log time and log memory over the log of what grows, by least squares, one row per series."""
     return pd.DataFrame(list(_slopes(table)))
 
 

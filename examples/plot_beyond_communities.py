@@ -73,9 +73,10 @@ for method, (one, other) in found.items():
 # %%
 # The result
 # ----------
-# Where blocks link within, all of them work. Where blocks link to others, the
-# community-based methods find no more than chance would (0.2, the dashed line), or less:
-# they *avoid* the features that mark the blocks, because linked nodes differ in them.
+# Where blocks link within, all three methods work. Where blocks link to others, the
+# community-based methods find no more features than a random selection would (0.2, the
+# dashed line), or fewer: they *avoid* the features that mark the blocks, because linked
+# nodes differ in them.
 figure, ax = plt.subplots(figsize=(7.5, 3.6), layout="constrained")
 places = np.arange(len(METHODS))
 for shift, index, colour, name in (
@@ -98,7 +99,7 @@ ax.spines[["top", "right"]].set_visible(False)
 plt.show()
 
 # %%
-# This is one network of each kind. Twenty of each, eight kinds and every method:
-# :doc:`quality <../quality>`. Why similarity cannot follow such links, and what the default
-# does instead: :doc:`the method <../method>`.
+# This is one network of each kind. :doc:`Quality <../quality>` has twenty networks of
+# each of eight kinds, and every method. :doc:`The method <../method>` explains why
+# similarity cannot follow such links, and what the default does instead.
 # sphinx_gallery_thumbnail_number = 2

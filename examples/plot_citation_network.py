@@ -2,9 +2,9 @@
 Words that explain who cites whom
 =================================
 
-Cora has 2,708 papers on machine learning, 5,278 citations among them, and which of 1,433
-words each paper has. The network comes with the package. Which few words explain who cites
-whom?
+Cora is a network of 2,708 papers on machine learning with 5,278 citations among them. It
+says which of 1,433 words each paper has, and it comes with the package. Which few words
+explain who cites whom?
 """
 
 # %%
@@ -25,9 +25,9 @@ print(f"{selector.n_features_} of {cora.n_features} words")
 print(f"{selector.block_model_.n_blocks} blocks: {selector.n_blocks_reason_}")
 
 # %%
-# The words of Cora were published as numbers only. On the left how densely blocks cite one
-# another: blocks of papers mostly cite within, and some of them one another. On the right
-# the words that mark each block.
+# The words of Cora were published as numbers only. The left plot shows how densely blocks
+# cite one another: papers mostly cite within their block, and some blocks cite one another.
+# The right plot shows the words that mark each block.
 figure, (left, right) = plt.subplots(1, 2, figsize=(12.5, 5), layout="constrained")
 plot.block_densities(selector, left)
 plot.features_by_block(selector, right, feature_names=cora.feature_names)
@@ -42,8 +42,8 @@ fields = np.array(CORA_CLASSES)[cora.classes]
 pd.crosstab(fields, selector.labels_, rownames=["field"], colnames=["block"])
 
 # %%
-# And how well does K-means on the words find the fields, without any label? As in the
-# paper, we report accuracy (ACC) and normalised mutual information (NMI), here of five
+# How well does K-means on the words find the fields, without any label? As in the paper,
+# we report accuracy (ACC) and normalised mutual information (NMI), here the means of five
 # runs.
 everything = np.ones(cora.n_features, dtype=bool)
 for name, support in {
@@ -54,4 +54,4 @@ for name, support in {
     print(f"{name:18} ACC {scores.accuracy:.2f}, NMI {scores.nmi:.2f}")
 
 # %%
-# Twenty runs, other networks and other methods: :doc:`quality <../quality>`.
+# For more runs, networks and methods see :doc:`quality <../quality>`.

@@ -2,9 +2,9 @@
 Comparing methods without labels
 ================================
 
-Which method suits *your* network? Class labels would tell, but you may have none. What you
-always have are the links. So: let each method select, put the nodes into groups by the
-selected features alone, and ask how much these groups say about who links to whom.
+Which method suits *your* network? Class labels would tell, but you may have none. You
+always have the links. So let each method select features, cluster the nodes by the
+selected features alone, and measure how much these clusters say about who links to whom.
 """
 
 # %%
@@ -37,8 +37,8 @@ made = make_attributed_blocks(
 # ----------------
 # Four methods of the :doc:`registry <../methods>` select 6, 12 and 24 words each. The judge
 # puts the nodes into clusters by the selected words alone (K-means, mean of five runs) and
-# counts how many nats a link these clusters explain: 0 is what clusters drawn at random
-# explain.
+# measures how much these clusters explain of the links, in nats per link: random clusters
+# explain 0.
 METHODS = ["block-model", "morans-i", "hotspot", "variance"]
 
 
@@ -50,7 +50,7 @@ def select(method, number):
 
 
 def judge(columns):
-    """Nats a link that clusters by these columns explain."""
+    """Link information (nats per link) explained by clustering on these columns."""
     rows = normalize(made.features[:, columns])
     runs = [KMeans(4, n_init=5, random_state=seed).fit_predict(rows) for seed in range(5)]
     return np.mean([links_explained(made.adjacency, clusters) for clusters in runs])
@@ -61,20 +61,20 @@ selections = {
 }
 table = pd.DataFrame(
     [(method, number, judge(chosen)) for (method, number), chosen in selections.items()],
-    columns=["method", "n_features", "nats_a_link"],
+    columns=["method", "n_features", "nats_per_link"],
 )
-table.pivot(index="method", columns="n_features", values="nats_a_link").round(3)
+table.pivot(index="method", columns="n_features", values="nats_per_link").round(3)
 
 # %%
 figure, ax = plt.subplots(figsize=(7.5, 4), layout="constrained")
-plot.compare(table, ax, measure="nats_a_link")
+plot.compare(table, ax, measure="nats_per_link")
 plt.show()
 
 # %%
 # Do they agree?
 # --------------
-# Words in common among 24. Where methods agree, any of them will do; where they do not, it
-# is worth looking at why.
+# The table shows how many of their 24 words two methods have in common. Where methods
+# agree, any of them will do; where they do not, it is worth looking at why.
 pd.DataFrame(
     [
         [len(set(selections[one, 24]) & set(selections[other, 24])) for other in METHODS]
@@ -87,9 +87,9 @@ pd.DataFrame(
 # %%
 # A warning
 # ---------
-# A method that reads the graph selects by the same links that judge it. That is fair among
-# such methods, and a small advantage over those that do not. ``blockselect compare
-# --protocol structure`` does all this with several runs, time and memory, and ``--protocol
+# A method that reads the graph selects by the same links that judge it. This is fair among
+# such methods, and a small advantage over methods that do not read the graph. ``blockselect
+# compare --protocol structure`` does all this, and measures time and memory; ``--protocol
 # links`` hides a tenth of the links first. Here the truth is known:
 for method in METHODS:
     planted = made.is_informative[selections[method, 24]].sum()

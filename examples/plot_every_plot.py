@@ -36,18 +36,18 @@ selector = BlockModelSelector(20, random_state=0).fit(
 stability = selection_stability(selector, made.features, adjacency=made.adjacency)
 
 # %%
-# Of features
-# -----------
-# Scores of the best features, in the order in which they were selected; and in which blocks
-# they are common. Features are selected *together*: one that repeats those before it adds
-# little, and its score is low.
+# Plots of features
+# -----------------
+# The scores of the best features, in the order in which they were selected, and the blocks
+# in which they are common. Features are selected *together*: a feature that repeats the
+# features before it adds little, so its score is low.
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.8), layout="constrained")
 plot.scores(selector, left)
 plot.features_by_block(selector, right)
 plt.show()
 
 # %%
-# How sure each of them is, and how much of the blocks the first ones explain.
+# How stable each feature is, and how much of the blocks the first features explain.
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.6), layout="constrained")
 plot.stability(stability, left, ranking=selector.ranking_, support=selector.support_)
 summary = summarize(selector, made.graph)
@@ -55,10 +55,10 @@ plot.explained(summary["explained"], right, n_selected=selector.n_features_)
 plt.show()
 
 # %%
-# Of blocks
-# ---------
-# The links, nodes ordered by block; how densely blocks are linked; and how alike the
-# selected features make them. The last two should show the same pattern.
+# Plots of blocks
+# ---------------
+# The links, with nodes ordered by block; how densely blocks are linked; and how similar
+# blocks are by the selected features. The last two should show the same pattern.
 figure, (left, middle, right) = plt.subplots(1, 3, figsize=(13, 4.2), layout="constrained")
 plot.ordered_adjacency(selector, left)
 plot.block_densities(selector, middle)
@@ -66,11 +66,11 @@ plot.block_densities(selector, right, induced=True)
 plt.show()
 
 # %%
-# Of the fit
-# ----------
-# For those who doubt it: the candidate block models, from the gain as found to the gain as
-# refined with the features, of which the best form the consensus; and the two losses of
-# the paper's method, ``BMGUFS``.
+# Plots of the fit
+# ----------------
+# Two diagnostic plots. The first shows the candidate block models: their log-likelihood
+# gain as found and after refinement with the features, and which of them form the
+# consensus. The second shows the two losses of the paper's method, ``BMGUFS``.
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.6), layout="constrained")
 plot.candidates(selector, left)
 papers = BMGUFS(20, n_blocks=5, random_state=0)
@@ -78,8 +78,8 @@ plot.losses(papers.fit(made.features, adjacency=made.adjacency), right)
 plt.show()
 
 # %%
-# Of several methods
-# ------------------
+# Plots of several methods
+# ------------------------
 # ``compare`` takes names and values, or the rows of a comparison
 # (:ref:`sphx_glr_gallery_plot_compare_without_labels.py`).
 figure, ax = plt.subplots(figsize=(6, 2.4), layout="constrained")

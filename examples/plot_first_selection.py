@@ -13,8 +13,8 @@ knows none of this. It sees the links and a table of interests.
 # %%
 # The data
 # --------
-# Features are one row a node and one column a feature, here a table whose columns have
-# names. The graph says who is linked with whom.
+# The features are a table with one row per node and one column per feature; here the
+# columns have names. The graph says who is linked with whom.
 import matplotlib.pyplot as plt
 import pandas as pd
 
@@ -30,22 +30,22 @@ interests.iloc[:5, :8]
 # %%
 # Select
 # ------
-# One line. No labels, no settings: how many groups there are is read from the graph.
+# One line, without labels or settings: the number of groups is found from the graph.
 selector = BlockModelSelector(16, random_state=0).fit(interests, adjacency=made.adjacency)
 print(f"{selector.block_model_.n_blocks} blocks: {selector.n_blocks_reason_}")
 
 # %%
-# What it found: the selected interests with the block (the group of nodes that link alike)
-# that each of them marks. *Lift* is how many times as common the interest is in that block
-# as among all people.
+# These are the selected interests, with the block (the group of nodes that link alike) that
+# each of them marks. *Lift* says how many times as common the interest is in that block as
+# among all people.
 selector.table().query("selected").sort_values("rank").head(8).round(3)
 
 # %%
 # See it
 # ------
-# On the left the links, people ordered by block: dark squares on the diagonal are groups of
-# friends. On the right the selected interests: each is common in one or two groups (blue)
-# and rare in the others (amber).
+# The left plot shows the links, with people ordered by block: dark squares on the diagonal
+# are groups of friends. The right plot shows the selected interests: each is common in one
+# or two groups (blue) and rare in the others (amber).
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
 plot.ordered_adjacency(selector, left)
 plot.features_by_block(selector, right)
@@ -54,7 +54,7 @@ plt.show()
 # %%
 # Was it right?
 # -------------
-# Here the truth is known, so we may look.
+# Here the truth is known, so we can check.
 right_ones = made.is_informative[selector.support_].sum()
 print(f"{right_ones} of the 16 selected interests follow the groups.")
 print(f"By chance it would be {16 * 24 / 120:.0f}.")

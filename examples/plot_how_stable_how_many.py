@@ -30,9 +30,9 @@ selector = BlockModelSelector(40, random_state=0).fit(X, adjacency=A)
 # %%
 # Would they be selected again?
 # -----------------------------
-# The links are drawn anew a few times, and the features ranked on each graph. Stability is
-# the chance of a feature to be selected then: above 0.9 it can be relied on, around 0.5
-# another feature would do as well.
+# The links are resampled a few times, and the features are ranked on each resampled graph.
+# Stability is the probability that a feature is selected on such a graph. Above 0.9 the
+# feature can be relied on; around 0.5 another feature would do as well.
 stability = selection_stability(selector, X, adjacency=A)
 
 figure, ax = plt.subplots(figsize=(7.5, 3.4), layout="constrained")
@@ -53,9 +53,9 @@ for first, last in ((0, 10), (10, 20), (20, 30), (30, 40)):
 # %%
 # How many are enough?
 # --------------------
-# How much of the blocks do the first few features explain: in which block a node is, and in
-# which blocks its neighbours are? The share (R²) of random features and of all features is
-# drawn beside it. Where the curve is flat, more features add little.
+# How much do the first few features explain of the blocks, that is, of the block of each
+# node and of the blocks of its neighbours? The curve shows this share (R²), beside that of
+# random features and of all features. Where the curve is flat, more features add little.
 summary = summarize(selector, made.graph, stability=stability)
 
 figure, ax = plt.subplots(figsize=(7.5, 3.4), layout="constrained")
@@ -75,5 +75,5 @@ print(
 )
 
 # %%
-# How well both promises are kept, on networks whose truth is known: :doc:`statistics
-# <../statistics>`.
+# :doc:`Statistics <../statistics>` measures how well both promises are kept on networks
+# whose truth is known.

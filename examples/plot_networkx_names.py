@@ -10,7 +10,7 @@ the same names: nodes meet by name.
 # %%
 # A graph with names
 # ------------------
-# A made network of 200 proteins: an edge is an interaction, with a weight.
+# The network is made up: 200 proteins, whose edges are interactions with a weight.
 import matplotlib.pyplot as plt
 import networkx as nx
 import numpy as np
@@ -34,7 +34,7 @@ print(graph, "such as", list(graph.edges(data="weight"))[:2])
 # %%
 # Features from elsewhere
 # -----------------------
-# Their annotations, sorted by another key.
+# The annotations of the proteins are sorted by another key.
 annotations = pd.DataFrame(
     made.features.toarray(),
     index=proteins,
@@ -46,15 +46,15 @@ annotations.iloc[:4, :6]
 # %%
 # Select
 # ------
-# Row 0 of the table is not node 0 of the graph, and need not be. A node in only one of them
-# would be an error.
+# Row 0 of the table is not node 0 of the graph, and it need not be. A node that is in only
+# one of them would be an error.
 selector = BlockModelSelector(12, random_state=0).fit(annotations, adjacency=graph)
 selector.table().query("selected").sort_values("rank").head(6).round(3)
 
 # %%
 # Back to the graph
 # -----------------
-# ``labels_`` follows the rows of the table. Put both results where networkx has them: the
+# ``labels_`` follows the rows of the table. We store two results as node attributes: the
 # block of each protein, and how many of the selected terms it has.
 blocks = dict(zip(annotations.index, selector.labels_.tolist(), strict=True))
 nx.set_node_attributes(graph, blocks, "block")
@@ -64,8 +64,8 @@ nx.set_node_attributes(
 print("P007:", graph.nodes["P007"])
 
 # %%
-# Proteins coloured by their block, as large as they have selected terms; beside them what
-# marks each block.
+# Proteins are coloured by their block, and larger if they have more selected terms. The
+# plot beside them shows which terms mark each block.
 figure, (left, right) = plt.subplots(1, 2, figsize=(11.5, 5), layout="constrained")
 places = nx.spring_layout(graph, seed=1, k=0.22)
 nx.draw_networkx_edges(graph, places, ax=left, edge_color="#cccccc", width=0.5)

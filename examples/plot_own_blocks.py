@@ -11,8 +11,9 @@ the way they are linked?
 # %%
 # A firm of three departments
 # ---------------------------
-# Who mails whom, 240 people; research and sales mail within, and both mail the office. 60
-# skills, of which 15 go with the departments.
+# The network says who mails whom among 240 people. Research and sales mail within their
+# department, and both mail the office. There are 60 skills, of which 15 go with the
+# departments.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -32,7 +33,7 @@ skills = pd.DataFrame(
 # %%
 # Labels of any kind
 # ------------------
-# One label a node: names, numbers, or a Series that is aligned by its index.
+# Give one label per node: names, numbers, or a Series that is aligned by its index.
 selector = BlockModelSelector(10, block_model=department).fit(
     skills, adjacency=firm.adjacency
 )
@@ -41,8 +42,8 @@ print(f"{right_ones} of 10 selected skills go with the departments")
 
 # %%
 # Blocks are numbered in the order of their labels. Research and sales are dark on the
-# diagonal; the office is not, as its people mail the others. That is no community, and yet
-# a block.
+# diagonal; the office is not, because its people mail the others. The office is not a
+# community, but it is a block.
 figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4.2), layout="constrained")
 plot.block_densities(selector, left)
 plot.features_by_block(selector, right)
@@ -54,9 +55,9 @@ plt.show()
 # %%
 # How well do they fit?
 # ---------------------
-# A block model says how far it is from the graph. Below: the departments, the departments
-# with a tenth of the people in a wrong one, and labels drawn at random. Lower is better;
-# sparse graphs are never near 0.
+# A block model has a relative error: how far it is from the graph. We compare the
+# departments, the departments with a tenth of the people moved to a wrong one, and random
+# labels. Lower is better; the error of a sparse graph is never near 0.
 rng = np.random.default_rng(0)
 moved = np.where(rng.random(240) < 0.1, rng.choice(DEPARTMENTS, 240), department)
 for name, labels in {
@@ -68,6 +69,6 @@ for name, labels in {
     print(f"{name:14} relative error {model.relative_error:.4f}")
 
 # %%
-# And what the graph itself says, without departments:
+# The blocks that the selector finds from the graph, without the departments:
 free = BlockModelSelector(10, random_state=0).fit(skills, adjacency=firm.adjacency)
 pd.crosstab(department, free.labels_, rownames=["department"], colnames=["block found"])

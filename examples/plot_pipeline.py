@@ -10,7 +10,7 @@ routing*: a step says that it wants ``adjacency``, and the pipeline passes it on
 # %%
 # Data
 # ----
-# Nodes of 5 blocks with counts of 200 words, of which 40 follow the blocks.
+# The nodes form 5 blocks. They have counts of 200 words, of which 40 follow the blocks.
 import matplotlib.pyplot as plt
 import sklearn
 from sklearn.cluster import KMeans
@@ -48,8 +48,8 @@ pipeline = Pipeline(
 pipeline.fit(made.features, adjacency=made.adjacency)
 
 # %%
-# How good are the clusters? We know the planted blocks, which the pipeline did not see.
-# Compare them with clusters by all 200 words.
+# How good are the clusters? We know the planted blocks, which the pipeline did not see, and
+# compare the result with clusters found from all 200 words.
 clusters = pipeline.named_steps["cluster"].labels_
 all_words = KMeans(5, n_init=10, random_state=0).fit_predict(
     Normalizer().fit_transform(made.features)
@@ -63,7 +63,7 @@ print({words: round(value, 2) for words, value in agreement.items()})
 # %%
 # How many words?
 # ---------------
-# ``set_params`` reaches into the steps, ``select__n_features_to_select`` for one.
+# ``set_params`` reaches the parameters of the steps, here ``select__n_features_to_select``.
 numbers = [5, 10, 20, 30, 60, 120]
 found = []
 for number in numbers:
@@ -89,5 +89,5 @@ ax.spines[["top", "right"]].set_visible(False)
 plt.show()
 
 # %%
-# Back to what it was, for whatever runs next.
+# Restore the setting, so that other code is not affected.
 sklearn.set_config(enable_metadata_routing=False)

@@ -46,17 +46,17 @@ selector.show_report(stability=stability, title="80 words of 300 pages")
 # %%
 # What to look at first
 # ---------------------
-# The three sentences on top. Then three columns of the table: *stability* (would it be
-# selected again), *in nodes* (a rare feature describes few nodes, however high it scores)
-# and *marks block*. The same as data, to go on with:
+# Read the sentences at the top. Then look at three columns of the table: *stability* (would
+# the feature be selected again?), *in nodes* (a rare feature describes few nodes, however
+# high it scores) and *marks block*. The same table as a DataFrame:
 selector.table().query("selected").sort_values("rank").head(10).round(3)
 
 # %%
 # Two of its pictures, as plots of your own
 # -----------------------------------------
-# Whether the features repeat the blocks of the network: the same pairs of blocks, once by
-# links and once by what the selected features have in common. Each is on a scale of its
-# own; compare the patterns, not the numbers.
+# Do the features repeat the blocks of the network? Both plots show the same pairs of
+# blocks, once by their links and once by their similarity in the selected features. Each
+# has its own scale; compare the patterns, not the numbers.
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4.2), layout="constrained")
 plot.block_densities(selector, left)
 plot.block_densities(selector, right, induced=True)

@@ -2,16 +2,16 @@
 Features larger than memory
 ===========================
 
-The paper's method needs the features only in sums over rows. So they may stay in a file,
-and chunks of rows are read one at a time. The scores are the same as if all had been in
-memory.
+The paper's method needs the features only in sums over rows. So they can stay in a file,
+from which chunks of rows are read one at a time. The scores are the same as with all
+features in memory.
 """
 
 # %%
 # A file of features
 # ------------------
-# For show it is a small one: 3,000 nodes, 400 features, written as ``.npy``, from which
-# rows can be read without loading it.
+# For this example the file is small: 3,000 nodes and 400 features. Rows of a ``.npy`` file
+# can be read without loading the whole file.
 import tempfile
 from pathlib import Path
 
@@ -30,8 +30,8 @@ np.save(file, made.features)
 # %%
 # Fit by chunks
 # -------------
-# By default a chunk takes 64 MiB; here 500 rows, so that there are six of them. The graph
-# itself stays in memory.
+# By default a chunk takes 64 MiB; here it has 500 rows, so that there are six chunks. The
+# graph itself stays in memory.
 chunks = RowChunks.from_npy(file, rows_per_chunk=500)
 selector = BMGUFS(40, n_blocks=5, random_state=0).fit(chunks, adjacency=made.adjacency)
 right_ones = made.is_informative[selector.support_].sum()
@@ -45,8 +45,8 @@ print(selected.shape)
 # %%
 # The same scores
 # ---------------
-# As a check, once more with the whole matrix in memory. Every point is a feature; planted
-# features are blue.
+# As a check, we fit once more with the whole matrix in memory. Every point is a feature;
+# planted features are blue.
 whole = BMGUFS(40, n_blocks=5, random_state=0).fit(made.features, adjacency=made.adjacency)
 print(
     f"largest difference of a score: {np.abs(whole.scores_ - selector.scores_).max():.1e}"

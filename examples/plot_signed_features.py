@@ -2,16 +2,17 @@
 Features with negative values
 =============================
 
-Block models explain features that are zero or more: a node has a word or not, or has it
-five times. Standardised measurements are negative half of the time. ``SignedSelector`` lets
-them in: a feature may then mark a block by large values or by small ones.
+Block models explain non-negative features: a node has a word or not, or has it five
+times. About half of all standardised values are negative. ``SignedSelector`` accepts such
+features: a feature can then mark a block by large values or by small ones.
 """
 
 # %%
 # Measurements
 # ------------
-# 500 nodes of four blocks, 100 measurements, normally distributed. Twelve follow the
-# blocks: the mean of each is shifted in one block, up or down by 0.8 standard deviations.
+# There are 500 nodes in four blocks, and 100 normally distributed measurements. Twelve of
+# them follow the blocks: their mean is shifted in one block, up or down by 0.8 standard
+# deviations.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.preprocessing import StandardScaler
@@ -33,7 +34,7 @@ standardised = StandardScaler().fit_transform(measured)
 # %%
 # Select
 # ------
-# Given as they are, they are refused, with a sentence that says what to do:
+# The selector itself refuses negative values, and the message says what to do:
 try:
     BlockModelSelector(12).fit(standardised, adjacency=made.adjacency)
 except ValueError as error:

@@ -13,9 +13,9 @@ runs it.
 """
 
 # %%
-# The data: a reduced set of peripheral blood cells. Its X is scaled; blockselect needs
-# values ≥ 0, which ``raw`` holds: logarithms of normalised counts. The neighbour graph is
-# there, as ``scanpy.pp.neighbors`` wrote it.
+# The data are a reduced set of peripheral blood cells. ``X`` is scaled, but blockselect
+# needs values ≥ 0. ``raw`` holds such values: logarithms of normalised counts. The data
+# contain the neighbour graph that ``scanpy.pp.neighbors`` wrote.
 import matplotlib.pyplot as plt
 import numpy as np
 import scanpy as sc
@@ -27,21 +27,21 @@ N_GENES = 50
 cells = sc.datasets.pbmc68k_reduced().raw.to_adata()
 
 # %%
-# Select genes. As ``scanpy.pp.highly_variable_genes`` does, this writes into the columns of
-# ``var``, and also which block each cell is in.
+# Select genes. Like ``scanpy.pp.highly_variable_genes``, this writes columns of ``var``. It
+# also writes the block of each cell.
 select_genes(cells, N_GENES)
 print(cells.var.sort_values("blockselect_rank").head(10))
 print(cells.obs["blockselect_block"].value_counts())
 
 # %%
-# The two other ways.
+# The two other methods.
 sc.pp.highly_variable_genes(cells, n_top_genes=N_GENES)
 cells.var["morans_i"] = sc.metrics.morans_i(cells)
 cells.var["morans_i_top"] = cells.var["morans_i"].rank(ascending=False) <= N_GENES
 
 # %%
-# How much they agree, and how well K-means on the selected genes finds the cell types that
-# were known before. The types played no part in the selection.
+# We compare how many genes the methods share, and how well K-means on the selected genes
+# finds the known cell types, which played no part in the selection.
 types = np.unique(cells.obs["bulk_labels"], return_inverse=True)[1]
 ways = {
     "blockselect": "blockselect",
@@ -55,14 +55,14 @@ for name, column in ways.items():
     print(f"{name:16} shares {shared:2} genes with blockselect; NMI {found.nmi:.2f}")
 
 # %%
-# Which types of cells the blocks are made of.
+# The most common cell type in each block.
 main_type = cells.obs.groupby("blockselect_block", observed=True)["bulk_labels"].agg(
     lambda kinds: kinds.mode()[0]
 )
 print(main_type)
 
 # %%
-# The first 20 genes, by how far their mean in each block is from their mean in all cells:
+# How far the mean of the first 20 genes in each block is from their mean in all cells:
 # purple above, orange below.
 genes = cells.var.sort_values("blockselect_rank").index[:20]
 expression = cells.to_df()[list(genes)]

@@ -37,7 +37,7 @@ class Page(HTMLParser):
 
 
 def faults(root: Path) -> list[str]:
-    """What is wrong with the pages below a folder, one line a fault."""
+    """What is wrong with the pages below a folder, one line per fault."""
     pages = {path.resolve(): Page(path) for path in sorted(root.rglob("*.html")) if "_static" not in path.parts}
     found = []
     for path, page in pages.items():

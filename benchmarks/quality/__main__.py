@@ -12,7 +12,7 @@ from pathlib import Path
 
 from benchmarks.quality.command import progress_lines, write_files
 from benchmarks.quality.quality_config import read_quality_config, with_variants
-from benchmarks.quality.summary import fill_page, headlines, summary_part
+from benchmarks.quality.summary import headlines
 from benchmarks.quality.sweep import measure_quality, quality_files
 from benchmarks.quality.variants import parse_variants
 from blockselect.reproduction.result_files import parquet_available
@@ -39,7 +39,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if given.docs is not None:
         tables = {name.removeprefix("tables/"): files[name] for name in files if name.startswith("tables/")}
         write_files(given.docs, {f"quality/{name}": content for name, content in tables.items()})
-        fill_page(given.docs / "quality.md", {"summary": summary_part(rows)})
     print("\n".join([*headlines(rows), f"wrote {given.out / 'quality.md'}"]))
 
 
@@ -55,7 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--again", default="", metavar="NAME,NAME…", help="variants to run again: the code has changed")
     parser.add_argument("--workers", type=int, default=1, help="processes that share the trials")
     parser.add_argument("--retry-failed", action="store_true", help="run trials again that failed before")
-    parser.add_argument("--docs", type=Path, metavar="DIR", help="also write DIR/quality/*.csv and fill DIR/quality.md")
+    parser.add_argument("--docs", type=Path, metavar="DIR", help="also write DIR/quality/*.csv")
     return parser
 
 

@@ -22,7 +22,6 @@ from benchmarks.networks import LARGE_SECTIONS
 from benchmarks.quality.command import write_files
 from benchmarks.quality.real_networks import REFERENCE, RIVAL, VARIANT
 from benchmarks.quality.references import ALL, reference_trials
-from benchmarks.quality.summary import fill_page
 from benchmarks.quality.use.judgements import judge_by_classes
 from benchmarks.quality.use.seen_networks import network
 from benchmarks.quality.use.selections import select_by_rival, select_default, select_reference
@@ -33,7 +32,6 @@ from blockselect.reproduction.trial import Row
 
 TOPS = (30, 100, 200)
 RIVALS = ("hotspot", "morans-i", "laplacian-score-network", "partial-order", "variance")  # seconds to minutes each
-PART = "debian"  # of the page, between its marks
 
 
 def largest_correlation(features: Features, selected: IntArray) -> float:
@@ -101,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--starts", type=int, default=2, help="of K-means in a run")
     parser.add_argument("--limit", type=float, default=600.0, help="seconds that a rival may take")
     parser.add_argument("--device", help="judge in batches on this torch device, such as cuda")
-    parser.add_argument("--docs", type=Path, metavar="DIR", help="write DIR/quality/debian.csv and fill DIR/quality.md")
+    parser.add_argument("--docs", type=Path, metavar="DIR", help="write DIR/quality/debian.csv")
     given = parser.parse_args(arguments)
     rows: list[Row] = []
     wanted = [(VARIANT, DEFAULT, seed) for seed in range(given.seeds)]
@@ -115,7 +113,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(render(table))
     if given.docs is not None:
         write_files(given.docs, {"quality/debian.csv": table.to_csv(index=False).encode()})
-        fill_page(given.docs / "quality.md", {PART: render(table).rstrip("\n")})
 
 
 if __name__ == "__main__":

@@ -17,13 +17,11 @@ from benchmarks.quality import panel_trials
 from benchmarks.quality.command import progress_lines, write_files
 from benchmarks.quality.panel_tables import make_tables, render
 from benchmarks.quality.panel_trials import PanelConfig, cells
-from benchmarks.quality.summary import fill_page
 from blockselect.names import check_known
 from blockselect.registry import SELECTORS
 from blockselect.reproduction.runner import run_experiments
 from blockselect.reproduction.store import Store
 
-PART = "panel"  # of the page, between its marks
 STORE = "panel.sqlite"
 
 
@@ -41,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--workers", type=int, default=1, help="processes that share the fits")
     parser.add_argument("--again", nargs="*", default=(), metavar="NAME", help="methods to fit again")
     parser.add_argument("--stored", action="store_true", help="tables of the fits that are stored; no others are made")
-    parser.add_argument("--docs", type=Path, metavar="DIR", help="also write DIR/quality/panel.csv and DIR/quality.md")
+    parser.add_argument("--docs", type=Path, metavar="DIR", help="also write DIR/quality/panel*.csv")
     given = parser.parse_args(arguments)
     try:
         check_known([*given.methods, *given.again], SELECTORS, what="method")
@@ -60,7 +58,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     write_files(given.out, {f"tables/{name}": content for name, content in files.items()})
     if given.docs is not None:
         write_files(given.docs, {f"quality/{name}": content for name, content in files.items()})
-        fill_page(given.docs / "quality.md", {PART: shown})
     print(shown)
 
 

@@ -17,7 +17,7 @@ _ROUNDING = 1e-12
 
 
 def make_tables(rows: Sequence[Row]) -> dict[str, pd.DataFrame]:
-    """`panel`: means over networks, by cell and method; `panel_against_best_rival`: one row a cell."""
+    """`panel`: means over networks, by cell and method; `panel_against_best_rival`: one row per cell."""
     table = pd.DataFrame([{**row, "error": row["error"] or ""} for row in rows])
     for name in (*SCORES, "seconds"):
         table[name] = table[name].astype("float64") if name in table else float("nan")

@@ -21,7 +21,6 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.quality.command import write_files
 from benchmarks.quality.references import ALL, RANDOM, REFERENCES, reference_order
-from benchmarks.quality.summary import fill_page
 from blockselect import BlockModelSelector, SignedSelector
 from blockselect.baselines.by_network.moran import morans_i
 from blockselect.evaluation import classify_selection, evaluate_selection
@@ -29,7 +28,6 @@ from blockselect.evaluation.comparison import markdown_table
 from blockselect.graphs.autocorrelation import autocorrelation_z
 
 NUMBERS = (16, 32, 64, 128)
-PART = "single cells"  # of the page, between its marks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,7 +134,7 @@ def measure(cells: Cells, method: str, seed: int) -> list[dict[str, object]]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--docs", type=Path, metavar="DIR", help="write DIR/quality/single_cells.csv, fill quality.md")
+    parser.add_argument("--docs", type=Path, metavar="DIR", help="write DIR/quality/single_cells.csv")
     parser.add_argument("--seeds", type=int, default=3, help="of the default and of random genes")
     given = parser.parse_args(arguments)
     rows = []
@@ -152,7 +150,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if given.docs is not None:
         content = table.to_csv(index=False, float_format="%.4g").encode()
         write_files(given.docs, {"quality/single_cells.csv": content})
-        fill_page(given.docs / "quality.md", {PART: shown.rstrip("\n")})
 
 
 def render(table: pd.DataFrame) -> str:

@@ -1,15 +1,14 @@
-"""The result in a few sentences, and the page of a measurement; sentences can be put into a page written by hand."""
+"""The result of a measurement in a few sentences, and its page."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import pandas as pd
 
 from benchmarks.quality import planted_networks, real_networks
-from benchmarks.quality.beside import beside, beside_markdown
-from benchmarks.quality.cells import MEASURES, TUNED, Count, compare, count, count_by_rival, summarize
+from benchmarks.quality.beside import beside_markdown
+from benchmarks.quality.cells import TUNED, Count, compare, count, count_by_rival, summarize
 from benchmarks.quality.quality_config import QualityConfig
 from benchmarks.quality.recovery import compare_precisions, precisions
 from benchmarks.quality.variants import DEFAULT
@@ -76,31 +75,6 @@ def _shown(name: str, table: pd.DataFrame) -> str:
     return markdown_table(list(table.columns), table.astype(str).to_numpy().tolist()) if len(table) else ""
 
 
-def summary_part(rows: Mapping[str, Sequence[Row]]) -> str:
-    """The table of the paper's protocol, and the headlines."""
-    table = beside(summarize(rows[real_networks.NAME]), MEASURES, DEFAULT)
-    return f"{beside_markdown(table, TITLES)}\n{bullets(headlines(rows))}"
-
-
-def fill_part(page: str, name: str, text: str) -> str:
-    """The page with a text between ``<!-- name -->`` and ``<!-- end of name -->``; without them, as it is."""
-    opening, closing = f"<!-- {name} -->", f"<!-- end of {name} -->"
-    if opening not in page or closing not in page:
-        return page
-    before, _, rest = page.partition(opening)
-    _, _, after = rest.partition(closing)
-    return f"{before}{opening}\n{text}\n{closing}{after}"
-
-
-def fill_page(path: Path, parts: Mapping[str, str]) -> None:
-    """Fill parts of a page, by their names, where it exists."""
-    if path.is_file():
-        page = path.read_text(encoding="utf-8")
-        for name, text in parts.items():
-            page = fill_part(page, name, text)
-        path.write_text(page, encoding="utf-8")
-
-
 def bullets(lines: Sequence[str]) -> str:
     return "\n".join(f"- {line}" for line in lines)
 
@@ -127,5 +101,5 @@ def _settings_sentence(config: QualityConfig, title: str) -> str:
         f"Made by `python -m benchmarks.quality --config {title}`: {', '.join(protocol.datasets)}; "
         f"K-means with {protocol.kmeans_runs} runs of {protocol.kmeans_init} starts; candidate seeds "
         f"{', '.join(map(str, config.candidate_seeds))} (a method that is not random once); {config.planted_seeds} "
-        f"planted networks a regime; blockselect {__version__}."
+        f"planted networks per regime; blockselect {__version__}."
     )

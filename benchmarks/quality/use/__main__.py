@@ -3,7 +3,7 @@
     python -m benchmarks.quality.use --out results --workers 16 --device cuda --docs docs
 
 Methods select on six networks. Selections are judged by clusters, by classes learnt from a few labels, and by hidden
-links. Tables go to the folder, and with --docs to its quality/*.csv and quality.md. Rankings and judgements are stored
+links. Tables go to the folder, and with --docs to its quality/*.csv. Rankings and judgements are stored
 as they come, so that a second call makes only what is missing: after a change of the default, `--again default`.
 """
 
@@ -17,7 +17,6 @@ from pathlib import Path
 from benchmarks.networks import JUDGED
 from benchmarks.quality.command import progress_lines, write_files
 from benchmarks.quality.quality_config import RIVALS
-from benchmarks.quality.summary import fill_page
 from benchmarks.quality.use import use_config
 from benchmarks.quality.use.sweep import STORE, forget, measure_use
 from benchmarks.quality.use.use_config import UseConfig
@@ -60,7 +59,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
     write_files(given.out, {f"tables/{name}": content for name, content in files.items()})
     if given.docs is not None:
         write_files(given.docs, {f"quality/{name}": content for name, content in files.items()})
-        fill_page(given.docs / "quality.md", shown)
     print("\n\n".join(shown.values()))
 
 
@@ -89,7 +87,7 @@ def _parser() -> argparse.ArgumentParser:
         choices=["select", "judge", "tables"],
         help="store selections; judge those that are stored; or make tables of what is judged",
     )
-    parser.add_argument("--docs", type=Path, metavar="DIR", help="also write DIR/quality/*.csv and fill DIR/quality.md")
+    parser.add_argument("--docs", type=Path, metavar="DIR", help="also write DIR/quality/*.csv")
     return parser
 
 

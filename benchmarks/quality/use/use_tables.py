@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from benchmarks.quality.beside import beside, beside_markdown
+from benchmarks.quality.beside import MEAN, beside
 from benchmarks.quality.cells import by_rival, compare, count, pool
 from benchmarks.quality.real_networks import RIVAL, VARIANT
 from benchmarks.quality.use.judgements import CLASSES, LINKS, MEASURES
@@ -66,9 +66,8 @@ def render(tables: Mapping[str, pd.DataFrame]) -> dict[str, str]:
     protocols, counts = tables["use_protocols"], tables["use_counts"]
     shown = {}
     for protocol, measures in PROTOCOLS.items():
-        table = protocols[protocols["protocol"] == protocol].dropna(axis="columns", how="all")
-        titles = {name: TITLES[name] for name in measures}
-        shown[protocol] = [beside_markdown(table, titles), _won(counts[counts["protocol"] == protocol])]
+        table = protocols[protocols["measure"].isin([TITLES[name] for name in measures])]
+        shown[protocol] = [_figures(table), _won(counts[counts["protocol"] == protocol])]
     lost = [
         "Cells of the default that are below the best rival by more than one standard deviation:",
         _lost(tables["use_cells"]),
@@ -89,15 +88,16 @@ def _every_method(summaries: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def _protocols(summaries: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """The default beside the best single rival and the references, in every protocol."""
-    parts = [
-        beside(summary, PROTOCOLS[protocol], DEFAULT).assign(protocol=protocol)
-        for protocol, summary in summaries.items()
-        if len(summary)
-    ]
-    table = pd.concat(parts, ignore_index=True)
-    measures = [name for name in TITLES if name in table]
-    return table[["protocol", "row", "network", *measures]]
+    """The default beside the best single rival and the references: one row per measure and method."""
+    parts = []
+    for protocol, summary in summaries.items():
+        table = beside(summary, PROTOCOLS[protocol], DEFAULT) if len(summary) else pd.DataFrame()
+        for measure in PROTOCOLS[protocol] if len(table) else ():
+            wide = table.pivot_table(index="row", columns="network", values=measure, sort=False).reset_index()
+            parts.append(wide.assign(measure=TITLES[measure]))
+    every = pd.concat(parts, ignore_index=True).rename(columns={"row": "features"})
+    networks = sorted(set(every.columns) - {"measure", "features", MEAN})
+    return every[["measure", "features", *networks, MEAN]]
 
 
 def _compared(summaries: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -151,6 +151,12 @@ def _missing(failed: Sequence[Row]) -> pd.DataFrame:
     table = pd.DataFrame([{name: row.get(name) for name in columns} for row in failed], columns=columns)
     grouped = table.groupby(["network", "method", "error"], sort=True).size()
     return grouped.rename("fits").reset_index().rename(columns={"error": "reason"})
+
+
+def _figures(table: pd.DataFrame) -> str:
+    named = table.dropna(axis="columns", how="all")
+    lines = named.map(lambda cell: cell if isinstance(cell, str) else f"{cell:.3f}").to_numpy().tolist()
+    return markdown_table(list(named.columns), lines, n_text_columns=2)
 
 
 def _won(counts: pd.DataFrame) -> str:

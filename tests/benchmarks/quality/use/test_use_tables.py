@@ -90,14 +90,13 @@ def test_references_and_the_best_single_rival_stand_beside_the_default():
         *(row(REFERENCE, method, 0.1) for method in (ALL, RANDOM, BY_LABELS)),
     ]
     table = make_tables(rows, [])["use_protocols"]
-    of_kmeans = table[table["protocol"] == "K-means"].set_index(["row", "network"])["ACC"]
-    rows = of_kmeans.index.get_level_values("row").unique().tolist()
-    assert rows == ["the default", "the best single rival: variance", ALL, RANDOM, BY_LABELS]
-    assert of_kmeans["the default"].to_dict() == {"cora": 0.6, "uai": 0.4, "mean": 0.5}
+    accuracy = table[table["measure"] == "ACC"].set_index("features").drop(columns="measure")
+    assert accuracy.index.tolist() == ["the default", "the best single rival: variance", ALL, RANDOM, BY_LABELS]
+    assert accuracy.loc["the default"].to_dict() == {"cora": 0.6, "uai": 0.4, "mean": 0.5}
     shown = render(make_tables(rows_with_links(), []))
-    assert "| ACC / NMI | cora | mean |" in shown["K-means"]
-    assert "| the default | 0.500 / 0.500 | 0.500 / 0.500 |" in shown["K-means"]
-    assert "| the default | 0.600 | 0.600 |" in shown["hidden links"]
+    assert "| measure | features | cora | mean |" in shown["K-means"]
+    assert "| NMI | the default | 0.500 | 0.500 |" in shown["K-means"]
+    assert "| hidden links, AUC | the default | 0.600 | 0.600 |" in shown["hidden links"]
 
 
 def rows_with_links():
