@@ -85,7 +85,7 @@ def _folder(variable: str) -> Path:
 
 @pytest.fixture(scope="session")
 def golden_path() -> Path:
-    """Folder of arrays made with published code."""
+    """Folder of networks as published elsewhere; smaller arrays are in tests/golden."""
     return _folder("BLOCKSELECT_GOLDEN")
 
 

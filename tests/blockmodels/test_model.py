@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from scipy.io import loadmat
 
+import golden_arrays
 from blockselect.blockmodels import BlockModel
 from blockselect.blockmodels.model import check_block_model
 from references import bmgufs
@@ -109,10 +110,10 @@ def test_bad_input_is_named():
         check_block_model(BlockModel(model.labels, np.eye(7), 0.5), 20)
 
 
-def test_errors_of_the_published_block_models_are_reproduced(golden_path, data_path):
+def test_errors_of_the_published_block_models_are_reproduced(data_path):
     network = loadmat(data_path / "BlogCatalog.mat")["Network"]
     adjacency = sparse.csr_array(network).astype(float)
-    published = np.load(golden_path / "blogcatalog_block_models.npz")
+    published = np.load(golden_arrays.FOLDER / "blogcatalog_block_models.npz")
     models = [BlockModel.from_labels(adjacency, labels) for labels in published["labels"]]
     for model, density in zip(models, published["density"], strict=True):
         assert_allclose(model.density, density, atol=1e-6)

@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.base import clone
 
+import golden_arrays
 from blockselect import Descent
 from blockselect._sklearn import check_parameters
 from blockselect.blockmodels import BlockModel
@@ -57,12 +58,9 @@ def test_scores_are_those_of_the_papers_algorithm_for_every_model_and_sparsity(g
             assert_allclose(solution.scores[i, j], slow, atol=1e-10)
 
 
-def test_scores_of_the_released_code_are_met(golden_path):
-    cora, golden = np.load(golden_path / "cora.npz"), np.load(golden_path / "cora_scores_released_code.npz")
-    A, Y = (
-        sparse.csr_array((cora[f"{x}_data"], cora[f"{x}_indices"], cora[f"{x}_indptr"]), shape=cora[f"{x}_shape"])
-        for x in "AY"
-    )
+def test_scores_of_the_released_code_are_met():
+    golden, cora = np.load(golden_arrays.FOLDER / "released_code.npz"), golden_arrays.network("cora")
+    A, Y = cora.adjacency, cora.features
     model = BlockModel.from_labels(A, golden["labels"])
     assert_allclose(model.density, golden["M"], atol=1e-12)
     solver = Descent(gradient="paper", tol=0, initial_scores=np.ones(Y.shape[1]))

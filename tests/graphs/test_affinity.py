@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
+import golden_arrays
 from blockselect.graphs.affinity import BLOCK_SIZE, check_affinity, neighbour_affinity, radial_affinity
 from references import laplacian as reference
 from references import spec as spec_reference
@@ -19,12 +20,6 @@ from references import spec as spec_reference
 
 def draw(seed, n=20, m=6):
     return np.random.default_rng(seed).random((n, m))
-
-
-def golden_features(folder, name):
-    parts = np.load(folder / f"{name}.npz")
-    csr = (parts["Y_data"], parts["Y_indices"], parts["Y_indptr"])
-    return sparse.csr_array(csr, shape=tuple(parts["Y_shape"]))
 
 
 @pytest.mark.filterwarnings(r"ignore:\d+ of \d+ nodes have next to no heat affinity:UserWarning")
@@ -61,17 +56,10 @@ def test_a_row_of_zeros_has_no_cosine_with_any_other():
 
 
 @pytest.mark.filterwarnings(r"ignore:\d+ of \d+ nodes have next to no heat affinity:UserWarning")
-@pytest.mark.parametrize(
-    ("network", "file", "heat"),
-    [
-        ("cora", "cora_W_heat_k5_t1", True),
-        ("cora", "cora_W_binary_k5", False),
-        ("citeseer", "citeseer_W_heat_k5_t1", True),
-    ],
-)
-def test_published_affinities_are_met_but_for_ties_at_the_fifth_neighbour(golden_path, network, file, heat):
-    X = golden_features(golden_path, network)
-    published = sparse.load_npz(golden_path / f"{file}.npz").toarray()
+@pytest.mark.parametrize(("network", "heat"), [("cora", True), ("cora", False), ("citeseer", True)])
+def test_published_affinities_are_met_but_for_ties_at_the_fifth_neighbour(network, heat):
+    X = golden_arrays.network(network).features
+    published = golden_arrays.affinity(network, binary=not heat).toarray()
     ours = neighbour_affinity(X, 5, weights="heat" if heat else "binary", width=1.0).toarray()
     sizes = X.sum(axis=1)
     squared = sizes[:, None] + sizes - 2 * (X @ X.T).toarray()  # exact: the features are 0 and 1

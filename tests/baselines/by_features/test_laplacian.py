@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
+import golden_arrays
 from blockselect.baselines.by_features.laplacian import LaplacianScore, NetworkLaplacianScore, laplacian_criterion
 from references import laplacian as reference
 from references.laplacian import draw_network
@@ -24,19 +25,11 @@ def test_the_criterion_is_that_of_the_definition(seed):
         assert_array_equal(selector.scores_, -selector.criterion_)
 
 
-@pytest.mark.parametrize(
-    ("network", "affinity", "score"),
-    [
-        ("cora", "cora_W_heat_k5_t1", "cora_lapscore_score"),
-        ("cora", "cora_W_binary_k5", "cora_lapscore_binary_score"),
-        ("citeseer", "citeseer_W_heat_k5_t1", "citeseer_lapscore_score"),
-    ],
-)
-def test_published_scores_are_met_on_the_published_affinity(golden_path, network, affinity, score):
-    parts = np.load(golden_path / f"{network}.npz")
-    X = sparse.csr_array((parts["Y_data"], parts["Y_indices"], parts["Y_indptr"]), shape=tuple(parts["Y_shape"]))
-    W = sparse.load_npz(golden_path / f"{affinity}.npz")
-    published = np.load(golden_path / f"{score}.npy")
+@pytest.mark.parametrize(("network", "binary"), [("cora", False), ("cora", True), ("citeseer", False)])
+def test_published_scores_are_met_on_the_published_affinity(network, binary):
+    X = golden_arrays.network(network).features
+    W = golden_arrays.affinity(network, binary=binary)
+    published = golden_arrays.scores(f"{network}_laplacian{'_binary' if binary else ''}")
     empty = X.sum(axis=0) == 0
     for features in (X, X.toarray()):
         selector = LaplacianScore(64).fit(features, affinity=W)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
+import golden_arrays
 from blockselect import make_attributed_blocks
 from blockselect.base import best_first
 from blockselect.baselines.by_features import ndfs as module
@@ -31,12 +31,10 @@ def some_clusters(n=200, c=3):
     return np.random.default_rng(1).random((n, c)) / np.sqrt(n)
 
 
-def test_the_published_scores_of_cora(golden_path):
-    cora = np.load(golden_path / "cora.npz")
-    X = sparse.csr_array((cora["Y_data"], cora["Y_indices"], cora["Y_indptr"]), shape=cora["Y_shape"])
-    selector = NDFS(100, initial_clusters=np.load(golden_path / "cora_ndfs_F0.npy"), quirks="published", tol=0)
-    selector.fit(X, affinity=sparse.load_npz(golden_path / "cora_W_binary_k5.npz"))
-    expected = np.load(golden_path / "cora_ndfs_score.npy")
+def test_the_published_scores_of_cora():
+    start, expected = golden_arrays.scores("cora_ndfs_start"), golden_arrays.scores("cora_ndfs")
+    selector = NDFS(100, initial_clusters=start, quirks="published", tol=0)
+    selector.fit(golden_arrays.network("cora").features, affinity=golden_arrays.affinity("cora", binary=True))
     assert selector.n_iter_ == 1000
     assert_allclose(selector.scores_, expected, rtol=0, atol=1e-6 * expected.max())
     best = best_first(expected)[:100]  # two differ by rounding alone

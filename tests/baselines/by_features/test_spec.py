@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
+import golden_arrays
 from blockselect import make_attributed_blocks
 from blockselect.baselines.by_features import spec as spec_module
 from blockselect.baselines.by_features.laplacian import LaplacianScore
@@ -25,12 +26,6 @@ def draw(seed, n=30, m=7):
     X = rng.normal(size=(n, m)) * (rng.random((n, m)) < 0.6)
     W = rng.random((n, n)) * (rng.random((n, n)) < 0.3) + np.eye(n, k=1)
     return X, np.maximum(W, W.T)
-
-
-def golden_features(folder, name):
-    parts = np.load(folder / f"{name}.npz")
-    csr = (parts["Y_data"], parts["Y_indices"], parts["Y_indptr"])
-    return sparse.csr_array(csr, shape=tuple(parts["Y_shape"]))
 
 
 @pytest.mark.parametrize("style", STYLES)
@@ -63,9 +58,9 @@ def test_neighbours_can_stand_for_all_pairs(style):
 
 @pytest.mark.filterwarnings(r"ignore:\d+ of \d+ nodes have next to no heat affinity:UserWarning")
 @pytest.mark.parametrize("network", ["cora", "citeseer"])
-def test_published_scores_are_met_on_all_pairs(golden_path, network):
-    X = golden_features(golden_path, network)
-    published = np.load(golden_path / f"{network}_spec_score.npy")
+def test_published_scores_are_met_on_all_pairs(network):
+    X = golden_arrays.network(network).features
+    published = golden_arrays.scores(f"{network}_spec")
     empty = X.sum(axis=0) == 0
     assert_array_equal(published == 1000, empty)
     selector = SPEC(64).fit(X)
@@ -74,9 +69,9 @@ def test_published_scores_are_met_on_all_pairs(golden_path, network):
 
 
 @pytest.mark.filterwarnings(r"ignore:\d+ of \d+ nodes have next to no heat affinity:UserWarning")
-def test_published_order_is_met_and_is_the_reverse_of_the_correct_one(golden_path):
-    X = golden_features(golden_path, "cora")
-    published = np.load(golden_path / "cora_spec_score.npy")
+def test_published_order_is_met_and_is_the_reverse_of_the_correct_one():
+    X = golden_arrays.network("cora").features
+    published = golden_arrays.scores("cora_spec")
     with pytest.warns(UserWarning, match="1 of the selected features are the same for all nodes, first column 444"):
         backwards = SPEC(64, order="published").fit(X)
     assert_array_equal(np.argsort(backwards.ranking_)[:10], np.argsort(-published, kind="stable")[:10])
