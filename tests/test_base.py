@@ -86,12 +86,12 @@ class Idle(Given):
         return {} if self.n_features_to_select is None else {"scores": "n_features_to_select is set"}
 
 
-def test_a_parameter_without_effect_is_refused_where_it_was_set_and_only_there():
-    Idle(None, [1.0])._check_combinations()
-    Idle(2)._check_combinations()
-    Given(2, [1.0])._check_combinations()
-    with pytest.raises(ParameterError, match=r"scores is \[1.0\], which changes nothing: n_features_to_select is set"):
-        Idle(2, [1.0])._check_combinations()
+def test_a_parameter_without_effect_warns_where_it_was_set_and_only_there():
+    Idle(None, [1.0])._warn_of_idle_parameters()
+    Idle(2)._warn_of_idle_parameters()
+    Given(2, [1.0])._warn_of_idle_parameters()
+    with pytest.warns(UserWarning, match=r"scores is \[1.0\], which has no effect: n_features_to_select is set"):
+        Idle(2, [1.0])._warn_of_idle_parameters()
 
 
 def test_running_out_of_memory_says_in_what_and_what_to_do(monkeypatch):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from inspect import signature
 from numbers import Integral, Real
@@ -27,16 +27,15 @@ from blockselect._sklearn import Interval
 from blockselect.arrays import Features, FloatArray, IntArray, ObjectArray, Sparse
 from blockselect.errors import ParameterError
 from blockselect.graphs.adjacency import CONNECTIVITIES, obsp_graph
-from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph, refuse_graph_as_target, row_ids
-from blockselect.graphs.chunks import RowChunks
-from blockselect.graphs.features import (
-    anndata_matrix,
-    as_feature_table,
-    as_float_matrix,
-    check_cells,
-    is_anndata,
+from blockselect.graphs.attributed import (
+    AttributedGraph,
+    CheckedTable,
+    check_attributed_graph,
+    check_feature_table,
+    refuse_graph_as_target,
 )
-from blockselect.graphs.node_labels import check_names
+from blockselect.graphs.chunks import RowChunks
+from blockselect.graphs.features import anndata_matrix, is_anndata
 from blockselect.graphs.statistics import constant_columns
 from blockselect.progress import Progress, no_progress
 from blockselect.warned import warn_caller
@@ -69,32 +68,36 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
     _default_neighbors: int | None = None  # what n_neighbors=None stands for, with a warning
     _takes_row_chunks = False  # whether all that `fit` asks of the features are sums over rows
 
-    def _check_matrix(self, X: Any) -> Features:
-        """Scikit-learn's own checks of X: shape, numbers, feature names. What its values must be, the gate says."""
-        if isinstance(X, RowChunks):
-            return self._check_chunks(X)
-        names = None
-        if not sparse.issparse(X):
-            table = as_feature_table(X)
-            X, names = table.matrix, table.feature_names
-        if sparse.issparse(X):  # before any conversion: stray indices would corrupt memory
-            X = as_float_matrix(X, "features")
-        else:
-            _refuse_form(X)
-            check_cells(X if isinstance(X, pd.DataFrame) else _as_array(X), "features")
-        matrix = validate_data(
-            self, X, accept_sparse="csr", dtype=(np.float64, np.float32), ensure_min_samples=2, ensure_all_finite=False
-        )
-        if names is not None and not isinstance(X, pd.DataFrame):  # a matrix that came with names, as in AnnData
-            self.feature_names_in_ = np.array(names, dtype=object)
-        return matrix
+    def _check_features(self, X: Any, y: Any = None, *, graph: str = "adjacency", **options: Any) -> CheckedTable:
+        """Check and convert the features, and set `n_features_in_` and `feature_names_in_`.
+
+        Parameters
+        ----------
+        X, y
+            As they were passed to `fit`.
+        graph : str
+            The parameter of `fit` that takes the graph, for errors.
+        **options
+            Further arguments of `check_feature_table`.
+        """
+        if isinstance(X, RowChunks) and not self._takes_row_chunks:
+            raise ValueError(
+                f"{type(self).__name__} needs the features of single nodes, which row chunks do not provide; use "
+                "BMGUFS, or pass some of the features as a matrix in memory."
+            )
+        table = check_feature_table(X, **options)
+        if y is not None:
+            refuse_graph_as_target(y, table.matrix.shape[0], name=graph)
+        validate_data(self, X if isinstance(X, pd.DataFrame) else table.matrix, skip_check_array=True)
+        if table.feature_names is not None and not isinstance(X, pd.DataFrame):  # names of an AnnData, for example
+            self.feature_names_in_ = table.feature_names
+        return table if hasattr(self, "feature_names_in_") else replace(table, feature_names=None)
 
     def transform(self, X: Any) -> Any:
         """The selected features of X, which may be an AnnData too: adata[:, selector.get_support()] keeps it one."""
         if isinstance(X, RowChunks):
             raise ValueError("X is of type RowChunks; transform each chunk: [selector.transform(one) for one in X].")
         if not is_anndata(X):
-            _refuse_form(X)
             return super().transform(X)
         check_is_fitted(self)
         if hasattr(self, "feature_names_in_") and list(X.var_names) != list(self.feature_names_in_):
@@ -103,34 +106,14 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
             warnings.filterwarnings("ignore", "X does not have valid feature names")  # they are in var_names
             return super().transform(anndata_matrix(X))
 
-    def _check_chunks(self, X: RowChunks) -> RowChunks:
-        """What scikit-learn's checks set, for features that it cannot read."""
-        if not self._takes_row_chunks:
-            raise ValueError(
-                f"{type(self).__name__} reads the features of single nodes, which row chunks cannot give; use BMGUFS, "
-                "or pass some of the features as a matrix in memory."
-            )
-        self.n_features_in_, names = X.shape[1], X.feature_names
-        if names is not None:
-            self.feature_names_in_ = names
-        elif hasattr(self, "feature_names_in_"):  # of an earlier fit
-            del self.feature_names_in_
-        return X
-
     def _check_graph(self, X: Any, y: Any, adjacency: Any, **options: Any) -> AttributedGraph:
-        """Everything that may be wrong with a network and its features is found here, before any work."""
-        features = self._check_matrix(X)
-        if y is not None:
-            refuse_graph_as_target(y, features.shape[0])
+        """Check and convert the network and its features, before any computation."""
+        self._warn_of_idle_parameters()
         if isinstance(adjacency, str) and is_anndata(X):
             adjacency = obsp_graph(X, adjacency)
+        table = self._check_features(X, y, **options)
         graph = check_attributed_graph(
-            features,
-            adjacency,
-            node_ids=row_ids(X),
-            feature_names=getattr(self, "feature_names_in_", None),
-            n_neighbors=self._neighbors_to_link(),
-            **options,
+            table, adjacency, n_neighbors=self._neighbors_to_link(), dtype=options.get("dtype", np.float64)
         )
         self.graph_source_ = "features" if adjacency is None else "adjacency"
         self._nodes_in = _Nodes(graph.n_nodes, _digest(graph.node_ids))
@@ -139,12 +122,12 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         return graph
 
     def _features_again(self, X: Any) -> Features:
-        """The features of the fit, passed once more."""
-        again = copy(self)  # reading sets attributes
-        matrix = again._check_matrix(X)
-        again._nodes_in = _Nodes(matrix.shape[0], _digest(check_names(row_ids(X), matrix.shape[0], "node id", "row")))
+        """Check and convert features that must be those of the fit."""
+        again = copy(self)  # because reading sets attributes
+        table = again._check_features(X, non_negative=False)
+        again._nodes_in = _Nodes(table.matrix.shape[0], _digest(table.node_ids))
         self._refuse_others(again)
-        return matrix
+        return table.matrix
 
     def _refuse_lost_graph(self, adjacency: Any) -> None:
         """A graph that was passed to `fit` must be passed again: the features would make another one."""
@@ -184,12 +167,15 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         )
 
     def _check_combinations(self) -> None:
-        """Refuse a parameter that was set and changes nothing beside the others."""
+        """Raise an error if parameters contradict each other."""
+
+    def _warn_of_idle_parameters(self) -> None:
+        """Warn of parameters that were set but have no effect beside the others."""
         defaults = signature(type(self)).parameters
         for name, why in self._without_effect().items():
             value = getattr(self, name)
             if value is not defaults[name].default and value != defaults[name].default:
-                raise ParameterError(name, f"is {value!r}, which changes nothing: {why}; leave one of them out.")
+                warn_caller(f"{name} is {value!r}, which has no effect: {why}; leave one of them out.", UserWarning)
 
     def _without_effect(self) -> dict[str, str]:
         """Parameters that change nothing beside the other settings, and why."""
@@ -292,35 +278,6 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
 
 def _digest(ids: ObjectArray | None) -> str | None:
     return None if ids is None else sha256("\n".join(map(repr, ids)).encode("utf-8", "replace")).hexdigest()
-
-
-def _as_array(X: Any) -> Any:
-    """An array of a list, so that its cells can be checked; what is none, scikit-learn names."""
-    try:
-        return np.asanyarray(X) if isinstance(X, list | tuple) else X
-    except ValueError:
-        return X
-
-
-def _refuse_form(X: Any) -> None:
-    """Refuse what scikit-learn refuses in words of its own, or of the libraries below it."""
-    shape = getattr(_as_array(X), "shape", (0, 0))
-    if len(shape) == 1:
-        raise ValueError(
-            f"features has the shape ({shape[0]},), but one row per node and one column per feature are expected. "
-            "Reshape your data: a single feature by np.reshape(features, (-1, 1))."
-        )
-    if not isinstance(X, pd.DataFrame):
-        return
-    check_names(X.columns, X.shape[1], "feature name", "column")
-    kinds = list(X.dtypes)
-    if all(isinstance(kind, pd.SparseDtype) for kind in kinds):
-        for column, kind in zip(X.columns, kinds, strict=True):
-            if kind.fill_value != 0:
-                raise ValueError(
-                    f"column {column!r} of features is sparse and leaves out {kind.fill_value!r} instead of 0, which "
-                    "a sparse matrix cannot do; pass features.sparse.to_dense()."
-                )
 
 
 def _scores_of(selector: ScoreSelector, features: Features, adjacency: Sparse) -> FloatArray:

@@ -95,11 +95,11 @@ def test_blocks_of_another_graph_are_refused(network):
 
 
 @pytest.mark.parametrize(("name", "value"), [("n_blocks", 3), ("n_candidates", 5)])
-def test_a_parameter_that_changes_nothing_beside_given_blocks_is_refused(network, name, value):
+def test_a_parameter_without_effect_beside_given_blocks_warns(network, name, value):
     selector = BMGUFS(12, block_model=network.blocks, **{name: value})
-    with pytest.raises(ParameterError, match=f"{name} is {value}, which changes nothing: block_model brings") as raised:
+    with pytest.warns(UserWarning, match=f"{name} is {value}, which has no effect: block_model brings the blocks"):
         selector.fit(network.features, adjacency=network.adjacency)
-    assert raised.value.parameter == name
+    assert_array_equal(selector.labels_, network.blocks)
 
 
 def test_beside_given_blocks_products_of_features_still_take_several_jobs(network):

@@ -152,7 +152,6 @@ def test_bad_value_of_the_paper_is_refused_too(refuse, network, option, value):
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        (("--max-blocks", 4, "--blocks", 3), "--max-blocks is 4, which changes nothing"),
         (("--top", "auto", "--block-model", "smoothed"), "--block-model is"),
         (("--sparsity", 1), "--sparsity is a setting of BMGUFS alone; give --paper too, or leave it out."),
         (("--paper",), "--blocks is not given"),

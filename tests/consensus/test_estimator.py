@@ -108,10 +108,11 @@ def test_blocks_of_ones_own_are_used_as_labels_or_as_a_model(network):
         ({"n_blocks": 3, "max_blocks": 5}, "max_blocks", 'it limits n_blocks="auto" alone'),
     ],
 )
-def test_a_parameter_that_changes_nothing_beside_the_others_is_refused(network, options, named, why):
-    with pytest.raises(ParameterError, match=f"{named} is .*, which changes nothing: {why}; leave one") as raised:
-        BlockModelSelector(12, **options).fit(network.features, adjacency=network.adjacency)
-    assert raised.value.parameter == named
+def test_a_parameter_without_effect_warns_and_changes_nothing(network, options, named, why):
+    with pytest.warns(UserWarning, match=f"{named} is .*, which has no effect: {why}; leave one"):
+        warned = fit(network, **options)
+    alone = fit(network, **{name: value for name, value in options.items() if name != named})
+    assert_array_equal(warned.scores_, alone.scores_)
 
 
 def test_the_number_of_blocks_is_found_and_never_above_its_limit():

@@ -27,17 +27,24 @@ def _with(matrix: np.ndarray, row: int, column: int, value: float) -> np.ndarray
     return changed
 
 
+def _decreasing() -> sparse.csr_array:
+    """A matrix without entries, in which SciPy's own check does not look at the index pointers."""
+    matrix = sparse.csr_array((3, 2))
+    matrix.indptr[1] = 5
+    return matrix
+
+
 ERRORS = {
     "adjacency not square": (X, A[:2], {}, r"shape \(2, 3\)", r"expected a square matrix"),
     "adjacency sliced by rows": (X[:2], A[:2], {}, r"shape \(2, 3\)", r"GridSearchCV.*Fit once on the whole"),
     "node count": (X, np.ones((4, 4)), {}, r"4 nodes but features has 3", r"pass the graph of exactly these"),
     "adjacency missing": (X, None, {}, r"adjacency is missing", r"nearest_neighbour_graph"),
-    "adjacency one-dimensional": (X, A[0], {}, r"ndarray.*1 dimension", r"expected a matrix"),
+    "adjacency one-dimensional": (X, A[0], {}, r"adjacency has 1 dimension", r"expected a matrix"),
     "adjacency a name": (X, "graph", {}, r"type str", r"read_graph"),
     "sparse one-dimensional": (sparse.coo_array(np.ones(3)), A, {},
         r"features has 1 dim", r"expected a matrix"),
     "features three-dimensional": (X[None], A, {}, r"features.*3 dimension", r"expected a matrix"),
-    "features ragged": ([[1, 2], [3], [4, 5]], A, {}, r"features is no matrix", r"every row as many"),
+    "features ragged": ([[1, 2], [3], [4, 5]], A, {}, r"features is not a matrix", r"every row the same number"),
     "features NaN": (_with(X, 1, 0, NAN), A, {},
         r"NaN or infinity, first at row 1, column 0", r"impute or drop"),
     "features infinite by name": (_with(X, 2, 1, INF), A, {"node_ids": "abc", "feature_names": "xy"},
@@ -54,8 +61,8 @@ ERRORS = {
     "stored zeros only": (X, sparse.csr_array(([0.0], ([0], [1])), shape=(3, 3)), {},
         r"no link", r"check how"),
     "empty edge table": (X, _edges(), {}, r"no link", r"check how"),
-    "one node": (X[:1], A[:1, :1], {}, r"features has 1 row", r"at least two nodes: pass one row a node"),
-    "no column": (X[:, :0], A, {}, r"shape \(3, 0\), no column", r"at least one feature"),
+    "one node": (X[:1], A[:1, :1], {}, r"1 sample", r"a minimum of 2 is required"),
+    "no column": (X[:, :0], A, {}, r"shape=\(3, 0\)", r"a minimum of 1 is required"),
     "all-empty features": (0 * X, A, {}, r"features has no non-zero entry", r"check how it was loaded"),
     "all-empty sparse features": (sparse.csr_array((3, 2)), A, {}, r"no non-zero entry", r"check how"),
     "features overflow": (X * 1e80, A, {}, r"3e\+80, at row 2, column 0.*overflows float64", r"divide"),
@@ -68,6 +75,8 @@ ERRORS = {
     "weights underflow": (X, A * 1e-200, {}, r"1e-200.*range of float64", r"divide the weights"),
     "indices out of range": (BROKEN, A, {},
         r"features is a broken sparse matrix \(.*< 3", r"build it again"),
+    "index pointers that decrease": (_decreasing(), A, {},
+        r"features is a broken sparse matrix \(its index pointers decrease", r"build it again"),
     "adjacency indices out of range": (X, BROKEN.T, {},
         r"adjacency is a broken sparse matrix", r"build it again"),
     "duplicate node ids": (X, A, {"node_ids": ["a", "b", "a"]},

@@ -153,7 +153,7 @@ CARELESS = {
         r"no graph obsp\['connectivities'\]; build one first: scanpy\.pp\.neighbors"),
     "a dict": (np.eye(4), lambda: {0: [1]}, r"type dict, which is no graph.*networkx\.from_dict_of_lists"),
     "a path": (np.eye(4), lambda: "graph.csv", r"type str.*read_graph\(path\)"),
-    "ragged": (np.eye(4), lambda: [[0, 1], [1]], r"adjacency is no matrix .*give every row as many entries"),
+    "ragged": (np.eye(4), lambda: [[0, 1], [1]], r"adjacency is not a matrix .*every row the same number"),
     "neither square nor pairs": (np.eye(4), lambda: np.ones((3, 4), dtype=int), r"adjacency has shape \(3, 4\)"),
     "complex, sparse": (np.eye(4), lambda: sparse.csr_array(1j * EXPECTED), r"Complex data not supported: adjacency"),
     "one dimension, sparse": (np.eye(4), lambda: sparse.coo_array(np.ones(4)), r"adjacency has 1 dimension\(s\)"),

@@ -28,9 +28,6 @@ GRAPHS = {
     "square list": A.tolist(),
     "square frame": pd.DataFrame(A),
     "edge table": pd.DataFrame(PAIRS, columns=["from", "to"]),
-    "as many edges as nodes": pd.DataFrame(PAIRS[:N], columns=["source", "target"]).astype(float),
-    "pairs, as many as nodes": PAIRS[-N:],
-    "pairs of names, as many as nodes": [("ann", "bob")] * N,
     "list of pairs": PAIRS.tolist(),
     "array (2, E)": PAIRS.T,
     "dict of neighbours": {0: [1], 1: [0]},
@@ -55,7 +52,7 @@ TARGETS = {
 @pytest.mark.parametrize("y", GRAPHS.values(), ids=GRAPHS.keys())
 def test_graphs_are_refused_with_the_way_to_pass_them(y):
     for selector in (BlockModelSelector(1), make_selector("bmgufs", 1, n_blocks=2), make_selector("morans-i", 1)):
-        with pytest.raises(ValueError, match=r"y looks like a graph; pass it by name: fit\(X, adjacency=graph\)"):
+        with pytest.raises(ValueError, match=r"^y is .*pass it by name: fit\(X, adjacency=graph\)"):
             selector.fit(np.eye(N), y)
     with pytest.raises(ValueError, match=r"fit\(X, affinity=graph\)"):
         make_selector("laplacian-score", 1).fit(np.eye(N), y)
@@ -78,5 +75,5 @@ class ArrayLike:
 
 def test_what_becomes_an_array_is_looked_at_as_one():
     refuse_graph_as_target(ArrayLike(np.arange(N)), N)
-    with pytest.raises(ValueError, match="y looks like a graph"):
+    with pytest.raises(ValueError, match="If it is a graph, pass it by name"):
         refuse_graph_as_target(ArrayLike(np.eye(N)), N)

@@ -14,9 +14,8 @@ from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.base import ScoreSelector
 from blockselect.baselines._solvers.row_sparse import Solve, reweight
 from blockselect.graphs.affinity import check_affinity, neighbour_affinity
-from blockselect.graphs.attributed import AttributedGraph, check_feature_matrix, refuse_graph_as_target, row_ids
+from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.checks import check_varies
-from blockselect.graphs.node_labels import check_names
 from blockselect.warned import warn_caller
 
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
@@ -104,16 +103,12 @@ class FeatureGuidedSelector(CriterionSelector):
         -------
         self
         """
-        features = check_feature_matrix(
-            self._check_matrix(X), feature_names=getattr(self, "feature_names_in_", None), non_negative=False
-        )
-        if y is not None:
-            refuse_graph_as_target(y, features.shape[0], name="affinity")
+        table = self._check_features(X, y, graph="affinity", non_negative=False)
+        features = table.matrix
         check_varies(features)
         self._n_to_select(features.shape[1])
         if affinity is not None:
-            node_ids = check_names(row_ids(X), features.shape[0], "node id", "row")
-            affinity = check_affinity(affinity, features.shape[0], node_ids)
+            affinity = check_affinity(affinity, features.shape[0], table.node_ids)
         self._check_settings(features)
         if affinity is None:
             affinity = self._affinity(features)

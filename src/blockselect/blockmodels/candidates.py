@@ -17,9 +17,8 @@ from blockselect.blockmodels.families.smoothed import smoothed_labels
 from blockselect.blockmodels.families.spectral import adjacency_labels, spectral_labels
 from blockselect.blockmodels.model import BlockModel, adjacency_of
 from blockselect.errors import ParameterError
-from blockselect.graphs.attributed import AttributedGraph, check_feature_matrix, check_same_order
+from blockselect.graphs.attributed import AttributedGraph, check_feature_table, check_same_order
 from blockselect.graphs.checks import check_n_blocks
-from blockselect.graphs.features import as_feature_table
 from blockselect.parameters import as_generator, as_numbers, check_entries, check_n_jobs, check_whole
 from blockselect.progress import StepProgress, no_step_progress
 
@@ -169,8 +168,8 @@ def _check_rows(features: Any, graph: Any, adjacency: Sparse) -> Features | None
     """The features, one row for each node, in the order that the graph has as well."""
     if features is None:
         return None
-    table = as_feature_table(features)
-    matrix = check_feature_matrix(table.matrix)
+    table = check_feature_table(features)
+    matrix = table.matrix
     n_nodes = adjacency.shape[0]
     if matrix.shape[0] != n_nodes:
         raise ValueError(f"features has {matrix.shape[0]} rows but the graph has {n_nodes} nodes; give one row a node.")

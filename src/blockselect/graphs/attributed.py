@@ -1,34 +1,21 @@
-"""AttributedGraph: a network and the features of its nodes, checked once, here."""
+"""AttributedGraph: a network and the features of its nodes; input is checked and converted here, and only here."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from os import PathLike
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from scipy import sparse
 
 from blockselect.arrays import BoolArray, Features, IntArray, ObjectArray, Sparse
-from blockselect.errors import ParameterError
 from blockselect.graphs.adjacency import as_square_csr, obsp_graph, without_direction
 from blockselect.graphs.checks import check_features, check_weights
 from blockselect.graphs.chunks import RowChunks
-from blockselect.graphs.features import as_feature_table, as_float_matrix, is_anndata
+from blockselect.graphs.features import FeatureTable, as_feature_table, as_float_matrix, is_anndata
 from blockselect.graphs.neighbours import nearest_neighbour_graph
 from blockselect.graphs.node_labels import check_classes, check_names
-
-_GRAPH_ATTRIBUTES = (  # networkx and dgl, igraph, PyTorch Geometric, AnnData, AttributedGraph
-    "edges",
-    "es",
-    "edge_index",
-    "obsp",
-    "adjacency",
-)
-_EDGE_COLUMNS = {"source", "target"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -136,52 +123,64 @@ def check_attributed_graph(
 
     Examples
     --------
-    >>> import pandas as pd
-    >>> words = pd.DataFrame({"graph": [1, 2, 0], "gene": [0, 1, 3]}, index=["ann", "bob", "cleo"])
+    >>>     >>> words = pd.DataFrame({"graph": [1, 2, 0], "gene": [0, 1, 3]}, index=["ann", "bob", "cleo"])
     >>> graph = check_attributed_graph(words, pd.DataFrame({"source": ["ann"], "target": ["bob"]}))
     >>> graph.n_nodes, graph.n_features, graph.n_links, graph.n_isolated
     (3, 2, 1, 1)
     """
-    _check_float(dtype)
     if isinstance(adjacency, str) and is_anndata(features):
         adjacency = obsp_graph(features, adjacency)
+    table = check_feature_table(
+        features, node_ids=node_ids, feature_names=feature_names, non_negative=non_negative, dtype=dtype
+    )
+    if adjacency is None and n_neighbors is not None:
+        if isinstance(table.matrix, RowChunks):
+            raise ValueError("a graph of nearest neighbours needs the features in memory; pass an adjacency.")
+        adjacency = nearest_neighbour_graph(table.matrix, n_neighbors)
+    n_nodes = table.matrix.shape[0]
+    return AttributedGraph(
+        adjacency=check_adjacency(adjacency, n_nodes, node_ids=table.node_ids, dtype=dtype),
+        features=table.matrix,
+        node_ids=table.node_ids,
+        feature_names=table.feature_names,
+        classes=check_classes(classes, n_nodes, table.node_ids),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CheckedTable(FeatureTable):
+    """Features that passed the checks, in arrays of their own."""
+
+    node_ids: ObjectArray | None = None  # (n,)
+    feature_names: ObjectArray | None = None  # (m,)
+
+
+def check_feature_table(
+    features: Any,
+    *,
+    node_ids: Iterable[Any] | None = None,
+    feature_names: Iterable[Any] | None = None,
+    non_negative: bool = True,
+    dtype: Any = np.float64,
+) -> CheckedTable:
+    """Check and convert the features alone, as :func:`check_attributed_graph` does; a checked table is returned."""
+    if isinstance(features, CheckedTable):
+        return features
+    matrix: Features = features
     if isinstance(features, RowChunks):
-        node_ids = features.node_ids if node_ids is None else node_ids
-    elif not sparse.issparse(features):
+        table = FeatureTable(features, features.node_ids, features.feature_names)
+    else:
         table = as_feature_table(features)
-        features = table.matrix
-        node_ids = table.node_ids if node_ids is None else node_ids
-        feature_names = table.feature_names if feature_names is None else feature_names
-    matrix = features if isinstance(features, RowChunks) else as_float_matrix(features, "features")
-    n_nodes, n_features = matrix.shape
-    if n_nodes < 2:
-        raise ValueError(f"features has {n_nodes} row(s); a network needs at least two nodes: pass one row a node.")
-    ids = check_names(node_ids, n_nodes, "node id", "row")
-    names = check_names(feature_names, n_features, "feature name", "column")
+        matrix = as_float_matrix(table.matrix, "features", min_rows=2, min_columns=1)
+    ids = check_names(table.node_ids if node_ids is None else node_ids, matrix.shape[0], "node id", "row")
+    names = check_names(
+        table.feature_names if feature_names is None else feature_names, matrix.shape[1], "feature name", "column"
+    )
     if isinstance(matrix, RowChunks):
         matrix.check(np.dtype(dtype))
     else:
         check_features(matrix, ids, names, np.dtype(dtype), non_negative=non_negative)
-    if adjacency is None and n_neighbors is not None:
-        if isinstance(matrix, RowChunks):
-            raise ValueError("a graph of nearest neighbours needs the features in memory; pass an adjacency.")
-        adjacency = nearest_neighbour_graph(matrix, n_neighbors)
-    return AttributedGraph(
-        adjacency=check_adjacency(adjacency, n_nodes, node_ids=ids, dtype=dtype),
-        features=matrix,
-        node_ids=ids,
-        feature_names=names,
-        classes=check_classes(classes, n_nodes, ids),
-    )
-
-
-def _check_float(dtype: Any) -> None:
-    try:
-        is_float = np.dtype(dtype).kind == "f"
-    except TypeError:
-        is_float = False
-    if not is_float:
-        raise ParameterError("dtype", f"is {dtype!r}; expected a float type, such as numpy.float64.")
+    return CheckedTable(matrix, ids, names)
 
 
 def check_adjacency(
@@ -192,10 +191,10 @@ def check_adjacency(
     dtype: Any = np.float64,
     own_order: bool = False,
 ) -> Sparse:
-    """The checks of the network alone: CSR, symmetric, weights finite and ≥ 0, at least one link.
+    """Check and convert the network alone: symmetric CSR with finite weights ≥ 0 and at least one link.
 
-    Where `n_nodes` is None the graph itself must say how many nodes it has, which a table of edges does not. Without
-    ids, one whose nodes have names is refused unless `own_order` leaves it as it is.
+    If `n_nodes` is None, the graph itself must say how many nodes it has, which a table of edges does not. If there are
+    no ids, a graph whose nodes have names is rejected, unless `own_order` keeps the order of the graph.
     """
     weights = as_square_csr(adjacency, n_nodes, node_ids, own_order=own_order)
     check_weights(weights, node_ids, np.dtype(dtype))
@@ -203,113 +202,47 @@ def check_adjacency(
 
 
 def check_same_order(node_ids: Iterable[Any] | None, graph: Any, adjacency: Sparse, *, what: str, fix: str) -> None:
-    """Refuse rows that name the nodes in another order than the graph does, which was read in an order of its own.
+    """Raise an error if rows name the nodes in another order than a graph that was read in its own order.
 
     Parameters
     ----------
     node_ids : iterable or None
-        Names of the rows; without them a graph whose nodes have names is refused.
+        Names of the rows; without them, a graph whose nodes have names is rejected.
     graph : any
-        As it came in.
+        The graph as the user passed it.
     adjacency : CSR of shape (n, n)
-        The same, read by :func:`check_adjacency` in its own order.
+        The same graph, read by :func:`check_adjacency` in its own order.
     what, fix : str
-        What has the rows, and how to put them in order, as errors call it.
+        What has the rows, and how to put them in order, for the error.
     """
     if sparse.issparse(graph) or isinstance(graph, np.ndarray):
         return
     n_nodes = adjacency.shape[0]
     in_their_order = check_adjacency(graph, n_nodes, node_ids=check_names(node_ids, n_nodes, "node id", "row"))
     if (in_their_order != adjacency).nnz:
-        raise ValueError(f"{what} and the graph name the nodes in another order; put them in that of the graph: {fix}.")
-
-
-def check_feature_matrix(
-    features: Any,
-    *,
-    feature_names: Iterable[Any] | None = None,
-    non_negative: bool = True,
-    dtype: Any = np.float64,
-) -> Features:
-    """The checks of the features alone, for methods that need no network. The caller's array is never changed."""
-    matrix = as_float_matrix(features, "features")
-    names = check_names(feature_names, matrix.shape[1], "feature name", "column")
-    check_features(matrix, None, names, np.dtype(dtype), non_negative=non_negative)
-    return matrix
+        raise ValueError(
+            f"{what} and the graph name the nodes in different orders; use the order of the graph for both: {fix}."
+        )
 
 
 def refuse_graph_as_target(y: Any, n_nodes: int, *, name: str = "adjacency") -> None:
-    """Refuse whatever looks like a graph, and whatever has not one value for each node.
+    """Raise an error if `y` cannot be a target of the rows: a graph was probably passed by position, and y is ignored.
 
     Parameters
     ----------
     y : any
-        What `fit` was given as its second argument.
+        The second argument of `fit`.
     n_nodes : int
         Rows of the features.
     name : str
         The parameter that takes the graph.
     """
-    if hasattr(y, "__array__") and not hasattr(y, "__len__"):
-        y = np.asarray(y)
-    if _looks_like_a_graph(y, n_nodes):
-        raise ValueError(f"y looks like a graph; pass it by name: fit(X, {name}=graph).")
-    n_values = _n_values(y)
-    if n_values != n_nodes:
-        came = f"of type {type(y).__name__}" + (f" with {n_values} values" if n_values is not None else "")
+    if isinstance(y, list | tuple) or (hasattr(y, "__array__") and not hasattr(y, "shape")):
+        y = np.array(y, dtype=object)
+    shape = () if sparse.issparse(y) or is_anndata(y) else tuple(getattr(y, "shape", ()))
+    if shape[:1] != (n_nodes,) or len(shape) > 2 or shape == (n_nodes, n_nodes):
         raise ValueError(
-            f"y is {came}, but X has {n_nodes} rows; y is ignored and may be left out, and a graph is passed by name: "
-            f"fit(X, {name}=graph)."
+            f"y is of type {type(y).__name__}{f' and shape {shape}' if shape else ''}, which is not one target per row "
+            f"of X ({n_nodes} rows). If it is a graph, pass it by name: fit(X, {name}=graph). y itself is ignored and "
+            "may be left out."
         )
-
-
-def _looks_like_a_graph(y: Any, n_nodes: int) -> bool:
-    if sparse.issparse(y) or getattr(y, "is_sparse", False) or any(hasattr(y, name) for name in _GRAPH_ATTRIBUTES):
-        return True
-    if isinstance(y, Mapping | AbstractSet | PathLike):
-        return True
-    columns = getattr(y, "columns", None)
-    if columns is not None and {str(column).strip().lower() for column in columns} >= _EDGE_COLUMNS:
-        return True
-    if _n_values(y) is None:
-        return False
-    shape = y.shape if hasattr(y, "shape") else _shape_of_list(y)
-    if len(shape) != 2 or shape[1] < 2:
-        return False
-    # Two values of each node may be targets, unless they are pairs of nodes.
-    return shape == (n_nodes, n_nodes) or shape[0] != n_nodes or _are_pairs_of_nodes(y, n_nodes)
-
-
-def _n_values(y: Any) -> int | None:
-    """How many there are; None of what is no list or array, such as a number or text."""
-    try:
-        return None if isinstance(y, str | bytes) else len(y)
-    except TypeError:
-        return None
-
-
-def _shape_of_list(y: Any) -> tuple[int, ...]:
-    rows = list(y)
-    if rows and all(isinstance(row, list | tuple | np.ndarray | dict) for row in rows):
-        return len(rows), max(len(row) for row in rows)
-    return (len(rows),)
-
-
-def _are_pairs_of_nodes(y: Any, n_nodes: int) -> bool:
-    array = np.asarray(y)
-    if array.ndim != 2 or array.shape[1] != 2:
-        return False
-    if array.dtype.kind in "iu":
-        return bool(array.min() >= 0 and n_nodes // 2 <= array.max() < n_nodes)  # classes are fewer
-    return array.dtype.kind in "OUST"
-
-
-def row_ids(X: Any) -> Any:
-    """The ids that the rows of X have."""
-    if sparse.issparse(X) or isinstance(X, np.ndarray):
-        return None
-    if isinstance(X, RowChunks):
-        return X.node_ids
-    if isinstance(X, pd.DataFrame):
-        return X.index
-    return list(X.obs_names) if is_anndata(X) else None
