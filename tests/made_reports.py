@@ -89,12 +89,12 @@ STATES = {  # state: how the page is made, and a sentence that it must hold
         lambda: report(planted(), BMGUFS(3, block_model=np.arange(80) % 4, random_state=0)),
         "There are 4 blocks, groups of nodes that link alike (as given)",
     ),
-    "no names": (lambda: report(planted()), "The strongest are \u2068x"),
+    "no names": (lambda: report(planted()), "The best features are \u2068x"),
     "three nodes": (
         lambda: report(three_nodes(), BMGUFS(1, n_blocks=2, n_candidates=1, random_state=0)),
-        "Each node with the number of its block",
+        "Each node shows the number of its block",
     ),
-    "forty blocks": (forty_blocks, "of 40 blocks are marked by a selected feature"),
+    "forty blocks": (forty_blocks, "of 40 blocks are marked by at least one selected feature"),
     "small blocks": (small_blocks, "2 blocks with fewer than 1 % of the nodes each: 6 nodes"),
     "long and Arabic names": (
         lambda: report(planted(names=[f"{i} {name}" for i in range(6) for name in LONG_NAMES])),

@@ -111,9 +111,9 @@ def test_terminal_and_page_begin_with_what_the_selected_features_explain(run, ne
     result = run("select", *network.options, *QUICK, "--out", tmp_path / "out")
     sentence, *_ = result.stdout.splitlines()
     share = per_cent(selector.explained_[-1])
-    assert sentence.startswith(f"These 5 features explain {share} of which block a node is in; all features together ")
+    assert sentence.startswith(f"These 5 features explain {share} of the block structure; all features together ")
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert re.search(r'<p class="lead">(.*?)</p>', page)[1] == sentence
+    assert re.search(r'<p class="lead">(.*?)</p>', page)[1].replace("\N{NO-BREAK SPACE}", " ") == sentence
     assert record_of(tmp_path / "out")["explained"]["share"] == pytest.approx(selector.explained_[-1])
 
 

@@ -150,7 +150,7 @@ def test_a_search_finds_parts_of_names_in_any_case(ordinary):
     assert ordinary.status == "Showing 1–11 of 11 features"  # 2 and 20 … 29
     assert all("word 2" in name for name in ordinary.column("feature"))
     ordinary.put("#search", "no such name")
-    assert ordinary.status == "No feature fits; change the search or the filters."
+    assert ordinary.status == "No feature matches; change the search or the filters."
     assert ordinary.column("feature") == []
 
 
@@ -160,6 +160,13 @@ def test_features_are_filtered_by_block_and_stability(ordinary):
     ordinary.put("#block", "")
     ordinary.put("#stability", "0.9")
     assert ordinary.column("stability") == ["1.00", "0.97", "0.93"]
+
+
+def test_a_click_on_a_drawn_block_shows_its_features(ordinary):
+    ordinary.run("document.querySelector(\"[data-block='2']\").dispatchEvent(new MouseEvent('click'))")
+    marked = ordinary.column("marks block")
+    assert marked
+    assert all(text.startswith("2 (") for text in marked)
 
 
 def test_pages_turn(ordinary):

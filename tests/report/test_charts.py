@@ -18,7 +18,6 @@ from blockselect.report.charts import (
     rank_chart,
     ticks,
 )
-from blockselect.report.details import drawing, draws_each_node
 
 SHARES = ((1, 0.01), (2, 0.03), (4, 0.06), (5, 0.065), (8, 0.12))
 CURVE = [{"n_features": size, "share": share, "random": share / 4} for size, share in SHARES]
@@ -62,7 +61,7 @@ def test_the_axis_fits_the_shares_and_lines_of_random_and_all_features_have_thei
     assert max(heights(of_all["path"])) < min(heights(chart["path"]))
     assert all(low > high for low, high in zip(heights(random["path"]), heights(chart["path"]), strict=True))
     assert [name["text"] for name in chart["names"]] == ["random", "all features: 20 %"]
-    assert chart["points"][0]["title"] == "1 feature: 1 %, random ones 0.2 %"
+    assert chart["points"][0]["title"] == "1 feature: 1 %; as many random ones: 0.2 %"
     alone = explained_chart({**EXPLAINED, "all": None}, 4)
     assert [line["kind"] for line in alone["lines"]] == ["random"]
 
@@ -74,12 +73,12 @@ def test_the_cut_of_the_curve_is_at_the_selected_number():
 
 
 def test_the_cut_by_rank_is_between_the_last_selected_and_the_next():
-    drawn = {"y_top": 1, "dots": True, "what": "stability", "order": "rank of the feature"}
-    chart = rank_chart([0.9, 0.8, 0.2], [True, True, False], **drawn)
+    chart = rank_chart([0.9, 0.8, 0.2], ["a", "b", "c"], [True, True, False], "stability")
     assert chart["points"][1]["x"] < chart["cut"] < chart["points"][2]["x"]
     assert [point["on"] for point in chart["points"]] == [True, True, False]
-    assert rank_chart([0.9, 0.8], [True, True], **drawn)["cut"] is None
-    assert rank_chart([0.9, 0.8, 0.2], [True, False, True], **drawn)["cut"] is None
+    assert chart["points"][2]["title"] == "c (rank 3): stability 0.2"
+    assert rank_chart([0.9, 0.8], ["a", "b"], [True, True], "stability")["cut"] is None
+    assert rank_chart([0.9, 0.8, 0.2], ["a", "b", "c"], [True, False, True], "stability")["cut"] is None
 
 
 def test_losses_that_do_not_change_are_drawn():
@@ -89,7 +88,7 @@ def test_losses_that_do_not_change_are_drawn():
 @pytest.mark.parametrize("k", [1, 12, 40])
 def test_a_matrix_is_relative_to_its_largest_and_few_blocks_have_numbers(k):
     values = np.arange(k * k, dtype=float).reshape(k, k) - 1
-    chart = matrix_chart(values, [[""] * k] * k, diverging=True, digits="+.0f")
+    chart = matrix_chart(values, "density", diverging=True)
     assert len(chart["cells"]) == k * k
     assert max(float(cell["alpha"]) for cell in chart["cells"]) == (0.5 if k <= 12 else 1)
     assert chart["cells"][0]["less"]
@@ -98,8 +97,11 @@ def test_a_matrix_is_relative_to_its_largest_and_few_blocks_have_numbers(k):
 
 
 def test_nothing_has_no_sign():
-    chart = matrix_chart(np.array([[0.2, -0.2], [50.0, -50.0]]), [[""] * 2] * 2, diverging=True, digits="+.0f")
-    assert [cell["text"] for cell in chart["cells"]] == ["0", "0", "+50", "-50"]
+    values = np.array([[0.02, -0.02], [50.0, -50.0]])
+    cells = matrix_chart(values, "difference", diverging=True)["cells"]
+    assert [cell["text"] for cell in cells] == ["0", "0", "50.0", "-50.0"]
+    assert cells[3]["title"] == "blocks 1 and 1: difference -50"
+    assert [cell["text"] for cell in matrix_chart(np.abs(values), "density")["cells"]] == ["0", "0", "100", "100"]
 
 
 LABELS = np.array([1, 0, 1, 0, 1, 0, 1, 0])
@@ -113,9 +115,3 @@ def test_linked_nodes_are_drawn_closer_than_others_in_the_unit_square():
     assert distance[linked].max() < distance[~linked & ~np.eye(8, dtype=bool)].min()
     assert (places >= 0).all()
     assert (places <= 1).all()
-
-
-def test_only_small_graphs_are_drawn_and_each_link_once():
-    assert draws_each_node(TWO)
-    assert not draws_each_node(sparse.csr_array((61, 61)))
-    assert len(drawing(TWO, LABELS)["links"]) == TWO.nnz / 2

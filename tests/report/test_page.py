@@ -249,6 +249,6 @@ def test_a_table_and_a_networkx_graph_are_known_again():
     links = networkx.from_scipy_sparse_array(graph.adjacency)
     links = networkx.relabel_nodes(links, dict(enumerate(names)))
     selector = BlockModelSelector(5, n_blocks=3, n_candidates=2, random_state=0).fit(table, adjacency=links)
-    assert "The strongest are \u2068gene " in selector.show_report().html
+    assert "The best features are \u2068gene " in selector.show_report().html
     assert plot.ordered_adjacency(selector, Figure().subplots()).images
     assert plot.features_by_block(selector, Figure().subplots()).images

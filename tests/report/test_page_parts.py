@@ -82,29 +82,36 @@ def test_of_fifty_blocks_the_largest_have_cards_and_the_others_are_listed(summar
     assert not page_parts.heat_map(crowded)["numbered"]
 
 
-def test_scores_fall_with_the_rank_and_the_selected_are_filled_where_they_are_not_the_first(summary):
-    cut = page_parts.score_curve(summary)
-    assert (cut["points"], cut["cut"] is not None) == ([], True)
-    tenth = int(np.argsort(summary["ranking"])[9])
-    rows = summary["selected"]
-    spread = page_parts.score_curve({**summary, "selected": [*rows[:-1], {**rows[-1], "index": tenth}]})
-    assert [at for at, point in enumerate(spread["points"]) if point["on"]] == [0, 1, 2, 3, 4, 5, 9]
-    assert spread["cut"] is None
-    heights = [point["y"] for point in spread["points"]]
-    assert heights == sorted(heights)
-
-
 def test_patterns_that_hardly_differ_are_said_to_do_so(summary):
-    assert page_parts.densities(summary)["furthest"].startswith("the features tie block ")
+    assert page_parts.densities(summary)["furthest"].startswith("The largest difference: the features tie block ")
     same = {**summary["blocks"], "feature_pattern": summary["blocks"]["link_pattern"]}
-    assert page_parts.densities({**summary, "blocks": same})["furthest"] == "they hardly differ"
+    assert page_parts.densities({**summary, "blocks": same})["furthest"] == "The two patterns hardly differ"
 
 
-def test_a_single_score_or_none_above_zero_makes_no_curve(summary):
-    assert page_parts.score_curve(summary) is not None
-    assert page_parts.score_curve({**summary, "scores": [0.0] * len(summary["scores"])}) is None
-    one = {"scores": [1.0], "ranking": [1], "selected": summary["selected"][:1]}
-    assert page_parts.score_curve({**summary, **one}) is None
+def test_measures_by_rank_have_the_names_of_the_features_and_the_selected_filled(summary):
+    assert page_parts.by_rank(summary, "q_value") is None
+    points = page_parts.by_rank(summary, "stability")["points"]
+    assert [point["on"] for point in points] == [True] * 7 + [False] * 13
+    first = summary["selected"][0]["name"]
+    assert points[0]["title"].startswith(f"{first} (rank 1): stability ")
+
+
+def test_blocks_are_drawn_with_areas_by_size_and_lines_by_density(summary):
+    drawn = page_parts.block_drawing(summary)
+    sizes = summary["blocks"]["sizes"]
+    assert [circle["block"] for circle in drawn["circles"]] == [0, 1, 2]
+    areas = [circle["radius"] ** 2 for circle in drawn["circles"]]
+    assert areas == pytest.approx([max(areas) * size / max(sizes) for size in sizes])
+    widest = max(drawn["lines"], key=lambda line: line["width"])
+    density = np.triu(summary["blocks"]["density"], 1)
+    i, j = np.unravel_index(density.argmax(), density.shape)
+    assert widest["title"].startswith(f"blocks {i} and {j}: density of links ")
+    assert all(f"{size} nodes" in circle["title"] for circle, size in zip(drawn["circles"], sizes, strict=True))
+
+
+@pytest.mark.parametrize("count", [1, 41])
+def test_one_block_and_very_many_are_not_drawn(summary, count):
+    assert page_parts.block_drawing({**summary, "blocks": {**summary["blocks"], "count": count}}) is None
 
 
 def test_a_loss_that_rises_is_told_from_one_that_falls_and_the_default_has_none(summary):

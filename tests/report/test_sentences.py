@@ -28,35 +28,42 @@ def test_the_headline_counts(summary):
 def test_sentences_say_what_is_explained_asked_found_and_to_be_kept_in_mind(summary):
     explained, asked, found, mind = sentences.lead(summary, DETAILS)
     assert explained == sentences.features_explain(summary)
-    assert asked.startswith("You asked which 7 features best explain who links to whom, among 80 nodes with ")
+    assert asked.startswith("The question was which 7 features best explain who is linked to whom among 80 nodes with ")
     assert found == "There are 3 blocks, groups of nodes that link alike (as asked for)."
-    assert "chance of" in mind
+    assert "with probability" in mind
 
 
 def test_the_first_sentence_has_the_numbers_of_the_selector(summary, selector, graph):
     shares = (selector.explained_[-1], summary["explained"]["all"])
     ours, of_all = (per_cent(share) for share in shares)
     assert sentences.features_explain(summary) == (
-        f"These 7 features explain {ours} of which block a node is in; all features together explain {of_all}."
+        f"These 7 features explain {ours} of the block structure; all features together explain {of_all}."
     )
     paper = BMGUFS(7, n_blocks=3, random_state=0).fit(graph.features, adjacency=graph.adjacency)
     of_paper = sentences.features_explain(summarize(paper, graph))
-    assert re.match(r"These 7 features explain \d+ % of which block a node is in; all features together ", of_paper)
+    assert re.match(
+        r"These 7 features explain \d+ % of the block structure; all features together ",
+        of_paper,
+    )
 
 
 @pytest.mark.parametrize(
     ("n_selected", "explained", "sentence"),
     [
-        (64, {"share": 0.38, "all": None}, "These 64 features explain 38 % of which block a node is in."),
+        (
+            64,
+            {"share": 0.38, "all": None},
+            "These 64 features explain 38 % of the block structure.",
+        ),
         (
             1,
             {"share": 0.062, "all": 0.61},
-            "This feature explains 6.2 % of which block a node is in; all features together explain 61 %.",
+            "This feature explains 6.2 % of the block structure; all features together explain 61 %.",
         ),
         (
             0,
             {"share": None, "all": 0.61},
-            "No feature is selected; all features together explain 61 % of which block a node is in.",
+            "No feature is selected; all features together explain 61 % of the block structure.",
         ),
         (0, {"share": None, "all": None}, "No feature is selected."),
         (5, {"share": None, "all": 0.61}, None),
@@ -81,16 +88,18 @@ def test_what_the_cut_explains_and_how_few_come_close(summary):
     ]
     text = sentences.how_sure({**summary, "explained": {"share": 0.7, "all": 0.95, "curve": curve}})
     assert text == (
-        "The 7 selected explain 70 % of which block a node is in, as many random features 7 %; the first 4 come within "
-        "5 % of that; 28 would explain 90 %."
+        "The 7 selected features explain 70 % of the block structure; as many random features explain 7 %. The first 4 "
+        "alone explain at least 95 % of that share. The first 28 would explain 90 %."
     )
-    assert sentences.how_sure({**summary, "explained": None}) == "What the features explain cannot be measured here."
+    assert (
+        sentences.how_sure({**summary, "explained": None}) == "How much the features explain cannot be measured here."
+    )
 
 
 def test_a_search_that_was_cut_and_a_missing_seed_are_stated(summary):
     effort = {"was_cut": True, "candidates": {"made": 4, "asked": 12}}
     text = sentences.how_made({**summary, "effort": effort}, {**DETAILS, "seeded": False})
-    assert "(4 of 12 that were asked for, as the network is large)" in text
+    assert "Because the network is large, 4 of the 12 requested candidates were computed." in text
     assert "No seed was set" in text
 
 
@@ -101,18 +110,18 @@ def test_redundancy_is_stated():
     assert "2 of 5" in sentences.redundancy_found({"redundancy": {**found, "n_alike": 2}})
 
 
-def test_the_strongest_are_the_first_by_rank(summary):
+def test_the_best_features_are_the_first_by_rank(summary):
     text = re.sub("[\u2068\u2069]", "", sentences.which_features(summary))
     first, second, third = (row["name"] for row in summary["selected"][:3])
-    assert text.startswith(f"The strongest are {first}, {second} and {third};")
+    assert text.startswith(f"The best features are {first}, {second} and {third}.")
 
 
 def test_what_the_selected_leave_out_is_stated(summary):
     whole = {**summary, "counts": {**summary["counts"], "nodes_without_selected_features": 0}}
-    assert sentences.lead(whole, DETAILS)[3].endswith("; every node has at least one of the selected features.")
+    assert sentences.lead(whole, DETAILS)[3].endswith(" Every node has at least one of the selected features.")
     one = {**summary, "counts": {**summary["counts"], "nodes_without_selected_features": 1}}
     assert sentences.lead(one, DETAILS)[3].endswith(
-        "; 1 node has none of the selected features (1.2 %), so these say nothing about it."
+        " 1 node has none of the selected features (1.2 %), so these say nothing about it."
     )
 
 
@@ -121,6 +130,6 @@ def test_no_agreement_is_claimed_where_it_cannot_be_measured(summary):
     even = {**summary, "blocks": {**summary["blocks"], "feature_pattern": [[0.0] * k] * k}}
     assert sentences.agreement(even) is None
     assert sentences.does_it_fit(even).endswith(" of the links stay within a block.")
-    assert "The features repeat how blocks connect" in sentences.does_it_fit(summary)
+    assert "how the blocks are connected (correlation " in sentences.does_it_fit(summary)
     same = {**summary, "blocks": {**summary["blocks"], "feature_pattern": summary["blocks"]["link_pattern"]}}
     assert sentences.agreement(same) == 1

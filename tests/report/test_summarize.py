@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from dataclasses import replace
 
@@ -12,8 +13,10 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from blockselect import BMGUFS, BlockModelSelector, check_attributed_graph, make_attributed_blocks
 from blockselect.consensus import screening
-from blockselect.report import summarize
-from blockselect.report.summarize import block_patterns
+from blockselect.report import blocks_table, summarize
+from blockselect.report.page import make_report
+from blockselect.report.summarize import block_patterns, small_blocks
+from made_reports import planted
 
 
 def fit(graph, top=3, **settings):
@@ -270,3 +273,45 @@ def test_another_network_is_refused(selector, graph):
 def test_a_selector_that_is_not_fitted_is_refused(graph):
     with pytest.raises(NotFittedError):
         summarize(BlockModelSelector(3), graph)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "small"), [([100, 100], []), ([990, 10], []), ([1000, 9, 9], [1, 2]), ([1000, 9], []), ([1, 1, 1], [])]
+)
+def test_small_is_fewer_than_a_hundredth_of_the_nodes_and_not_alone(sizes, small):
+    assert small_blocks(sizes) == small
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    graph = planted(400, 3)
+    labels = np.zeros(400, dtype=int)
+    labels[:200], labels[200:203], labels[203:206] = 1, 2, 3
+    return graph, BlockModelSelector(5, block_model=labels, random_state=0).fit(
+        graph.features, adjacency=graph.adjacency
+    )
+
+
+def test_small_blocks_are_said_in_the_page_and_the_table_and_stay_in_the_labels(fitted):
+    graph, selector = fitted
+    summary = summarize(selector, graph)
+    assert np.bincount(selector.labels_).min() == 3
+    assert len(summary["blocks"]["small"]) == 2
+    rows = list(csv.DictReader(blocks_table(summary).splitlines()))
+    assert [row["small"] for row in rows] == [str(int(int(row["size"]) < 4)) for row in rows]
+    page = make_report(selector, graph, summary=summary).html.replace("\N{NO-BREAK SPACE}", " ")
+    assert "2 of them small, with fewer than 1 % of the nodes each" in page
+    assert "2 blocks with fewer than 1 % of the nodes each: 6 nodes (1.5 %) together" in page
+    assert page.count('<article class="card"') == 2
+
+
+def test_nodes_with_most_links_inside_their_block_are_named_where_nodes_have_names(fitted):
+    graph, selector = fitted
+    assert summarize(selector, graph)["blocks"]["central_nodes"] is None
+    named = replace(graph, node_ids=np.array([f"node {i}" for i in range(400)], dtype=object))
+    central = summarize(selector, named)["blocks"]["central_nodes"]
+    within = np.asarray(graph.adjacency[selector.labels_ == 0][:, selector.labels_ == 0].sum(axis=1)).ravel()
+    assert central[0][0] == f"node {np.flatnonzero(selector.labels_ == 0)[within.argmax()]}"
+    assert len(central) == 4
+    assert len(central[0]) == 3
+    assert f'Typical nodes: <bdi title="{central[0][0]}">' in make_report(selector, named).html

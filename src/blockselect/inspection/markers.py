@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from blockselect.arrays import Features, FloatArray, IntArray
+from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.base import best_first
 from blockselect.graphs.node_labels import encode_labels
 from blockselect.graphs.row_sums import block_sums, sum_over_rows
@@ -82,6 +82,19 @@ def block_markers(features: Features, labels: ArrayLike) -> Markers:
         marked_block=np.where(marks, marked, -1),
         marked_lift=np.where(marks, lift[marked, columns], 1.0),
     )
+
+
+def central_nodes(adjacency: Sparse, labels: IntArray, n_nodes: int) -> list[list[int]]:
+    """The nodes of each block with the most link weight inside the block, at most `n_nodes`, the most central first.
+
+    Nodes without links inside their block are left out.
+    """
+    links = adjacency.tocoo()
+    within = labels[links.row] == labels[links.col]
+    weight = np.bincount(links.row[within], links.data[within], minlength=len(labels))
+    order = np.lexsort((-weight, labels))
+    order = order[weight[order] > 0]
+    return [order[labels[order] == block][:n_nodes].tolist() for block in range(int(labels.max()) + 1)]
 
 
 def _holders(block: Features, rows: slice) -> Any:

@@ -1,4 +1,4 @@
-"""What a fitted selector found: as plain data, tables, pictures and a page. Pictures and pages need the extra `cli`."""
+"""The findings of a selector as data, tables, pictures and a page. Pictures and pages need the extra `cli`."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from blockselect.report.overview import draw_diagnostics, draw_overview, render_png
     from blockselect.report.page import Report, make_report
 
-_HOME = {  # what needs matplotlib or jinja2
+_HOME = {  # names that need matplotlib or jinja2
     "Report": "page",
     "draw_diagnostics": "overview",
     "draw_overview": "overview",

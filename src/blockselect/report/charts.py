@@ -1,4 +1,4 @@
-"""Geometry of the page's charts: numbers in, coordinates and labels out; the template draws them as SVG."""
+"""Geometry of the charts of a page: numbers in, coordinates and labels out; the template draws them as SVG."""
 
 from __future__ import annotations
 
@@ -13,23 +13,24 @@ from blockselect.plot.of_blocks import order_by_block
 from blockselect.wording import count, number, per_cent
 
 WIDTH, HEIGHT = 460, 240
-_LEFT, _RIGHT, _TOP, _BOTTOM = 58, 14, 16, 42  # as the template has them
-CELL = 26  # of a matrix, with room for two digits
+_LEFT, _RIGHT, _TOP, _BOTTOM = 58, 14, 16, 42  # margins, as in the template
+CELL = 26  # width of a matrix cell with room for two digits
 _MARGIN = 26
-_WRITTEN = 12  # blocks up to which numbers stand in the cells
+_MAX_NUMBERED = 12  # with more blocks than this, the cells hold no numbers
 _STEPS = 120  # iterations of the spring layout
 
 
 def explained_chart(explained: dict[str, Any], n_selected: int) -> dict[str, Any]:
-    """Share explained by the number of features, each doubling as wide as the next, on an axis that fits the shares."""
+    """Share explained by the number of features on a logarithmic axis, beside random and all features."""
     curve, of_all = explained["curve"], explained["all"]
     xs = [log2(point["n_features"]) for point in curve]
+    right = max(xs[-1], 1)
     top = 1.15 * (max(of_all or 0.0, *(max(point["share"], point["random"]) for point in curve)) or 1.0)
-    x, y = _scale(0, max(xs[-1], 1), horizontal=True), _scale(0, top, horizontal=False)
+    x, y = _scale(0, right, horizontal=True), _scale(0, top, horizontal=False)
     lines = [{"kind": "random", "path": _path([(x(a), y(p["random"])) for a, p in zip(xs, curve, strict=True)])}]
     names = [{"x": x(xs[-1]), "y": y(curve[-1]["random"]) - 7, "text": "random", "end": True}]
     if of_all is not None:
-        lines.append({"kind": "all", "path": _path([(x(0), y(of_all)), (x(max(xs[-1], 1)), y(of_all))])})
+        lines.append({"kind": "all", "path": _path([(x(0), y(of_all)), (x(right), y(of_all))])})
         names.append({"x": x(0) + 4, "y": y(of_all) - 7, "text": f"all features: {per_cent(of_all)}", "end": False})
     return {
         "path": _path([(x(a), y(point["share"])) for a, point in zip(xs, curve, strict=True)]),
@@ -41,7 +42,7 @@ def explained_chart(explained: dict[str, Any], n_selected: int) -> dict[str, Any
         ],
         "x_ticks": [_labelled(x(log2(size)), count(size)) for size in _spread(curve, xs)],
         "y_ticks": [_labelled(y(value), per_cent(value)) for value in ticks(0, top, 4)],
-        "x_label": "features, the best first (each step doubles them)",
+        "x_label": "number of features, the best first (each step doubles it)",
         "cut": x(log2(n_selected)) if 0 < n_selected <= curve[-1]["n_features"] else None,
         "cut_label": f"selected: {count(n_selected)}",
         "cut_at": _TOP + 4,  # above all lines
@@ -50,11 +51,11 @@ def explained_chart(explained: dict[str, Any], n_selected: int) -> dict[str, Any
 
 def _explained_title(point: dict[str, Any]) -> str:
     n_features = count(point["n_features"], "feature")
-    return f"{n_features}: {per_cent(point['share'])}, random ones {per_cent(point['random'])}"
+    return f"{n_features}: {per_cent(point['share'])}; as many random ones: {per_cent(point['random'])}"
 
 
 def _spread(curve: list[dict[str, Any]], xs: list[float]) -> list[int]:
-    """Numbers of features whose labels do not overlap: the last, and before it each far enough from the next."""
+    """Numbers of features whose labels do not overlap, chosen from the last one backwards."""
     step, kept = max(xs[-1], 1) / 8, list[int]()
     for i in reversed(range(len(curve))):
         if not kept or xs[kept[-1]] - xs[i] >= step:
@@ -62,28 +63,23 @@ def _spread(curve: list[dict[str, Any]], xs: list[float]) -> list[int]:
     return [curve[i]["n_features"] for i in reversed(kept)]
 
 
-def rank_chart(
-    values: Sequence[float], on: Sequence[bool], *, y_top: float, dots: bool, what: str, order: str
-) -> dict[str, Any]:
-    """Values of features in an order, on a linear axis, those that are `on` filled; a cut where these are the first."""
+def rank_chart(values: Sequence[float], names: Sequence[str], on: Sequence[bool], what: str) -> dict[str, Any]:
+    """Dots for the values (0 to 1) of features by rank, filled if `on`; the cut is drawn if these come first."""
     n, n_on = len(values), sum(on)
-    is_cut = 0 < n_on < n and all(on[:n_on])
-    x, y = _scale(0.5, n + 0.5, horizontal=True), _scale(0, y_top, horizontal=False)
-    places = [(x(rank), y(value)) for rank, value in enumerate(values, start=1)]
+    x, y = _scale(0.5, n + 0.5, horizontal=True), _scale(0, 1, horizontal=False)
+    features = enumerate(zip(values, names, on, strict=True), start=1)
     return {
-        "path": None if dots else _path(places),
+        "path": None,
         "points": [
-            {"x": a, "y": b, "title": f"{rank}: {what} {number(value)}", "on": bool(filled)}
-            for rank, ((a, b), value, filled) in enumerate(zip(places, values, on, strict=True), start=1)
-        ]
-        if dots
-        else [],
+            {"x": x(rank), "y": y(value), "title": f"{name} (rank {rank}): {what} {number(value)}", "on": bool(filled)}
+            for rank, (value, name, filled) in features
+        ],
         "x_ticks": [_labelled(x(value), count(int(value))) for value in ticks(1, n, 5) if value == int(value)],
-        "y_ticks": [_labelled(y(value), number(value)) for value in ticks(0, y_top, 4)],
-        "x_label": order,
-        "cut": x(n_on + 0.5) if is_cut else None,
+        "y_ticks": [_labelled(y(value), number(value)) for value in ticks(0, 1, 4)],
+        "x_label": "rank of the feature",
+        "cut": x(n_on + 0.5) if 0 < n_on < n and all(on[:n_on]) else None,
         "cut_label": f"selected: {count(n_on)}",
-        "cut_at": 190 if dots else _away_from(values[min(n_on, n - 1)], y_top),
+        "cut_at": 190,
     }
 
 
@@ -100,40 +96,40 @@ def loss_chart(losses: Sequence[float]) -> dict[str, Any]:
         "y_ticks": [_labelled(y(v), number(v)) for v in ticks(low - pad, high + pad, 4)],
         "x_label": "iteration",
         "cut": None,
-        "cut_label": "",
-        "cut_at": 0,
     }
 
 
-def matrix_chart(values: FloatArray, titles: list[list[str]], *, diverging: bool, digits: str) -> dict[str, Any]:
-    """A matrix of block pairs on a scale of its own: from 0 to its highest, or around 0 to its largest magnitude."""
+def matrix_chart(values: FloatArray, what: str, *, diverging: bool = False) -> dict[str, Any]:
+    """A matrix of block pairs: amounts in per cent of the highest one, or signed values around 0."""
     k = len(values)
     top = float(np.abs(values).max()) or 1.0
-    cell = CELL if k <= _WRITTEN else max(8, CELL * _WRITTEN // k)
-    step = ceil(k / 20)
-    full = 0.5 if k <= _WRITTEN else 1.0  # under a number colour stays light enough to read it in both themes
-    cells = [
-        {
-            "x": _MARGIN + column * cell,
-            "y": _MARGIN + row * cell,
-            "alpha": f"{full * abs(values[row, column]) / top:.3f}",
-            "less": bool(diverging and values[row, column] < 0),
-            "text": _digits(float(values[row, column]), digits) if k <= _WRITTEN else "",
-            "title": titles[row][column],
-        }
-        for row, column in np.ndindex(k, k)
-    ]
+    cell = CELL if k <= _MAX_NUMBERED else max(8, CELL * _MAX_NUMBERED // k)
+    darkest = 0.5 if k <= _MAX_NUMBERED else 1.0  # numbers stay legible on light colours, in both themes
+    cells = []
+    for row, column in np.ndindex(k, k):
+        value = float(values[row, column])
+        text = _digits(value, ".1f") if diverging else _digits(100 * value / top, ".0f")
+        cells.append(
+            {
+                "x": _MARGIN + column * cell,
+                "y": _MARGIN + row * cell,
+                "alpha": f"{darkest * abs(value) / top:.3f}",
+                "less": diverging and value < 0,
+                "text": text if k <= _MAX_NUMBERED else "",
+                "title": f"blocks {row} and {column}: {what} {number(value)}",
+            }
+        )
     return {
         "cells": cells,
         "cell": cell,
         "extent": _MARGIN + k * cell + 2,
-        "width": min(480, 60 + 45 * k),  # as shown: a few blocks need no large picture
-        "labels": [{"at": _MARGIN + (block + 0.5) * cell, "text": str(block)} for block in range(0, k, step)],
+        "width": min(480, 60 + 45 * k),  # a few blocks need no large picture
+        "labels": [{"at": _MARGIN + (block + 0.5) * cell, "text": str(block)} for block in range(0, k, ceil(k / 20))],
     }
 
 
 def _digits(value: float, form: str) -> str:
-    """A number in a cell; nothing is neither +0 nor −0."""
+    """Format a number; zero has no sign."""
     text = format(value, form)
     return "0" if float(text) == 0 else text
 
@@ -150,15 +146,10 @@ def ticks(low: float, high: float, most: int) -> list[float]:
 
 
 def _scale(low: float, high: float, *, horizontal: bool) -> Any:
-    """A function from values to places on one axis."""
+    """Return a function from values to coordinates on one axis."""
     begin, end = (_LEFT, WIDTH - _RIGHT) if horizontal else (HEIGHT - _BOTTOM, _TOP)
     width = (high - low) or 1.0
     return lambda value: round(begin + (value - low) / width * (end - begin), 1)
-
-
-def _away_from(value: float, top: float) -> int:
-    """Where the name of the cut meets no line: high if the value there is low."""
-    return 30 if value < 0.5 * top else 190
 
 
 def _labelled(at: float, text: str) -> dict[str, Any]:

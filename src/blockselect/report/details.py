@@ -1,25 +1,37 @@
-"""What the page shows beyond the summary: all features, redundancy, the graph, how it was made."""
+"""What a page shows beyond the summary: the table of all features, redundancy, the graph, and how to repeat the run."""
 
 from __future__ import annotations
 
 import json
+import platform
 from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+from inspect import signature
+from numbers import Number
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
-from blockselect.arrays import FloatArray, IntArray, Sparse
+from blockselect import __version__
+from blockselect.arrays import Features, FloatArray, IntArray
 from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.bmgufs.estimator import BMGUFS
 from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.features import as_dense
+from blockselect.graphs.statistics import mean_and_variance
 from blockselect.inspection.markers import Markers, block_markers
 from blockselect.plot.of_blocks import ordered_links
 from blockselect.report.charts import node_places
-from blockselect.report.provenance import package_versions, python_to_repeat, settings_table
-from blockselect.report.redundancy import redundancy
 
-_MAX_DRAWN, _MAX_LINKS = 60, 400  # nodes and links of a graph that is drawn node by node
-_ROWS_BYTES = 9_000_000  # of the table of features in the page; the rest of it is in scores.csv
+ALIKE = 0.5  # correlation from which two features count as alike
+_MAX_NODES, _MAX_LINKS = 60, 400  # size of a graph that is drawn node by node; more lines would hide one another
+_ROWS_BYTES = 9_000_000  # size of the table of features in the page; scores.csv holds all of it
+_MAX_COMPARED = 1000  # features whose pairs are compared
+_MAX_PAIRS = 10
+_LISTED = 0.1  # correlation from which a pair is listed
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "numba", "matplotlib")
+_LONG = 60  # characters from which a value is not written into code
 
 
 def details(
@@ -31,34 +43,32 @@ def details(
     command: str | None,
     warnings: Sequence[str],
 ) -> dict[str, Any]:
-    """What :func:`blockselect.report.summarize` leaves out since only a page needs it, as plain data.
+    """Collect what only a page needs, and :func:`blockselect.report.summarize` therefore omits, as plain data.
 
     Parameters
     ----------
     selector, graph
-        As `summarize` took them.
+        The arguments of `summarize`.
     summary : dict
-        What it returned.
+        Its result.
     title : str
         Name of the network.
     command : str or None
         The command that made the selection.
     warnings : sequence of str
-        What the fit warned of.
+        Warnings of the fit.
     """
     labels, adjacency = selector.block_model_.labels, graph.adjacency
     chosen = np.array([row["index"] for row in summary["selected"]], dtype=np.intp)
-    small = draws_each_node(adjacency)
+    is_small = graph.n_nodes <= _MAX_NODES and adjacency.nnz <= 2 * _MAX_LINKS
     return {
         "title": title,
         "method": type(selector).__name__,
         "asked": _asked(selector),
         "features": feature_rows(summary, block_markers(graph.features, labels)),
         "redundancy": redundancy(graph.features, chosen),
-        "labels": labels.tolist() if small else None,
-        "node_ids": _node_ids(graph) if small else None,
-        "drawing": drawing(adjacency, labels) if small else None,
-        "ordered_links": None if small else ordered_links(adjacency, labels),
+        "drawing": drawing(graph, labels) if is_small else None,
+        "ordered_links": None if is_small else ordered_links(adjacency, labels),
         "gram_form": selector.gram_form_ if isinstance(selector, BMGUFS) else None,
         "settings": settings_table(selector),
         "seeded": selector.random_state is not None,
@@ -69,11 +79,19 @@ def details(
     }
 
 
-def feature_rows(summary: dict[str, Any], markers: Markers) -> dict[str, Any]:
-    """Features as compact rows, the selected first, then by rank, as many as may stand in a page.
+def _asked(selector: BlockGuidedSelector) -> int | str | None:
+    """The requested number of features, or "auto"; None if it was a share or the default half."""
+    wanted = selector.n_features_to_select
+    if isinstance(wanted, str):
+        return wanted
+    return int(wanted) if isinstance(wanted, int | np.integer) else None
 
-    A row: name, rank, score, whether selected, prevalence, marked block (−1: none), lift there, the measures there are,
-    and its mean in each block as digits, 9 for the highest of them.
+
+def feature_rows(summary: dict[str, Any], markers: Markers) -> dict[str, Any]:
+    """Features as compact rows, the selected ones first, then by rank, as many as fit into a page.
+
+    A row holds the name, the rank, the score, whether it is selected, the prevalence, the marked block (−1: none), the
+    lift there, the available measures, and the mean in each block as a digit relative to the highest one (9).
     """
     measures = list(summary["measures"])
     by_rank = np.argsort(summary["ranking"]).tolist()
@@ -102,7 +120,7 @@ def feature_rows(summary: dict[str, Any], markers: Markers) -> dict[str, Any]:
 
 
 def block_strips(block_means: FloatArray) -> list[str]:
-    """Means (k, m) of each feature by block as k digits, relative to the highest."""
+    """The means (k, m) of each feature by block as k digits, relative to the highest one."""
     highest = np.maximum(block_means.max(axis=0), np.finfo(np.float64).tiny)
     shares = np.minimum(np.maximum(block_means, 0.0) / highest, 1.0)
     digits = np.ceil(9 * shares).astype(np.uint8) + ord("0")
@@ -110,32 +128,123 @@ def block_strips(block_means: FloatArray) -> list[str]:
 
 
 def _short(number: float, digits: int = 4) -> float:
-    """A few significant digits: the page is to read, files hold numbers in full."""
+    """Round to a few significant digits; the files hold the numbers in full."""
     return float(f"{number:.{digits}g}")
 
 
-def _asked(selector: BlockGuidedSelector) -> int | str | None:
-    """How many features were asked for: a number, "auto", or None where a share or the default half was."""
-    wanted = selector.n_features_to_select
-    if isinstance(wanted, str):
-        return wanted
-    return int(wanted) if isinstance(wanted, int | np.integer) else None
+def redundancy(features: Features, chosen: IntArray) -> dict[str, Any] | None:
+    """Which of the selected features are correlated; None for fewer than two.
 
-
-def _node_ids(graph: AttributedGraph) -> list[str]:
-    ids = range(graph.n_nodes) if graph.node_ids is None else graph.node_ids
-    return [str(each) for each in ids]
-
-
-def draws_each_node(adjacency: Sparse) -> bool:
-    """Whether the graph is small enough to draw its nodes and links one by one."""
-    return bool(adjacency.shape[0] <= _MAX_DRAWN and adjacency.nnz <= 2 * _MAX_LINKS)
-
-
-def drawing(adjacency: Sparse, labels: IntArray) -> dict[str, Any]:
-    """Positions of the nodes, and the pairs of linked nodes, as plain data."""
-    links = adjacency.tocoo()
+    Returns
+    -------
+    dict
+        `n_compared` (at most the best thousand), `n_alike` (features whose correlation with another one is at least
+        0.5) and the `pairs` with the highest Pearson correlations, given by their columns.
+    """
+    compared = chosen[:_MAX_COMPARED]
+    if len(compared) < 2:
+        return None
+    correlations = correlate(features[:, compared])
+    above = np.triu(correlations, 1)
+    rows, columns = np.unravel_index(np.argsort(-above, axis=None, kind="stable")[:_MAX_PAIRS], above.shape)
+    highest = (correlations - 2 * np.eye(len(compared))).max(axis=1)
     return {
-        "places": node_places(adjacency, labels).round(4).tolist(),
+        "n_compared": len(compared),
+        "n_alike": int(np.count_nonzero(highest >= ALIKE)),
+        "pairs": [
+            {"first": int(compared[i]), "second": int(compared[j]), "correlation": float(above[i, j])}
+            for i, j in zip(rows, columns, strict=True)
+            if above[i, j] >= _LISTED
+        ],
+    }
+
+
+def correlate(columns: Features) -> FloatArray:
+    """Pearson correlation of each pair of columns; 0 for a constant column."""
+    mean, variance = mean_and_variance(columns)
+    scale = np.sqrt(variance)
+    products = as_dense(columns.T @ columns).astype(np.float64) / columns.shape[0] - np.outer(mean, mean)
+    spread = np.outer(scale, scale)
+    correlations = np.divide(products, spread, out=np.zeros_like(products), where=spread > 1e-12 * np.outer(mean, mean))
+    np.fill_diagonal(correlations, 1.0)
+    clipped: FloatArray = np.clip(correlations, -1.0, 1.0)
+    return clipped
+
+
+def drawing(graph: AttributedGraph, labels: IntArray) -> dict[str, Any]:
+    """Position, name and block of each node, and the pairs of linked nodes."""
+    links, ids = graph.adjacency.tocoo(), range(graph.n_nodes) if graph.node_ids is None else graph.node_ids
+    return {
+        "places": node_places(graph.adjacency, labels).round(4).tolist(),
+        "names": [str(each) for each in ids],
+        "labels": labels.tolist(),
         "links": [[int(i), int(j)] for i, j in zip(links.row, links.col, strict=True) if i < j],
     }
+
+
+def python_to_repeat(selector: BaseEstimator) -> str:
+    """The Python code that makes and fits this selector; long values, such as labels, are left to the reader."""
+    name = type(selector).__name__
+    imports, named, given = [name], list[str](), list[str]()
+    for parameter, value in changed_settings(selector).items():
+        text = repr(value)
+        if isinstance(value, BaseEstimator):
+            imports.append(type(value).__name__)
+        if _is_long(text):
+            named.append(f"{parameter} = ...  # {type(value).__name__}: your own")
+            text = parameter
+        is_first = not given and parameter == "n_features_to_select"
+        given.append(text if is_first else f"{parameter}={text}")
+    lines = [
+        f"from blockselect import {', '.join(imports)}",
+        "",
+        *named,
+        f"selector = {name}({', '.join(given)})",
+        "selector.fit(X, adjacency=adjacency)  # your features and your graph",
+        'selector.report("report.html")',
+    ]
+    return "\n".join(lines)
+
+
+def changed_settings(estimator: BaseEstimator) -> dict[str, Any]:
+    """Parameters that differ from their defaults, in the order of the signature."""
+    defaults, values = signature(type(estimator)).parameters, estimator.get_params(deep=False)
+    return {
+        name: values[name] for name, each in defaults.items() if name in values and _differs(values[name], each.default)
+    }
+
+
+def settings_table(estimator: BaseEstimator) -> list[dict[str, Any]]:
+    """Each parameter with its value as text, and whether it differs from the default."""
+    changed = changed_settings(estimator)
+    return [
+        {"name": name, "value": _shown(value), "changed": name in changed}
+        for name, value in estimator.get_params(deep=False).items()
+    ]
+
+
+def package_versions() -> dict[str, str]:
+    """Versions of blockselect, Python and the packages that numbers and pictures depend on."""
+    found = {"blockselect": __version__, "Python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:  # an extra that is not installed
+            continue
+    return found
+
+
+def _differs(value: Any, default: Any) -> bool:
+    is_plain = value is None or isinstance(value, (str, Number))
+    return bool(value != default) if is_plain else value is not default
+
+
+def _is_long(text: str) -> bool:
+    return len(text) > _LONG or "\n" in text
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    if not _is_long(text):
+        return text
+    return f"{type(value).__name__} of length {len(value):,}" if hasattr(value, "__len__") else type(value).__name__

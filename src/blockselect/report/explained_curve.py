@@ -1,4 +1,4 @@
-"""How much of the block structure the first d features explain, beside random features: how many are enough."""
+"""How much of the block structure the first d features explain, compared with random features."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ from blockselect.consensus.explained import MAX_COUNTED, BlockRegression
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.warned import collected_warnings
 
-_BEYOND = 4  # times the selected features: would more of them explain more?
-_WORK = 10**10  # multiplications of one Gram matrix
-_DRAWS = 5  # of random features
-ENOUGH = 0.95  # of what all selected features explain
+_BEYOND = 4  # the curve goes on to this multiple of the selected features: would more of them explain more?
+_WORK = 10**10  # multiplications for one Gram matrix
+_DRAWS = 5  # samples of random features
+ENOUGH = 0.95  # share of what all selected features explain
 
 
 def explained_by_size(selector: BlockGuidedSelector, graph: AttributedGraph) -> dict[str, Any] | None:
-    """What the first 1, 2, 4, … features explain of which block a node is in, beside random and all features.
+    """Share of the block structure that the first 1, 2, 4, … features explain, with random and all features.
 
-    All shares are R² of the same ridge regression, see :mod:`blockselect.consensus.explained`.
+    All shares are the R² of one ridge regression, see :mod:`blockselect.consensus.explained`.
 
     Parameters
     ----------
     selector : BMGUFS or BlockModelSelector
-        Fitted.
+        A fitted selector.
     graph : AttributedGraph
-        The network it was fitted to.
+        The network of the fit.
 
     Returns
     -------
     dict or None
-        `share` of the selected features (None if none is selected, or too many for BMGUFS), of `all` features together
-        (None if the network is too large), and the `curve`: for each `n_features` the `share` of the first features by
-        rank, the selected ones before others, and that of as many `random` ones, the mean of five draws. None for one
-        block, which leaves nothing to explain.
+        The `share` of the selected features (None if none is selected, or too many for BMGUFS), the share of `all`
+        features together (None if the network is too large), and the `curve`: for each `n_features`, the `share` of
+        the first features by rank, where selected ones come first, and the mean share of as many `random` features in
+        five samples. The result is None for one block, where there is nothing to explain.
     """
     if selector.block_model_.n_blocks == 1:
         return None
     chosen, by_rank = selector._selected_in_order(), np.argsort(selector.ranking_)
     others = by_rank[~selector.support_[by_rank] & (selector.scores_[by_rank] > 0)]
     order = np.concatenate([chosen, others])
-    with one_thread():  # sums over several threads would depend on the number of cores
+    with one_thread():  # with several threads, sums would depend on the number of cores
         regression = _regression(selector, graph)
         sizes = sizes_to_try(len(chosen), len(order), graph.n_nodes)
         curve = _curve(regression, order, sizes)
@@ -59,14 +59,14 @@ def explained_by_size(selector: BlockGuidedSelector, graph: AttributedGraph) -> 
 
 
 def sizes_to_try(n_selected: int, n_usable: int, n_nodes: int) -> list[int]:
-    """Powers of two, to a few times as many as are selected, and the number that is."""
+    """Powers of two up to a multiple of the number of selected features, and that number itself."""
     last = min(_BEYOND * max(n_selected, 1), n_usable, MAX_COUNTED, max(1, isqrt(_WORK // n_nodes)))
     powers = {2**power for power in range(last.bit_length()) if 2**power <= last}
     return sorted(powers | {last} - {0} | ({n_selected} if 0 < n_selected <= last else set()))
 
 
 def enough(curve: list[dict[str, Any]], n_selected: int) -> int | None:
-    """The fewest features of the curve that come within 5 % of what all selected ones explain."""
+    """The smallest number on the curve that explains at least 95 % of what all selected features explain."""
     full = next((point["share"] for point in curve if point["n_features"] == n_selected), None)
     if full is None or full <= 0:
         return None
@@ -74,7 +74,7 @@ def enough(curve: list[dict[str, Any]], n_selected: int) -> int | None:
 
 
 def _together(regression: BlockRegression, order: IntArray) -> FloatArray:
-    """R² of the first 1, 2, … of these features: (d,)"""
+    """R² of the first 1, 2, … of these features: (d,)."""
     added, _ = regression.added(order, order[:0])
     return np.cumsum(added)
 
@@ -93,10 +93,10 @@ def _curve(regression: BlockRegression, order: IntArray, sizes: list[int]) -> li
 
 
 def _regression(selector: BlockGuidedSelector, graph: AttributedGraph) -> BlockRegression:
-    """That of the fit: of the features as they were read, on the nodes and block models that they were ranked by."""
+    """The regression of the fit, with the same features, nodes and block models."""
     if not isinstance(selector, BlockModelSelector):
         return BlockRegression.of(graph.features, graph.adjacency, [selector.labels_])
-    with collected_warnings():  # the fit has given them
+    with collected_warnings():  # the fit has already issued them
         network = copy(selector)._read_network(graph.features, None, graph.adjacency)
     nodes = selector._scored_nodes(network)
     network = network.only(nodes)

@@ -1,4 +1,4 @@
-"""A summary as pictures: an overview for a paper or a slide, and diagnostics of how it came about."""
+"""A summary as pictures: an overview for a paper or a slide, and diagnostics of how the result came about."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from blockselect.wording import count
 
 
 def draw_overview(summary: dict[str, Any]) -> Figure:
-    """Draw what a selector found: the best features and the blocks they mark, graph beside features, how many do.
+    """Draw the best features with the blocks they mark, the blocks by links and by features, and what they explain.
 
     Parameters
     ----------
     summary : dict
-        As :func:`blockselect.report.summarize` makes it.
+        The result of :func:`blockselect.report.summarize`.
 
     Returns
     -------
     matplotlib.figure.Figure
-        With its own canvas: no pyplot state is read or changed.
+        It has its own canvas: no pyplot state is read or changed.
     """
     with style.context(STYLE):
         figure = _figure(summary, (12, 9.5))
@@ -39,22 +39,23 @@ def draw_overview(summary: dict[str, Any]) -> Figure:
         blocks = summary["blocks"]
         plot.block_densities(blocks["density"], graph, sizes=blocks["sizes"])
         plot.block_densities(blocks["similarity"], features, sizes=blocks["sizes"])
-        features.set_title("Blocks by the features, on a scale of their own", loc="left")
+        features.set_title("Blocks by the features: similarity, own scale", loc="left")
         graph.set_title("Blocks in the graph: density in % of the densest", loc="left")
         if summary["explained"] and summary["explained"]["curve"]:
             plot.explained(summary["explained"], many, n_selected=_cut(summary))
         else:
-            _nothing(many, "one block leaves nothing to explain" if blocks["count"] == 1 else "no feature to judge")
+            why = "one block leaves nothing" if blocks["count"] == 1 else "there is no feature"
+            _nothing(many, f"No curve: {why} to judge.")
     return figure
 
 
 def draw_diagnostics(summary: dict[str, Any]) -> Figure:
-    """Draw how the result came about: the candidates or, of BMGUFS, the losses; and stability where it is known.
+    """Draw how the result came about: the candidates (for BMGUFS the losses), and the stability if it is known.
 
     Parameters
     ----------
     summary : dict
-        As :func:`blockselect.report.summarize` makes it.
+        The result of :func:`blockselect.report.summarize`.
 
     Returns
     -------
@@ -75,10 +76,10 @@ def draw_diagnostics(summary: dict[str, Any]) -> Figure:
 
 
 def render_png(figure: Figure) -> bytes:
-    """The picture as a PNG that does not say when and by which version it was made: same data, same bytes."""
+    """Return the figure as PNG without date and version, so that the same data give the same bytes."""
     buffer = io.BytesIO()
     with style.context(STYLE), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph .* missing")  # an empty box says as much
+        warnings.filterwarnings("ignore", message="Glyph .* missing")  # an empty box is clear enough
         figure.savefig(buffer, format="png", metadata={"Software": None})
     return buffer.getvalue()
 
@@ -100,10 +101,10 @@ def _headline(summary: dict[str, Any]) -> str:
 
 
 def _draw_features(figure: Any, summary: dict[str, Any]) -> None:
-    """Bars of the best features, and beside each in which blocks it is common."""
+    """Draw a bar per feature, and beside it the blocks in which the feature is common."""
     rows = summary["selected"][:SHOWN]
     if not rows:
-        _nothing(figure.subplots(), "no feature is selected")
+        _nothing(figure.subplots(), "No feature is selected.")
         return
     bars, lifts = figure.subplots(1, 2, sharey=True)
     names = [row["name"] for row in rows]
@@ -119,7 +120,7 @@ def _support(summary: dict[str, Any]) -> Any:
 
 
 def _cut(summary: dict[str, Any]) -> int | None:
-    """The number selected, where it is on the curve."""
+    """The number of selected features, if it is on the curve."""
     n_selected = summary["counts"]["selected_features"]
     return n_selected if any(point["n_features"] == n_selected for point in summary["explained"]["curve"]) else None
 

@@ -1,4 +1,4 @@
-"""The page: what a selector found, as one HTML file that needs no other and asks for nothing."""
+"""The page: the findings of a selector as one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ from blockselect.report import page_parts, sentences
 from blockselect.report.details import details
 from blockselect.report.summarize import check_reportable, summarize
 
-_STATIC_ROWS = 200  # of the table of features for readers without script
-_LINK_INK = (59, 130, 196)  # reads on white and on black
+_STATIC_ROWS = 200  # features in the table for readers without script
+_LINK_INK = (59, 130, 196)  # visible on white and on black
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Report:
-    """A page about one selection; a notebook shows it by itself."""
+    """A page about one selection; a notebook displays it by itself."""
 
     html: str
 
     def save(self, path: str | Path) -> Path:
-        """Write the page into a file and return its path."""
+        """Write the page to a file and return its path."""
         place = Path(path)
         place.write_bytes(self.to_bytes())
         return place
 
     def to_bytes(self) -> bytes:
-        """The content of the file; halves of surrogate pairs, which names may hold, become question marks."""
+        """The content of the file; unpaired surrogates, which names may contain, become question marks."""
         return self.html.encode("utf-8", "replace")
 
     def _repr_html_(self) -> str:
-        """In a frame: styles and script of the page stay within, those of the notebook outside."""
+        """Show the page in a frame, so that its styles and script do not mix with those of the notebook."""
         page = escape(self.to_bytes().decode())
         return f'<iframe srcdoc="{page}" title="blockselect report" style="width:100%;height:820px;border:0"></iframe>'
 
@@ -61,30 +61,30 @@ def make_report(
     warnings: Sequence[str] = (),
     summary: dict[str, Any] | None = None,
 ) -> Report:
-    """The page about a fitted selector and its network.
+    """Make the page about a fitted selector and its network.
 
     Parameters
     ----------
     selector : BMGUFS or BlockModelSelector
-        Fitted.
+        A fitted selector.
     graph : AttributedGraph
-        The network it was fitted to.
+        The network of the fit.
     stability : array of shape (m,), optional
-        As :func:`blockselect.selection_stability` estimates it.
+        The result of :func:`blockselect.selection_stability`.
     title : str
         Name of the network.
     command : str, optional
         The command that made the selection, for readers who want to repeat it.
     warnings : sequence of str
-        What the fit warned of.
+        Warnings of the fit.
     summary : dict, optional
-        As :func:`blockselect.report.summarize` made it, where it is known already; it holds the stability.
+        The result of :func:`blockselect.report.summarize`, if it is known already; it includes the stability.
     """
     check_reportable(selector, graph)
     if isinstance(graph.features, RowChunks):
         raise ValueError(
             "a report reads single features of all nodes, which row chunks cannot give; pass the same features as one "
-            "matrix, sparse if it is large: selector.report(path, X, adjacency=graph)."
+            "matrix (sparse if it is large): selector.report(path, X, adjacency=graph)."
         )
     if summary is None:
         summary = summarize(selector, graph, stability=stability)
@@ -93,7 +93,7 @@ def make_report(
 
 
 def render_page(summary: dict[str, Any], more: dict[str, Any]) -> str:
-    """The HTML of a summary and its details; the same of both gives the same text."""
+    """Render a summary and its details as HTML; the same input gives the same text."""
     environment = Environment(
         loader=PackageLoader("blockselect.report"),
         autoescape=True,
@@ -102,7 +102,12 @@ def render_page(summary: dict[str, Any], more: dict[str, Any]) -> str:
         lstrip_blocks=True,
     )
     environment.filters.update(
-        count=wording.count, number=wording.number, per_cent=wording.per_cent, times=wording.times, cut=wording.cut
+        count=wording.count,
+        number=wording.number,
+        per_cent=wording.per_cent,
+        times=wording.times,
+        cut=wording.cut,
+        whole=_whole,
     )
     picture = more["ordered_links"]
     return environment.get_template("report.html.jinja").render(
@@ -118,8 +123,13 @@ def render_page(summary: dict[str, Any], more: dict[str, Any]) -> str:
     )
 
 
+def _whole(sentence: str) -> str:
+    """Keep numbers and their units on one line."""
+    return sentence.replace(" %", "\N{NO-BREAK SPACE}%").replace(" ×", "\N{NO-BREAK SPACE}×")
+
+
 def script_data(features: dict[str, Any], sizes: list[int]) -> Markup:
-    """The table as JSON that no name can break out of: nothing in it looks like a tag to a browser."""
+    """The table as JSON, escaped so that no name can end the script element."""
     text = json.dumps({**features, "blocks": len(sizes)}, separators=(",", ":"), allow_nan=False)
     for letter in "<>&":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
@@ -127,14 +137,15 @@ def script_data(features: dict[str, Any], sizes: list[int]) -> Markup:
 
 
 def _source(name: str) -> Markup:
-    """A file beside the template, as it is."""
+    """Read a file beside the template, without escaping."""
     text = (Path(__file__).parent / "templates" / name).read_text(encoding="utf-8")
     return Markup(text)  # nosec B704
 
 
 def _png_uri(links: FloatArray) -> str:
-    """Links of each pixel as ink on nothing: more links, more ink, and one link still seen."""
-    full = np.quantile(links[links > 0], 0.98) if links.any() else 1.0  # a few hubs do not make all else pale
+    """Draw the number of links per pixel as ink on a transparent ground; a single link remains visible."""
+    # The quantile keeps a few hubs from making everything else pale.
+    full = np.quantile(links[links > 0], 0.98) if links.any() else 1.0
     ink = np.where(links > 0, 0.12 + 0.88 * np.sqrt(np.minimum(links / full, 1.0)), 0.0)
     pixels = np.zeros((*links.shape, 4), dtype=np.uint8)
     pixels[ink > 0, :3] = _LINK_INK

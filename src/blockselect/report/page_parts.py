@@ -1,44 +1,88 @@
-"""The parts of the page: from summary and details to what the template writes down, one function a part."""
+"""The parts of the page: one function per part, from the summary and the details to what the template writes."""
 
 from __future__ import annotations
 
 from itertools import pairwise
-from math import log2
+from math import log2, sqrt
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
-from blockselect.arrays import IntArray
 from blockselect.plot.of_blocks import block_bounds
-from blockselect.report.charts import explained_chart, loss_chart, matrix_chart, rank_chart
-from blockselect.wording import count, lift_in_cell, number, per_cent, times
+from blockselect.report.charts import explained_chart, loss_chart, matrix_chart, node_places, rank_chart
+from blockselect.wording import count, cut, lift_in_cell, number, per_cent, times
 
-_HEAT_CELLS = 40_000  # of the heat map, about a megabyte
-_TITLED_CELLS = 5000  # up to which each says its lift in full
+_MAX_DRAWN = 40  # blocks of the drawing
+_DRAWN_WIDTH, _DRAWN_HEIGHT = 680, 400
+_PARTNERS = 2  # strongest neighbours of each block, which the layout of the drawing keeps near it
+_FAINT = 0.05  # lines below this share of the densest pair are not drawn
+_HEAT_CELLS = 40_000  # cells of the heat map, about a megabyte
+_TITLED_CELLS = 5000  # up to this number, each cell states its lift on hover
 _CARDS = 12  # blocks with a card of their own
 _CARD_MARKERS = 6
-_NUMBERED = 16  # blocks up to which the cells of the heat map hold numbers
-_NAME_ROOM = 30  # between the numbers of two blocks
+_NUMBERED = 20  # with more blocks than this, the cells of the heat map hold no numbers
+_NAME_ROOM = 30  # distance between the numbers of two blocks
 _HARDLY = 0.05  # standard deviations
 _RANKS = 400  # features of a chart by rank
-_CORRELATED = 60  # features whose correlations are drawn
 
 
 def strip(row: list[Any]) -> list[dict[str, Any]]:
-    """Bars of a feature's mean by block, of width 6 and height 18; where there are many, the picture is narrowed."""
+    """Bars (6 wide, up to 18 high) for the mean of a feature in each block."""
     return [{"x": 7 * block, "height": 2 * int(digit)} for block, digit in enumerate(row[-1])]
 
 
+def block_drawing(summary: dict[str, Any]) -> dict[str, Any] | None:
+    """The network of blocks: the area of a circle shows the size, the width of a line the density of the links."""
+    blocks, k = summary["blocks"], summary["blocks"]["count"]
+    if not 2 <= k <= _MAX_DRAWN:
+        return None
+    density = np.array(blocks["density"])
+    between = np.triu(np.maximum(density, density.T), 1)
+    between /= between.max() or 1.0
+    near = np.zeros((k, k))
+    for block, row in enumerate(between + between.T):
+        partners = np.argsort(-row, kind="stable")[:_PARTNERS]
+        near[block, partners] = near[partners, block] = row[partners]
+    places = 45 + node_places(csr_array(near), np.arange(k)) * (_DRAWN_WIDTH - 90, _DRAWN_HEIGHT - 90)
+    largest = max(blocks["sizes"])
+    return {
+        "width": _DRAWN_WIDTH,
+        "height": _DRAWN_HEIGHT,
+        "lines": [
+            {"ends": [*places[i], *places[j]], "width": max(0.6, 7 * between[i, j]), "title": _pair_title(blocks, i, j)}
+            for i, j in np.argwhere(between >= _FAINT).tolist()
+        ],
+        "circles": [
+            {
+                "block": block,
+                "x": places[block, 0],
+                "y": places[block, 1],
+                "radius": max(10.0, 26 * sqrt(size / largest)),
+                "title": _block_title(summary, block),
+            }
+            for block, size in enumerate(blocks["sizes"])
+        ],
+    }
+
+
+def _pair_title(blocks: dict[str, Any], i: int, j: int) -> str:
+    return f"blocks {i} and {j}: density of links {number(blocks['density'][i][j])}"
+
+
+def _block_title(summary: dict[str, Any], block: int) -> str:
+    found = _marked_block(summary, block)
+    names = ", ".join(cut(marker["name"]) for marker in found["markers"][:3])
+    return f"block {block}: {count(found['size'], 'node')}{f'; marked by {names}' if names else ''}"
+
+
 def heat_map(summary: dict[str, Any]) -> dict[str, Any] | None:
-    """Features by blocks: how much more common than in all nodes, features ordered by the block they mark."""
+    """The lift of each selected feature in each block; the features are ordered by the block they mark."""
     k, selected = summary["blocks"]["count"], summary["selected"]
     if k < 2 or not selected:
         return None
     shown = selected[: max(1, _HEAT_CELLS // k)]
-    at_end = k  # features that mark no block
-    ordered = sorted(
-        shown, key=lambda row: (at_end if row["marked_block"] is None else row["marked_block"], row["rank"])
-    )
+    ordered = sorted(shown, key=lambda row: (k if row["marked_block"] is None else row["marked_block"], row["rank"]))
     return {
         "rows": [
             {
@@ -55,7 +99,7 @@ def heat_map(summary: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def heat_cell(lift: float) -> dict[str, str]:
-    """A step of the diverging ramp (−3 … 3), and the number where it is more than a little off."""
+    """A step of the diverging colours (−3 … 3), and the number if it is at least 1.5 or at most two thirds."""
     amount = log2(lift) if lift > 0 else -9.0
     step = next((step for step, from_ in ((3, 2.58), (2, 1.58), (1, 0.58)) if abs(amount) >= from_), 0)
     sign = "p" if amount > 0 else "m"
@@ -67,7 +111,7 @@ def heat_cell(lift: float) -> dict[str, str]:
 
 
 def cards(summary: dict[str, Any]) -> list[dict[str, Any]]:
-    """The largest blocks, the largest first: size, links within and to others, and what marks each."""
+    """The largest blocks, the largest first: size, links within and to others, markers and typical nodes."""
     blocks = summary["blocks"]
     weights = np.array(blocks["link_weights"])
     found = []
@@ -84,13 +128,14 @@ def cards(summary: dict[str, Any]) -> list[dict[str, Any]]:
                 "within": per_cent(float(shares[block])) if ends else None,
                 "within_share": float(shares[block]),
                 "others": [{"block": other, "share": per_cent(float(shares[other]))} for other in others[:3]],
+                "nodes": blocks["central_nodes"][block] if blocks["central_nodes"] else [],
             }
         )
     return found
 
 
 def other_blocks(summary: dict[str, Any]) -> dict[str, Any] | None:
-    """The blocks without a card of their own, together, the largest first."""
+    """The blocks without a card of their own, the largest first, and their total size."""
     blocks, shown = summary["blocks"], set(_with_card(summary))
     others = [block for block in _by_size(blocks["sizes"]) if block not in shown]
     if not others:
@@ -105,7 +150,7 @@ def other_blocks(summary: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _with_card(summary: dict[str, Any]) -> list[int]:
-    """Blocks that have a card of their own: those that are not small, and not too many to read."""
+    """Blocks with a card of their own: those that are not small, and not too many to read."""
     blocks = summary["blocks"]
     large = [block for block in _by_size(blocks["sizes"]) if block not in blocks["small"]]
     return large if len(large) <= _CARDS + 1 else large[:_CARDS]
@@ -128,43 +173,30 @@ def _marked_block(summary: dict[str, Any], block: int) -> dict[str, Any]:
 
 
 def densities(summary: dict[str, Any]) -> dict[str, Any]:
-    """Three matrices: of the links, of the features, each on its own scale, and where their patterns differ."""
+    """Three matrices of block pairs: the links, the features, and the difference of the two patterns."""
     blocks = summary["blocks"]
-    graph, features = np.array(blocks["density"]), np.array(blocks["similarity"])
     differ = np.array(blocks["feature_pattern"]) - np.array(blocks["link_pattern"])
     return {
-        "graph": matrix_chart(
-            100 * graph / (graph.max() or 1), _titles(graph, "density"), diverging=False, digits=".0f"
-        ),
-        "features": matrix_chart(
-            100 * features / (features.max() or 1), _titles(features, "similarity"), diverging=False, digits=".0f"
-        ),
-        "differ": matrix_chart(
-            differ, _titles(differ, "difference in standard deviations"), diverging=True, digits=".1f"
-        ),
+        "graph": matrix_chart(np.array(blocks["density"]), "density"),
+        "features": matrix_chart(np.array(blocks["similarity"]), "similarity"),
+        "differ": matrix_chart(differ, "difference in standard deviations", diverging=True),
         "furthest": _furthest(differ),
     }
-
-
-def _titles(values: Any, what: str) -> list[list[str]]:
-    return [
-        [f"blocks {row} and {column}: {what} {number(float(value))}" for column, value in enumerate(line)]
-        for row, line in enumerate(values)
-    ]
 
 
 def _furthest(differ: Any) -> str:
     row, column = np.unravel_index(np.abs(differ).argmax(), differ.shape)
     value = differ[row, column]
     if abs(value) < _HARDLY:
-        return "they hardly differ"
+        return "The two patterns hardly differ"
     way = "more" if value > 0 else "less"
-    pair = "within itself" if row == column else f"to block {column}"
-    return f"the features tie block {row} {pair} {way} than the links do, by {abs(value):.1f} standard deviations"
+    pair = "to itself" if row == column else f"to block {column}"
+    difference = f"by {abs(value):.1f} standard deviations"
+    return f"The largest difference: the features tie block {row} {pair} {way} than the links do, {difference}"
 
 
 def boundaries(summary: dict[str, Any]) -> list[dict[str, Any]]:
-    """Blocks along the side of the ordered adjacency, in a square of 560, with the number where there is room."""
+    """Positions of the blocks along a side of 560 of the ordered adjacency matrix; named if there is room."""
     bounds = block_bounds(summary["blocks"]["sizes"])
     places, last = list[dict[str, Any]](), -float(_NAME_ROOM)
     for block, (low, high) in enumerate(pairwise(bounds)):
@@ -176,13 +208,14 @@ def boundaries(summary: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def drawing(more: dict[str, Any]) -> dict[str, Any]:
-    """Nodes and links of a small graph, in a square of 560."""
-    places = [(30 + 500 * x, 30 + 500 * y) for x, y in more["drawing"]["places"]]
+    """Nodes and links of a small graph in a square of 560."""
+    graph = more["drawing"]
+    places = [(30 + 500 * x, 30 + 500 * y) for x, y in graph["places"]]
     return {
-        "links": [(*places[i], *places[j]) for i, j in more["drawing"]["links"]],
+        "links": [(*places[i], *places[j]) for i, j in graph["links"]],
         "nodes": [
-            {"x": x, "y": y, "block": block, "title": f"{node}: block {block}"}
-            for (x, y), block, node in zip(places, more["labels"], more["node_ids"], strict=True)
+            {"x": x, "y": y, "block": block, "title": f"{name}: block {block}"}
+            for (x, y), block, name in zip(places, graph["labels"], graph["names"], strict=True)
         ],
     }
 
@@ -195,61 +228,28 @@ def explained(summary: dict[str, Any]) -> dict[str, Any] | None:
     return explained_chart(found, summary["counts"]["selected_features"])
 
 
-def score_curve(summary: dict[str, Any]) -> dict[str, Any] | None:
-    """Scores by rank, four times as many as are selected; a line where these are the first, else dots."""
-    scores = np.array(summary["scores"])
-    shown = np.argsort(summary["ranking"])[: min(_RANKS, max(4 * summary["counts"]["selected_features"], 20))]
-    if len(shown) < 2 or not scores.max() > 0:
-        return None
-    on = _are_selected(summary, shown)
-    return rank_chart(
-        scores[shown].tolist(),
-        on,
-        y_top=float(scores.max()) * 1.05,
-        dots=on != sorted(on, reverse=True),
-        what="score",
-        order="rank of the feature",
-    )
-
-
-def stability(summary: dict[str, Any]) -> dict[str, Any] | None:
-    """Stability by rank, to twice the selected ones."""
-    return _measure(summary, "stability")
-
-
-def discoveries(summary: dict[str, Any]) -> dict[str, Any] | None:
-    """q-values by rank."""
-    return _measure(summary, "q_value")
-
-
-def _measure(summary: dict[str, Any], measure: str) -> dict[str, Any] | None:
+def by_rank(summary: dict[str, Any], measure: str) -> dict[str, Any] | None:
+    """A measure by rank, for twice as many features as are selected; None if it was not computed."""
     values = summary["measures"].get(measure)
     if values is None:
         return None
-    n_selected = summary["counts"]["selected_features"]
-    shown = np.argsort(summary["ranking"])[: min(_RANKS, max(2 * n_selected, 20))]
+    selected = {row["index"] for row in summary["selected"]}
+    shown = np.argsort(summary["ranking"])[: min(_RANKS, max(2 * len(selected), 20))].tolist()
     return rank_chart(
-        np.array(values)[shown].tolist(),
-        _are_selected(summary, shown),
-        y_top=1.0,
-        dots=True,
-        what=measure.replace("_", "-"),
-        order="rank of the feature",
+        [values[index] for index in shown],
+        [cut(summary["feature_names"][index]) for index in shown],
+        [index in selected for index in shown],
+        measure.replace("_", "-"),
     )
 
 
-def _are_selected(summary: dict[str, Any], indices: IntArray) -> list[bool]:
-    selected = {row["index"] for row in summary["selected"]}
-    return [index in selected for index in indices.tolist()]
-
-
 def loss_charts(summary: dict[str, Any]) -> list[dict[str, Any]]:
-    """Both losses of the paper's descent by iteration, each on its own scale."""
+    """Both losses of BMGUFS by iteration, each on its own scale."""
     if summary["loss_history"] is None:
         return []
     kinds = (
-        ("reconstruction", "how badly features rebuild the blocks"),
-        ("profile", "how badly they repeat who links to whom"),
+        ("reconstruction", "how far the features are from reproducing the links"),
+        ("profile", "how far they are from reproducing how the blocks are connected"),
     )
     return [
         {
@@ -263,16 +263,3 @@ def loss_charts(summary: dict[str, Any]) -> list[dict[str, Any]]:
         for kind, meaning in kinds
         if len(losses := summary["loss_history"][kind]) > 1
     ]
-
-
-def correlations(summary: dict[str, Any], more: dict[str, Any]) -> dict[str, Any] | None:
-    """Correlations among the first selected features as a matrix, by rank."""
-    found = more["redundancy"]
-    if found is None or found["n_compared"] < 3:
-        return None
-    values = np.array(found["correlations"])[:_CORRELATED, :_CORRELATED]
-    names = [row["name"] for row in summary["selected"][: len(values)]]
-    titles = [[f"{a} and {b}: {values[i, j]:.2f}" for j, b in enumerate(names)] for i, a in enumerate(names)]
-    chart = matrix_chart(values - np.diag(np.diag(values)), titles, diverging=True, digits=".1f")
-    labels = [{**label, "text": count(int(label["text"]) + 1)} for label in chart["labels"]]
-    return {**chart, "labels": labels, "n_shown": len(values)}

@@ -1,7 +1,8 @@
-"""What a fitted selector found, as plain data that JSON can hold."""
+"""The findings of a fitted selector as plain data that JSON can hold."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,43 +16,50 @@ from blockselect.consensus.estimator import BlockModelSelector
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.features import membership_matrix
-from blockselect.inspection.markers import Markers, block_markers
+from blockselect.inspection.markers import Markers, block_markers, central_nodes
 from blockselect.parameters import as_numbers, check_entries
 from blockselect.report.explained_curve import explained_by_size
-from blockselect.report.small_blocks import small_blocks
 from blockselect.wording import feature_labels
+
+_CENTRAL = 3  # typical nodes per block
+SMALL = 0.01  # a block with a smaller share of the nodes is called small
 
 
 def summarize(
     selector: BlockGuidedSelector, graph: AttributedGraph, *, stability: FloatArray | None = None
 ) -> dict[str, Any]:
-    """Put together what a fitted selector found in a network.
+    """Collect what a fitted selector found in a network.
 
     Parameters
     ----------
     selector : BMGUFS or BlockModelSelector
-        Fitted.
+        A fitted selector.
     graph : AttributedGraph
-        The network it was fitted to. Features without names are called ``x0``, ``x1``, …
+        The network of the fit. Features without names are called ``x0``, ``x1``, …
     stability : array of shape (m,), optional
-        As :func:`blockselect.selection_stability` estimates it.
+        The result of :func:`blockselect.selection_stability`.
 
     Returns
     -------
     dict
-        Only dicts, lists, strings, numbers and None: ``json.dumps`` takes it as it is. `selected` has one entry per
-        selected feature, the best first, with the share of nodes that have it, the block it marks and its lift there
-        (see :func:`blockselect.inspection.markers.block_markers`); `feature_names`, `scores`, `ranking` and each of
-        `measures` (explained_more, explained_alone, stability, p_value, q_value, where they were computed) follow the
-        columns of the features; `blocks` holds their count, the `reason` for it, whether the graph chose it
-        (`automatic`) and whether the user brought them (`given`), which of them are `small` (fewer than 1 % of the
-        nodes each), the `density` of their links (paper: M) and their `similarity` by the selected features, the
-        patterns of both that can be compared (see `block_patterns`), the link weight of each block pair (each link
-        counted from both ends), and the columns of the selected features that mark each block; `explained` says how
-        much of the blocks the features explain (see `explained_by_size`); `candidates` says of each candidate how well
-        it explains links and features and whether it is one of those that features are to explain, and `effort` what
-        was made of the search that was asked for; `sparsity` (paper: γ), `loss_history` and `n_iter` are those of the
-        descent of BMGUFS. What a selector does not have is None.
+        It consists of dicts, lists, strings, numbers and None, so that ``json.dumps`` accepts it. Entries that a
+        selector does not provide are None.
+
+        - `counts`: the numbers of nodes, links, features and so on.
+        - `selected`: one entry per selected feature, the best first, with the share of nodes that have it, the block
+          it marks and its lift there (see :func:`blockselect.inspection.markers.block_markers`).
+        - `feature_names`, `scores`, `ranking` and `measures` (explained_more, explained_alone, stability, p_value and
+          q_value, if computed): one value per feature, in the order of the columns.
+        - `blocks`: their `count` with the `reason` for it, whether it was chosen from the graph (`automatic`) or the
+          blocks were `given`, their `sizes`, which blocks are `small` (less than 1 % of the nodes), the `density` of
+          their links (paper: M), their `similarity` by the selected features, the standardised patterns of both (see
+          `block_patterns`), the link weight of each pair (`link_weights`, each link counted from both ends), the
+          columns of the selected features that mark each block (`marked_by`), and the names of the nodes with most
+          links inside their block (`central_nodes`, None for nodes without names).
+        - `explained`: how much of the block structure the features explain (see `explained_by_size`).
+        - `candidates`: how well each candidate block model explains links and features, and whether it is kept.
+        - `effort`: the requested and the actual extent of the search.
+        - `sparsity` (paper: γ), `loss_history` and `n_iter`: the descent of BMGUFS.
     """
     check_reportable(selector, graph)
     _check_same_network(selector, graph)
@@ -79,8 +87,9 @@ def summarize(
 def summarize_scores(
     selector: ScoreSelector, graph: AttributedGraph, *, stability: FloatArray | None = None
 ) -> dict[str, Any]:
-    """Of any fitted selector, what does not need blocks: `counts`, `selected`, `feature_names`, `scores`, `ranking` and
-    `measures`, as :func:`summarize` has them.
+    """Collect the part of :func:`summarize` that does not need blocks, for any fitted selector.
+
+    It holds `counts`, `selected`, `feature_names`, `scores`, `ranking` and `measures`.
     """
     check_is_fitted(selector)
     measures = _measures(selector, stability)
@@ -106,7 +115,7 @@ def _scored(selector: ScoreSelector, names: list[str], index: int, measures: dic
 
 
 def check_reportable(selector: Any, graph: Any) -> None:
-    """A fitted selector that finds blocks, and a checked network, in this order."""
+    """Raise an error unless this is a fitted selector that finds blocks, with a checked network."""
     if not isinstance(selector, BlockGuidedSelector):
         raise ParameterError(
             "selector",
@@ -124,7 +133,7 @@ def _check_same_network(selector: BlockGuidedSelector, graph: AttributedGraph) -
     if fitted != (graph.n_nodes, graph.n_features):
         raise ValueError(
             f"the selector was fitted to {fitted[0]} nodes and {fitted[1]} features but the graph has "
-            f"{graph.n_nodes} and {graph.n_features}; pass the network it was fitted to."
+            f"{graph.n_nodes} and {graph.n_features}; pass the network of the fit."
         )
 
 
@@ -142,12 +151,12 @@ def _counts(graph: AttributedGraph, chosen: IntArray) -> dict[str, int]:
 
 
 def _n_empty(matrix: Any, axis: int) -> int:
-    """How many columns (axis 0) or rows (axis 1) of a dense or sparse matrix hold nothing but zeros."""
+    """Number of columns (axis 0) or rows (axis 1) of a dense or sparse matrix that hold only zeros."""
     return int(np.count_nonzero((matrix != 0).sum(axis=axis) == 0))
 
 
 def _measures(selector: ScoreSelector, stability: FloatArray | None) -> dict[str, FloatArray]:
-    """What else is known of each feature."""
+    """The measures that are known for each feature besides its score."""
     known = {
         "stability": stability,
         "p_value": getattr(selector, "p_values_", None),
@@ -159,9 +168,10 @@ def _measures(selector: ScoreSelector, stability: FloatArray | None) -> dict[str
     for name, values in measures.items():
         if values.shape != selector.scores_.shape:
             raise ValueError(
-                f"{name} has shape {values.shape} but there are {len(selector.scores_)} features; give one value each."
+                f"{name} has shape {values.shape} but there are {len(selector.scores_)} features; pass one value for "
+                "each of them."
             )
-        check_entries(name, values, (values >= 0) & (values <= 1), "is no chance: they lie between 0 and 1; correct it")
+        check_entries(name, values, (values >= 0) & (values <= 1), "is not a probability; pass values between 0 and 1")
     if isinstance(selector, BlockModelSelector) and selector.block_model_.n_blocks > 1:
         return {**selector._table_columns(), **measures}
     return measures
@@ -175,7 +185,7 @@ def _candidates(selector: BlockGuidedSelector) -> list[dict[str, Any]] | None:
 
 
 def _descent(selector: BlockGuidedSelector) -> dict[str, Any]:
-    """How the scores of BMGUFS came about."""
+    """The descent that led to the scores of BMGUFS."""
     if not isinstance(selector, BMGUFS):
         return dict.fromkeys(("loss_history", "sparsity", "n_iter"))
     history = selector.history_
@@ -187,7 +197,7 @@ def _descent(selector: BlockGuidedSelector) -> dict[str, Any]:
 
 
 def _effort(selector: BlockGuidedSelector) -> dict[str, Any] | None:
-    """What was made of the search that was asked for; None where none is planned."""
+    """Requested and actual extent of the search; None for selectors without a search."""
     if not isinstance(selector, BlockModelSelector):
         return None
     effort = selector.effort_
@@ -238,10 +248,25 @@ def _blocks(selector: BlockGuidedSelector, means: FloatArray) -> dict[str, Any]:
     }
 
 
-def block_patterns(pairs: FloatArray) -> FloatArray:
-    """Each row of a matrix of block pairs (k, k) with mean 0 and standard deviation 1, a constant row 0.
+def small_blocks(sizes: Sequence[int]) -> list[int]:
+    """Blocks with less than 1 % of the nodes, if there are at least two; these are reported together.
 
-    The row of a block then says whom it is tied to more or less than usual, in whatever unit and however strongly.
+    Examples
+    --------
+    >>> small_blocks([500, 4, 490, 6])
+    [1, 3]
+    >>> small_blocks([996, 4])
+    []
+    """
+    least = SMALL * sum(sizes)
+    found = [block for block, size in enumerate(sizes) if size < least]
+    return found if len(found) > 1 else []
+
+
+def block_patterns(pairs: FloatArray) -> FloatArray:
+    """Standardise each row of a matrix of block pairs (k, k); a constant row becomes 0.
+
+    The row of a block then shows which blocks it is tied to more or less than on average, whatever the unit.
     """
     apart = pairs - pairs.mean(axis=1, keepdims=True)
     spread = apart.std(axis=1, keepdims=True)
@@ -255,10 +280,17 @@ def _block_or_none(block: int) -> int | None:
 
 
 def _links(selector: BlockGuidedSelector, graph: AttributedGraph, markers: Markers, chosen: IntArray) -> dict[str, Any]:
-    """How much link weight joins each pair of blocks, each link counted from both ends, and what marks each block."""
+    """Link weight of each pair of blocks, the features that mark each block, and its most central nodes."""
     model = selector.block_model_
     F = membership_matrix(model.labels)
     return {
         "link_weights": (F.T @ (graph.adjacency @ F)).toarray().tolist(),
         "marked_by": [markers.features_of(block, chosen).tolist() for block in range(model.n_blocks)],
+        "central_nodes": _names_of_central_nodes(graph, model.labels),
     }
+
+
+def _names_of_central_nodes(graph: AttributedGraph, labels: IntArray) -> list[list[str]] | None:
+    if graph.node_ids is None:
+        return None
+    return [[str(graph.node_ids[node]) for node in nodes] for nodes in central_nodes(graph.adjacency, labels, _CENTRAL)]

@@ -1,6 +1,6 @@
-"""The tables of a summary, as CSV text: numbers in full, so that they read back as they were.
+"""The tables of a summary as CSV text, with numbers in full precision.
 
-Names come from files of others: none is written so that a spreadsheet would take it for a formula.
+Names come from other people's files; none is written such that a spreadsheet would execute it as a formula.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from blockselect.arrays import IntArray
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.write import as_text_cell
 
-MEASURES = ("explained_more", "explained_alone", "stability", "p_value", "q_value")  # where they were computed
+MEASURES = ("explained_more", "explained_alone", "stability", "p_value", "q_value")  # written if they were computed
 
 
 def selected_table(summary: dict[str, Any]) -> str:
     """One line per selected feature, the best first.
 
-    Rank, feature, score, measures there are, the share of nodes that have it, the block it marks, its lift there, and
-    its mean in each block.
+    The columns are rank, feature, score, the available measures, the share of nodes that have the feature, the block
+    it marks, its lift there, and its mean in each block.
     """
     with_blocks = "blocks" in summary
     measures = [*_measures(summary), *(("prevalence", "marked_block", "lift") if with_blocks else ())]
@@ -36,7 +36,7 @@ def selected_table(summary: dict[str, Any]) -> str:
 
 
 def nodes_table(graph: AttributedGraph, labels: IntArray | None, chosen: IntArray) -> str:
-    """One line per node: its id, its block where there are any, how many links it has, and of the chosen features."""
+    """One line per node: id, block (if there are blocks), number of links and number of chosen features."""
     columns = {
         "id": range(graph.n_nodes) if graph.node_ids is None else graph.node_ids,
         **({} if labels is None else {"block": labels.tolist()}),
@@ -47,7 +47,7 @@ def nodes_table(graph: AttributedGraph, labels: IntArray | None, chosen: IntArra
 
 
 def blocks_table(summary: dict[str, Any]) -> str:
-    """One line per block: its size, whether that is small, its density of links to each block, and what marks it."""
+    """One line per block: size, whether it is small, density of links to each block, and the features that mark it."""
     blocks, names = summary["blocks"], summary["feature_names"]
     rows = (
         [block, size, int(block in blocks["small"]), *density, "; ".join(names[column] for column in marked)]
@@ -60,7 +60,7 @@ def blocks_table(summary: dict[str, Any]) -> str:
 
 
 def scores_table(summary: dict[str, Any]) -> str:
-    """One line per feature, the best first: rank, feature, score, whether selected, measures there are."""
+    """One line per feature, the best first: rank, feature, score, whether it is selected, available measures."""
     measures, chosen = _measures(summary), {row["index"] for row in summary["selected"]}
     rows = (
         [

@@ -9,10 +9,10 @@
   const search = byId("search"), block = byId("block"), which = byId("which"), stable = byId("stability");
   const table = byId("table"), body = table.tBodies[0];
   const highest = data.rows.reduce((most, row) => Math.max(most, row[SCORE]), 0);
-  let lower = null; // names in lower case, made at the first search
+  let lower = null; // names in lower case, made by the first search
   let shown = [], page = 0, sorted = { by: RANK, down: false };
 
-  // Numbers and names, as the rest of the page writes them.
+  // Numbers and names in the format of the rest of the page.
   const count = (value) => value.toLocaleString("en-US");
   function number(value, zeros) {
     if (value === 0 || Math.abs(value) >= 1000) return Math.round(value).toLocaleString("en-US");
@@ -34,7 +34,7 @@
     return letters.length <= 32 ? name : letters.slice(0, 20).join("") + "…" + letters.slice(-11).join("");
   }
 
-  const MEASURES = { // those that have a column
+  const MEASURES = { // measures with a column of their own
     explained_more: { title: "adds", text: (value) => perCent(value, true) },
     explained_alone: { title: "alone", text: (value) => perCent(value, true) },
     stability: { title: "stability", text: (value) => value.toFixed(2) },
@@ -45,7 +45,7 @@
   function element(tag, attributes, text) {
     const made = document.createElement(tag);
     for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-    if (text !== undefined) made.textContent = text; // never as HTML: names may hold anything
+    if (text !== undefined) made.textContent = text; // never as HTML: names may contain anything
     return made;
   }
   function cell(row, label, text, kind) {
@@ -93,7 +93,7 @@
     return made;
   }
 
-  // Which rows, in which order, on which page.
+  // Choose the rows, their order and the page.
   function choose() {
     const text = search.value.trim().toLowerCase();
     if (text && lower === null) lower = data.rows.map((each) => each[NAME].toLowerCase());
@@ -123,8 +123,8 @@
     byId("status").textContent = shown.length
       ? `Showing ${count(first + 1)}–${count(last)} of ${count(shown.length)} features`
       : which.value === "selected" && !data.rows.some((each) => each[SELECTED])
-        ? "No feature is selected; choose to show all."
-        : "No feature fits; change the search or the filters.";
+        ? "No feature is selected; choose to show all features."
+        : "No feature matches; change the search or the filters.";
     byId("pager").hidden = shown.length <= PAGE;
     byId("previous").disabled = page === 0;
     byId("next").disabled = last >= shown.length;
@@ -135,7 +135,7 @@
     table.scrollIntoView({ block: "nearest" });
   }
 
-  // Export what is shown, whole names and all pages.
+  // Export the features that match, on all pages, with full names.
   function records() {
     return shown.map((each) => {
       const record = { rank: each[RANK], feature: each[NAME], score: each[SCORE], selected: Boolean(each[SELECTED]) };
@@ -160,7 +160,7 @@
     setTimeout(() => URL.revokeObjectURL(link.href), 10000);
   }
 
-  // Colours: as the system, or the other way round, remembered where the browser allows it.
+  // Colours follow the system or the switch, which is remembered if the browser allows it.
   const root = document.documentElement, theme = byId("theme");
   const stored = { get: () => { try { return localStorage.getItem("blockselect-theme"); } catch { return null; } },
                    set: (value) => { try { localStorage.setItem("blockselect-theme", value); } catch { /* not allowed */ } } };
@@ -182,7 +182,7 @@
   byId("controls").addEventListener("submit", (event) => event.preventDefault());
   byId("previous").addEventListener("click", () => turn(-1));
   byId("next").addEventListener("click", () => turn(1));
-  // Sort by a column's button, or where there is no room for the head of the table by a list of the same.
+  // Sort by the buttons of the columns or, on narrow screens without a table head, by a list of the same columns.
   const order = byId("sort"), buttons = [...table.querySelectorAll("[data-sort]")];
   function sortBy(button) {
     const key = button.dataset.sort, by = data.measures.includes(key) ? column(key) : Number(key);
@@ -203,6 +203,9 @@
       if (button.dataset.export === "csv") save("features.csv", "text/csv", csv(records()));
       else save("features.json", "application/json", JSON.stringify(records(), null, 1));
     });
+  }
+  for (const link of document.querySelectorAll("[data-block]")) {
+    link.addEventListener("click", () => { block.value = link.dataset.block; choose(); });
   }
   addEventListener("beforeprint", () => body.replaceChildren(...shown.slice(0, PRINTED).map(row)));
   addEventListener("afterprint", draw);
