@@ -25,7 +25,7 @@ def main() -> None:
     parser.add_argument("--save", action="store_true", help="store the values, to compare later runs with")
     options = parser.parse_args()
     console = Console(width=180)
-    table = Table("benchmark", "was", "is", "goal", "met", "peak GB", "how")
+    table = Table("benchmark", "was", "is", "limit", "met", "peak GB", "how")
     was, rows, missed, worse = stored.read(), [], 0, 0
     for name in options.names:
         for row in BENCHMARKS[name]():
@@ -34,7 +34,7 @@ def main() -> None:
             flag = " WORSE" if stored.is_worse(row, before_this) else ""
             shown = "" if before_this is None else f"{before_this:,.3g}"
             peak = "" if row.peak is None else f"{row.peak:.2f}"
-            table.add_row(title, shown, row.measured + flag, row.goal, row.verdict, peak, row.how)
+            table.add_row(title, shown, row.measured + flag, row.bound, row.verdict, peak, row.how)
             console.log(f"{title}: {row.measured}{flag} ({row.how})")
             rows.append((title, row))
             missed += not row.met
@@ -43,7 +43,7 @@ def main() -> None:
     if options.save:
         stored.save(rows)
     if missed or worse:
-        sys.exit(f"{missed} goal(s) missed, {worse} ratio(s) more than a quarter worse than stored")
+        sys.exit(f"{missed} limit(s) exceeded, {worse} ratio(s) more than a quarter worse than stored")
 
 
 if __name__ == "__main__":

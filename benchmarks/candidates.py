@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def fits() -> Iterator[dict[str, Any]]:
-    """One row a network, seed and number of candidates."""
+    """One row per network, seed and number of candidates."""
     cora = load_cora()
     for seed in SEEDS:
         for regime in REGIMES:

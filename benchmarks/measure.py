@@ -26,7 +26,7 @@ class Measurement:
         return f"{self.value:,.3g} {self.unit}".rstrip()
 
     @property
-    def goal(self) -> str:
+    def bound(self) -> str:
         if self.limit == float("inf"):
             return ""  # measured to be seen, and compared with the stored value alone
         return f"{'≤' if self.at_most else '≥'} {self.limit:,.3g} {self.unit}".rstrip()

@@ -123,7 +123,7 @@ def _refined(folder: Path, source: Path | None, version: str) -> dict[str, np.nd
 
 
 def summary(rows: pd.DataFrame) -> pd.DataFrame:
-    """One row a network: J where both end, the mean over starts and the best, and the difference in percent of J."""
+    """One row per network: J where both end, the mean over starts and the best, and the difference in percent of J."""
     table = rows.assign(off=100 * (rows["now"] - rows["before"]) / rows["before"].abs())
     table["speed"] = rows["seconds before"] / rows["seconds now"]
     columns = {

@@ -30,10 +30,10 @@ def is_worse(row: Measurement, was: float | None) -> bool:
 
 def save(rows: Sequence[tuple[str, Measurement]]) -> None:
     """Replace the rows that were measured; those of benchmarks not run stay."""
-    columns = ["benchmark", "value", "unit", "goal", "peak_gb", "how"]
+    columns = ["benchmark", "value", "unit", "peak_gb", "how"]
     old = pd.read_csv(PATH) if PATH.is_file() else pd.DataFrame(columns=columns)
     new = pd.DataFrame(
-        [(name, float(f"{row.value:.4g}"), row.unit, row.goal, row.peak, row.how) for name, row in rows],
+        [(name, float(f"{row.value:.4g}"), row.unit, row.peak, row.how) for name, row in rows],
         columns=columns,
     ).round({"peak_gb": 3})
     kept = old[~old["benchmark"].isin(new["benchmark"])]

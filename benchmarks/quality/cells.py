@@ -57,7 +57,7 @@ def summarize(rows: Sequence[Row]) -> pd.DataFrame:
 def compare(
     summary: pd.DataFrame, method: str, rivals: str = RIVAL, measures: Sequence[str] = MEASURES
 ) -> pd.DataFrame:
-    """One row a cell: a variant, the best of a kind of rivals there, the margin and whether it wins."""
+    """One row per cell: a variant, the best of a kind of rivals there, the margin and whether it wins."""
     ours: dict[tuple[str, int], Line] = {}
     there: dict[tuple[str, int], list[Line]] = {}
     for line in summary.sort_values(["dataset", "top"], kind="stable").to_dict("records"):

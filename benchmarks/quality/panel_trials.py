@@ -81,7 +81,7 @@ def trials(config: PanelConfig, rows: list[Row]) -> list[Trial]:
 
 
 def measure(cell: Cell, method: str, seed: int, limit: float) -> list[Row]:
-    """Two features a block are asked for; a rival is told the number of blocks, the default is not."""
+    """Two features per block are selected; a rival is given the number of blocks, the default is not."""
     network = plant_cell(cell, seed)
     start = time.perf_counter()
     try:

@@ -29,7 +29,7 @@ def summarize_precisions(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def compare_precisions(table: pd.DataFrame, method: str) -> pd.DataFrame:
-    """One row a regime: a variant, the rival with the highest mean, and their differences on the same networks."""
+    """One row per regime: a variant, the rival with the highest mean, and their differences on the same networks."""
     summary = summarize_precisions(table)
     rivals = summary[summary["kind"] == RIVAL].sort_values("mean", ascending=False, kind="stable")
     best_of_regime = rivals.drop_duplicates("regime").sort_index()

@@ -17,7 +17,7 @@ SCIKIT_LEARNS = {quote for quote in QUOTED if quote.startswith(("Pipeline.fit", 
 
 @cache
 def texts() -> str:
-    """Every text in the source, one a line; what is filled in is a gap."""
+    """Every text in the source, one per line; what is filled in is a gap."""
     found = []
     for path in (ROOT / "src").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

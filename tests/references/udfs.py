@@ -1,4 +1,4 @@
-"""UDFS written straight from its objective: one selection matrix a node, M in full, all eigenvectors."""
+"""UDFS written straight from its objective: one selection matrix per node, M in full, all eigenvectors."""
 
 import numpy as np
 

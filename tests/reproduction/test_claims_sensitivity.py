@@ -80,7 +80,7 @@ FALLING = np.exp(-np.arange(201) / 20)
 
 
 def curves(*lines, ratio=0.6, gradient="paper"):
-    """L_m by iteration, one network a line; L_b is constant, so that the sum has the same shape."""
+    """L_m by iteration, one network per line; L_b is constant, so that the sum has the same shape."""
     return [
         row(
             "convergence",
