@@ -27,7 +27,7 @@ from benchmarks.quality.regimes import REGIMES, PlantedSizes, plant
 from benchmarks.scale import markdown
 from blockselect import AttributedGraph, BlockModel, find_block_models
 from blockselect.blockmodels.n_blocks import choose_n_blocks
-from blockselect.consensus.joint import JointLikelihood
+from blockselect.consensus.refine import JointLikelihood
 from blockselect.graphs.statistics import are_sparse_counts, presence
 
 SAVED = Path(__file__).parent.parent / "docs" / "benchmarks" / "moves.csv"
@@ -38,7 +38,10 @@ import sys, time
 import numpy as np
 from scipy import sparse
 from blockselect import BlockModel, check_attributed_graph, make_attributed_blocks
-from blockselect.consensus.joint import JointLikelihood
+try:
+    from blockselect.consensus.refine import JointLikelihood
+except ImportError:  # a tree of version 0.2.0 or older
+    from blockselect.consensus.joint import JointLikelihood
 
 def refine(graph, starts):
     likelihood = JointLikelihood(graph)

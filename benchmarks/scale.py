@@ -180,12 +180,10 @@ class Stages:
         steps: tuple[tuple[Any, str, str], ...] = (
             (default.BlockModelSelector, "_read_network", "gate"),
             (default, "count_blocks", "number of blocks"),
-            (default, "find_block_models", "block models"),
+            (default, "find_candidates", "block models"),
             (default, "JointLikelihood", "screening"),
             (default, "screen", "screening"),
-            (default, "feature_gains", "ranking"),
-            (default.BlockRegression, "of", "ranking"),
-            (default, "rank_features", "ranking"),
+            (default, "rank_by_models", "ranking"),
         )
         for owner, name, stage in steps:
             stack.enter_context(mock.patch.object(owner, name, self._timed(getattr(owner, name), stage)))

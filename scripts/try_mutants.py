@@ -80,8 +80,8 @@ TESTS = {
         "tests/consensus/test_estimator_contract.py",
         "tests/consensus/test_screening_budget.py",
     ],
-    "consensus/joint.py": ["tests/consensus/test_moves.py", "tests/consensus/test_batched_moves.py"],
-    "consensus/link_likelihood.py": ["tests/consensus/test_joint.py"],
+    "consensus/refine.py": ["tests/consensus/test_moves.py", "tests/consensus/test_batched_moves.py"],
+    "consensus/likelihood.py": ["tests/consensus/test_refine.py"],
     "consensus/screening.py": ["tests/consensus/test_screening_budget.py"],
 }
 INTERPRETED = {"consensus/moves.py"}  # it compiles for longer than its own tests take in Python

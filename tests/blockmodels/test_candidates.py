@@ -9,9 +9,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from blockselect.blockmodels import FAMILIES, BlockModel, find_block_models
-from blockselect.blockmodels.families.search import Search
-from blockselect.datasets import make_attributed_blocks
+from blockselect.blockmodels.candidates import FAMILIES, find_block_models
+from blockselect.blockmodels.families import Search
+from blockselect.blockmodels.model import BlockModel
+from blockselect.datasets.planted import make_attributed_blocks
 from blockselect.evaluation.metrics import clustering_accuracy
 
 families = pytest.mark.parametrize("family", sorted(FAMILIES))
@@ -184,7 +185,7 @@ def test_bad_input_is_named():
         find_block_models(adjacency, 3, family="spectrum", rng=rng)
     with pytest.raises(ValueError, match=r"'smoothed'.*features.*pass features"):
         find_block_models(adjacency, 3, family="smoothed", rng=rng)
-    with pytest.raises(ValueError, match="features has 3 rows but the graph has 400 nodes; give one row a node"):
+    with pytest.raises(ValueError, match="features has 3 rows but the graph has 400 nodes; pass one row per node"):
         find_block_models(adjacency, 3, family="mixed", features=np.eye(3), rng=rng)
 
 

@@ -13,8 +13,8 @@ from threadpoolctl import threadpool_limits
 from blockselect import BlockModel, BlockModelSelector, load_cora, make_attributed_blocks, selection_stability
 from blockselect._sklearn import check_parameters
 from blockselect.blockmodels.n_blocks import MAX_BLOCKS, count_blocks
-from blockselect.consensus import estimator
-from blockselect.consensus.joint import JointLikelihood
+from blockselect.consensus import estimator, resampling
+from blockselect.consensus.refine import JointLikelihood
 from blockselect.errors import ParameterError
 from blockselect.graphs import check_attributed_graph
 from blockselect.graphs.links import cap_weights
@@ -229,7 +229,7 @@ def test_on_resampled_graphs_blocks_are_refined_where_those_of_the_fit_were(netw
 
     monkeypatch.setattr(JointLikelihood, "improve", recorded)
     selection_stability(selector, network.features, adjacency=network.adjacency, n_resamples=3)
-    assert asked == ([estimator._ROUNDS_AGAIN] * 3 if refine else [])
+    assert asked == ([resampling._ROUNDS] * 3 if refine else [])
 
 
 def test_why_there_are_as_many_blocks_follows_what_showed_them():
@@ -267,8 +267,8 @@ def test_on_every_fourth_resampled_graph_blocks_are_found_anew(network, monkeypa
         JointLikelihood, "improve", lambda *given, **options: refined.append(options) or improve(*given, **options)
     )
     monkeypatch.setattr(
-        BlockModelSelector,
-        "_found_anew",
+        resampling.Resampling,
+        "_search_again",
         lambda *given: found_anew.append(len(refined)) or selector.consensus_models_[0],
     )
     seen = []
@@ -286,19 +286,20 @@ def test_on_every_fourth_resampled_graph_blocks_are_found_anew(network, monkeypa
 
 def test_blocks_found_anew_are_the_best_of_two_starts_of_the_families_that_were_kept(network, monkeypatch):
     selector, asked, screened = fit(network), [], []
-    find, screen = estimator.find_block_models, estimator.screen
+    find, screen = resampling.find_candidates, resampling.screen
 
-    def noted(graph, n_blocks, **options):
+    def noted(adjacency, features, n_blocks, **options):
         asked.append((n_blocks, options["family"], options["n_candidates"], options["max_iter"]))
-        return find(graph, n_blocks, **options)
+        return find(adjacency, features, n_blocks, **options)
 
-    monkeypatch.setattr(estimator, "find_block_models", noted)
+    monkeypatch.setattr(resampling, "find_candidates", noted)
     monkeypatch.setattr(
-        estimator, "screen", lambda *given, **options: screened.append(given[1]) or screen(*given, **options)
+        resampling, "screen", lambda *given, **options: screened.append(given[1]) or screen(*given, **options)
     )
-    likelihood = JointLikelihood(network.graph)
-    model = selector._found_anew(likelihood, network.graph, np.random.default_rng(0))
-    assert asked == [(3, kept.family, 1, estimator.FACTORIZATION_STEPS) for kept in selector.consensus_models_[:2]]
+    likelihood, kept = JointLikelihood(network.graph), selector.consensus_models_
+    again = resampling.Resampling(kept, searched=True, refine=True, max_iter=100, n_ranked=10, n_jobs=None)
+    model = again._search_again(likelihood, network.graph, np.random.default_rng(0))
+    assert asked == [(3, one.family, 1, 100) for one in kept[:2]]
     assert len(screened[0]) == 2
     assert likelihood.gain(model.labels) >= max(likelihood.gain(one.labels) for one in screened[0]) - 1e-9
 

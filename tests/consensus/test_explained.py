@@ -9,9 +9,14 @@ from scipy import sparse
 
 from blockselect.blockmodels import BlockModel
 from blockselect.consensus import explained
-from blockselect.consensus.explained import BlockRegression, effect_sizes, rank_features, select_together
-from blockselect.consensus.joint import JointLikelihood
-from blockselect.consensus.weights import FeatureGains, feature_gains
+from blockselect.consensus.explained import (
+    BlockRegression,
+    FeatureGains,
+    effect_sizes,
+    rank_features,
+    select_together,
+)
+from blockselect.consensus.refine import JointLikelihood
 from blockselect.datasets import make_attributed_blocks
 from blockselect.graphs.attributed import check_attributed_graph
 from made_graphs import complete, path
@@ -42,7 +47,7 @@ def ranking_of(X, A, models, n_wanted=5):
     """As the default ranks the features, by block models that are given as labels."""
     graph = check_attributed_graph(X, A)
     found = [BlockModel.from_labels(graph.adjacency, labels) for labels in models]
-    gains = feature_gains(JointLikelihood(graph), graph, found)
+    gains = FeatureGains.of(JointLikelihood(graph), graph, found)
     return rank_features(BlockRegression.of(graph.features, graph.adjacency, models), gains, n_wanted)
 
 
@@ -240,7 +245,7 @@ def test_scores_fall_with_the_ranking_and_shares_add_up_to_those_of_the_set(n_wa
 def test_a_score_is_what_a_feature_adds_times_its_effect_size_and_at_most_the_one_before():
     X, A, blocks = planted()
     graph = check_attributed_graph(X, A)
-    gains = feature_gains(JointLikelihood(graph), graph, [BlockModel.from_labels(graph.adjacency, blocks)])
+    gains = FeatureGains.of(JointLikelihood(graph), graph, [BlockModel.from_labels(graph.adjacency, blocks)])
     ranking = ranking_of(X, A, [blocks], 9)
     effect = np.sqrt(2 * np.maximum(gains.by_blocks, 0.25) / np.count_nonzero(X, axis=0))
     assert_allclose(effect_sizes(gains, X), effect)

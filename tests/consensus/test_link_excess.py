@@ -5,17 +5,16 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from blockselect.consensus.link_excess import link_gains_of_scaled, scaled_for_links
-from blockselect.consensus.link_likelihood import link_unit
+from blockselect.consensus.likelihood import link_gains, link_unit, scaled_for_links
 from blockselect.graphs import statistics
 from references import joint as reference
 from references.joint import small_network
 
 
-def link_gains(features, adjacency, unit=None):
+def gains_of_links(features, adjacency, unit=None):
     links = sparse.csr_array(adjacency)
     apart = sparse.csr_array(links - sparse.diags_array(links.diagonal()))
-    return link_gains_of_scaled(scaled_for_links(features), links, link_unit(apart) if unit is None else unit)
+    return link_gains(scaled_for_links(features), links, link_unit(apart) if unit is None else unit)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -25,17 +24,17 @@ def test_gains_are_those_of_the_pairs_of_nodes_that_have_the_feature(seed, cells
     A, X, _ = small_network(seed)
     slow = [reference.link_gain(x, A) for x in X.T]
     assert max(slow) > 0
-    assert_allclose(link_gains(X, A), slow, atol=1e-10)
-    assert_allclose(link_gains(sparse.csr_array(X), sparse.csr_array(A)), slow, atol=1e-10)
+    assert_allclose(gains_of_links(X, A), slow, atol=1e-10)
+    assert_allclose(gains_of_links(sparse.csr_array(X), sparse.csr_array(A)), slow, atol=1e-10)
 
 
 def test_units_of_features_and_of_links_self_loops_and_precision_do_not_matter():
     A, X, _ = small_network(1)
     units = np.random.default_rng(0).uniform(1e-3, 1e3, size=X.shape[1])
-    gains = link_gains(X, A)
-    assert_allclose(link_gains(X * units, 40 * A), gains, atol=1e-9)
-    assert_allclose(link_gains(X, A + np.diag(np.arange(len(A)))), gains, atol=1e-9)
-    assert_allclose(link_gains(X.astype("f4"), A), gains, atol=1e-5)
+    gains = gains_of_links(X, A)
+    assert_allclose(gains_of_links(X * units, 40 * A), gains, atol=1e-9)
+    assert_allclose(gains_of_links(X, A + np.diag(np.arange(len(A)))), gains, atol=1e-9)
+    assert_allclose(gains_of_links(X.astype("f4"), A), gains, atol=1e-5)
 
 
 def planted(seed, *, inside, outside, n=400, n_features=60, n_blocks=4):
@@ -53,7 +52,7 @@ def planted(seed, *, inside, outside, n=400, n_features=60, n_blocks=4):
 @pytest.mark.parametrize("seed", range(3))
 def test_features_of_nodes_that_seek_each_other_gain_more_than_noise(seed):
     X, A = planted(seed, inside=30, outside=3)
-    gains = link_gains(X, A)
+    gains = gains_of_links(X, A)
     assert gains[:60].min() > 2
     assert np.median(gains[:60]) > 10 * np.quantile(gains[60:], 0.95)
     assert (gains[60:] > 1).mean() < 0.2
@@ -62,25 +61,25 @@ def test_features_of_nodes_that_seek_each_other_gain_more_than_noise(seed):
 @pytest.mark.parametrize("seed", range(3))
 def test_features_of_nodes_that_avoid_each_other_gain_nothing(seed):
     X, A = planted(seed, inside=1, outside=15)
-    assert (link_gains(X, A)[:60] == 0).mean() > 0.95
+    assert (gains_of_links(X, A)[:60] == 0).mean() > 0.95
 
 
 def test_features_of_nobody_of_one_node_and_of_all_alike_gain_nothing():
     A, X, _ = small_network(2)
     X[:, 0], X[:, 1], X[:, 2] = 0.0, np.eye(len(A))[0], 3.0
-    assert_array_equal(link_gains(X, A)[:3], 0)
+    assert_array_equal(gains_of_links(X, A)[:3], 0)
 
 
 def test_in_a_network_of_self_loops_alone_nothing_is_gained():
-    assert_array_equal(link_gains(np.eye(3), np.diag([1.0, 2, 0]), unit=1.0), 0)
+    assert_array_equal(gains_of_links(np.eye(3), np.diag([1.0, 2, 0]), unit=1.0), 0)
 
 
 def test_what_was_given_is_left_alone():
     A, X, _ = small_network(0)
     before = A.copy(), X.copy()
     features, adjacency = sparse.csr_array(X), sparse.csr_array(A)
-    link_gains(features, adjacency)
-    link_gains(X, A)
+    gains_of_links(features, adjacency)
+    gains_of_links(X, A)
     assert_array_equal(A, before[0])
     assert_array_equal(X, before[1])
     assert_array_equal(features.toarray(), X)
@@ -94,7 +93,7 @@ def test_noise_of_unequal_values_or_on_unequal_links_gains_no_more_than_a_free_r
     X = rng.lognormal(0, spread, size=(len(A), 300)) * (rng.random((len(A), 300)) < 0.2)
     weights = np.triu(rng.lognormal(0, 1, size=A.shape), 1)
     for links in (A, A * (weights + weights.T)):
-        gains = link_gains(X, links)
+        gains = gains_of_links(X, links)
         assert gains.mean() < 0.5  # ¼ by theory: half of the excesses are positive, with half a nat each
         assert (gains > 2.7).mean() < 0.04  # one in a hundred by theory
 
@@ -102,7 +101,7 @@ def test_noise_of_unequal_values_or_on_unequal_links_gains_no_more_than_a_free_r
 def test_the_unit_of_a_graph_can_be_given_to_one_drawn_from_it():
     A, X, _ = small_network(2)
     binary = (X > 0).astype(float)
-    assert_allclose(link_gains(binary, 3 * A, unit=3.0), link_gains(binary, A, unit=1.0))
+    assert_allclose(gains_of_links(binary, 3 * A, unit=3.0), gains_of_links(binary, A, unit=1.0))
 
 
 @pytest.mark.parametrize(("n_held", "is_sparse"), [(10, True), (11, False)])

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from blockselect.consensus.link_likelihood import as_links, link_gain, link_information, link_unit
+from blockselect.consensus.likelihood import as_links, link_gain, link_information, link_unit
 from blockselect.graphs.statistics import in_units
 
 

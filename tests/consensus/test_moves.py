@@ -13,10 +13,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from blockselect import BlockModel, check_attributed_graph
-from blockselect.consensus.feature_likelihood import block_tables
-from blockselect.consensus.joint import JointLikelihood
-from blockselect.consensus.link_likelihood import as_links, link_gain, weights_by_block
+from blockselect.consensus.likelihood import as_links, block_tables, link_gain, weights_by_block
 from blockselect.consensus.moves import SURE, Counts, sweep
+from blockselect.consensus.refine import JointLikelihood
 from blockselect.datasets import make_attributed_blocks
 from references import joint as reference
 from references.joint import small_network

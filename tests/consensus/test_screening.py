@@ -8,7 +8,7 @@ from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
 
 from blockselect.blockmodels import BlockModel, find_block_models
-from blockselect.consensus.joint import JointLikelihood
+from blockselect.consensus.refine import JointLikelihood
 from blockselect.consensus.screening import screen
 from blockselect.datasets import make_attributed_blocks
 

@@ -122,7 +122,6 @@ OTHER_ARGUMENTS: tuple[Row, ...] = (
     ("transform: chunks", lambda: fitted().transform(RowChunks.from_blocks([X])), ("transform each chunk",)),
     ("make_selector: an unknown method", lambda: make_selector("mcf", 3), ("'mcf'", "Did you mean mcfs?")),
     ("find_block_models: no features to smooth", lambda: _models(family="smoothed"), ("pass features",)),
-    ("find_block_models: eigenvectors of others", lambda: _models(eigenvectors=np.ones((3, 3))), ("shape (3, 3)",)),
     (
         "find_block_models: features in another order than the graph",
         lambda: find_block_models(MATRIX, 3, rng=0, family="smoothed", features=TABLE[::-1]),

@@ -17,8 +17,8 @@ from blockselect import (
     make_selector,
     selection_stability,
 )
-from blockselect.consensus import estimator
-from blockselect.consensus.joint import JointLikelihood
+from blockselect.consensus import resampling
+from blockselect.consensus.refine import JointLikelihood
 from blockselect.errors import ParameterError
 from blockselect.graphs.links import resample_links
 from made_fits import QUICK, easy_network, fit, fit_paper
@@ -81,7 +81,7 @@ def test_given_blocks_are_neither_searched_for_nor_moved(network, monkeypatch):
         raise AssertionError("blocks were given")
 
     selector = fit(network, block_model=network.blocks)
-    monkeypatch.setattr(estimator, "find_block_models", refuse)
+    monkeypatch.setattr(resampling, "find_candidates", refuse)
     monkeypatch.setattr(JointLikelihood, "improve", refuse)
     chance = stability(selector, network)
     assert chance[selector.support_].mean() > chance[~selector.support_].mean() + 0.5

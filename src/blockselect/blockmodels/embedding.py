@@ -1,4 +1,4 @@
-"""Embeddings of a graph and clusters of them: scaled graphs, leading eigenvectors, K-means; the same every time."""
+"""Embeddings of a graph and their clusters: scaled graphs, leading eigenvectors, K-means; all deterministic."""
 
 from __future__ import annotations
 
@@ -7,35 +7,32 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 from sklearn.cluster import KMeans, MiniBatchKMeans
 from threadpoolctl import ThreadpoolController
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
-from blockselect.blockmodels.families.search import Search
 from blockselect.eigenvectors import extreme_eigenvectors
 
-LARGE = 50_000  # nodes from which eigenvectors are as exact as blocks need, and K-means takes some nodes at a time
-_LARGE_TOLERANCE = 1e-3  # of these eigenvectors, which are computed in single precision
-_BATCH = 10_000  # of these nodes
-_SMALL = 200  # nodes up to which a dense eigendecomposition is at least as quick, and exact for any k
-_DIGITS = 8  # of an embedding; what follows is rounding of the decomposition
-_RANK_TOLERANCE = 1e-10  # eigenvalues below this share of the largest are rounding
+LARGE = 50_000  # nodes above which eigenvectors are less exact and K-means uses mini-batches
+_LARGE_TOLERANCE = 1e-3  # of eigenvectors of large graphs, in single precision
+_BATCH = 10_000  # nodes per mini-batch
+_SMALL = 200  # nodes up to which a dense eigendecomposition is at least as fast, and exact for any k
+_DIGITS = 8  # of an embedding; later digits are rounding errors of the decomposition
+_RANK_TOLERANCE = 1e-10  # eigenvalues below this share of the largest are rounding errors
 
 
 def leading_eigenvectors(*factors: Sparse, count: int, tol: float = 0.0) -> tuple[FloatArray, FloatArray]:
-    """Eigenvalues largest by magnitude (at most count,) and their vectors (n, at most count), the largest first.
+    """Eigenvalues of largest magnitude (at most count,) and their eigenvectors (n, at most count), the largest first.
 
-    They are those of the product of the factors, a symmetric matrix that is never formed. `tol` is the relative error
-    allowed to eigenvalues of matrices that are not small, 0: rounding. With more than 50,000 rows it is at least 1e-3,
-    in single precision, because eigenvalues that lie close together would otherwise take thousands of products. If they
-    lie so close that even these do not suffice, vectors may be mixtures of those of eigenvalues that hardly differ.
-    Vectors of eigenvalues that are zero but for rounding are arbitrary: they come as zero.
+    The matrix is the product of the factors; it is symmetric and never formed. `tol` is the relative error of the
+    eigenvalues; 0 is machine precision. With more than 50,000 rows it is at least 1e-3, in single precision, because
+    clustered eigenvalues would otherwise take thousands of products. Eigenvectors of nearly equal eigenvalues may then
+    be mixed. Eigenvectors of eigenvalues that are zero up to rounding are arbitrary, and are returned as zero.
     """
     n = factors[0].shape[0]
-    rng = np.random.default_rng(0)  # a start that follows the graph's symmetries would miss what breaks them
+    rng = np.random.default_rng(0)  # a symmetric start would miss asymmetric eigenvectors
     if n > LARGE:
         tol, factors = max(tol, _LARGE_TOLERANCE), tuple(factor.astype(np.float32, copy=False) for factor in factors)
     if n <= max(_SMALL, count + 1):
@@ -51,7 +48,7 @@ def leading_eigenvectors(*factors: Sparse, count: int, tol: float = 0.0) -> tupl
 
 
 def chain(*factors: Sparse) -> Callable[[FloatArray], FloatArray]:
-    """The product of these matrices as an operator, never formed: the last is applied first."""
+    """The product of these matrices as an operator that is never formed; the last matrix is applied first."""
 
     def apply(columns: FloatArray) -> FloatArray:
         for factor in reversed(factors):
@@ -62,38 +59,31 @@ def chain(*factors: Sparse) -> Callable[[FloatArray], FloatArray]:
 
 
 def unit_weights(adjacency: Sparse) -> Sparse:
-    """The graph with a largest weight of 1: what follows does not see the unit that weights were given in."""
+    """The graph with a largest weight of 1, so that the unit of the weights does not matter."""
     return adjacency / adjacency.data.max()
 
 
 def degree_normalized(adjacency: Sparse) -> Sparse:
-    """(D + τI)^-½ A (D + τI)^-½, τ the mean degree: hubs count less, and nodes of few links not too much."""
+    """(D + τI)^-½ A (D + τI)^-½, τ the mean degree: hubs count less, and nodes with few links do not count too much."""
     degrees = np.asarray(adjacency.sum(axis=1), dtype=np.float64).ravel()
     scale = 1 / np.sqrt(degrees + degrees.mean())
     rows, columns = np.repeat(scale, np.diff(adjacency.indptr)), scale[adjacency.indices]
     return sparse.csr_array((rows * adjacency.data * columns, adjacency.indices, adjacency.indptr), adjacency.shape)
 
 
-def unit_rows(vectors: FloatArray) -> FloatArray:
-    """Rows scaled to unit length; those that are zero but for rounding become zero."""
+def row_directions(vectors: FloatArray) -> FloatArray:
+    """Rows scaled to unit length; rows that are zero up to rounding become zero."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     reached = lengths > np.sqrt(np.finfo(np.float64).eps) * lengths.max()
     unit: FloatArray = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=reached)
     return unit
 
 
-def cluster_starts(embedding: FloatArray, search: Search) -> list[IntArray]:
-    """Clusters of each start of a search."""
-    seeds = [draw_seed(rng) for rng in search.rngs]
-    jobs = (delayed(cluster_rows)(embedding, search.n_blocks, seed) for seed in seeds)
-    return list(Parallel(n_jobs=search.n_jobs)(jobs))
-
-
 def cluster_rows(embedding: FloatArray, n_clusters: int, seed: int) -> IntArray:
-    """At most this many clusters: K-means refills a cluster that loses its last row, but cannot split equal rows."""
+    """At most this many K-means clusters; fewer if there are fewer distinct rows."""
     embedding = embedding.round(_DIGITS)
     settings = {"n_clusters": min(n_clusters, _n_distinct(embedding, n_clusters)), "n_init": 1, "random_state": seed}
-    with one_thread():  # sums over threads arrive in any order: one thread, one result
+    with one_thread():  # sums over several threads would depend on the number of cores
         if len(embedding) <= LARGE:
             kmeans = KMeans(**settings).fit(embedding)
         else:
@@ -102,7 +92,7 @@ def cluster_rows(embedding: FloatArray, n_clusters: int, seed: int) -> IntArray:
 
 
 def _n_distinct(embedding: FloatArray, wanted: int) -> int:
-    """Rows that differ; of a large embedding those of evenly spread nodes, if they are enough."""
+    """Number of distinct rows; of a large embedding those of evenly spaced nodes, if they are enough."""
     spread = embedding[:: 1 + len(embedding) // LARGE]
     distinct = len(np.unique(spread, axis=0))
     if distinct >= wanted or len(spread) == len(embedding):
@@ -111,15 +101,15 @@ def _n_distinct(embedding: FloatArray, wanted: int) -> int:
 
 
 def one_thread() -> Any:
-    """A context in which BLAS and OpenMP use one thread. To look for these libraries takes as long as to cluster."""
+    """A context in which BLAS and OpenMP use one thread."""
     return _thread_pools().limit(limits=1)
 
 
-@cache
+@cache  # looking for these libraries takes as long as clustering
 def _thread_pools() -> ThreadpoolController:
     return ThreadpoolController()
 
 
 def draw_seed(rng: np.random.Generator) -> int:
-    """A seed for libraries that take no generator."""
+    """A seed for libraries that accept no generator."""
     return int(rng.integers(2**31))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import count
@@ -21,6 +21,7 @@ from blockselect.bmgufs.losses import Gradient, Losses, evaluate_losses
 from blockselect.bmgufs.statistics import BlockStatistics
 from blockselect.errors import ParameterError
 from blockselect.parameters import as_numbers, check_start
+from blockselect.progress import StepProgress
 from blockselect.tensors import namespace, to_numpy
 
 _WINDOW = 10  # iterations over which both losses must stay the same for a solve to stop
@@ -28,7 +29,6 @@ _CACHE_BYTES = 2**20  # of weighted block means handled at once on a CPU, so tha
 _DEVICE_BYTES = 2**30  # the same on an accelerator, where few and large pieces are faster
 
 Piece: TypeAlias = tuple[slice, slice]  # of the models, of the settings
-Progress: TypeAlias = Callable[[int, int], None]  # iterations done, of how many
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,7 +140,7 @@ class Descent(BaseEstimator):
         profile_ratio: Any,
         sparsity: Any,
         device: str = "cpu",
-        progress: Progress | None = None,
+        progress: StepProgress | None = None,
     ) -> Solution:
         """Solve for every block model and setting at once.
 
@@ -226,7 +226,7 @@ def descend(
     *,
     profile_ratio: Any,
     sparsity: Any,
-    progress: Progress | None = None,
+    progress: StepProgress | None = None,
 ) -> tuple[Array, Array, Array, Array]:
     """The parts of a `Solution`, in the array namespace of the statistics; features that no node has keep a score."""
     xp = namespace(statistics.block_means)

@@ -17,7 +17,6 @@ from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.blockmodels.model import BlockModel
 from blockselect.blockmodels.n_blocks import AS_GIVEN, reason_for_asked
 from blockselect.bmgufs.descent import Descent, Solution
-from blockselect.bmgufs.descent import Progress as DescentProgress
 from blockselect.bmgufs.device import dense_gram_on_device
 from blockselect.bmgufs.gram import GramSquared, choose_form, gram_squared
 from blockselect.bmgufs.losses import induced_density
@@ -255,7 +254,7 @@ class BMGUFS(BlockGuidedSelector):
         self,
         gram: GramSquared,
         statistics: BlockStatistics,
-        progress: DescentProgress | None = None,
+        progress: StepProgress | None = None,
         *,
         sparsity: tuple[float, ...],
     ) -> Solution:

@@ -10,9 +10,9 @@ from blockselect.arrays import Sparse
 from blockselect.cli.failure import Failure, expecting_bad_input
 from blockselect.cli.record import file_record, hash_matrix
 from blockselect.datasets.catalogue import find_dataset
-from blockselect.datasets.download import Progress
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
 from blockselect.graphs.files import UnknownNodes, read_attributed_graph, read_features
+from blockselect.progress import Progress
 from blockselect.warned import collected_warnings
 from blockselect.wording import visible
 

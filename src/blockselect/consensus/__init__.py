@@ -1,7 +1,7 @@
 """The default, beyond the paper: block models refined with the features, and the features that explain them best.
 
-Read in this order: `estimator` (the method as one story), `link_likelihood` and `feature_likelihood` (how much better
-blocks explain links and features than one block), `moves` and `joint` (blocks refined with the features), `screening`
-(which candidates form the consensus), `weights` and `link_excess` (how surely a feature follows the graph), `explained`
-(how much of the blocks features explain, and their ranking).
+Read in this order: `estimator` (the whole method), `likelihood` (how much better blocks and links explain the data than
+chance does), `moves` and `refine` (blocks refined with the features), `screening` (how many candidates are tried, and
+which form the consensus), `explained` (how much of the blocks features explain, and their ranking), `resampling` (the
+same on resampled graphs, for the stability of a selection).
 """

@@ -1,4 +1,4 @@
-"""BlockModelSelector: the default. Block models of the graph, and the features that explain them."""
+"""BlockModelSelector, the default: block models of the graph, and the features that explain them."""
 
 from __future__ import annotations
 
@@ -10,27 +10,24 @@ from numbers import Integral
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from blockselect._sklearn import Interval, StrOptions, fit_context
 from blockselect.arrays import BoolArray, Features, FloatArray, Sparse
 from blockselect.base import best_first
-from blockselect.blockmodels.candidates import FAMILIES, check_family, find_block_models
+from blockselect.blockmodels.candidates import FAMILIES, check_family, find_candidates
 from blockselect.blockmodels.embedding import one_thread
-from blockselect.blockmodels.families.search import MAX_ITER
+from blockselect.blockmodels.families import MAX_ITER
 from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.blockmodels.model import BlockModel
 from blockselect.blockmodels.n_blocks import AS_GIVEN, MAX_BLOCKS, BlockCount, count_blocks, reason_for_asked
-from blockselect.consensus.explained import BlockRegression, Ranking, rank_features
-from blockselect.consensus.feature_likelihood import as_counts
-from blockselect.consensus.joint import JointLikelihood
-from blockselect.consensus.link_excess import scaled_for_links
-from blockselect.consensus.link_likelihood import link_unit
-from blockselect.consensus.screening import FACTORIZATION_STEPS, Effort, Screening, plan_effort, screen
-from blockselect.consensus.weights import feature_gains
+from blockselect.consensus.explained import rank_by_models
+from blockselect.consensus.refine import JointLikelihood
+from blockselect.consensus.resampling import Resampling
+from blockselect.consensus.screening import FACTORIZATION_STEPS, Effort, plan_effort, screen
 from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.checks import check_n_blocks
 from blockselect.graphs.links import cap_weights
 from blockselect.graphs.neighbours import N_NEIGHBORS
 from blockselect.graphs.statistics import are_sparse_counts, presence
@@ -41,10 +38,8 @@ from blockselect.parameters import generator_from
 from blockselect.progress import Progress, no_progress
 from blockselect.warned import warn_caller
 
-_ROUNDS_AGAIN = 3  # of refinement on a resampled graph: its optimum is near
-_SEARCH_EVERY, _NEW_STARTS = 4, 2  # every fourth resampled graph gets new blocks, the best of two starts
-_MORE_THAN_LINKS_SHOW = 12  # blocks tried besides, if the links show fewer
-_SPARSE_BELOW = 1 / 3  # share of non-zero values up to which features are held as CSR, in whatever form they came
+_MORE_THAN_LINKS_SHOW = 12  # blocks that are tried as well if the links show fewer
+_SPARSE_BELOW = 1 / 3  # share of non-zero values up to which features are stored as CSR, whatever their input format
 
 
 class _Search(NamedTuple):
@@ -52,7 +47,7 @@ class _Search(NamedTuple):
 
     models: list[BlockModel]  # the lowest relative error first
     effort: Effort
-    why: Callable[[int], str]  # the reason for a number of blocks
+    why: Callable[[int], str]  # the reason for a number of blocks, in words
 
 
 class BlockModelSelector(BlockGuidedSelector):
@@ -228,13 +223,27 @@ class BlockModelSelector(BlockGuidedSelector):
                 progress=partial(report, "screening"),
             )
             found = self._discoveries(graph, search.models, rng, report)
+            n_wanted = self._n_to_select(graph.n_features) if found is None else int(found.support.sum())
             report("ranking", 0, 1)
-            ranking = self._rank_by(graph, likelihood, screening.consensus, self._n_to_rank(graph.n_features, found))
-            self._select_found(ranking, found)
+            ranking = rank_by_models(graph, likelihood, screening.consensus, n_wanted)
+            if found is None:
+                n_constant = int(np.count_nonzero(~ranking.is_useful))
+                why = f"the other {n_constant} have the same value for all nodes."
+                self._select(ranking.scores, eligible=ranking.is_useful, why_fewer=why, order=ranking.order)
+            else:  # all discoveries are selected: a subset of them would lose the guarantee
+                self._rank(ranking.scores, ranking.order)
+                self.support_, self.n_features_ = found.support, n_wanted
             self.explained_ = ranking.explained(self._selected_in_order())
             report("ranking", 1, 1)
-        self._keep_models(search, screening, nodes)
         self.explained_more_, self.explained_alone_ = ranking.added, ranking.alone
+        self.p_values_ = None if found is None else found.p_values
+        self.q_values_ = None if found is None else found.q_values
+        self.candidates_ = _of_all_nodes(search.models, nodes)
+        self.candidates_table_, self.effort_ = screening.table(), search.effort
+        self.consensus_models_ = _of_all_nodes(screening.consensus, nodes)
+        self.block_model_ = self.consensus_models_[0]
+        self.labels_ = self.block_model_.labels
+        self.n_blocks_reason_ = search.why(self.block_model_.n_blocks)
         return self._remember(X, adjacency)
 
     def _read_network(self, X: Any, y: Any = None, adjacency: Any = None) -> AttributedGraph:
@@ -246,8 +255,8 @@ class BlockModelSelector(BlockGuidedSelector):
         graph = self._check_graph(X, y, adjacency)
         if graph.n_links == graph.n_self_loops:
             raise ValueError(
-                "no link joins two different nodes, so there is nothing to find blocks by; pass a graph with links, "
-                "or use BMGUFS with block_model=labels."
+                "no link joins two different nodes, so no blocks can be found; pass a graph with links, or use BMGUFS "
+                "with block_model=labels."
             )
         if self.n_features_to_select == "auto":
             warn_if_made_from_features(graph)
@@ -258,33 +267,37 @@ class BlockModelSelector(BlockGuidedSelector):
         return replace(graph, features=presence(features) if binary else features)
 
     def _factorization_steps(self) -> int:
-        """Fewer where blocks are refined afterwards."""
+        """Iterations of a factorisation: fewer if blocks are refined afterwards."""
         return FACTORIZATION_STEPS if self.refine else MAX_ITER
 
     def _searches(self) -> bool:
-        """Whether blocks are searched for, rather than given."""
+        """Whether blocks are searched for, not given."""
         return isinstance(self.block_model, str)
 
     def _scored_nodes(self, graph: AttributedGraph) -> BoolArray:
-        """All but those with neither links nor features; where blocks are given, all."""
+        """All nodes except those with neither links nor features; all nodes if blocks are given."""
         return graph.is_linked | graph.has_features if self._searches() else np.ones(graph.n_nodes, dtype=bool)
 
     def _search(self, graph: AttributedGraph, rng: np.random.Generator, report: Progress) -> _Search:
+        """Candidate block models of the graph, or the blocks that were given."""
         if not self._searches():
             return _Search([self._given_block_model(graph)], Effort(0.0, 1), lambda _: AS_GIVEN)
         if self.n_blocks == "auto":
-            count = self._count(graph, rng, report)
+            report("number of blocks", 0, 1)
+            count = count_blocks(graph, max_blocks=self.max_blocks, rng=rng.spawn(1)[0])
+            report("number of blocks", 1, 1)
             numbers, eigenvectors, why = _numbers_to_try(count), count.vectors, count.reason_for
         else:
+            check_n_blocks(self.n_blocks, graph.n_nodes)
             numbers, eigenvectors, why = [self.n_blocks], None, partial(reason_for_asked, asked=self.n_blocks)
         effort = plan_effort(graph, numbers[0], n_candidates=self.n_candidates)
         report("block models", 0, 1)
         found = [
-            find_block_models(
-                graph,
+            find_candidates(
+                graph.adjacency,
+                graph.features,
                 number,
                 family=self.block_model,
-                features=graph.features,
                 n_candidates=effort.n_candidates if place == 0 else max(1, effort.n_candidates // 4),
                 rng=rng,
                 n_jobs=self.n_jobs,
@@ -299,25 +312,10 @@ class BlockModelSelector(BlockGuidedSelector):
         order = best_first(-np.array([model.relative_error for model in models]))
         return _Search([models[place] for place in order], effort, why)
 
-    def _count(self, graph: AttributedGraph, rng: np.random.Generator, report: Progress) -> BlockCount:
-        report("number of blocks", 0, 1)
-        count = count_blocks(graph, max_blocks=self.max_blocks, rng=rng.spawn(1)[0])
-        report("number of blocks", 1, 1)
-        return count
-
-    def _keep_models(self, search: _Search, screening: Screening, nodes: BoolArray) -> None:
-        """Set what the fit says of the block models that it found."""
-        self.candidates_ = _of_all_nodes(search.models, nodes)
-        self.consensus_models_ = _of_all_nodes(screening.consensus, nodes)
-        self.candidates_table_, self.effort_ = screening.table(), search.effort
-        self.block_model_ = self.consensus_models_[0]
-        self.labels_ = self.block_model_.labels
-        self.n_blocks_reason_ = search.why(self.block_model_.n_blocks)
-
     def _discoveries(
         self, graph: AttributedGraph, candidates: Sequence[BlockModel], rng: np.random.Generator, report: Progress
     ) -> Discoveries | None:
-        """Features that match the graph better than chance, where that is asked for."""
+        """Features that match the graph better than chance, if "auto" asks for them."""
         if self.n_features_to_select != "auto":
             return None
         report("discoveries", 0, 1)
@@ -326,43 +324,13 @@ class BlockModelSelector(BlockGuidedSelector):
             candidates = self._search(replace(graph, adjacency=capped), rng.spawn(1)[0], no_progress).models
         found = match_blocks(graph, candidates, level=DEFAULT_LEVEL, rng=rng.spawn(1)[0])
         report("discoveries", 1, 1)
-        return found
-
-    @staticmethod
-    def _rank_by(
-        graph: AttributedGraph,
-        likelihood: JointLikelihood,
-        models: Sequence[BlockModel],
-        n_wanted: int,
-        scaled: Features | None = None,
-    ) -> Ranking:
-        """Rank the features by how much of these block models they explain."""
-        gains = feature_gains(likelihood, graph, models, scaled)
-        regression = BlockRegression.of(graph.features, graph.adjacency, [model.labels for model in models])
-        return rank_features(regression, gains, n_wanted)
-
-    def _n_to_rank(self, n_features: int, found: Discoveries | None) -> int:
-        """Features to select one by one: those asked for, or as many as were discovered."""
-        return self._n_to_select(n_features) if found is None else int(found.support.sum())
-
-    def _select_found(self, ranking: Ranking, found: Discoveries | None) -> None:
-        """Select the first of the ranking, or all discoveries: a cut among these would lose the guarantee."""
-        self.p_values_ = None if found is None else found.p_values
-        self.q_values_ = None if found is None else found.q_values
-        scores = ranking.scores
-        if found is None:
-            n_constant = int(np.count_nonzero(~ranking.is_useful))
-            why = f"the other {n_constant} have the same value for all nodes."
-            self._select(scores, eligible=ranking.is_useful, why_fewer=why, order=ranking.order)
-            return
-        self._rank(scores, ranking.order)
-        self.support_, self.n_features_ = found.support, int(found.support.sum())
-        if not self.n_features_:
+        if not found.support.any():
             warn_caller(
                 f"no feature matches the graph better than chance at a false discovery rate of {DEFAULT_LEVEL:g}, so "
-                "none is selected; see discover_features for another level, or ask for a number of features.",
+                "none is selected; use discover_features for another level, or ask for a number of features.",
                 ConvergenceWarning,
             )
+        return found
 
     def _table_columns(self) -> dict[str, FloatArray]:
         return {"explained_more": self.explained_more_, "explained_alone": self.explained_alone_}
@@ -377,56 +345,16 @@ class BlockModelSelector(BlockGuidedSelector):
         rngs: Sequence[np.random.Generator],
         report: Progress = no_progress,
     ) -> FloatArray:
-        """Scores on other graphs of the same nodes, without a whole fit to each: 1 / rank.
-
-        On three graphs of four, one of the consensus models is refined. On the fourth, blocks are found anew. A fit
-        finds the same optimum again about that often: new blocks alone, from few starts, would make features seem less
-        stable than they are, and the models of the fit alone would make them seem more stable. Blocks that were given
-        stay; only their densities change.
-        """
-        nodes = self._scored_nodes(graph)
-        graph = graph.only(nodes)
-        adjacencies = [adjacency if nodes.all() else adjacency[nodes][:, nodes] for adjacency in adjacencies]
-        models = [model.among(nodes) for model in self.consensus_models_]
-        unit, counts, scaled = link_unit(graph.adjacency), as_counts(graph.features), scaled_for_links(graph.features)
-
-        def rescore(place: int) -> FloatArray:
-            resampled = replace(graph, adjacency=adjacencies[place])
-            likelihood = JointLikelihood(resampled, link_unit=unit, counts=counts)
-            if self._searches() and place % _SEARCH_EVERY == _SEARCH_EVERY - 1:
-                model = self._found_anew(likelihood, resampled, rngs[place])
-            else:
-                model = BlockModel.from_labels(resampled.adjacency, models[place % len(models)].labels)
-                if self.refine and self._searches():
-                    model = likelihood.improve(model, max_rounds=_ROUNDS_AGAIN, rng=rngs[place]).model
-            ranking = self._rank_by(resampled, likelihood, [model], n_looked_at(self.n_features_), scaled)
-            scores = np.zeros(len(ranking.order))
-            scores[ranking.order] = 1 / np.arange(1, len(scores) + 1)
-            return np.where(ranking.is_useful, scores, 0.0)
-
-        scores = []
-        with one_thread():  # sums over several threads would depend on the number of cores
-            parallel = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")
-            for done, found in enumerate(parallel(delayed(rescore)(i) for i in range(len(adjacencies))), start=1):
-                scores.append(found)
-                report("resampling", done, len(adjacencies))
-        return np.array(scores)
-
-    def _found_anew(self, likelihood: JointLikelihood, graph: AttributedGraph, rng: np.random.Generator) -> BlockModel:
-        """The best of a few new block models of a resampled graph, of the families of the consensus models."""
-        found = [
-            find_block_models(
-                graph,
-                model.n_blocks,
-                family=model.family,
-                features=graph.features,
-                n_candidates=1,
-                rng=rng,
-                max_iter=self._factorization_steps(),
-            )[0]
-            for model in (self.consensus_models_ * _NEW_STARTS)[:_NEW_STARTS]
-        ]
-        return screen(likelihood, found, refine=self.refine, rng=rng).consensus[0]
+        """1 / rank on other graphs of the same nodes, without a complete fit to each: see `Resampling.scores`."""
+        resampling = Resampling(
+            self.consensus_models_,
+            searched=self._searches(),
+            refine=self.refine and self._searches(),
+            max_iter=self._factorization_steps(),
+            n_ranked=n_looked_at(self.n_features_),
+            n_jobs=self.n_jobs,
+        )
+        return resampling.scores(graph, self._scored_nodes(graph), adjacencies, rngs, report)
 
     def _without_effect(self) -> dict[str, str]:
         if not self._searches():
@@ -436,7 +364,7 @@ class BlockModelSelector(BlockGuidedSelector):
 
 
 def _in_form(features: Features) -> Features:
-    """Double precision, CSR or dense by the share of non-zero values: the form in which they came changes nothing."""
+    """Double precision; CSR or dense by the share of non-zero values, so that the input format changes nothing."""
     features = features.astype(np.float64, copy=False)
     n_values = features.count_nonzero() if sparse.issparse(features) else np.count_nonzero(features)
     if n_values <= _SPARSE_BELOW * features.shape[0] * features.shape[1]:
@@ -445,14 +373,14 @@ def _in_form(features: Features) -> Features:
 
 
 def _of_all_nodes(models: Sequence[BlockModel], nodes: BoolArray) -> list[BlockModel]:
-    """Nodes that were left out go to the block with the fewest links."""
+    """Block models of all nodes; nodes that were left out join the block with the fewest links."""
     return list(models) if nodes.all() else [model.with_others(nodes) for model in models]
 
 
 def _numbers_to_try(count: BlockCount) -> list[int]:
-    """As many blocks as the links show, and a dozen besides if those are fewer.
+    """As many blocks as the links show, and twelve as well if the links show fewer.
 
-    Links alone miss blocks near the limit of detection, which links and features together show.
+    Links alone miss blocks near the limit of detection; links and features together may show them.
     """
     dozen = min(count.limit, _MORE_THAN_LINKS_SHOW)
     return [count.n_blocks] if count.n_blocks >= dozen else [count.n_blocks, dozen]

@@ -1,6 +1,6 @@
-"""How much of the block structure features explain, alone and together, and their ranking by it.
+"""How much of the block structure features explain, alone and together, and the ranking of the features by it.
 
-The target T says in which block a node is, and in which blocks its neighbours are. Let H be the one-hot block
+The target T encodes in which block a node is, and in which blocks its neighbours are. Let H be the one-hot block
 membership of a block model with column means removed, and P = D⁻¹A the average over neighbours (0 for isolated nodes).
 T has the columns of H + σ P H of the best block models. σ is −1 for a block whose nodes link to other blocks rather
 than to their own, so that a node and its neighbours do not cancel, and 1 otherwise. U are the features with rows of
@@ -16,7 +16,8 @@ regression can use, but a clustering cannot. So the rise of R² is multiplied by
 √(2E / c): E is the log-likelihood gain of the feature by the blocks, c the number of nodes that have it. This is
 Cohen's w, by which a test statistic becomes independent of the number of observations.
 
-Features that may follow the graph by chance, √(2 (E + gain by links)) ≤ 3, come after all others.
+Features that may follow the graph by chance come after all others: those with √(2 (E + N)) ≤ 3, where N is the
+log-likelihood gain by links. This root is comparable to a z-value.
 
 References
 ----------
@@ -36,21 +37,25 @@ from sklearn.preprocessing import normalize
 
 from blockselect.arrays import BoolArray, Features, FloatArray, IntArray, Sparse
 from blockselect.base import best_first
-from blockselect.consensus.weights import FeatureGains
+from blockselect.blockmodels.model import BlockModel
+from blockselect.consensus.likelihood import link_gains, scaled_for_links
+from blockselect.consensus.refine import JointLikelihood
+from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.statistics import constant_columns
 
-MAX_STEPS = 500  # of greedy selection; the features after that are ranked by what each would add next
-MAX_COUNTED = 1000  # features of a ranking whose shares are those of one after the other; the others add to these
-_AT_ONCE = 4096  # columns whose products with the counted ones are held
+MAX_STEPS = 500  # of greedy selection; later features are ranked by what each would add next
+MAX_COUNTED = 1000  # features whose shares are computed one after the other; later ones are compared with these
+_AT_ONCE = 4096  # columns per slice of a product
 _CLEAR = 3.0  # √(2 × log-likelihood gain) above which a feature follows the graph clearly
 _SMALLEST_GAIN = 0.25  # nats, so that a feature without any gain still has an effect size above zero
 _TIE = 1e-9  # relative difference below which two features are equally good
 _LARGEST_PRODUCT = 10**9  # multiplications per iteration of the regression on all features
-_MAX_ITER, _CONVERGED = 100, 1e-5  # of these iterations, and the relative rise of R² that ends them
+_MAX_ITER, _CONVERGED = 100, 1e-5  # largest number of these iterations, and the relative rise of R² that ends them
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockRegression:
-    """The regression of the block structure on the features: all that is needed are sums over the nodes."""
+    """The regression of the block structure on the features. It needs only sums over the nodes."""
 
     features: Features  # (n, m) U before its columns are centred; CSR or dense
     means: FloatArray  # (m,) of its columns
@@ -61,13 +66,13 @@ class BlockRegression:
 
     @classmethod
     def of(cls, features: Features, adjacency: Sparse, labels: Sequence[IntArray]) -> BlockRegression:
-        """From the features (n, m), the graph, and the block of each node in each block model."""
+        """From the features (n, m), the graph, and the labels (n,) of each block model."""
         U = normalize(features)
         n = U.shape[0]
         means = np.asarray(U.mean(axis=0)).ravel()
         lengths = np.asarray(U.power(2).sum(axis=0) if sparse.issparse(U) else np.square(U).sum(axis=0)).ravel()
         squares = lengths - n * means**2
-        squares = np.where(squares > _TIE * lengths, squares, 0.0)  # a constant column but for rounding
+        squares = np.where(squares > _TIE * lengths, squares, 0.0)  # constant columns, up to rounding
         degrees = np.asarray(adjacency.sum(axis=1), dtype=np.float64).ravel()
         share = np.divide(1.0, degrees, out=np.zeros(n), where=degrees > 0)
         walk = sparse.diags_array(share) @ adjacency
@@ -81,12 +86,12 @@ class BlockRegression:
             within = around.multiply(member).sum(axis=0) - shares * (member.T @ linked + around.sum(axis=0))
             sign = np.where(within + shares**2 * linked.sum() < -_TIE * n, -1.0, 1.0)  # of the diagonal of Hᵀ P H
             target = sparse.csr_array(member + around @ sparse.diags_array(sign))
-            # T is this less (1 + σ P 1) mean(F), and then less its column means.
+            # T is `target` − (1 + σ P 1) mean(F), minus its own column means.
             sums = target.sum(axis=0) - shares * (n + sign * linked.sum())
             lengths = target.power(2).sum(axis=0)
             crossed = target.sum(axis=0) + sign * (target.T @ linked)
             squared = lengths - 2 * shares * crossed + shares**2 * (n + (2 * sign + 1) * linked.sum()) - sums**2 / n
-            if squared.sum() <= _TIE * lengths.sum():  # one block: there is no target
+            if squared.sum() <= _TIE * lengths.sum():  # a single block leaves nothing to explain
                 products.append(np.zeros((U.shape[1], len(shares))))
                 continue
             total += float(squared.sum())
@@ -104,7 +109,7 @@ class BlockRegression:
         return np.where(self.squares > 0, np.square(self.products).sum(axis=1) / self.penalised, 0.0) / self.total
 
     def of_all(self) -> float | None:
-        """R² of all features together, by conjugate gradients; None where that would take minutes."""
+        """R² of all features together, by conjugate gradients; None if that would take minutes."""
         U, B = self.features, self.products
         if (U.nnz if sparse.issparse(U) else U.size) * B.shape[1] > _LARGEST_PRODUCT:
             return None
@@ -130,7 +135,7 @@ class BlockRegression:
         return self.squares + self.ridge
 
     def added(self, chosen: IntArray, others: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Share that each chosen column adds to those before it, and that each of the others would add to them all.
+        """Share that each chosen column adds to those before it, and that each other column would add to all of them.
 
         With L Lᵀ = U_SᵀU_S + λI of the chosen columns S, R²(S) is the sum of squares of L⁻¹U_SᵀT over ‖T‖², row by row.
         """
@@ -146,32 +151,84 @@ class BlockRegression:
         return np.square(along).sum(axis=1) / self.total, would_add / self.total
 
     def _gram(self, rows: IntArray, columns: IntArray) -> FloatArray:
-        """UᵀU of some columns with others."""
+        """Some rows and columns of UᵀU."""
         products = self.features[:, rows].T @ self.features[:, columns]
         dense = products.toarray() if sparse.issparse(products) else products
         return np.asarray(dense - self.features.shape[0] * np.outer(self.means[rows], self.means[columns]))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class FeatureGains:
+    """Log-likelihood gains of each feature in nats, minus one nat per extra parameter (AIC): (m,)"""
+
+    by_blocks: FloatArray  # E, the mean over block models
+    by_links: FloatArray  # N
+    is_constant: BoolArray  # features that have the same value for all nodes
+
+    @classmethod
+    def of(
+        cls,
+        likelihood: JointLikelihood,
+        graph: AttributedGraph,
+        models: Sequence[BlockModel],
+        scaled: Features | None = None,
+    ) -> FeatureGains:
+        """How much better these block models, and the links, explain each feature than chance does.
+
+        `scaled` is the result of `scaled_for_links`, for callers that need the gains on many graphs.
+        """
+        by_blocks = np.mean(
+            [likelihood.gains_by_feature(model.labels) - likelihood.penalty(model.n_blocks) for model in models], axis=0
+        )
+        scaled = scaled_for_links(graph.features) if scaled is None else scaled
+        by_links = link_gains(scaled, graph.adjacency, likelihood.link_unit)
+        return cls(by_blocks, by_links - likelihood.penalty(2), constant_columns(graph.features))
+
+    @property
+    def total(self) -> FloatArray:
+        """Gain by blocks and by links: (m,)"""
+        return self.by_blocks + self.by_links
+
+    @property
+    def weights(self) -> FloatArray:
+        """√(2 × total gain) of each feature; 0 if the gain is negative: (m,)"""
+        weights: FloatArray = np.sqrt(2 * np.maximum(self.total, 0.0))
+        return weights
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Ranking:
-    """All features in the order in which they are selected, and what each explains."""
+    """All features in the order of their selection, and what each explains."""
 
     order: IntArray  # (m,) columns, the best first
-    scores: FloatArray  # (m,) by column: what it adds times its effect size, at most the score before it
-    added: FloatArray  # (m,) by column: share it adds to those before it, or would add to those that are wanted
-    alone: FloatArray  # (m,) by column: share it explains by itself
-    is_useful: BoolArray  # (m,) by column: not the same for all nodes
+    scores: FloatArray  # (m,) share added times effect size, at most the score before it
+    added: FloatArray  # (m,) share added to the features before it, or for unwanted features to the wanted ones
+    alone: FloatArray  # (m,) share explained by the feature alone
+    is_useful: BoolArray  # (m,) features with different values
     regression: BlockRegression
 
     def explained(self, columns: IntArray) -> FloatArray:
-        """R² of the first 1, 2, … of these columns; those after the first `MAX_COUNTED` are not counted."""
+        """R² of the first 1, 2, … of these columns; columns after the first `MAX_COUNTED` add nothing."""
         counted, others = np.split(columns, [MAX_COUNTED])
         shares, _ = self.regression.added(counted, others[:0])
         return np.cumsum(np.concatenate([shares, np.zeros(len(others))]))
 
 
+def rank_by_models(
+    graph: AttributedGraph,
+    likelihood: JointLikelihood,
+    models: Sequence[BlockModel],
+    n_wanted: int,
+    scaled: Features | None = None,
+) -> Ranking:
+    """Rank the features by how much of these block models they explain; `scaled` as in `FeatureGains.of`."""
+    gains = FeatureGains.of(likelihood, graph, models, scaled)
+    regression = BlockRegression.of(graph.features, graph.adjacency, [model.labels for model in models])
+    return rank_features(regression, gains, n_wanted)
+
+
 def rank_features(regression: BlockRegression, gains: FeatureGains, n_wanted: int) -> Ranking:
-    """Rank all features; at least the first `n_wanted` by greedy selection, if as many follow the graph clearly."""
+    """Rank all features: the first `n_wanted` by greedy selection, if as many clearly follow the graph."""
     is_useful = (regression.squares > 0) & ~gains.is_constant
     is_clear = is_useful & (gains.weights > _CLEAR)
     effect = effect_sizes(gains, regression.features)
@@ -216,7 +273,7 @@ def select_together(
     """Orthogonal least squares among the candidate columns, at most `MAX_STEPS` of them.
 
     Each step takes the column with the largest rise of R² times `effect` (1 if not given). Of columns that are equally
-    good but for rounding, the lowest index is taken. With the chosen columns orthogonalised (rows of `basis` are their
+    good up to rounding, the lowest index is taken. With the chosen columns orthogonalised (rows of `basis` are their
     products with all candidates), a step costs one column of the Gram matrix and two matrix-vector products.
     """
     n_steps = min(n_steps, MAX_STEPS, len(candidates)) if regression.products.any() else 0

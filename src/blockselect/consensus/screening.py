@@ -1,18 +1,19 @@
-"""Screening: how many candidate block models are tried, and which of them features shall explain, without labels.
+"""Screening: how many candidate block models are tried, and which of them form the consensus, without labels.
 
-A candidate is judged by how much better its blocks explain links and features together than one block does: a
-penalised log-likelihood gain (see `JointLikelihood`). If blocks may be refined with the features, every candidate
-makes a few rounds of refinement, and only the best quarter is refined to the end.
+The criterion is the penalised log-likelihood gain of links and features together over a single block (see
+`JointLikelihood`). If blocks may be refined with the features, every candidate makes a few rounds of refinement, and
+only the best quarter is refined to the end.
 
-How many are tried depends on the work of refining them. With c candidates of k blocks, nnz(A) entries of the graph and
-nnz(X) values of the features it is at most about
+The number of candidates depends on the cost of refining them. With c candidates of k blocks, nnz(A) entries of the
+graph and nnz(X) values of the features, the cost is at most about
 
     k (2 c + 50 ⌈c/4⌉) (nnz(A) + nnz(X))
 
-multiplications, of which two cores make some 10⁹ per second: two rounds per candidate, fifty per member of the best
-quarter. More candidates find better blocks, above all if these link to others. Unless told otherwise a search has as
-many as 2·10⁸ multiplications allow, 9 to 48. On networks whose work exceeds 2·10¹¹, candidates, rounds and resamples
-shrink in proportion, though not below three candidates (one per family), five rounds and five resamples.
+multiplications: two rounds per candidate, and fifty rounds per member of the best quarter. Two cores make about 10⁹
+multiplications per second. More candidates lead to better blocks, above all if blocks link to other blocks. By default
+a search has as many candidates as 2·10⁸ multiplications allow, 9 to 48. If the cost exceeds 2·10¹¹, the numbers of
+candidates, rounds and resampled graphs shrink in proportion, but not below three candidates (one per family), five
+rounds and five resampled graphs.
 """
 
 from __future__ import annotations
@@ -24,20 +25,21 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
+from joblib import Parallel, delayed
 
 from blockselect.arrays import FloatArray, IntArray
 from blockselect.base import best_first
 from blockselect.blockmodels.candidates import MIXED
 from blockselect.blockmodels.model import BlockModel
-from blockselect.consensus.joint import MAX_ROUNDS, JointLikelihood
+from blockselect.consensus.refine import MAX_ROUNDS, JointLikelihood
 from blockselect.graphs.attributed import AttributedGraph
 
-KEPT = 0.25  # share of the candidates that are refined to the end
-_FIRST_ROUNDS = 2  # rounds of refinement that every candidate makes
+KEPT = 0.25  # share of the candidates that form the consensus
+_FIRST_ROUNDS = 2  # rounds of refinement of every candidate
 BUDGET = 2e11  # multiplications: a few minutes on two cores
-FACTORIZATION_STEPS = 100  # iterations that find a candidate: it is refined afterwards, and more lead to no better ones
-CHEAP = 2e8  # multiplications of a refinement that is over in less than a second
-FEW_CANDIDATES, MANY_CANDIDATES = 9, 48  # if they are not cheap, and if they are
+FACTORIZATION_STEPS = 100  # iterations of a factorisation whose blocks are refined afterwards; more do not help
+CHEAP = 2e8  # multiplications: less than a second
+FEW_CANDIDATES, MANY_CANDIDATES = 9, 48  # the fewest and the most candidates by default
 LEAST_CANDIDATES = len(MIXED)
 LEAST_ROUNDS = 5
 LEAST_RESAMPLES = 5
@@ -47,27 +49,27 @@ LEAST_RESAMPLES = 5
 class Effort:
     """Planned and requested search effort."""
 
-    work: float  # multiplications that all that was asked for would take at most
+    work: float  # most multiplications that the requested effort takes
     asked_candidates: int
     asked_rounds: int = MAX_ROUNDS
 
     @property
     def share(self) -> float:
-        """Of what was asked for: 1 where nothing is cut."""
+        """Planned share of the requested effort; 1 if nothing is cut."""
         return min(1.0, BUDGET / max(self.work, 1.0))
 
     @property
     def n_candidates(self) -> int:
-        """Block models that are found."""
+        """Number of candidate block models."""
         return self._cut(self.asked_candidates, LEAST_CANDIDATES)
 
     @property
     def max_rounds(self) -> int:
-        """Rounds of refinement of a consensus model, at most."""
+        """Most rounds of refinement of a consensus model."""
         return self._cut(self.asked_rounds, LEAST_ROUNDS)
 
     def n_resamples(self, asked: int) -> int:
-        """Resampled graphs, where so many are asked for."""
+        """Number of resampled graphs if so many are requested."""
         return self._cut(asked, LEAST_RESAMPLES)
 
     @property
@@ -79,20 +81,20 @@ class Effort:
 
 
 def plan_effort(graph: AttributedGraph, n_blocks: int, *, n_candidates: int | Literal["auto"]) -> Effort:
-    """The effort for a search of so many candidates, or of as many as pay, of so many blocks."""
-    asked = _as_many_as_pay(graph, n_blocks) if n_candidates == "auto" else n_candidates
+    """The effort of a search for block models with this number of blocks."""
+    asked = _default_candidates(graph, n_blocks) if n_candidates == "auto" else n_candidates
     return Effort(_work(graph, n_blocks, asked), asked)
 
 
-def _as_many_as_pay(graph: AttributedGraph, n_blocks: int) -> int:
-    """In whole turns of the families."""
+def _default_candidates(graph: AttributedGraph, n_blocks: int) -> int:
+    """9 to 48 candidates, depending on the estimated cost; each family has the same number of turns."""
     affordable = CHEAP / _work(graph, n_blocks, FEW_CANDIDATES) * FEW_CANDIDATES
     turns = floor(min(affordable, MANY_CANDIDATES) / len(MIXED))
     return max(FEW_CANDIDATES, turns * len(MIXED))
 
 
 def _work(graph: AttributedGraph, n_blocks: int, n_candidates: int) -> float:
-    """Multiplications of a search, at most."""
+    """Most multiplications of a search."""
     n_links = graph.adjacency.nnz
     n_values = getattr(graph.features, "nnz", graph.n_nodes * graph.n_features)
     rounds = _FIRST_ROUNDS * n_candidates + MAX_ROUNDS * ceil(KEPT * n_candidates)
@@ -101,16 +103,16 @@ def _work(graph: AttributedGraph, n_blocks: int, n_candidates: int) -> float:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Screening:
-    """Candidates with their penalised log-likelihood gains, in nats, larger is better."""
+    """Candidates and their penalised log-likelihood gains in nats; larger is better."""
 
-    candidates: Sequence[BlockModel]  # as they were found
-    consensus: list[BlockModel]  # the best of them, the best first, refined where asked
-    places: IntArray  # of these among the candidates
-    gain_at_start: FloatArray  # (c,) of each candidate as it was found
-    gain: FloatArray  # (c,) and as far as it was refined
+    candidates: Sequence[BlockModel]  # as found
+    consensus: list[BlockModel]  # the best of them, the best first, refined if requested
+    places: IntArray  # positions of these among the candidates
+    gain_at_start: FloatArray  # (c,) gain of each candidate as found
+    gain: FloatArray  # (c,) gain of each candidate after its refinement
 
     def table(self) -> pd.DataFrame:
-        """How each candidate was judged, in their order."""
+        """One row per candidate, in their order."""
         return pd.DataFrame(
             {
                 "family": [model.family for model in self.candidates],
@@ -133,9 +135,9 @@ def screen(
     n_jobs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Screening:
-    """Keep the best quarter of the candidates, at least one; `refine` refines blocks with the features.
+    """Keep the best quarter of the candidates, at least one.
 
-    Those that are kept make at most `max_rounds` further rounds of refinement.
+    With `refine` the blocks are refined with the features, those of the best quarter for at most `max_rounds` rounds.
     """
     report = progress or (lambda done, total: None)
     n_kept = ceil(KEPT * len(candidates))
@@ -167,7 +169,7 @@ def screen(
 
 
 def _comparable(likelihood: JointLikelihood, models: Sequence[BlockModel], gain: FloatArray) -> FloatArray:
-    """The gains, or where numbers of blocks differ, gains that allow for that."""
+    """The gains, or gains that are comparable between numbers of blocks if these differ."""
     if len({model.n_blocks for model in models}) == 1:
         return gain
     return np.array([likelihood.comparable_gain(model.labels) for model in models])
@@ -182,9 +184,12 @@ def _refined(
     *,
     max_rounds: int,
 ) -> tuple[list[BlockModel], FloatArray, FloatArray]:
-    """Refined models, and their gains before and after."""
+    """Models refined in threads (compiled moves release the interpreter lock), and their gains before and after."""
+    improved = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
+        delayed(likelihood.improve)(model, rng=rng, max_rounds=max_rounds)
+        for model, rng in zip(models, rngs, strict=True)
+    )
     results = []
-    improved = likelihood.improve_all(models, rngs=rngs, n_jobs=n_jobs, max_rounds=max_rounds)
     for done, result in enumerate(improved, start=1):
         results.append(result)
         report(done)

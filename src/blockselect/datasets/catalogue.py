@@ -8,10 +8,11 @@ from functools import partial
 
 import numpy as np
 
-from blockselect.datasets.download import Progress, Source
+from blockselect.datasets.download import Source
 from blockselect.datasets.networks import BLOGCATALOG, fetch_blogcatalog, load_citeseer, load_cora
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.names import look_up
+from blockselect.progress import Progress
 
 COLLECTIVE = (
     "P. Sen, G. Namata, M. Bilgic, L. Getoor, B. Gallagher, T. Eliassi-Rad: Collective classification in network "

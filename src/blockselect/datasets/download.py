@@ -5,19 +5,18 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, TypeAlias
+from typing import Any
+
+from blockselect.progress import Progress
 
 DATA_VARIABLE, CACHE_VARIABLE = "BLOCKSELECT_DATA", "BLOCKSELECT_CACHE"
 NOT_FETCHED = "not fetched"
 RETRIES = 2  # after a download that broke off or arrived damaged
 CHUNK = 2**15  # bytes between two progress reports
-
-Progress: TypeAlias = Callable[[str, int, int], None]  # name of the data set, bytes received, total bytes
 
 
 @dataclass(frozen=True, slots=True)

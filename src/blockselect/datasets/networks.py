@@ -9,8 +9,9 @@ import numpy as np
 from scipy.io import loadmat
 from scipy.sparse import coo_array, csr_array
 
-from blockselect.datasets.download import Progress, Source, fetch_content
+from blockselect.datasets.download import Source, fetch_content
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
+from blockselect.progress import Progress
 
 CORA_CLASSES = (
     "Neural_Networks",

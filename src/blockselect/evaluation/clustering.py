@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.blockmodels.n_blocks import choose_n_blocks
-from blockselect.consensus.link_likelihood import link_information
+from blockselect.consensus.likelihood import link_information
 from blockselect.errors import ParameterError
 from blockselect.evaluation.metrics import clustering_accuracy, normalized_mutual_information
 from blockselect.evaluation.protocol import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
@@ -21,6 +21,7 @@ from blockselect.evaluation.protocol import Scores, SelectionProtocol
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.names import check_known, look_up
 from blockselect.parameters import check_n_jobs, check_seed, check_whole
+from blockselect.progress import Progress
 from blockselect.registry import SELECTORS, fit_selector, make_selector
 from blockselect.warned import collected_warnings
 
@@ -34,8 +35,6 @@ PROTOCOLS: dict[str, type[Clustering | Classification | LinkPrediction | Explain
     "structure": ExplainedLinks,
 }
 """The protocols by name."""
-
-Progress = Callable[[str, int, int], None]  # method, steps done, total number of steps
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from blockselect.blockmodels.families.search import Search
-from blockselect.blockmodels.families.smoothed import _embed, _random_walk, _weigh_by_rarity, smoothed_labels
+from blockselect.blockmodels.families import Search, _embed, _random_walk, _weigh_by_rarity, smoothed_labels
 from blockselect.datasets import make_attributed_blocks
 from references import blocks
 from references.problems import make_problem

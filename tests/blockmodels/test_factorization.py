@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from blockselect.blockmodels.embedding import chain, degree_normalized
-from blockselect.blockmodels.families.factorization import Factorization, onmtf_labels, settled_labels
-from blockselect.blockmodels.families.search import Search
+from blockselect.blockmodels.factorization import Factorization, onmtf_labels, settled_labels
+from blockselect.blockmodels.families import Search
 from blockselect.datasets import make_attributed_blocks
 from references import blocks, bmgufs
 from references.problems import make_problem

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from blockselect.blockmodels import find_block_models
-from blockselect.blockmodels.families.spectral import adjacency_embedding
+from blockselect.blockmodels.families import adjacency_embedding
 from blockselect.datasets import make_attributed_blocks
 from blockselect.evaluation.metrics import clustering_accuracy
 

@@ -7,9 +7,9 @@ from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
 from blockselect import BlockModelSelector
-from blockselect.blockmodels import find_block_models
-from blockselect.blockmodels.families import spectral
-from blockselect.blockmodels.families.spectral import spectral_embedding
+from blockselect.blockmodels import families, find_block_models
+from blockselect.blockmodels.candidates import find_candidates
+from blockselect.blockmodels.families import spectral_embedding
 from blockselect.blockmodels.n_blocks import count_blocks
 from blockselect.datasets import make_attributed_blocks
 
@@ -45,11 +45,12 @@ def test_known_eigenvectors_are_not_computed_again(monkeypatch):
     A = make_attributed_blocks(400, 4, mean_degree=20, random_state=0).adjacency
     count = count_blocks(A, rng=np.random.default_rng(0))
     new = find_block_models(A, 4, rng=np.random.default_rng(0), n_candidates=2)
-    monkeypatch.setattr(spectral, "leading_eigenvectors", None)
-    known = find_block_models(A, 4, rng=np.random.default_rng(0), n_candidates=2, eigenvectors=count.vectors)
+    monkeypatch.setattr(families, "leading_eigenvectors", None)
+    options = {"family": "spectral", "n_candidates": 2}
+    known = find_candidates(A, None, 4, rng=np.random.default_rng(0), eigenvectors=count.vectors, **options)
     for one, other in zip(known, new, strict=True):
         assert adjusted_rand_score(one.labels, other.labels) > 0.95
     fitted = BlockModelSelector(5, block_model="spectral", max_blocks=4, random_state=0)
     fitted.fit(np.eye(400), adjacency=A)  # the fit counts blocks, and finds them in the same eigenvectors
     with pytest.raises(TypeError):
-        find_block_models(A, 4, rng=np.random.default_rng(0), eigenvectors=count.vectors[:, :2])
+        find_candidates(A, None, 4, rng=np.random.default_rng(0), eigenvectors=count.vectors[:, :2], **options)

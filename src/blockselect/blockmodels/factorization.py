@@ -1,4 +1,4 @@
-"""Blocks by non-negative tri-factorisation S ≈ F M Fᵀ, from many random starts at once (paper: F, M).
+"""Blocks by non-negative tri-factorisation S ≈ F M Fᵀ, from several random starts at once (paper: F, M).
 
 S is the graph itself ("onmtf", the paper's family), the degree-normalised graph ("normalized") or its square
 ("two_hop"). The updates are those of Ding, Li, Peng and Park (KDD 2006) for F ≥ 0, FᵀF = I.
@@ -16,23 +16,23 @@ from numpy.typing import NDArray
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
 from blockselect.blockmodels.embedding import chain, degree_normalized, one_thread, unit_weights
-from blockselect.blockmodels.families.search import Search
+from blockselect.blockmodels.families import Search
 
 Operator: TypeAlias = Callable[[FloatArray], FloatArray]  # symmetric: columns (n, q) → (n, q)
 
-_STRIDE = 20  # iterations between two looks at how far a start has come
-_GAIN = 2e-5  # of the fit over one stride: a start at rest gains less; one between two climbs gains more
-_FLOOR = {  # of what is divided by: in single precision, ratios by anything less could overflow
+_STRIDE = 20  # iterations between two tests of convergence
+_GAIN = 2e-5  # relative improvement of the fit over one stride below which a start has converged
+_FLOOR = {  # smallest divisor: in single precision, a smaller one could overflow
     np.dtype(np.float64): float(np.finfo(np.float64).tiny),
     np.dtype(np.float32): 1e-20,
 }
 
 
 def onmtf_labels(search: Search, *, n_iter: int = 100) -> list[IntArray]:
-    """The paper's block model: A ≈ F M Fᵀ, 100 iterations; the largest entry of each row of F names the block.
+    """The paper's block model: A ≈ F M Fᵀ, 100 iterations; the block of a node is the largest entry of its row of F.
 
-    All starts advance together: one sparse product A @ [F₁ F₂ …] an iteration serves them all, so `n_jobs` has
-    nothing to add. A block that no node prefers at the end is left out of the numbering.
+    All starts advance together by one sparse product A @ [F₁ F₂ …] per iteration, so `n_jobs` has no effect. A block
+    that is the largest entry of no row is dropped.
     """
     factors = Factorization(chain(search.adjacency), search.adjacency.shape[0], search.n_blocks, search.rngs)
     for done in range(n_iter):
@@ -43,26 +43,26 @@ def onmtf_labels(search: Search, *, n_iter: int = 100) -> list[IntArray]:
 
 
 def normalized_labels(search: Search) -> list[IntArray]:
-    """Blocks of P ≈ F M Fᵀ, P = (D + τI)^-½ A (D + τI)^-½, τ the mean degree: hubs form no blocks of their own."""
+    """Blocks of P ≈ F M Fᵀ, P = (D + τI)^-½ A (D + τI)^-½, τ the mean degree; hubs form no blocks of their own."""
     return settled_labels(chain(_normalized(search)), search)
 
 
 def two_hop_labels(search: Search) -> list[IntArray]:
-    """Blocks of P² ≈ F M Fᵀ: nodes that share neighbours, whether or not they are linked. P² is never formed."""
+    """Blocks of P² ≈ F M Fᵀ: nodes that share neighbours, linked or not. P² is never formed."""
     P = _normalized(search)
     return settled_labels(chain(P, P), search)
 
 
 def _normalized(search: Search) -> Sparse:
-    """P in single precision, as labels need no more."""
+    """P in single precision, which suffices for labels."""
     return degree_normalized(unit_weights(search.adjacency)).astype(np.float32)
 
 
 class Factorization:
     """Random starts that advance together by the multiplicative updates of Ding, Li, Peng and Park (KDD 2006).
 
-    The columns of all F stand side by side, so that one product with the operator serves every start. No number of a
-    start depends on which others stand beside it.
+    The columns of all F are stored side by side, so that one product with the operator serves every start. The result
+    of a start does not depend on the other starts.
     """
 
     def __init__(
@@ -96,18 +96,18 @@ class Factorization:
             np.multiply(M, np.sqrt(_inner_products(F, SF) / np.maximum(FF @ M @ FF, self._floor)), out=M)
 
     def fit(self) -> FloatArray:
-        """‖S‖² − ‖S − F M Fᵀ‖² of each start, which needs no norm of S: (c,)."""
+        """‖S‖² − ‖S − F M Fᵀ‖² of each start, computed without the norm of S: (c,)."""
         F, M = self._F, self._M
         MFF = M @ _inner_products(F, F)
         fits: FloatArray = np.sum(2 * M * _inner_products(F, self._SF) - MFF * MFF.mT, axis=(1, 2), dtype=np.float64)
         return fits
 
     def labels(self) -> IntArray:
-        """The block of each node by each start, the largest entry of a row of F, the first of equals: (c, n)."""
+        """The block of each node in each start, the first largest entry of its row of F: (c, n)."""
         return np.array(self._F.argmax(axis=2).T)
 
     def keep(self, starts: NDArray[np.bool_]) -> None:
-        """Go on with these starts (c,) alone."""
+        """Drop all other starts."""
         self._M = self._M[starts]
         self._F, self._SF = (np.ascontiguousarray(part[:, starts]) for part in (self._F, self._SF))
 
@@ -117,13 +117,13 @@ class Factorization:
 
 
 def settled_labels(operator: Operator, search: Search) -> list[IntArray]:
-    """Blocks of each random start, advanced until its fit stands still; single precision, as labels need no more.
+    """Blocks of each random start, advanced until its fit has converged; in single precision.
 
-    The starts are divided among `n_jobs` threads: the products release the interpreter lock.
+    The starts are divided among `n_jobs` threads, because the products release the interpreter lock.
     """
     n_parts = min(effective_n_jobs(search.n_jobs), len(search.rngs))
     parts = [list(search.rngs[at::n_parts]) for at in range(n_parts)]
-    with one_thread():  # sums over threads arrive in any order: one thread, one result
+    with one_thread():  # sums over several threads would depend on the number of cores
         found = Parallel(n_jobs=n_parts, prefer="threads")(
             delayed(_settle)(
                 Factorization(operator, search.adjacency.shape[0], search.n_blocks, part, dtype=np.float32),
@@ -155,7 +155,7 @@ def _by_start(columns: FloatArray) -> FloatArray:
 
 
 def _inner_products(left: FloatArray, right: FloatArray) -> FloatArray:
-    """Fᵀ G of each of c models whose columns stand side by side: (n, c, k) and (n, c, q) give (c, k, q)."""
+    """Fᵀ G of each of c starts: (n, c, k) and (n, c, q) give (c, k, q)."""
     return _by_start(left).mT @ _by_start(right)
 
 

@@ -8,7 +8,7 @@ from numpy.testing import assert_array_equal
 
 from blockselect.blockmodels import FAMILIES, find_block_models
 from blockselect.blockmodels.candidates import ALL_IN_TURN, MIXED, members_in_turn
-from blockselect.blockmodels.families.search import Search
+from blockselect.blockmodels.families import Search
 from blockselect.datasets import make_attributed_blocks
 
 

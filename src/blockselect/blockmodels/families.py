@@ -1,0 +1,179 @@
+"""Families of block models: ways to find blocks. Each family takes a `Search` and returns one label array per start.
+
+The spectral families cluster the leading eigenvectors of the graph, "smoothed" clusters features that are averaged over
+neighbours. The three families in `factorization` factorise the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy import sparse
+from scipy.linalg import eigh
+
+from blockselect.arrays import Features, FloatArray, IntArray, Sparse
+from blockselect.blockmodels.embedding import (
+    LARGE,
+    cluster_rows,
+    degree_normalized,
+    draw_seed,
+    leading_eigenvectors,
+    one_thread,
+    row_directions,
+    unit_weights,
+)
+from blockselect.progress import StepProgress, no_step_progress
+
+MAX_ITER = 500
+_FEW_FEATURES, _LARGEST_DENSE = 500, 5 * 10**7  # columns, and cells, up to which the smoothed features are formed
+_TOLERANCE = 1e-3  # of eigenvectors that are only clustered
+_HOPS = 2  # steps of the random walk: neighbours of neighbours; after many steps all nodes would look alike
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Search:
+    """A search for blocks of one graph, with one random start per generator."""
+
+    adjacency: Sparse  # (n, n)
+    n_blocks: int  # the most blocks: a family may find fewer distinct kinds of nodes
+    rngs: Sequence[np.random.Generator]
+    features: Features | None = None  # (n, m), for families that use them
+    n_jobs: int | None = None  # threads or processes; the result is the same for any number
+    max_iter: int = MAX_ITER  # of a factorisation; a start that is still improving by then moves few nodes
+    progress: StepProgress = no_step_progress  # called by families whose work has several steps
+    eigenvectors: FloatArray | None = None  # (n, s) leading eigenvectors of the normalised graph, if they are known
+
+
+Family: TypeAlias = Callable[[Search], list[IntArray]]  # labels (n,) of each start
+
+
+def spectral_labels(search: Search) -> list[IntArray]:
+    """Spectral clustering of the normalised graph; fewer blocks if it has fewer than k distinct kinds of nodes."""
+    known, k = search.eigenvectors, search.n_blocks
+    if known is not None and known.shape[1] >= k:
+        return _cluster_starts(row_directions(known[:, :k].astype(np.float64)), search)
+    return _cluster_starts(spectral_embedding(search.adjacency, k), search)
+
+
+def spectral_embedding(adjacency: Sparse, n_dimensions: int) -> FloatArray:
+    """Leading eigenvectors of (D + τI)^-½ A (D + τI)^-½, τ the mean degree, rows scaled to unit length: (n, k).
+
+    Leading is by magnitude: a large negative eigenvalue belongs to blocks that link to other blocks. Rows of nodes that
+    the eigenvectors do not reach are zero.
+    """
+    return row_directions(leading_eigenvectors(degree_normalized(adjacency), count=n_dimensions)[1])
+
+
+def adjacency_labels(search: Search) -> list[IntArray]:
+    """Spectral clustering of the graph itself.
+
+    Neither degrees nor rows are normalised, so blocks with different degrees are separated, such as a core and its
+    periphery; hubs may become blocks of their own. The normalised and the plain graph show different blocks, and both
+    can be real [1]_.
+
+    References
+    ----------
+    .. [1] C. E. Priebe, Y. Park, J. T. Vogelstein, et al. On a two-truths phenomenon in spectral graph clustering.
+       Proceedings of the National Academy of Sciences, 2019.
+    """
+    return _cluster_starts(adjacency_embedding(search.adjacency, search.n_blocks), search)
+
+
+def adjacency_embedding(adjacency: Sparse, n_dimensions: int) -> FloatArray:
+    """Leading eigenvectors of the graph, by magnitude, each times √|λ|: (n, k)."""
+    values, vectors = leading_eigenvectors(unit_weights(adjacency), count=n_dimensions)
+    return vectors * np.sqrt(np.abs(values))
+
+
+def _cluster_starts(embedding: FloatArray, search: Search) -> list[IntArray]:
+    """K-means clusters of each start."""
+    seeds = [draw_seed(rng) for rng in search.rngs]
+    jobs = (delayed(cluster_rows)(embedding, search.n_blocks, seed) for seed in seeds)
+    return list(Parallel(n_jobs=search.n_jobs)(jobs))
+
+
+def smoothed_labels(search: Search) -> list[IntArray]:
+    """K-means of features averaged over neighbours: nodes whose neighbourhoods have similar features.
+
+    Features are weighted by rarity, log(1 + n / number of nodes that have it), rows are scaled to unit length, and the
+    features are averaged twice over each node and its neighbours. A node counts as much as a neighbour by a link of
+    mean weight. K-means clusters the first k principal components, rows scaled to unit length. Each start uses a random
+    half of the features, so that the starts differ.
+    """
+    walks, weighted = _random_walk(search.adjacency), _by_contents(_weigh_by_rarity(search.features))
+    jobs = (delayed(_smoothed_blocks)(walks, weighted, search.n_blocks, rng) for rng in search.rngs)
+    return list(Parallel(n_jobs=search.n_jobs)(jobs))
+
+
+def _smoothed_blocks(
+    walks: tuple[Sparse, Sparse], weighted: sparse.csc_array, n_blocks: int, rng: np.random.Generator
+) -> IntArray:
+    m = weighted.shape[1]
+    half = weighted[:, np.sort(rng.choice(m, size=(m + 1) // 2, replace=False))]
+    with one_thread():  # this may run in a process of its own
+        embedding = _embed(walks, half, n_blocks)
+    return cluster_rows(embedding, n_blocks, draw_seed(rng))
+
+
+def _embed(walks: tuple[Sparse, Sparse], weighted: sparse.csc_array, n_dimensions: int) -> FloatArray:
+    """Left singular vectors times singular values of S = walk² @ features, rows scaled to unit length.
+
+    With few features they are computed from SᵀS. Otherwise they are eigenvectors of SSᵀ, applied factor by factor,
+    because S itself would be nearly dense.
+    """
+    walk, back = walks
+    features = sparse.csr_array(_unit_sparse_rows(weighted))
+    n, m = features.shape
+    if n_dimensions < m <= _FEW_FEATURES and n * m <= _LARGEST_DENSE:
+        smoothed = walk @ (walk @ features.toarray())
+        _, vectors = eigh(smoothed.T @ smoothed, subset_by_index=(m - n_dimensions, m - 1))
+        return row_directions(smoothed @ vectors[:, ::-1])
+    factors = [*[walk] * _HOPS, features, features.T, *[back] * _HOPS]
+    values, vectors = leading_eigenvectors(*factors, count=n_dimensions, tol=_TOLERANCE)
+    return row_directions(vectors * np.sqrt(np.maximum(values, 0)))
+
+
+def _random_walk(adjacency: Sparse) -> tuple[Sparse, Sparse]:
+    """One step to a neighbour or to the node itself, with rows that sum to one; and the transpose."""
+    weights = unit_weights(adjacency)
+    stay = sparse.eye_array(weights.shape[0], format="csr") * weights.data.mean()
+    steps = sparse.csr_array(weights + stay)  # symmetric
+    share = 1 / steps.sum(axis=1)
+    by_row, by_column = np.repeat(share, np.diff(steps.indptr)), share[steps.indices]
+    walk, back = (
+        sparse.csr_array((scale * steps.data, steps.indices, steps.indptr), shape=steps.shape)
+        for scale in (by_row, by_column)
+    )
+    return walk, back
+
+
+def _weigh_by_rarity(features: Features) -> sparse.csc_array:
+    """The non-empty features as CSC, each times log(1 + n / number of nodes that have it)."""
+    columns = sparse.csc_array(features, dtype=np.float64 if features.shape[0] <= LARGE else np.float32)
+    n_nodes_with = np.diff(columns.indptr)
+    present = np.flatnonzero(n_nodes_with)
+    rarity = np.log1p(columns.shape[0] / n_nodes_with[present])
+    unit = columns[:, present] / columns.data.max()  # the unit of the features does not matter
+    unit.data *= np.repeat(rarity, n_nodes_with[present])
+    return unit
+
+
+def _by_contents(columns: sparse.csc_array) -> sparse.csc_array:
+    """Columns in an order that depends on their contents, not on their positions; so do the halves drawn from them.
+
+    They are sorted by their products with a random vector, which are equal only for equal columns.
+    """
+    keys = columns.T @ np.random.default_rng(0).standard_normal(columns.shape[0])
+    return columns[:, np.argsort(keys, kind="stable")]
+
+
+def _unit_sparse_rows(columns: sparse.csc_array) -> sparse.csc_array:
+    """Rows scaled to unit length; rows of zeros stay."""
+    lengths = np.sqrt(np.bincount(columns.indices, weights=columns.data**2, minlength=columns.shape[0]))
+    inverse = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
+    data = inverse.astype(columns.dtype)[columns.indices] * columns.data
+    return sparse.csc_array((data, columns.indices, columns.indptr), columns.shape)

@@ -1,0 +1,246 @@
+"""Log-likelihood gains: how much better blocks, and links, explain the data than chance does. All gains are in nats.
+
+Links are Poisson counts. The mean of a link is the product of both degrees and of the affinity of both blocks (the
+degree-corrected block model of Karrer and Newman, 2011). With every affinity at its maximum-likelihood value, the
+log-likelihood exceeds that of a single block by ½ Σ_ab w_ab log(w_ab w / e_a e_b): w_ab is the link weight between
+blocks a and b, e_a the sum of the degrees in block a, and w the sum of all degrees. The degrees are given, so blocks
+gain nothing by separating hubs from other nodes.
+
+Features are counts as well. The mean of a value is the total of all features of the node times a rate: one rate per
+block, or one rate for all nodes. Blocks exceed a single rate by Σ_a s_a log(s_a T / t_a c): s_a is the sum of the
+feature in block a, c its sum over all nodes, t_a the total of all features in the block, and T the total over all
+nodes. The totals are given, so blocks gain nothing by separating nodes with many features from nodes with few. Most
+features vary more than Poisson counts, so their gain is divided by the overdispersion φ, the variance in units of the
+mean (quasi-likelihood; Wedderburn, 1974). The gain is homogeneous in the values of the feature, so we divide these.
+
+The links among the nodes that have a feature need no blocks. Let x be the values of the feature, in units of the mean
+of its non-zero values. The weight of these links is E = Σ_{i<j} x_i x_j A_ij. If links depended on the degrees alone,
+it would be X = w' Σ_{i<j} x_i x_j d_i d_j / Σ_{i<j} d_i d_j, with w' the weight of all links. The gain of a Poisson
+count is E log(E / X) − (E − X). Different values make E vary more than a count, so E and X of features that are not
+binary are divided by an overdispersion factor.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from blockselect.arrays import Features, FloatArray, IntArray, Sparse
+from blockselect.consensus.moves import Counts, Links, Tables
+from blockselect.graphs.statistics import in_units, products_along_links
+
+_TINY = float(np.finfo(np.float64).tiny)
+_ROUNDING = 64 * np.finfo(np.float64).eps  # gains below this share of their terms are rounding errors
+_EQUAL = 1e-9  # values with a smaller relative difference are equal
+_LEAST_DISPERSION = 1e-6  # a standard deviation of a thousandth of the mean: such a feature is practically constant
+_SPARSE_BELOW = 0.1  # share of non-zero values up to which a sparse product is faster
+
+
+def xlogx(x: Any) -> Any:
+    """x log x; 0 (up to 1e-305) at 0 and where rounding made a difference of equal numbers negative."""
+    positive = np.maximum(x, _TINY)
+    return positive * np.log(positive)
+
+
+def link_unit(adjacency: Sparse) -> float:
+    """The weight that counts as one link: Σw² / Σw over the links between different nodes, or 1 without such links.
+
+    If all weights are equal, the unit is that weight. Otherwise heavy links determine it, so that a few heavy links do
+    not count as many links.
+    """
+    links = adjacency.tocoo()
+    weights = links.data[(links.row != links.col) & (links.data > 0)].astype(np.float64)
+    if not len(weights):
+        return 1.0
+    shares = weights / weights.max()  # squares neither overflow nor underflow
+    return float(weights.max() * (shares @ shares) / shares.sum())
+
+
+def as_links(adjacency: Sparse, unit: float) -> Links:
+    """The graph in double precision, with weights in units of one link."""
+    counts = sparse.csr_array(adjacency, dtype=np.float64, copy=True)
+    counts.eliminate_zeros()
+    counts.data /= unit
+    return Links(
+        counts.indptr.astype(np.int64, copy=False),
+        counts.indices.astype(np.int32, copy=False),
+        counts.data,
+        counts.diagonal(),
+        np.asarray(counts.sum(axis=1)),
+    )
+
+
+def as_counts(features: Features) -> Counts:
+    """Non-negative features in units in which they vary like Poisson counts, and the total of each node.
+
+    Each feature adds to the totals in units of the mean of its non-zero values, so all features have the same weight.
+    """
+    counts = sparse.csr_array(in_units(features))
+    totals: FloatArray = counts.sum(axis=1)
+    equal = bool((np.abs(counts.data - 1) < _EQUAL).all())  # in units of their mean, equal values are 1
+    units = 1 / dispersions(counts, totals)
+    counts.data *= units[counts.indices]
+    return Counts(
+        counts.indptr.astype(np.int64, copy=False),
+        counts.indices.astype(np.int32, copy=False),
+        counts.data,
+        totals,
+        units,
+        equal,
+    )
+
+
+def dispersions(counts: Sparse, totals: FloatArray) -> FloatArray:
+    """Variance of each feature around its single rate, over its mean: φ_l = Σ_i (x_il − t_i c_l / T)² / c_l, (m,).
+
+    It is near 1 for rare binary features. Pearson's statistic would divide each square by its own mean, which is the
+    same if all totals are equal; otherwise it overrates rare features of nodes with few features. With this φ, blocks
+    drawn at random gain (k − 1) / 2 nats on average.
+    """
+    sums: FloatArray = counts.sum(axis=0)
+    rates = sums / max(totals.sum(), _TINY)
+    squares: FloatArray = counts.power(2).sum(axis=0)
+    residual = squares - 2 * rates * (counts.T @ totals) + rates**2 * float(np.sum(totals**2))
+    floor = _LEAST_DISPERSION * np.maximum(sums, _TINY)
+    varies: FloatArray = np.maximum(residual, floor) / np.maximum(sums, _TINY)
+    return varies
+
+
+def block_tables(links: Links, counts: Counts, labels: IntArray) -> Tables:
+    """The sums of links and features over the blocks of these labels (n,)."""
+    k = int(labels.max()) + 1
+    totals: FloatArray = np.bincount(labels, counts.totals, minlength=k).astype(np.float64)
+    sums, typical = sums_by_block(counts, labels, k), counts.typical[:, None]
+    entropies = xlogx(sums)
+    join, leave = xlogx(sums + typical) - entropies, xlogx(sums - typical) - entropies
+    return Tables(weights_by_block(links, labels, k), sums, entropies, join, leave, totals)
+
+
+def weights_by_block(links: Links, labels: IntArray, n_blocks: int) -> FloatArray:
+    """Link weight of each pair of blocks, Fᵀ A F: (k, k)."""
+    cells = np.repeat(labels * n_blocks, np.diff(links.indptr)) + labels[links.indices]
+    weights = np.bincount(cells, links.weights, minlength=n_blocks * n_blocks).astype(np.float64)
+    return weights.reshape(n_blocks, n_blocks)
+
+
+def sums_by_block(counts: Counts, labels: IntArray, n_blocks: int) -> FloatArray:
+    """Sum of each feature in each block: (m, k)."""
+    cells = counts.indices * np.int64(n_blocks) + np.repeat(labels, np.diff(counts.indptr))
+    m = len(counts.typical)
+    return np.bincount(cells, counts.values, minlength=m * n_blocks).astype(np.float64).reshape(m, n_blocks)
+
+
+def link_gain(weights: FloatArray) -> float:
+    """Log-likelihood gain of blocks with these link weights (k, k) over a single block; at least 0."""
+    degrees = weights.sum(axis=1)
+    return float(0.5 * xlogx(weights).sum() - xlogx(degrees).sum() + 0.5 * xlogx(degrees.sum()))
+
+
+def link_information(weights: FloatArray) -> float:
+    """Information per link that blocks with these link weights (k, k) give, Σ_ab (w_ab / w) log(w_ab w / (e_a e_b)).
+
+    It is the mutual information, in nats, of the blocks at both ends of a link.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(link_information(np.diag([3.0, 3.0])), 3)
+    0.693
+    """
+    return 2 * link_gain(weights / weights.sum())
+
+
+def feature_gains(sums: FloatArray, block_totals: FloatArray, entropies: FloatArray | None = None) -> FloatArray:
+    """Log-likelihood gain of one rate per block over a single rate, for each feature: (m,), at least 0.
+
+    Parameters
+    ----------
+    sums : array of shape (m, k)
+        Sum of each feature in each block.
+    block_totals : array of shape (k,)
+        Total of all features in each block.
+    entropies : array of shape (m, k), optional
+        s log s of the sums, if they are known.
+    """
+    entropies = xlogx(sums) if entropies is None else entropies
+    column_sums = sums.sum(axis=1)  # (m,)
+    by_block = entropies.sum(axis=1) - (sums * np.log(np.maximum(block_totals, _TINY))).sum(axis=1)
+    single = xlogx(column_sums) - column_sums * np.log(max(block_totals.sum(), _TINY))
+    gains = by_block - single
+    return np.where(gains > _ROUNDING * np.abs(single), gains, 0.0)
+
+
+def scaled_for_links(features: Features) -> Features:
+    """Features in units of the mean of their non-zero values; as CSR if most values are zero."""
+    if not sparse.issparse(features) and np.count_nonzero(features) <= _SPARSE_BELOW * features.size:
+        features = sparse.csr_array(features)
+    return in_units(features)
+
+
+def link_gains(scaled: Features, adjacency: Sparse, unit: float) -> FloatArray:
+    """Log-likelihood gain of the links among the nodes that have each feature, beyond their degrees: (m,), at least 0.
+
+    A feature gains nothing if all nodes have the same value, if no link joins its nodes, or if its nodes avoid each
+    other. Self-loops are ignored. `scaled` are the features as returned by `scaled_for_links`, and `unit` is the weight
+    that counts as one link, so neither the scale of the features nor that of the link weights matters.
+    """
+    weights = _without_loops(adjacency)
+    weights.data /= unit
+    if weights.nnz == 0:
+        return np.zeros(scaled.shape[1])
+    degrees: FloatArray = weights.sum(axis=1)  # (n,)
+    sums = _sums_over_nodes(scaled, weights, degrees)
+    all_pairs = degrees.sum() ** 2 - float(np.sum(degrees**2))
+    pairs = sums.by_degree**2 - sums.squares_by_squared_degree
+    expected = 0.5 * degrees.sum() * np.maximum(pairs, 0.0) / all_pairs
+    dispersion = _link_dispersion(sums, float(degrees.sum()))
+    return _poisson_excess(0.5 * sums.within / dispersion, expected / dispersion)
+
+
+class _Sums(NamedTuple):
+    """Sums over the nodes for each feature: (m,)."""
+
+    plain: FloatArray
+    by_degree: FloatArray
+    squares: FloatArray
+    squares_by_degree: FloatArray
+    squares_by_squared_degree: FloatArray
+    within: FloatArray  # xᵀ A x
+
+
+def _sums_over_nodes(matrix: Features, weights: Sparse, degrees: FloatArray) -> _Sums:
+    squares = matrix * matrix
+    plain, of_squares = (np.asarray(each.sum(axis=0)).ravel() for each in (matrix, squares))
+    by_degree = (matrix.T @ degrees, of_squares, squares.T @ degrees, squares.T @ degrees**2)
+    return _Sums(plain, *by_degree, products_along_links(matrix, weights))
+
+
+def _link_dispersion(sums: _Sums, total_degree: float) -> FloatArray:
+    """How much more the link weight among the nodes of a feature varies than a count; 1 for binary features: (m,).
+
+    A link ends at a node with a probability proportional to its degree, and each end contributes the value of the
+    feature, so the factor is the square of variance over mean.
+    """
+    alike = sums.squares <= (1 + _EQUAL) * sums.plain  # in units of their mean, different values have larger squares
+    mean = np.maximum(sums.by_degree / total_degree, _TINY)
+    ratio = (sums.squares_by_degree / total_degree) / mean - mean
+    return np.where(alike, 1.0, np.maximum(ratio, _LEAST_DISPERSION) ** 2)
+
+
+def _poisson_excess(observed: FloatArray, expected: FloatArray) -> FloatArray:
+    """E log(E / X) − (E − X) where E exceeds X, otherwise 0: (m,)"""
+    above = observed - expected > _ROUNDING * observed
+    nats: FloatArray = np.zeros(len(observed))
+    E, X = observed[above], np.maximum(expected[above], _TINY)
+    nats[above] = E * np.log(E / X) - (E - X)
+    return np.maximum(nats, 0.0)
+
+
+def _without_loops(adjacency: Sparse) -> Sparse:
+    """Links between different nodes, in double precision."""
+    links = adjacency.tocoo()
+    apart = links.row != links.col
+    data = links.data[apart].astype(np.float64)
+    return sparse.csr_array((data, (links.row[apart], links.col[apart])), shape=adjacency.shape)
