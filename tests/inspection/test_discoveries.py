@@ -321,7 +321,12 @@ def test_a_graph_of_loops_alone_is_refused(network):
 def test_few_features_need_no_totals(network, m):
     which = np.flatnonzero(network.is_informative)[:m]
     found = discover_features(
-        network.features[:, which], adjacency=network.adjacency, n_blocks=3, n_permutations=300, random_state=0
+        network.features[:, which],
+        adjacency=network.adjacency,
+        n_blocks=3,
+        n_candidates=5,
+        n_permutations=300,
+        random_state=0,
     )
     assert found.p_values.min() < 0.02
 

@@ -27,18 +27,18 @@ ignore_few_iterations = pytest.mark.filterwarnings("ignore:the objective did not
     ids=["MCFS", "NDFS", "NDFS, by the graph", "UDFS"],
 )
 def test_cora_gives_one_selection_from_both_storages(selector):
-    words = load_cora().features
+    words = load_cora().features[:900]
     supports = [selector.fit(kind).get_support() for kind in (words, words.toarray())]
     assert_array_equal(*supports)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 3])
+@pytest.mark.parametrize("seed", [0, 3])
 def test_a_graph_of_neighbours_with_many_ties_is_the_same_from_every_storage(seed):
     rng = np.random.default_rng(seed)
     marked = np.arange(300)[:, None] % 3 == np.arange(60) % 5
     X = (rng.random((300, 60)) < np.where(marked, 0.3, 0.1)).astype(float)
     supports = [
-        BlockModelSelector(15, n_neighbors=10, random_state=0).fit(kind(X)).get_support()
+        BlockModelSelector(15, n_neighbors=10, n_candidates=6, random_state=0).fit(kind(X)).get_support()
         for kind in (np.asarray, sparse.csr_array, sparse.csc_array, lambda X: X.astype(np.int64))
     ]
     for support in supports[1:]:

@@ -58,8 +58,8 @@ def test_neighbourhoods_are_added_up_a_chunk_at_a_time(monkeypatch):
 
 @pytest.mark.parametrize("kind", ["hub", "all pairs"])
 def test_neighbourhoods_larger_than_a_chunk_are_added_up_one_by_one(monkeypatch, kind):
-    X = draw(n=200)
-    links = np.ones((200, 200)) if kind == "all pairs" else np.eye(200)
+    X = draw(n=120)
+    links = np.ones((120, 120)) if kind == "all pairs" else np.eye(120)
     links[0] = links[:, 0] = 1
     expected = neighbourhood_scatter(X, sparse.csr_array(links), 0.1).toarray()
     monkeypatch.setattr(module, "_CHUNK", 100)
