@@ -1,10 +1,10 @@
-# Every target sets up what it needs: `make demo` and `make test` work on a fresh clone that has Python 3.11 or newer.
+# Every target installs what it needs: `make demo` and `make test` work on a fresh clone with Python 3.11 or newer.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-# Two test processes with one thread each: more would stand in each other's way on two cores.
+# Two test processes with one thread each: more would slow each other down on two cores.
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 test fast coverage fuzz shapes shuffled: export OMP_NUM_THREADS = 1
 
@@ -16,7 +16,7 @@ $(VENV)/.cli: pyproject.toml
 	$(INSTALL) --editable '.[cli]'
 	touch $@
 
-# What tests and checks need besides.
+# The packages that tests and checks need in addition.
 $(VENV)/.dev: $(VENV)/.cli
 	$(INSTALL) --editable '.[dev]'
 	touch $@
@@ -24,7 +24,7 @@ $(VENV)/.dev: $(VENV)/.cli
 demo: $(VENV)/.cli
 	$(BIN)/blockselect select --dataset cora --top 64 --out blockselect-demo
 
-# ARGS=tests/graphs runs these alone.
+# ARGS=tests/graphs runs only these tests.
 test: $(VENV)/.dev
 	$(PYTEST) $(ARGS)
 
@@ -43,38 +43,38 @@ lint: $(VENV)/.dev
 coverage: $(VENV)/.dev
 	$(PYTEST) --cov --cov-report=term
 
-# Every method on paths, rings, trees, grids, stars and the like of 20,000 nodes; ten minutes.
+# Every method on paths, rings, trees, grids, stars and similar graphs of 20,000 nodes; takes ten minutes.
 shapes: $(VENV)/.dev
 	BLOCKSELECT_SHAPE_NODES=20000 $(PYTEST) tests/test_shapes.py --durations=0
 
-# Every selector on more than ten thousand random networks; a quarter of an hour.
-# Readers of files are fuzzed too, guided by coverage: SECONDS for each format.
+# Every selector on more than ten thousand random networks; takes a quarter of an hour.
+# Readers of files are fuzzed too, guided by coverage, for SECONDS per format.
 SECONDS ?= 60
 fuzz: $(VENV)/.dev
 	BLOCKSELECT_FUZZ_EXAMPLES=300 $(PYTEST) tests/test_fuzz.py
 	$(INSTALL) --editable '.[fuzz]'
 	$(BIN)/python scripts/fuzz_readers.py --seconds $(SECONDS)
 
-# All tests in an order of chance; SEED=… repeats one.
+# All tests in random order; SEED=… repeats an order.
 shuffled: SEED := $(shell date +%s)
 shuffled: $(VENV)/.dev
-	@echo the order is of SEED=$(SEED)
+	@echo the order has SEED=$(SEED)
 	BLOCKSELECT_TEST_ORDER=$(SEED) $(PYTEST) -m "$(or $(TESTS),slow or not slow)"
 
-# The fast tests (ALL=1: all) with the lowest versions that pyproject.toml allows, in an environment of their own.
+# The fast tests (ALL=1: all tests) with the lowest versions that pyproject.toml allows, in a separate environment.
 lowest: export PIP_CONSTRAINT = .github/lowest.txt
 lowest: export SCIPY_ARRAY_API = 1
 lowest:
 	$(MAKE) VENV=.venv-lowest $(if $(ALL),test,fast)
 
-# Known weaknesses of what we depend on, and patterns of our own that might be some (pyproject.toml says what is left out).
+# Known vulnerabilities of dependencies, and risky patterns in this package (pyproject.toml says what is left out).
 audit: $(VENV)/.dev
 	$(INSTALL) bandit pip-audit
 	$(BIN)/bandit --quiet --recursive --configfile pyproject.toml src
 	$(BIN)/pip list --format=freeze --exclude-editable | sed 's/+.*//' > $(VENV)/installed.txt
 	$(BIN)/pip-audit --strict --disable-pip --no-deps --requirement $(VENV)/installed.txt
 
-# Small faults put into bmgufs/ and consensus/, one at a time: which of a sample do the tests not notice?
+# Insert small faults into bmgufs/ and consensus/, one at a time, and report those that the tests do not notice.
 mutants: $(VENV)/.dev
 	$(BIN)/python scripts/try_mutants.py $(ARGS)
 
@@ -82,7 +82,7 @@ mutants: $(VENV)/.dev
 torch: $(VENV)/.dev
 	$(INSTALL) --editable '.[dev,torch-cpu]'
 
-# What needs scanpy, which holds pandas below 3, in an environment of its own: tests with real AnnData (or ARGS), and the example.
+# Tests with real AnnData (or ARGS) and the example, in a separate environment, because scanpy needs pandas below 3.
 single-cell:
 	$(PYTHON) -m venv $(VENV)-single-cell
 	$(VENV)-single-cell/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[single-cell]'
@@ -90,8 +90,8 @@ single-cell:
 	  tests/graphs/test_files.py tests/graphs/test_write.py tests/baselines/by_network/test_moran.py)
 	$(VENV)-single-cell/bin/python examples/single_cell.py
 
-# The site in docs/_build/html: pages, API and the examples, which are run. A warning, an example that raises or a link that leads
-# nowhere is an error. Nothing is downloaded but the packages.
+# Build the site in docs/_build/html: pages, API and the examples, which are run. A warning, an example that raises or a broken
+# link is an error. Only packages are downloaded.
 $(VENV)/.docs: $(VENV)/.dev
 	$(INSTALL) --editable '.[docs]'
 	touch $@
@@ -101,7 +101,7 @@ docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet -b html docs docs/_build/html
 	$(BIN)/python scripts/check_site.py docs/_build/html
 
-# One table of ratios, beside the stored one; ARGS=--save stores the new one. More networks: BLOCKSELECT_DATA=folder.
+# One table of ratios beside the stored values; ARGS=--save stores the new ones. More networks: BLOCKSELECT_DATA=folder.
 bench: $(VENV)/.dev
 	$(INSTALL) --editable '.[bench]'
 	$(BIN)/python -m benchmarks $(ARGS)
@@ -110,7 +110,7 @@ bench: $(VENV)/.dev
 bench-scale: $(VENV)/.dev
 	$(BIN)/python -m benchmarks.scale $(ARGS)
 
-# What a release uploads, each part installed in an environment of its own and tried with the README's tests.
+# The files that a release uploads, each installed in a separate environment and tried with the tests of the README.
 dist: $(VENV)/.dev
 	$(INSTALL) --editable '.[release]'
 	rm -rf dist
