@@ -1,24 +1,24 @@
-"""blockselect: the few features that explain a network's structure, without labels.
+"""blockselect: the few features that explain the structure of a network, without labels.
 
-Three products: the paper (`bmgufs`), the default that goes beyond it (`consensus`), and the other methods
-(`baselines`). A package imports only from packages to its left::
+There are three products: the method of the paper (`bmgufs`), the default that goes beyond it (`consensus`), and the
+other methods (`baselines`). A package imports only from packages to its left::
 
     graphs → blockmodels → bmgufs → inspection → consensus → registry → evaluation → reproduction → cli
     graphs → baselines ────────────────────────────────────↗            report ──────────────────↗
 
-- `graphs`: what comes in, checked once.
-- `blockmodels`: A ≈ F M Fᵀ, many candidates.
+- `graphs`: conversion and checks of networks and features.
+- `blockmodels`: candidate block models of a graph, A ≈ F M Fᵀ.
 - `bmgufs`: BMGUFS, the method of the paper, and Descent, its solver.
-- `inspection`: what a selection is worth: would a feature be selected again, is it more than chance.
+- `inspection`: stability, discoveries and markers of blocks.
 - `consensus`: BlockModelSelector, the default.
 - `baselines`: the other methods, guided by the features or by the network.
-- `signed`: SignedSelector, a way in for features with negative values.
+- `signed`: SignedSelector, for features with negative values.
 - `registry`: SELECTORS, every method by its name.
-- `datasets`: the paper's networks, and networks with planted truth.
-- `evaluation`: what selected features are worth: clusters, classes from a few labels, hidden links.
-- `reproduction`: the paper's figures and claims, in sweeps that survive a kill.
-- `plot`: one plot a function, from a fitted selector or arrays to matplotlib axes.
-- `report`: what a fitted selector found, as a dict, tables, pictures and a page.
+- `datasets`: real networks, and planted networks whose truth is known.
+- `evaluation`: how good selected features are for clusters, for classes from a few labels, and for hidden links.
+- `reproduction`: the experiments and claims of the paper, in runs that can be interrupted.
+- `plot`: one function per plot, from a fitted selector or arrays to matplotlib axes.
+- `report`: the result of a fitted selector as a dict, as tables, as pictures and as a page.
 - `cli`: the command.
 
 Public names are loaded when they are first used, so that ``import blockselect`` takes no time.
