@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from blockselect import plot
-from blockselect.inspection.markers import block_markers
+from blockselect.blockmodels.markers import block_markers
 from blockselect.plot.of_blocks import block_bounds, order_by_block, ordered_links
 
 LABELS = np.array([1, 0, 1, 0, 1, 0, 1, 0])

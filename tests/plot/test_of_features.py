@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
 from blockselect import make_selector, plot, selection_stability
-from blockselect.inspection.markers import block_markers
+from blockselect.blockmodels.markers import block_markers
 from blockselect.plot.common import BLUE, GREY
 from made_fits import easy_network, fit
 

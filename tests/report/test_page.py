@@ -14,8 +14,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from blockselect import BMGUFS, BlockModelSelector, check_attributed_graph, plot, selection_stability
+from blockselect.blockmodels.markers import Markers
 from blockselect.graphs.chunks import RowChunks
-from blockselect.inspection.markers import Markers
 from blockselect.report.details import feature_rows
 from blockselect.report.page import make_report
 from made_reports import NASTY_NAMES, STATES, planted, report

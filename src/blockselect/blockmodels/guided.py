@@ -1,4 +1,4 @@
-"""BlockGuidedSelector: what BMGUFS and the default share: blocks, the table of features, and the report."""
+"""BlockGuidedSelector: what BMGUFS and the default have in common: blocks, the table of features, and the report."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from blockselect._sklearn import N_JOBS, Interval
 from blockselect.arrays import FloatArray, Sparse
 from blockselect.base import ScoreSelector
+from blockselect.blockmodels.markers import block_markers
 from blockselect.blockmodels.model import BlockModel, check_block_model
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.node_labels import labels_by_id
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class BlockGuidedSelector(ScoreSelector):
-    """Base of selectors that are guided by block models. A subclass has the parameter `block_model`."""
+    """Base class of selectors that use block models. A subclass has the parameter `block_model`."""
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         **ScoreSelector._parameter_constraints,
@@ -42,7 +43,7 @@ class BlockGuidedSelector(ScoreSelector):
     block_model: Any
 
     def _remember(self, X: Any, adjacency: Any) -> Self:
-        """Recognise the network later, as long as the caller keeps it; nothing is kept alive."""
+        """Remember the network by weak references, which do not keep it in memory."""
         self._fitted_to = WeakNetwork(X, adjacency)
         return self
 
@@ -52,7 +53,7 @@ class BlockGuidedSelector(ScoreSelector):
         Parameters
         ----------
         X : features of the nodes, optional
-            As they were passed to `fit`; may be left out while they are in memory.
+            As passed to `fit`; may be omitted while they are in memory.
 
         Returns
         -------
@@ -62,8 +63,6 @@ class BlockGuidedSelector(ScoreSelector):
             all nodes) and prevalence (share of nodes that have it). :class:`blockselect.BlockModelSelector` adds
             explained_more and explained_alone.
         """
-        from blockselect.inspection.markers import block_markers
-
         check_is_fitted(self)
         if X is None:
             X, _ = self._fitted_to.recall()
@@ -89,21 +88,21 @@ class BlockGuidedSelector(ScoreSelector):
         return {}
 
     def report(self, path: str | Path, X: Any = None, *, adjacency: Any = None, **options: Any) -> Path:
-        """Write a page about the selection: which features, what marks each block, how sure, how it was made.
+        """Write a page about the selection: the features, what marks each block, how stable it is, how it was made.
 
         Parameters
         ----------
         path : str or Path
-            The HTML file. It needs no other file and no network.
+            The HTML file. It is self-contained.
         X, adjacency
-            As they were passed to `fit`; may be left out while they are in memory.
+            As passed to `fit`; may be omitted while they are in memory.
         **options
             `stability`, as :func:`blockselect.selection_stability` estimates it, and `title`, a name for the network.
 
         Returns
         -------
         Path
-            Where the page is.
+            The path of the page.
         """
         return self.show_report(X, adjacency=adjacency, **options).save(path)
 
@@ -115,26 +114,26 @@ class BlockGuidedSelector(ScoreSelector):
         stability: FloatArray | None = None,
         title: str = "the network",
     ) -> Report:
-        """The page of :meth:`report` as an object that a notebook shows by itself."""
+        """The page of :meth:`report` as an object that a notebook displays."""
         check_is_fitted(self)
-        from blockselect.report import make_report  # above this package: only when asked for
+        from blockselect.report import make_report  # the only import from a package above: a page on request
 
-        with collected_warnings() as messages:  # of the network; the page repeats them
+        with collected_warnings() as messages:  # warnings about the network, which the page repeats
             graph = self._network_again(X, adjacency)
         return make_report(self, graph, stability=stability, title=title, warnings=messages)
 
     def _network_again(self, X: Any = None, adjacency: Any = None) -> AttributedGraph:
-        """The network of the fit, from what is passed as it was to `fit`, or from what is still in memory."""
+        """The network of the fit: the arguments, or what `fit` received if it is still in memory."""
         if X is None:
             X, adjacency = self._fitted_to.recall()
         self._refuse_lost_graph(adjacency)
-        again = copy(self)  # reading sets attributes
+        again = copy(self)  # reading the network sets attributes
         graph = again._check_graph(X, None, adjacency)
         self._refuse_others(again)
         return graph
 
     def _given_block_model(self, graph: AttributedGraph) -> BlockModel:
-        """The blocks that the user passed, as a block model of this graph."""
+        """The blocks given by the user, as a block model of this graph."""
         if isinstance(self.block_model, BlockModel):
             return check_block_model(self.block_model, graph.n_nodes)
         return BlockModel.from_labels(graph.adjacency, labels_by_id(self.block_model, graph.node_ids))
@@ -146,7 +145,7 @@ class BlockGuidedSelector(ScoreSelector):
         rngs: Sequence[np.random.Generator],
         report: Progress = no_progress,
     ) -> FloatArray:
-        """Scores from one fit per graph. A given block model keeps its blocks and takes the densities of each graph."""
+        """Scores from one fit per graph. Given blocks stay the same; their densities are those of each graph."""
         if not isinstance(self.block_model, BlockModel):
             return super()._scores_on(graph, adjacencies, rngs, report)
         by_labels: Self = clone(self).set_params(block_model=self.block_model.labels)

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
 from blockselect.base import ScoreSelector
+from blockselect.blockmodels.markers import block_markers
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import check_adjacency
 from blockselect.graphs.node_labels import encode_labels
-from blockselect.inspection.markers import block_markers
 from blockselect.plot.common import (
     AMOUNTS,
     GREY,

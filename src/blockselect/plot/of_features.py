@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from blockselect.arrays import FloatArray
 from blockselect.base import ScoreSelector, best_first
+from blockselect.blockmodels.markers import block_markers
 from blockselect.errors import ParameterError
 from blockselect.graphs.node_labels import check_names
-from blockselect.inspection.markers import block_markers
 from blockselect.inspection.stability import selection_stability
 from blockselect.parameters import check_whole
 from blockselect.plot.common import (

@@ -16,11 +16,11 @@ from sklearn.base import BaseEstimator
 from blockselect import __version__
 from blockselect.arrays import Features, FloatArray, IntArray
 from blockselect.blockmodels.guided import BlockGuidedSelector
+from blockselect.blockmodels.markers import Markers, block_markers
 from blockselect.bmgufs.estimator import BMGUFS
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.features import as_dense
 from blockselect.graphs.statistics import mean_and_variance
-from blockselect.inspection.markers import Markers, block_markers
 from blockselect.plot.of_blocks import ordered_links
 from blockselect.report.charts import node_places
 

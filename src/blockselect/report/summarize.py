@@ -11,12 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 from blockselect.arrays import FloatArray, IntArray
 from blockselect.base import ScoreSelector
 from blockselect.blockmodels.guided import BlockGuidedSelector
+from blockselect.blockmodels.markers import Markers, block_markers, central_nodes
 from blockselect.bmgufs.estimator import BMGUFS
 from blockselect.consensus.estimator import BlockModelSelector
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.features import membership_matrix
-from blockselect.inspection.markers import Markers, block_markers, central_nodes
 from blockselect.parameters import as_numbers, check_entries
 from blockselect.report.explained_curve import explained_by_size
 from blockselect.wording import feature_labels
@@ -47,7 +47,7 @@ def summarize(
 
         - `counts`: the numbers of nodes, links, features and so on.
         - `selected`: one entry per selected feature, the best first, with the share of nodes that have it, the block
-          it marks and its lift there (see :func:`blockselect.inspection.markers.block_markers`).
+          it marks and its lift there (see :func:`blockselect.blockmodels.markers.block_markers`).
         - `feature_names`, `scores`, `ranking` and `measures` (explained_more, explained_alone, stability, p_value and
           q_value, if computed): one value per feature, in the order of the columns.
         - `blocks`: their `count` with the `reason` for it, whether it was chosen from the graph (`automatic`) or the

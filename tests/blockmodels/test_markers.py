@@ -7,8 +7,8 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
+from blockselect.blockmodels.markers import block_markers
 from blockselect.graphs.chunks import RowChunks
-from blockselect.inspection.markers import block_markers
 
 RNG = np.random.default_rng(0)
 LABELS = RNG.permutation(np.repeat([0, 1, 2], [30, 20, 10]))
