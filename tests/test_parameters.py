@@ -1,12 +1,22 @@
-"""Single numbers: whole or real, within limits, and never a truth value."""
+"""Parameters of functions: numbers within limits, never a truth value, and arrays of numbers."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from blockselect.errors import ParameterError
-from blockselect.parameters import check_n_jobs, check_real, check_seed, check_share, check_whole
+from blockselect.parameters import (
+    as_numbers,
+    check_entries,
+    check_n_jobs,
+    check_real,
+    check_seed,
+    check_share,
+    check_start,
+    check_whole,
+)
 
 
 @pytest.mark.parametrize("value", [3, np.int64(3), np.uint8(3)])
@@ -60,3 +70,49 @@ def test_processes_are_counted_by_whole_numbers_but_zero(value):
     assert check_n_jobs(-1) == -1
     with pytest.raises(ParameterError, match=r"n_jobs is .*other than 0"):
         check_n_jobs(value)
+
+
+def test_numbers_of_any_kind_become_float64():
+    for values in ([1, 2], (1.0, "2"), np.array([1, 2], dtype=np.int8), [True, "2.0"]):
+        found = as_numbers("x", values)
+        assert found.dtype == np.float64
+        assert_array_equal(found, [1, 2])
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([1, "a"], r"x is not an array of numbers \(.*'a'\); pass numbers\."),
+        ([[1, 2], [None, object]], r"x is not an array of numbers"),
+        ([[1, 2], [3]], r"x is not an array of numbers \(.*inhomogeneous shape"),
+        ([1, 1j], r"x is not an array of numbers \(.*complex"),
+        (np.array([1, 1j]), r"x is of type complex128; pass real numbers\."),
+        (np.array(["2020-01-01"], dtype="datetime64[D]"), r"x is of type datetime64\[D\]; pass real numbers"),
+        (np.ma.array([1.0, 2.0], mask=[False, True]), r"x has masked values; put numbers in their place"),
+        ([10**400], r"x is not an array of numbers \(int too large"),
+    ],
+)
+def test_what_is_no_number_is_named(values, message):
+    with pytest.raises(ParameterError, match=message):
+        as_numbers("x", values)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([1, np.nan, np.inf], r"x holds nan at position 1, which is negative or not finite"),
+        ([[1, 2], [3, -4]], r"x holds -4\.0 at row 1, column 1"),
+        ([0, 0], "x is zero everywhere"),
+    ],
+)
+def test_a_start_is_finite_and_positive_somewhere(values, message):
+    with pytest.raises(ParameterError, match=message):
+        check_start("x", np.array(values, dtype=float))
+    check_start("x", np.array([0.0, 1.0]))
+
+
+def test_the_first_entry_that_does_not_fit_is_named():
+    array = np.arange(4)
+    check_entries("x", array, array >= 0, "is negative")
+    with pytest.raises(ParameterError, match=r"^x holds 2 at position 2, which is too large\.$"):
+        check_entries("x", array, array < 2, "is too large")

@@ -1,4 +1,4 @@
-"""What every selector shares: scores become a ranking and a selection, under scikit-learn's contract."""
+"""ScoreSelector: scores become a ranking and a selection, under the contract of scikit-learn."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ from blockselect.warned import warn_caller
 
 @dataclass(frozen=True, slots=True)
 class _Nodes:
-    """The nodes that a selector was fitted to, to know them again: their ids are not kept."""
+    """What identifies the nodes of a fit, without keeping their ids."""
 
     number: int
-    digest: str | None  # of the ids in their order; None: they have none
+    digest: str | None  # hash of the ids in their order; None if there are no ids
 
 
 class ScoreSelector(SelectorMixin, BaseEstimator):
-    """Base of selectors that give every feature a score, larger is better, and keep the best.
+    """Base of selectors that score every feature and keep the features with the largest scores.
 
-    A subclass computes scores in `fit` and hands them to `_select`.
+    A subclass computes the scores in `fit` and passes them to `_select`.
     """
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012  (scikit-learn's contract)
@@ -63,10 +63,10 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         ],
     }
 
-    _nodes_in: _Nodes  # of selectors that read a graph
-    n_neighbors: Any  # of selectors that read a graph: int or None
-    _default_neighbors: int | None = None  # what n_neighbors=None stands for, with a warning
-    _takes_row_chunks = False  # whether all that `fit` asks of the features are sums over rows
+    _nodes_in: _Nodes  # set by selectors that read a graph
+    n_neighbors: Any  # parameter of selectors that read a graph: int or None
+    _default_neighbors: int | None = None  # used for n_neighbors=None, with a warning
+    _takes_row_chunks = False  # whether `fit` needs only sums over the rows of the features
 
     def _check_features(self, X: Any, y: Any = None, *, graph: str = "adjacency", **options: Any) -> CheckedTable:
         """Check and convert the features, and set `n_features_in_` and `feature_names_in_`.
@@ -94,14 +94,14 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         return table if hasattr(self, "feature_names_in_") else replace(table, feature_names=None)
 
     def transform(self, X: Any) -> Any:
-        """The selected features of X, which may be an AnnData too: adata[:, selector.get_support()] keeps it one."""
+        """The selected features of X, as a matrix; ``adata[:, selector.get_support()]`` keeps an AnnData."""
         if isinstance(X, RowChunks):
             raise ValueError("X is of type RowChunks; transform each chunk: [selector.transform(one) for one in X].")
         if not is_anndata(X):
             return super().transform(X)
         check_is_fitted(self)
         if hasattr(self, "feature_names_in_") and list(X.var_names) != list(self.feature_names_in_):
-            raise ValueError("the AnnData has other var_names than that of the fit; pass one with the same genes.")
+            raise ValueError("the AnnData has other var_names than the data of the fit; pass the same genes.")
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "X does not have valid feature names")  # they are in var_names
             return super().transform(anndata_matrix(X))
@@ -130,39 +130,40 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         return table.matrix
 
     def _refuse_lost_graph(self, adjacency: Any) -> None:
-        """A graph that was passed to `fit` must be passed again: the features would make another one."""
+        """Raise an error if a graph was passed to `fit` but not again: the features alone would give another graph."""
         if adjacency is None and self.graph_source_ == "adjacency":
-            raise ParameterError("adjacency", "is missing; pass the graph of the fit beside X: adjacency=graph.")
+            raise ParameterError("adjacency", "is missing; pass the graph of the fit together with X: adjacency=graph.")
 
     def _refuse_others(self, again: ScoreSelector) -> None:
-        """Refuse nodes or features that are visibly not those of the fit, which `again` has read."""
+        """Raise an error if `again` has read nodes or features that differ visibly from those of the fit."""
         if again.n_features_in_ != self.n_features_in_:
             raise ValueError(
                 f"X has {again.n_features_in_} features but the selector was fitted to {self.n_features_in_}; pass "
-                "those of the fit."
+                "the data of the fit."
             )
         names, given = (getattr(one, "feature_names_in_", None) for one in (self, again))
         if names is not None and given is not None and list(names) != list(given):
-            raise ValueError("X names its columns otherwise than that of the fit, or in another order; pass that one.")
+            raise ValueError("X has other column names than the data of the fit, or another order; pass that data.")
         known, nodes = self._nodes_in, again._nodes_in
         if nodes.number != known.number:
             raise ValueError(
-                f"X has {nodes.number} rows but the selector was fitted to {known.number} nodes; pass those of the fit."
+                f"X has {nodes.number} rows but the selector was fitted to {known.number} nodes; pass that data."
             )
         if known.digest is not None and nodes.digest is not None and nodes.digest != known.digest:
-            raise ValueError("X names its rows otherwise than that of the fit, or in another order; pass that one.")
+            raise ValueError("X has other row names than the data of the fit, or another order; pass that data.")
 
     def _neighbors_to_link(self) -> int | None:
-        """Nearest neighbours of each node in a graph built from the features; None: a missing graph is an error."""
+        """Neighbours per node in a graph built from the features; None if a missing graph is an error."""
         return self._default_neighbors if self.n_neighbors is None else int(self.n_neighbors)
 
     def _warn_of_made_links(self, X: Any) -> None:
         has_graph = not sparse.issparse(X) and is_anndata(X) and CONNECTIVITIES in X.obsp
-        known = f" (of this AnnData: adjacency={CONNECTIVITIES!r})" if has_graph else ""
+        known = f" (this AnnData has one: adjacency={CONNECTIVITIES!r})" if has_graph else ""
         warn_caller(
-            f"fit was given no adjacency, so each node is linked with its {self._default_neighbors} nearest by the "
-            f"very features that are to be selected. Pass the graph: fit(X, adjacency=graph){known}, in a pipeline "
-            "with set_fit_request(adjacency=True); or set n_neighbors if this is what you want.",
+            f"fit was given no adjacency, so each node is linked with its {self._default_neighbors} nearest nodes, "
+            "found by the same features that are to be selected. Pass the graph: "
+            f"fit(X, adjacency=graph){known}, in a pipeline with set_fit_request(adjacency=True); or set n_neighbors "
+            "if this is intended.",
             UserWarning,
         )
 
@@ -178,11 +179,11 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
                 warn_caller(f"{name} is {value!r}, which has no effect: {why}; leave one of them out.", UserWarning)
 
     def _without_effect(self) -> dict[str, str]:
-        """Parameters that change nothing beside the other settings, and why."""
+        """Parameters that have no effect beside the other settings, with the reason."""
         return {}
 
     def _n_resamples(self, asked: int) -> int:
-        """Resampled graphs that stability rests on, where so many are asked for."""
+        """Number of resampled graphs to use if `asked` are requested."""
         return asked
 
     def _scores_on(
@@ -192,23 +193,23 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         rngs: Sequence[np.random.Generator],
         report: Progress = no_progress,
     ) -> FloatArray:
-        """Scores (b, m) of the same features on other graphs of the same nodes, by a fit to each."""
-        del rngs  # the fit's own random_state seeds it
+        """Scores (b, m) of the same features on other graphs of the same nodes, from one fit per graph."""
+        del rngs  # each fit is seeded by its own random_state
         fits = ((clone(self), graph.features, adjacency) for adjacency in adjacencies)
-        if isinstance(graph.features, RowChunks):  # each fit is spread itself, where there is a cluster
+        if isinstance(graph.features, RowChunks):  # each fit uses the cluster itself
             found = (_scores_of(*fit) for fit in fits)
         else:
             parallel = Parallel(n_jobs=getattr(self, "n_jobs", None), prefer="threads", return_as="generator")
             found = parallel(delayed(_scores_of)(*fit) for fit in fits)
         scores = []
-        with threadpool_limits(limits=1):  # those within would overlap: a limit is one for the whole process
+        with threadpool_limits(limits=1):  # one limit for all fits, because it holds for the whole process
             for done, one in enumerate(found, start=1):
                 scores.append(one)
                 report("resampling", done, len(adjacencies))
         return np.array(scores)
 
     def _n_to_select(self, n_features: int) -> int:
-        """The number to select: as given, as a share of the features (at least one), or half of them."""
+        """The number of features to select: as given, as a share of the features (at least one), or half of them."""
         wanted = self.n_features_to_select
         if wanted is None:
             return max(1, n_features // 2)
@@ -224,9 +225,9 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
     def _select(
         self, scores: FloatArray, *, eligible: NDArray[np.bool_], why_fewer: str, order: IntArray | None = None
     ) -> None:
-        """Set `scores_`, `ranking_` and `support_`: the first eligible features of an order.
+        """Set `scores_`, `ranking_` and `support_`: select the first eligible features of an order.
 
-        Without one these are the largest scores, among equals the lower index.
+        By default features are ordered by decreasing score, equal scores by index.
         """
         wanted = self._n_to_select(len(scores))
         order = best_first(scores) if order is None else order
@@ -243,25 +244,25 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         self.n_features_ = len(chosen)
 
     def _warn_of_constant(self, features: Features) -> None:
-        """A feature that is the same for all nodes says nothing of the network, but some methods select it."""
+        """Warn if constant features are selected, as some methods do; they carry no information."""
         chosen = np.flatnonzero(self.support_)
         if isinstance(features, RowChunks) or not len(chosen):
             return
         constant = chosen[constant_columns(features[:, chosen])]
         if len(constant):
             warn_caller(
-                f"{len(constant)} of the selected features are the same for all nodes, first column {constant[0]}: "
-                "they say nothing of the network; drop such features first, by VarianceThreshold() say.",
+                f"{len(constant)} of the selected features are the same for all nodes, first column {constant[0]}. "
+                "They carry no information; remove them, for example with VarianceThreshold().",
                 UserWarning,
             )
 
     def _selected_in_order(self) -> IntArray:
-        """The columns of the selected features, the best first; discoveries need not be those of highest score."""
+        """The columns of the selected features, best first; they need not have the highest scores."""
         by_rank: IntArray = np.argsort(self.ranking_)
         return by_rank[self.support_[by_rank]]
 
     def _rank(self, scores: FloatArray, order: IntArray | None = None) -> None:
-        """Set `scores_` and `ranking_`, by falling score where no order is given."""
+        """Set `scores_` and `ranking_`; without an order, features are ranked by decreasing score."""
         self.scores_ = scores
         self.ranking_ = np.empty(len(scores), dtype=np.intp)
         self.ranking_[best_first(scores) if order is None else order] = np.arange(1, len(scores) + 1)
@@ -286,9 +287,9 @@ def _scores_of(selector: ScoreSelector, features: Features, adjacency: Sparse) -
 
 
 def best_first(scores: FloatArray) -> IntArray:
-    """Features, or what else has scores, by falling score; among equals the lower index first.
+    """Indices ordered by decreasing score, equal scores by index.
 
-    Scores that differ by rounding alone are equal: a sum may end otherwise for two features that are the same.
+    Scores that differ only by rounding count as equal, because sums over identical features may differ by rounding.
     """
     finite = np.abs(scores[np.isfinite(scores)])
     scale = finite.max() if finite.size and finite.max() > 0 else 1.0

@@ -12,18 +12,12 @@ from sklearn.utils import check_random_state
 from blockselect.arrays import FloatArray
 from blockselect.errors import ParameterError
 
-_LARGEST_SEED = 2**32 - 1  # of NumPy's older generators, which scikit-learn uses
-
-_NOT_REAL = (
-    complex,
-    np.complexfloating,
-    np.datetime64,
-    np.timedelta64,
-)  # float() takes these, and loses what they mean
+_LARGEST_SEED = 2**32 - 1  # of RandomState, which scikit-learn uses
+_NOT_REAL = (complex, np.complexfloating, np.datetime64, np.timedelta64)  # float() converts these silently
 
 
 def check_whole(parameter: str, value: Any, least: int, most: int | None = None) -> int:
-    """A whole number within limits; True and 3.0 are none."""
+    """Return a whole number within limits; True and 3.0 are rejected."""
     if not _is_whole(value) or value < least or (most is not None and value > most):
         limits = f"at least {least}" if most is None else f"from {least} to {most}"
         raise ParameterError(parameter, f"is {value!r}; expected a whole number, {limits}.")
@@ -31,7 +25,7 @@ def check_whole(parameter: str, value: Any, least: int, most: int | None = None)
 
 
 def check_real(parameter: str, value: Any, low: float, high: float) -> float:
-    """A finite number from `low` to `high`, both included."""
+    """Return a finite number from `low` to `high`, both included."""
     number = _as_float(value)
     if not (low <= number <= high and np.isfinite(number)):
         limits = f"from {low:g} to {high:g}" if np.isfinite(high) else f"at least {low:g}"
@@ -40,7 +34,7 @@ def check_real(parameter: str, value: Any, low: float, high: float) -> float:
 
 
 def check_share(parameter: str, value: Any) -> float:
-    """A number between 0 and 1, neither of them included."""
+    """Return a number between 0 and 1, both excluded."""
     number = _as_float(value)
     if not 0 < number < 1:
         raise ParameterError(parameter, f"is {value!r}; expected a share between 0 and 1, such as 0.1.")
@@ -48,12 +42,12 @@ def check_share(parameter: str, value: Any) -> float:
 
 
 def check_seed(parameter: str, value: Any, n_runs: int = 1) -> int:
-    """The first of so many seeds that follow each other."""
+    """Return the first of `n_runs` consecutive seeds."""
     return check_whole(parameter, value, 0, _LARGEST_SEED - n_runs + 1)
 
 
 def check_n_jobs(value: Any) -> int | None:
-    """How many processes or threads: any whole number but 0, of which those below 0 count from all cores on."""
+    """Return the number of processes or threads: None or any whole number except 0; −1 means all cores."""
     if value is not None and (not _is_whole(value) or value == 0):
         raise ParameterError("n_jobs", f"is {value!r}; expected a whole number other than 0 (-1: all cores), or None.")
     return None if value is None else int(value)
@@ -68,38 +62,29 @@ def _as_float(value: Any) -> float:
 
 
 def as_numbers(parameter: str, values: Any) -> FloatArray:
-    """The values in float64; refused where an entry is no real number or masked, or rows differ in length."""
+    """Convert to float64; values that are masked, or that are not real numbers, are rejected."""
     kind = getattr(values, "dtype", np.dtype(np.float64))
-    if getattr(kind, "kind", "") in ("c", "m", "M"):  # NumPy would make numbers of these, and lose what they mean
-        raise ParameterError(parameter, f"is of type {kind}; give real numbers.")
+    if getattr(kind, "kind", "") in ("c", "m", "M"):  # NumPy would convert these silently
+        raise ParameterError(parameter, f"is of type {kind}; pass real numbers.")
     if np.ma.is_masked(values):
         raise ParameterError(parameter, "has masked values; put numbers in their place: array.filled(0).")
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
-        try:
-            entries = np.asarray(values, dtype=object)
-        except ValueError:
-            entries = np.empty(0, dtype=object)
-        for place, entry in np.ndenumerate(entries):
-            if not is_number(entry):
-                raise ParameterError(
-                    parameter, f"holds {entry!r} at {_position(place)}, which is no number; give numbers."
-                ) from error
-        raise ParameterError(parameter, f"is no array of numbers ({error}); give every row as many.") from error
+        raise ParameterError(parameter, f"is not an array of numbers ({error}); pass numbers.") from error
 
 
 def check_start(parameter: str, array: FloatArray) -> None:
-    """Refuse a start that is not finite, negative somewhere, or zero everywhere."""
+    """Raise an error if a starting point is not finite, has a negative entry, or is zero everywhere."""
     check_entries(
-        parameter, array, np.isfinite(array) & (array >= 0), "is negative or not finite; replace it, by 0 say"
+        parameter, array, np.isfinite(array) & (array >= 0), "is negative or not finite; replace it, for example by 0"
     )
     if not array.any():
-        raise ParameterError(parameter, "is zero everywhere, from where no step leads on; give a positive entry.")
+        raise ParameterError(parameter, "is zero everywhere, where the search cannot start; pass a positive entry.")
 
 
 def check_entries(parameter: str, array: NDArray[Any], fits: NDArray[np.bool_], problem: str) -> None:
-    """Refuse an array of which some entry does not fit, by the first of them."""
+    """Raise an error that names the first invalid entry."""
     if not fits.all():
         place = tuple(int(at) for at in np.argwhere(~fits)[0])
         raise ParameterError(parameter, f"holds {array[place].item()!r} at {_position(place)}, which {problem}.")
@@ -110,7 +95,7 @@ def _position(place: tuple[int, ...]) -> str:
 
 
 def is_number(entry: Any) -> bool:
-    """Whether float64 can hold it, be it a real number or the text of one."""
+    """Whether the entry is a real number, or the text of one, that float64 can hold."""
     if isinstance(entry, _NOT_REAL):
         return False
     try:
@@ -121,18 +106,12 @@ def is_number(entry: Any) -> bool:
 
 
 def generator_from(random_state: Any) -> np.random.Generator:
-    """The generator that an int, a RandomState or None stands for; a RandomState moves on by one draw."""
+    """Convert an int, a RandomState or None to a generator; a RandomState advances by one draw."""
     return np.random.default_rng(random_state_from(random_state).randint(np.iinfo(np.int32).max))
 
 
 def random_state_from(random_state: Any) -> np.random.RandomState:
-    """The RandomState that an int, a RandomState or None stands for.
-
-    Raises
-    ------
-    ParameterError
-        If it is none of these.
-    """
+    """Convert an int, a RandomState or None to a RandomState; anything else is a ParameterError."""
     try:
         state: np.random.RandomState = check_random_state(random_state)
     except ValueError as error:
@@ -143,18 +122,12 @@ def random_state_from(random_state: Any) -> np.random.RandomState:
 
 
 def as_generator(rng: Any) -> np.random.Generator:
-    """The generator itself, or a new one from a seed; a RandomState moves on by one draw.
-
-    Raises
-    ------
-    ParameterError
-        If it is neither.
-    """
-    if isinstance(rng, np.random.RandomState):  # what NumPy makes of it cannot be split
+    """Return a generator as it is, or make one from a seed or a RandomState, which advances by one draw."""
+    if isinstance(rng, np.random.RandomState):  # the generator that NumPy makes of it cannot be split
         return generator_from(rng)
     try:
         return np.random.default_rng(rng)
     except (TypeError, ValueError) as error:
         raise ParameterError(
-            "rng", f"is {rng!r}; expected a numpy.random.Generator, or a whole number from 0 on that seeds one."
+            "rng", f"is {rng!r}; expected a numpy.random.Generator, or a whole number from 0 as its seed."
         ) from error

@@ -152,7 +152,7 @@ def test_too_few_resamples_are_refused(network, fitted):
 
 
 def test_features_it_was_not_fitted_to_are_refused(network, fitted):
-    with pytest.raises(ValueError, match="X has 30 features but the selector was fitted to 52; pass those of the fit"):
+    with pytest.raises(ValueError, match="X has 30 features but the selector was fitted to 52; pass the data"):
         selection_stability(fitted, network.features[:, :30], adjacency=network.adjacency)
     assert fitted.n_features_in_ == 52
 
