@@ -15,7 +15,7 @@ from benchmarks.quality.quality_config import read_quality_config, with_variants
 from benchmarks.quality.summary import headlines
 from benchmarks.quality.sweep import measure_quality, quality_files
 from benchmarks.quality.variants import parse_variants
-from blockselect.reproduction.result_files import parquet_available
+from blockselect.reproduction.page import parquet_available
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -8,7 +8,7 @@ import pandas as pd
 
 from benchmarks.quality.cells import MEASURES, TUNED, Count, compare, count
 from benchmarks.quality.real_networks import RIVAL, VARIANT
-from blockselect.reproduction.trial import Row
+from blockselect.reproduction.store import Row
 
 
 def ablate(summary: pd.DataFrame, variants: Sequence[str]) -> pd.DataFrame:

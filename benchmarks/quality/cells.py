@@ -20,8 +20,8 @@ import pandas as pd
 
 from benchmarks.quality.real_networks import GRID_KIND, NAME, REFERENCE, RIVAL, VARIANT
 from blockselect.reproduction.experiments.effectiveness import LOWEST, SUPERVISED, best_rows, lowest_error_rows
-from blockselect.reproduction.row_tables import good_rows
-from blockselect.reproduction.trial import Row
+from blockselect.reproduction.selections import good_rows
+from blockselect.reproduction.store import Row
 
 TUNED = "tuned"  # kind of what the labels chose
 MEASURES = ("accuracy", "nmi")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from blockselect.reproduction.agenda import Standing
+from blockselect.reproduction.engine import Standing
 
 LINE_EVERY = 30.0  # seconds between lines of progress
 

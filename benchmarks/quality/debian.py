@@ -28,7 +28,7 @@ from benchmarks.quality.use.selections import select_by_rival, select_default, s
 from benchmarks.quality.variants import DEFAULT
 from blockselect.arrays import Features, IntArray
 from blockselect.evaluation.comparison import markdown_table
-from blockselect.reproduction.trial import Row
+from blockselect.reproduction.store import Row
 
 TOPS = (30, 100, 200)
 RIVALS = ("hotspot", "morans-i", "laplacian-score-network", "partial-order", "variance")  # seconds to minutes each

@@ -19,10 +19,10 @@ from benchmarks.quality.panel_tables import make_tables, render
 from benchmarks.quality.panel_trials import PanelConfig, cells
 from blockselect.names import check_known
 from blockselect.registry import SELECTORS
-from blockselect.reproduction.runner import run_experiments
+from blockselect.reproduction.engine import run_experiments
 from blockselect.reproduction.store import Store
 
-STORE = "panel.sqlite"
+STORE = "panel"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -44,12 +44,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         check_known([*given.methods, *given.again], SELECTORS, what="method")
         config = PanelConfig(tuple(cells(full=given.full)), tuple(given.methods), given.seeds, given.limit)
-        with Store(given.out / STORE, config.marks) as store:
-            known = panel_trials.trials(config, [])
-            store.forget(trial.key for trial in known if trial.settings["method"] in given.again)
-            if not given.stored:
-                run_experiments([panel_trials], config, store, workers=given.workers, progress=progress_lines())
-            rows = [row for trial in known for row in store.get(trial.key) or []]
+        store = Store(given.out / STORE, config.marks)
+        known = panel_trials.trials(config, [])
+        store.forget(trial.key for trial in known if trial.settings["method"] in given.again)
+        if not given.stored:
+            run_experiments([panel_trials], config, store, workers=given.workers, progress=progress_lines())
+        rows = [row for trial in known for row in store.get(trial.key) or []]
     except (ValueError, OSError) as error:
         sys.exit(f"error: {error}")
     tables = make_tables(rows)

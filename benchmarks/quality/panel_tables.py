@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from blockselect.evaluation.comparison import markdown_table
-from blockselect.reproduction.trial import Row
+from blockselect.reproduction.store import Row
 
 OURS = "block-model"
 CELL = ["kind", "regime", "density", "n_blocks", "n_nodes"]

@@ -17,7 +17,8 @@ from benchmarks.quality.panel_tables import OURS
 from blockselect import SignedSelector, __version__
 from blockselect.base import ScoreSelector
 from blockselect.registry import fit_selector, make_selector
-from blockselect.reproduction.trial import Row, Trial
+from blockselect.reproduction.engine import Trial
+from blockselect.reproduction.store import Row
 
 NAME = "panel"
 ONLY_NON_NEGATIVE = (OURS, "bmgufs")  # take signed features through SignedSelector

@@ -10,7 +10,8 @@ from benchmarks.quality.regimes import PlantedSizes, plant
 from benchmarks.quality.variants import find_variant, selector_of
 from blockselect.base import ScoreSelector
 from blockselect.registry import fit_selector, make_selector
-from blockselect.reproduction.trial import Row, Trial
+from blockselect.reproduction.engine import Trial
+from blockselect.reproduction.store import Row
 
 NAME = "quality-planted"
 _COST = 0.2  # seconds

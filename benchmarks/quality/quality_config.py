@@ -9,10 +9,19 @@ from typing import Any
 from benchmarks.quality.regimes import REGIMES, PlantedSizes, find_regime
 from benchmarks.quality.variants import DEFAULT, VARIANTS, find_variant
 from blockselect import __version__
+from blockselect.errors import ParameterError
 from blockselect.registry import SELECTORS, find_method
-from blockselect.reproduction.experiment_config import CHECKS, ExperimentConfig
-from blockselect.reproduction.network_data import published_block_models
-from blockselect.reproduction.settings_file import Check, check_settings, names, numbers, read_toml, whole
+from blockselect.reproduction.config import (
+    CHECKS,
+    Check,
+    ExperimentConfig,
+    check_settings,
+    names,
+    numbers,
+    published_block_models,
+    read_toml,
+    whole,
+)
 
 OURS = "block-model"  # in the registry it is the default itself, given the number of blocks
 RIVALS = tuple(name for name in SELECTORS if name != OURS)
@@ -60,25 +69,27 @@ def with_variants(config: QualityConfig, wanted: Sequence[str]) -> QualityConfig
 
 
 def _all_or_names(every: Sequence[str], find: Callable[[str], object]) -> Check:
-    def check(values: Any) -> tuple[str, ...]:
-        return tuple(every) if values == "all" else tuple(names(find, at_least=1)(values))
+    def check(name: str, values: Any) -> tuple[str, ...]:
+        return tuple(every) if values == "all" else tuple(names(find, at_least=1)(name, values))
 
     return check
 
 
-def _protocol(values: Any) -> ExperimentConfig:
+def _protocol(name: str, values: Any) -> ExperimentConfig:
     """A configuration of the reproduction with some settings changed."""
     if not isinstance(values, dict) or not isinstance(values.get("base"), str):
-        raise ValueError("expected a table with a base, the name of a configuration of the reproduction.")
+        raise ParameterError(
+            name, f"is {values!r}; expected a table with a base, the name of a configuration of the reproduction."
+        )
     base = values["base"]
     changed = {name: value for name, value in values.items() if name != "base"}
     settings = check_settings({**read_toml(base, "blockselect.reproduction"), **changed}, CHECKS, base)
     return ExperimentConfig(**{**settings, "surface_datasets": settings["datasets"]})
 
 
-def _planted(values: Any) -> PlantedSizes:
+def _planted(name: str, values: Any) -> PlantedSizes:
     if not isinstance(values, dict):
-        raise ValueError("expected a table of sizes.")
+        raise ParameterError(name, f"is {values!r}; expected a table of sizes.")
     lowest = {"n_nodes": 8, "n_blocks": 2, "n_informative": 1, "n_redundant": 0, "n_noise": 0, "n_decoys": 0}
     return PlantedSizes(**check_settings(values, {name: whole(least) for name, least in lowest.items()}, "planted"))
 

@@ -15,8 +15,8 @@ from benchmarks.quality.quality_config import QualityConfig
 from benchmarks.quality.recovery import compare_precisions, precisions, summarize_precisions
 from benchmarks.quality.variants import DEFAULT
 from blockselect.reproduction.experiments.effectiveness import LOWEST
-from blockselect.reproduction.experiments.figure_style import title_of
-from blockselect.reproduction.trial import Row
+from blockselect.reproduction.figures import title_of
+from blockselect.reproduction.store import Row
 
 CELL_COLUMNS = (
     "network",

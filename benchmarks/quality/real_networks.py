@@ -12,11 +12,11 @@ from benchmarks.quality.selected import selected_by_rank, taken
 from benchmarks.quality.variants import find_variant, selector_of
 from blockselect.datasets.catalogue import find_dataset
 from blockselect.registry import find_method, fit_selector, make_selector
-from blockselect.reproduction.clusterings import clustering_trials
+from blockselect.reproduction.engine import Trial
 from blockselect.reproduction.experiments.effectiveness import GRID, rank_candidates
-from blockselect.reproduction.network_data import classes, n_classes, network, published_block_models
-from blockselect.reproduction.solves import network_trial
-from blockselect.reproduction.trial import Row, Trial
+from blockselect.reproduction.networks import classes, n_classes, network, network_trial, published_block_models
+from blockselect.reproduction.selections import clustering_trials
+from blockselect.reproduction.store import Row
 
 NAME = "quality-networks"
 VARIANT, RIVAL, GRID_KIND, REFERENCE = "variant", "rival", "grid", "reference"  # kinds of trials

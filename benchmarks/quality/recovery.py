@@ -9,8 +9,8 @@ import pandas as pd
 
 from benchmarks.quality.planted_networks import NAME
 from benchmarks.quality.real_networks import RIVAL, VARIANT
-from blockselect.reproduction.row_tables import good_rows
-from blockselect.reproduction.trial import Row
+from blockselect.reproduction.selections import good_rows
+from blockselect.reproduction.store import Row
 
 _ROUNDING = 1e-12
 

@@ -14,7 +14,7 @@ from sklearn.feature_selection import chi2
 from benchmarks.quality.selected import taken
 from blockselect.arrays import Features, IntArray
 from blockselect.base import best_first
-from blockselect.reproduction.trial import Row
+from blockselect.reproduction.store import Row
 
 ALL, RANDOM, BY_LABELS = "all features", "random features", "chi² with all labels"
 REFERENCES = (ALL, RANDOM, BY_LABELS)

@@ -6,8 +6,8 @@ import numpy as np
 
 from blockselect.arrays import IntArray
 from blockselect.base import ScoreSelector
-from blockselect.reproduction.clusterings import selection_row
-from blockselect.reproduction.trial import Row
+from blockselect.reproduction.selections import selection_row
+from blockselect.reproduction.store import Row
 
 
 def selected_by_rank(selector: ScoreSelector) -> IntArray:

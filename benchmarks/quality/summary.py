@@ -15,8 +15,8 @@ from benchmarks.quality.variants import DEFAULT
 from blockselect import __version__
 from blockselect.evaluation.comparison import markdown_table
 from blockselect.reproduction.experiments.effectiveness import SUPERVISED
-from blockselect.reproduction.result_files import failures
-from blockselect.reproduction.trial import Row
+from blockselect.reproduction.page import failures
+from blockselect.reproduction.store import Row
 
 TITLES = {"accuracy": "ACC", "nmi": "NMI"}
 RULES = {

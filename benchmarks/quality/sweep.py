@@ -10,15 +10,13 @@ from benchmarks.quality import planted_networks, real_networks
 from benchmarks.quality.quality_config import QualityConfig
 from benchmarks.quality.quality_tables import make_tables
 from benchmarks.quality.summary import render_page
-from blockselect.reproduction.agenda import Work, collect
-from blockselect.reproduction.network_data import check_networks
-from blockselect.reproduction.result_files import row_files
-from blockselect.reproduction.runner import Progress, run_experiments
-from blockselect.reproduction.store import Store
-from blockselect.reproduction.trial import Row
+from blockselect.reproduction.engine import Progress, Work, collect, run_experiments
+from blockselect.reproduction.networks import check_networks
+from blockselect.reproduction.page import row_files
+from blockselect.reproduction.store import Row, Store
 
 PARTS: tuple[Work[QualityConfig], ...] = (real_networks, planted_networks)
-STORE = "trials.sqlite"
+STORE = "trials"
 
 
 def measure_quality(
@@ -47,12 +45,12 @@ def measure_quality(
         features alone, and stay.
     """
     check_networks(config.protocol.networks)
-    with Store(folder / STORE, config.marks) as store:
-        if retry_failed:
-            store.forget_failures()
-        store.forget(_keys_of(again, config))
-        run_experiments(PARTS, config, store, workers=workers, dask=dask, progress=progress)
-        rows = {part.NAME: collect(part, config, store) for part in PARTS}
+    store = Store(folder / STORE, config.marks)
+    if retry_failed:
+        store.forget_failures()
+    store.forget(_keys_of(again, config))
+    run_experiments(PARTS, config, store, workers=workers, dask=dask, progress=progress)
+    rows = {part.NAME: collect(part, config, store) for part in PARTS}
     return {name: found or [] for name, found in rows.items()}
 
 

@@ -58,7 +58,12 @@ def _is_whole(value: Any) -> bool:
 
 
 def _as_float(value: Any) -> float:
-    return float("nan") if isinstance(value, bool | np.bool_) or not isinstance(value, Real) else float(value)
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real):
+        return float("nan")
+    try:
+        return float(value)
+    except OverflowError:  # an integer that is larger than every float
+        return float("inf")
 
 
 def as_numbers(parameter: str, values: Any) -> FloatArray:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from blockselect.reproduction.experiment_config import ExperimentConfig
+from blockselect.reproduction.config import ExperimentConfig
 from references.planted_experiment import planted_experiment
 
 

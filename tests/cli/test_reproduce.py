@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 import re
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from blockselect.cli.reproduce import parse_experiments
-from blockselect.reproduction.experiment_config import read_config
+from blockselect.reproduction.config import read_config
 from blockselect.reproduction.experiments import EXPERIMENTS
 
 COMMAND = (sys.executable, "-m", "blockselect.cli.main", "reproduce")
@@ -77,20 +76,13 @@ def files(out: Path) -> dict[str, bytes]:
     return {
         str(path.relative_to(out)): path.read_bytes()
         for path in sorted(out.rglob("*"))
-        if path.is_file() and not path.name.startswith("trials.sqlite")
+        if path.is_file() and out / "trials" not in path.parents
     }
 
 
 def kept(out: Path) -> int:
     """How many trials the store of a running process has."""
-    store = out / "trials.sqlite"
-    if not store.exists():
-        return 0
-    try:
-        with closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True, timeout=10)) as database:
-            return int(database.execute("SELECT count(*) FROM trials").fetchone()[0])
-    except sqlite3.OperationalError:  # it is being made
-        return 0
+    return len(list((out / "trials").glob("*/*.json")))
 
 
 def start(config: Path, out: Path, *more: str) -> subprocess.Popen[str]:
@@ -171,7 +163,7 @@ def test_an_experiment_joins_those_that_are_in_the_folder(run, tmp_path):
 
 
 def test_a_failing_trial_is_told_and_run_again_when_asked(run, tmp_path, monkeypatch):
-    from blockselect.reproduction.experiments import network_table
+    from blockselect.reproduction.experiments import datasets
 
     def broken(name):
         raise MemoryError("no room")
@@ -179,7 +171,7 @@ def test_a_failing_trial_is_told_and_run_again_when_asked(run, tmp_path, monkeyp
     config = write_config(tmp_path)
     names = "datasets,convergence"
     with monkeypatch.context() as patch:
-        patch.setattr(network_table, "count", broken)
+        patch.setattr(datasets, "count", broken)
         result = run("reproduce", names, *options(config, tmp_path / "out"))
         assert result.exit_code == 0
         assert result.stderr == "failed: datasets: cora: MemoryError: no room (in broken)\n"

@@ -6,7 +6,7 @@ import json
 from itertools import count
 from typing import Any
 
-from blockselect.reproduction.clusterings import CLUSTERINGS
+from blockselect.reproduction.selections import CLUSTERINGS
 
 _NUMBERS = count()
 

@@ -11,8 +11,8 @@ import pytest
 
 from blockselect import make_attributed_blocks
 from blockselect.datasets.catalogue import DATASETS, Dataset, NetworkCounts
-from blockselect.reproduction import network_data
-from blockselect.reproduction.experiment_config import ExperimentConfig, read_config
+from blockselect.reproduction import networks
+from blockselect.reproduction.config import ExperimentConfig, read_config
 
 
 @cache
@@ -49,5 +49,5 @@ def planted_experiment() -> Iterator[ExperimentConfig]:
             n_candidates=5,
             perturbation_repeats=3,
         )
-    network_data.network.cache_clear()
-    network_data.gram.cache_clear()
+    networks.network.cache_clear()
+    networks.gram.cache_clear()

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 
 import pytest
 
-from blockselect.reproduction.agenda import collect
-from blockselect.reproduction.experiment_config import ExperimentConfig
+from blockselect.reproduction.config import ExperimentConfig
+from blockselect.reproduction.engine import collect, run_experiments
 from blockselect.reproduction.experiments import EXPERIMENTS
-from blockselect.reproduction.runner import run_experiments
-from blockselect.reproduction.store import Store
-from blockselect.reproduction.trial import Row
+from blockselect.reproduction.store import Row, Store
 from references.planted_experiment import planted_experiment
 
 
@@ -31,7 +29,8 @@ def planted() -> Iterator[ExperimentConfig]:
 @pytest.fixture(scope="session")
 def rows(tmp_path_factory) -> dict[str, list[Row]]:
     """Of all experiments on it."""
-    with planted_experiment() as config, Store(tmp_path_factory.mktemp("run") / "trials.sqlite", config.marks) as store:
+    with planted_experiment() as config:
+        store = Store(tmp_path_factory.mktemp("run"), config.marks)
         run_experiments(list(EXPERIMENTS.values()), config, store)
         return {name: collect(experiment, config, store) for name, experiment in EXPERIMENTS.items()}
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from blockselect.reproduction.claims import Verdict, judge_claims
-from blockselect.reproduction.experiment_config import read_config
+from blockselect.reproduction.config import read_config
 from blockselect.reproduction.experiments.effectiveness import ALL, GRID, NAME
 from references.experiment_rows import judged, row
 

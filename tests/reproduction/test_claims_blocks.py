@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from blockselect.reproduction.claims import Verdict, judge_claims
-from blockselect.reproduction.experiment_config import read_config
+from blockselect.reproduction.config import read_config
 from references.experiment_rows import judged, row
 
 CONFIG = read_config("paper")

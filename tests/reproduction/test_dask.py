@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from blockselect.reproduction.agenda import collect
-from blockselect.reproduction.experiment_config import read_config
+from blockselect.reproduction.config import read_config
+from blockselect.reproduction.engine import collect, run_experiments
 from blockselect.reproduction.experiments import EXPERIMENTS
-from blockselect.reproduction.runner import run_experiments
 from blockselect.reproduction.store import Store
 
 distributed = pytest.importorskip("distributed")
@@ -23,14 +22,15 @@ def cluster():
 
 def test_a_cluster_gives_the_same_rows(cluster, tmp_path):
     config, experiments = read_config("quick"), [EXPERIMENTS[name] for name in ("datasets", "convergence")]
-    with Store(tmp_path / "cluster.sqlite", {}) as there, Store(tmp_path / "here.sqlite", {}) as here:
-        run_experiments(experiments, config, there, dask=cluster.scheduler_address)
-        run_experiments(experiments, config, here)
-        for experiment in experiments:
-            assert collect(experiment, config, there) == collect(experiment, config, here)
+    there, here = Store(tmp_path / "there", {}), Store(tmp_path / "here", {})
+    run_experiments(experiments, config, there, dask=cluster.scheduler_address)
+    run_experiments(experiments, config, here)
+    for experiment in experiments:
+        assert collect(experiment, config, there) == collect(experiment, config, here)
 
 
 def test_a_cluster_that_does_not_answer_is_an_error(monkeypatch, tmp_path):
-    monkeypatch.setattr("blockselect.reproduction.runner.CONNECT_SECONDS", 1)
-    with Store(tmp_path / "trials.sqlite", {}) as store, pytest.raises(OSError, match=r"tcp://127\.0\.0\.1:9"):
+    monkeypatch.setattr("blockselect.reproduction.engine.CONNECT_SECONDS", 1)
+    store = Store(tmp_path, {})
+    with pytest.raises(OSError, match=r"tcp://127\.0\.0\.1:9"):
         run_experiments([EXPERIMENTS["datasets"]], read_config("quick"), store, dask="tcp://127.0.0.1:9")

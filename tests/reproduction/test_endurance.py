@@ -12,9 +12,8 @@ import tracemalloc
 from types import SimpleNamespace
 
 from blockselect import BMGUFS, Descent, make_attributed_blocks
-from blockselect.reproduction.runner import run_experiments
+from blockselect.reproduction.engine import Trial, run_experiments
 from blockselect.reproduction.store import Store
-from blockselect.reproduction.trial import Trial
 
 N_KILLS = 25
 WRITE_FOR_EVER = """
@@ -24,12 +23,12 @@ from blockselect.cli.outputs import write_together
 from blockselect.reproduction.store import Store
 
 folder, first = Path(sys.argv[1]), int(sys.argv[2])
-with Store(folder / "trials.sqlite", {}) as store:
-    for number in range(first, first + 10**6):
-        store.add(str(number), "numbers", [{"number": number, "text": "x" * 2000}])
-        print(number, flush=True)
-        text = str(number).encode()
-        write_together(folder / "results", {"a.txt": text, "sub/b.txt": text, "run.json": text}, mark="run.json")
+store = Store(folder / "trials", {})
+for number in range(first, first + 10**6):
+    store.add(f"numbers/{number}", [{"number": number, "text": "x" * 2000}])
+    print(number, flush=True)
+    text = str(number).encode()
+    write_together(folder / "results", {"a.txt": text, "sub/b.txt": text, "run.json": text}, mark="run.json")
 """
 
 
@@ -53,8 +52,7 @@ def test_kills_at_random_moments_lose_no_row_and_leave_no_folder_that_only_looks
             n_whole += 1
             texts = {(results / name).read_text() for name in ("run.json", "a.txt", "sub/b.txt")}
             assert len(texts) == 1
-    with Store(tmp_path / "trials.sqlite", {}) as store:
-        stored = {row["number"] for row in store.rows("numbers")}
+    stored = {row["number"] for row in Store(tmp_path / "trials", {}).rows("numbers")}
     assert set(kept) <= stored
     assert len(stored - set(kept)) <= N_KILLS  # stored, and killed before it was said
     assert n_whole
@@ -85,9 +83,9 @@ def test_memory_is_flat_over_500_trials(tmp_path):
         ]
 
     try:
-        with Store(tmp_path / "trials.sqlite", {}) as store:
-            run_experiments([SimpleNamespace(NAME="fits", trials=trials)], None, store, progress=measure)
-            rows = store.rows("fits")
+        store = Store(tmp_path, {})
+        run_experiments([SimpleNamespace(NAME="fits", trials=trials)], None, store, progress=measure)
+        rows = store.rows("fits")
     finally:
         tracemalloc.stop()
     assert len(rows) == 500

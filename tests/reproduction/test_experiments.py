@@ -14,18 +14,18 @@ from sklearn.exceptions import ConvergenceWarning
 from blockselect import BMGUFS, Descent
 from blockselect.blockmodels.model import BlockModel
 from blockselect.evaluation import clustering_accuracy, evaluate_selection
+from blockselect.reproduction.config import PUBLISHED_FILES, published_block_models
+from blockselect.reproduction.engine import perform
 from blockselect.reproduction.experiments import (
     EXPERIMENTS,
-    candidate_quality,
+    block_models,
     effectiveness,
-    parameter_surfaces,
+    parameters,
     perturbation,
+    render,
 )
-from blockselect.reproduction.experiments.figure_files import render
-from blockselect.reproduction.network_data import network, published_block_models
-from blockselect.reproduction.row_tables import clustering_table, experiment_table
-from blockselect.reproduction.solves import candidates
-from blockselect.reproduction.trial import perform
+from blockselect.reproduction.networks import candidates, network
+from blockselect.reproduction.selections import clustering_table, experiment_table
 
 
 def test_no_trial_failed(run):
@@ -86,7 +86,7 @@ def test_all_features_stand_beside_every_number(run):
 
 
 def test_accuracy_of_the_blocks_stands_beside_their_features(run):
-    table = candidate_quality.results(run.rows["block-models"])
+    table = block_models.results(run.rows["block-models"])
     models = candidates("planted", 5, 0, published=False)
     found = table.groupby("candidate")["blocks_accuracy"].first()
     assert_allclose(found, [clustering_accuracy(network("planted").classes, model.labels) for model in models])
@@ -111,8 +111,8 @@ def test_cosine_distance_is_that_of_the_definition():
 
 def test_settings_that_leave_too_few_features_count_zero(planted):
     config = replace(planted, sparsities=(0.0, 500.0))
-    (trial,) = parameter_surfaces.trials(config, [])
-    table = parameter_surfaces.results(perform(trial)[1])
+    (trial,) = parameters.trials(config, [])
+    table = parameters.results(perform(trial)[1])
     assert table[table["sparsity"] == 500]["accuracy"].tolist() == [0.0] * len(config.surface_ratios)
     assert not table[table["sparsity"] == 500]["enough"].any()
     assert table[table["sparsity"] == 0]["enough"].all()
@@ -124,11 +124,9 @@ def test_losses_have_a_row_for_each_iteration(run):
 
 
 def test_published_block_models_guide_where_they_are(monkeypatch, planted, tmp_path):
-    from blockselect.reproduction import network_data
-
     labels = np.random.default_rng(0).integers(3, size=(3, 90))
     np.savez(tmp_path / "models.npz", labels=labels)
-    monkeypatch.setitem(network_data.PUBLISHED_FILES, "planted", "models.npz")
+    monkeypatch.setitem(PUBLISHED_FILES, "planted", "models.npz")
     monkeypatch.setenv("BLOCKSELECT_GOLDEN", str(tmp_path))
     assert published_block_models("planted") == tmp_path / "models.npz"
     (trial,) = perturbation.trials(replace(planted, n_candidates=2), [])
@@ -171,7 +169,7 @@ def test_tables_show_failed_trials_and_failed_clusterings(run):
     table = experiment_table(rows, "parameters")
     assert set(table[table["selection"] == broken["selection"]]["error"]) == {"MemoryError: no"}
     assert table[table["selection"] != broken["selection"]]["error"].isna().all()
-    assert parameter_surfaces.results(rows)["selection"].ne(broken["selection"]).all()
+    assert parameters.results(rows)["selection"].ne(broken["selection"]).all()
 
 
 def test_each_clustering_is_listed_once_with_its_features(run):
@@ -181,11 +179,9 @@ def test_each_clustering_is_listed_once_with_its_features(run):
 
 
 def test_numbers_of_features_whose_trials_failed_are_left_out_of_the_figure(run):
-    rows = run.rows[candidate_quality.NAME]
+    rows = run.rows[block_models.NAME]
     first = min(row["top"] for row in rows if row.get("top"))
-    figures = [
-        candidate_quality.plot(some, run.config) for some in (rows, [row for row in rows if row.get("top") != first])
-    ]
+    figures = [block_models.plot(some, run.config) for some in (rows, [row for row in rows if row.get("top") != first])]
     whole, part = ({text.get_text() for text in figure.legends[0].get_texts()} for figure in figures)
     assert part < whole
     assert len(whole - part) == 1

@@ -13,7 +13,8 @@ from benchmarks.quality.use.seen_networks import network, split
 from benchmarks.quality.use.use_config import HIDDEN, UseConfig
 from blockselect.arrays import FloatArray
 from blockselect.evaluation import classify_selection, evaluate_selection, predict_links
-from blockselect.reproduction.trial import Row, Trial
+from blockselect.reproduction.engine import Trial
+from blockselect.reproduction.store import Row
 
 NAME = selections.NAME  # the rows that lead to judgements
 JUDGEMENTS = "judgements"

@@ -14,7 +14,8 @@ from benchmarks.quality.variants import DEFAULT
 from blockselect import BlockModelSelector
 from blockselect.evaluation.comparison import rank_features
 from blockselect.registry import find_method
-from blockselect.reproduction.trial import Row, Trial
+from blockselect.reproduction.engine import Trial
+from blockselect.reproduction.store import Row
 
 NAME = "selections"
 _PER_ENTRY = 5e-7  # seconds of a fit for an entry of the feature matrix: they differ widely

@@ -10,11 +10,10 @@ from benchmarks.quality.use import judgements, selections
 from benchmarks.quality.use.use_config import UseConfig
 from benchmarks.quality.variants import DEFAULT
 from blockselect.names import check_known
-from blockselect.reproduction.runner import Progress, run_experiments
-from blockselect.reproduction.store import Store
-from blockselect.reproduction.trial import Row, Trial
+from blockselect.reproduction.engine import Progress, Trial, run_experiments
+from blockselect.reproduction.store import Row, Store
 
-STORE = "use.sqlite"
+STORE = "use"
 
 
 def measure_use(
@@ -40,21 +39,21 @@ def measure_use(
     progress : callable, optional
         As in `run_experiments`.
     """
-    with Store(path, config.marks) as store:
-        if only in (None, "select"):
-            run_experiments([selections], config, store, workers=workers, progress=progress)
-        if only in (None, "judge"):
-            run_experiments([judgements], config, store, workers=judges, progress=progress)
-        return _judged(config, store)
+    store = Store(path, config.marks)
+    if only in (None, "select"):
+        run_experiments([selections], config, store, workers=workers, progress=progress)
+    if only in (None, "judge"):
+        run_experiments([judgements], config, store, workers=judges, progress=progress)
+    return _judged(config, store)
 
 
 def forget(path: Path, config: UseConfig, methods: Collection[str], *, failed: bool = False) -> None:
     """Drop selections, and what failed, so that they are made again; judgements depend on selected features alone."""
     check_known(methods, [DEFAULT, *config.rivals], what="method to rank again")
-    with Store(path, config.marks) as store:
-        if failed:
-            store.forget_failures()
-        store.forget(trial.key for trial in selections.trials(config, []) if trial.settings["method"] in methods)
+    store = Store(path, config.marks)
+    if failed:
+        store.forget_failures()
+    store.forget(trial.key for trial in selections.trials(config, []) if trial.settings["method"] in methods)
 
 
 def _judged(config: UseConfig, store: Store) -> tuple[list[Row], list[Row]]:

@@ -12,7 +12,7 @@ from benchmarks.quality.real_networks import RIVAL, VARIANT
 from benchmarks.quality.use.judgements import CLASSES, LINKS, MEASURES
 from benchmarks.quality.variants import DEFAULT
 from blockselect.evaluation.comparison import markdown_table
-from blockselect.reproduction.trial import Row
+from blockselect.reproduction.store import Row
 
 PROTOCOLS: Mapping[str, tuple[str, ...]] = {
     "K-means": ("ACC", "NMI"),

@@ -22,19 +22,17 @@ from blockselect.cli.streams import say
 from blockselect.cli.terminal import printable
 from blockselect.cli.trials import trials_running
 from blockselect.names import check_known
-from blockselect.reproduction.agenda import complete_rows
 from blockselect.reproduction.claims import Judgement
-from blockselect.reproduction.experiment_config import ExperimentConfig, read_config
+from blockselect.reproduction.config import ExperimentConfig, read_config
+from blockselect.reproduction.engine import complete_rows, run_experiments
 from blockselect.reproduction.experiments import EXPERIMENTS
-from blockselect.reproduction.network_data import check_networks
-from blockselect.reproduction.result_files import RESULT_FILES, failures, make_files, parquet_available
-from blockselect.reproduction.runner import run_experiments
-from blockselect.reproduction.store import Store
-from blockselect.reproduction.trial import Row
+from blockselect.reproduction.networks import check_networks
+from blockselect.reproduction.page import RESULT_FILES, failures, make_files, parquet_available
+from blockselect.reproduction.store import Row, Store
 from blockselect.wording import visible
 
 ALL_FAILED = 1
-STORE = "trials.sqlite"
+STORE = "trials"
 
 Names = Annotated[
     str,
@@ -100,13 +98,13 @@ def reproduce(
     check_folder(out, RESULT_FILES, {"--config": Path(config)}, overwrite=overwrite)
     with expecting_bad_input():
         task = check_task(experiments, config, parquet=not no_parquet, dask=dask)
-        with Store(out / STORE, task.config.marks) as store:
-            if retry_failed:
-                store.forget_failures()
-            with trials_running(quiet=quiet) as progress:
-                chosen = [EXPERIMENTS[name] for name in task.names]
-                run_experiments(chosen, task.config, store, workers=workers, dask=dask, progress=progress)
-            rows = complete_rows(EXPERIMENTS, task.config, store)
+        store = Store(out / STORE, task.config.marks)
+        if retry_failed:
+            store.forget_failures()
+        with trials_running(quiet=quiet) as progress:
+            chosen = [EXPERIMENTS[name] for name in task.names]
+            run_experiments(chosen, task.config, store, workers=workers, dask=dask, progress=progress)
+        rows = complete_rows(EXPERIMENTS, task.config, store)
         result = write_files(out, task, rows)
     for line in result.failures:
         say(f"failed: {line}")

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from blockselect.cli.failure import Failure
 from blockselect.cli.streams import say
-from blockselect.reproduction.agenda import Standing
+from blockselect.reproduction.engine import Standing
 
 LINE_EVERY = 30.0  # seconds between lines of progress where there is no terminal
 

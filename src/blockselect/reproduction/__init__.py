@@ -1,5 +1,5 @@
-"""The paper's figures and claims, in sweeps that survive a kill.
+"""The figures and claims of the paper, reproduced by runs that can be killed and resumed.
 
-`experiments` makes trials and figures, `claims` judges what the paper says. The `runner` takes trials from the `agenda`
-and saves their rows in the `store`.
+`experiments` makes trials and figures, and `claims` judges the statements of the paper. The `engine` runs the trials
+and saves their rows in the `store`; `page` makes all files from the rows.
 """

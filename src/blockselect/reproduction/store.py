@@ -1,209 +1,109 @@
-"""Store: rows in SQLite, each saved as soon as its trial ends, so that a killed run loses only the trials in flight."""
+"""Store: a folder with one JSON file per finished trial, so that a killed run loses only the trials in progress."""
 
 from __future__ import annotations
 
-import hashlib
 import json
-import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+import os
+import secrets
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from threading import Lock
-from typing import Any, Self
+from typing import Any, TypeAlias
 
-from blockselect.reproduction.trial import Row
+Row: TypeAlias = dict[str, Any]  # flat: the settings of a trial with its results or its error
 
-_SCHEMA = (
-    "CREATE TABLE IF NOT EXISTS trials (key TEXT PRIMARY KEY, experiment TEXT NOT NULL, rows TEXT NOT NULL)",
-    "CREATE INDEX IF NOT EXISTS trials_of_experiment ON trials (experiment)",
-    "CREATE TABLE IF NOT EXISTS digests (key TEXT PRIMARY KEY, digest TEXT NOT NULL)",
-    "CREATE TABLE IF NOT EXISTS meta (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
-)
-_SELECT = "SELECT trials.key, experiment, rows, digest FROM trials LEFT JOIN digests ON trials.key = digests.key"
-_PATIENCE = 60.0  # seconds to wait for another process that is writing
-
-_TROUBLES: dict[int, str] = {
-    sqlite3.SQLITE_BUSY: "is locked by another process; wait until it ends, or end it, and run the same command again",
-    sqlite3.SQLITE_FULL: "cannot grow: the disk is full; free some space and run the same command again, which goes on",
-    sqlite3.SQLITE_IOERR: "cannot be written or read: the disk is full or failing; free some space, or copy the folder "
-    "to another disk, and run the same command again",
-    sqlite3.SQLITE_READONLY: "cannot be written: it or its folder is read-only; make both writable, or copy the folder",
-    sqlite3.SQLITE_CANTOPEN: "cannot be opened: it or its folder is read-only or no file; make both writable, or "
-    "choose another folder",
-    sqlite3.SQLITE_CORRUPT: "is damaged; restore it from a copy, or move it away and run the same command again, from "
-    "the start",
-    sqlite3.SQLITE_NOTADB: "is no store of rows; move it away or choose another folder",
-}
-"""Primary code of an error of SQLite → what is the matter with the store, and what to do."""
-_TROUBLES |= {
-    sqlite3.SQLITE_LOCKED: _TROUBLES[sqlite3.SQLITE_BUSY],
-    sqlite3.SQLITE_PERM: _TROUBLES[sqlite3.SQLITE_READONLY],
-}
-_CHANGED = "changed by hand; move it away or choose another folder"
-_UNKNOWN = "is no store of rows, or of another version; move it away or choose another folder"
-
-
-class StoreError(ValueError):
-    """A store that cannot be used as it is. The message says what is the matter with it, and what to do."""
+MARKS = "marks.json"
 
 
 class Store:
-    """Rows of one configuration, by the key of their trial. Several processes may share a file."""
+    """The rows of one configuration, by the key of their trial (``experiment/hash``).
 
-    def __init__(self, path: Path, marks: Mapping[str, Any]) -> None:
-        """Open or make the store; refuse one whose rows were made under other marks.
+    A file is written under a temporary name and then renamed, so that every file with a key is complete. Several
+    processes may share a folder without locks: rows depend on the trial and the marks alone, and if two processes run
+    the same trial, both write the same file.
+    """
+
+    def __init__(self, folder: Path, marks: Mapping[str, Any]) -> None:
+        """Open or create the store.
 
         Parameters
         ----------
-        path : path
+        folder : path
         marks : mapping of JSON values
-            All that the rows depend on besides their trials.
+            Everything that the rows depend on besides their trials.
 
         Raises
         ------
-        StoreError
-            Locked, full, read-only, damaged, no store, or of other marks.
+        ValueError
+            The rows in the folder were made under other marks.
         """
-        self.path = path
-        # Joblib asks for the next trial from threads of its own: one call at a time.
-        self._lock = Lock()
-        with self._explained():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._database = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
-            try:
-                self._prepare(marks)
-            except BaseException:
-                self.close()
-                raise
-
-    def _prepare(self, marks: Mapping[str, Any]) -> None:
-        database = self._database
-        tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        if tables and not {"trials", "meta"} <= tables:
-            raise StoreError(f"{self.path} {_UNKNOWN}.")
-        database.execute("PRAGMA journal_mode = WAL")
-        # What a damaged disk made of a text is no text any more: it fails its digest.
-        database.text_factory = lambda content: content.decode(errors="replace")
+        self.folder = folder
         mine = json.loads(json.dumps(marks))
-        with self._transaction():  # two processes may make the same store at once
-            for statement in _SCHEMA:
-                database.execute(statement)
-            marked = database.execute("SELECT 1 FROM meta WHERE name = 'marks'").fetchone()
-            if marked is None and database.execute("SELECT 1 FROM trials").fetchone():
-                raise StoreError(f"{self.path} has rows but no marks: it was {_CHANGED}.")
-            database.execute("INSERT OR IGNORE INTO meta VALUES ('marks', ?)", (json.dumps(mine, sort_keys=True),))
-            (text,) = database.execute("SELECT value FROM meta WHERE name = 'marks'").fetchone()
-        theirs = _parsed(text)
-        if not isinstance(theirs, dict):
-            raise StoreError(f"{self.path} has marks that were {_CHANGED}.")
+        if not (folder / MARKS).exists():
+            _write(folder / MARKS, mine)
+        theirs = _read(folder / MARKS)
         different = sorted(name for name in {*mine, *theirs} if mine.get(name) != theirs.get(name))
         if different == ["code"]:
-            raise StoreError(
-                f"{self.path} holds rows that other code of the same version made; choose another folder, or the code "
-                "that it was made with."
+            raise ValueError(
+                f"{folder} holds rows that other code of the same version made; choose another folder, or use the code "
+                "that made them."
             )
         if different:
-            raise StoreError(
-                f"{self.path} holds rows of another configuration, which differs in {', '.join(different)}; choose "
-                "another folder, or the configuration that it was made with."
+            raise ValueError(
+                f"{folder} holds rows of another configuration, which differs in {', '.join(different)}; choose "
+                "another folder, or use the configuration that made them."
             )
 
-    def add(self, key: str, experiment: str, rows: list[Row]) -> None:
-        """Save the rows of a trial; if the key is already there, the earlier rows stay."""
-        text = json.dumps(rows)
-        with self._lock, self._explained(), self._transaction():
-            self._database.execute("INSERT OR IGNORE INTO trials VALUES (?, ?, ?)", (key, experiment, text))
-            digest = _digest(key, experiment, text)
-            self._database.execute("INSERT OR IGNORE INTO digests VALUES (?, ?)", (key, digest))
+    def add(self, key: str, rows: list[Row]) -> None:
+        """Save the rows of a trial."""
+        _write(self._path(key), rows)
 
     def has(self, key: str) -> bool:
-        with self._lock, self._explained():
-            return self._database.execute("SELECT 1 FROM trials WHERE key = ?", (key,)).fetchone() is not None
+        return self._path(key).exists()
 
     def get(self, key: str) -> list[Row] | None:
-        """The rows of a trial; None where it has not been run."""
-        found = self._select(f"{_SELECT} WHERE trials.key = ?", key)
-        return self._rows(*found[0]) if found else None
-
-    def rows(self, experiment: str) -> list[Row]:
-        """All rows of an experiment, in an order that does not depend on which trial ended first."""
-        found = self._select(f"{_SELECT} WHERE experiment = ? ORDER BY trials.key", experiment)
-        return [row for trial in found for row in self._rows(*trial)]
-
-    def forget_failures(self) -> int:
-        """Drop trials that failed, or whose rows were changed by hand, so that they run again; how many there were."""
-        failed = [
-            key
-            for key, experiment, text, digest in self._select(_SELECT)
-            if not _is_intact(key, experiment, text, digest) or any(row.get("error") for row in _parsed(text)[:1])
-        ]
-        self.forget(failed)
-        return len(failed)
-
-    def forget(self, keys: Iterable[str]) -> None:
-        """Drop trials, so that they run again."""
-        dropped = [(key,) for key in keys]
-        with self._lock, self._explained(), self._transaction():
-            for delete in ("DELETE FROM trials WHERE key = ?", "DELETE FROM digests WHERE key = ?"):
-                self._database.executemany(delete, dropped)
-
-    def close(self) -> None:
-        self._database.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self.close()
-
-    def _select(self, statement: str, *values: str) -> list[tuple[str, str, str, str | None]]:
-        with self._lock, self._explained():
-            return self._database.execute(statement, values).fetchall()
-
-    def _rows(self, key: str, experiment: str, text: str, digest: str | None) -> list[Row]:
-        if not _is_intact(key, experiment, text, digest):
-            raise StoreError(
-                f"{self.path}: the rows of trial {key!r} of {experiment!r} were changed after they were stored; run "
-                "again with --retry-failed, which drops and repeats such trials, or choose another folder."
-            )
-        rows: list[Row] = json.loads(text)
+        """The rows of a trial, or None if it has not been run."""
+        rows: list[Row] | None = _read(self._path(key)) if self.has(key) else None
         return rows
 
-    @contextmanager
-    def _transaction(self) -> Iterator[None]:
-        """All of it or nothing, and no other process between."""
-        self._database.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            if self._database.in_transaction:  # a full disk has ended it already
-                self._database.execute("ROLLBACK")
-            raise
-        self._database.execute("COMMIT")
+    def rows(self, experiment: str) -> list[Row]:
+        """All rows of an experiment, in an order that does not depend on which trial finished first."""
+        return [row for path in sorted((self.folder / experiment).glob("*.json")) for row in _read(path)]
 
-    @contextmanager
-    def _explained(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.DatabaseError as error:
-            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF  # the rest tells kinds of it apart
-            raise StoreError(f"{self.path} {_TROUBLES.get(code, _UNKNOWN)} ({error}).") from error
+    def forget(self, keys: Iterable[str]) -> None:
+        """Delete trials, so that they run again."""
+        for key in keys:
+            self._path(key).unlink(missing_ok=True)
 
+    def forget_failures(self) -> int:
+        """Delete the trials that failed, so that they run again, and return their number."""
+        failed = [path for path in self.folder.glob("*/*.json") if any(row.get("error") for row in _read(path)[:1])]
+        for path in failed:
+            path.unlink(missing_ok=True)
+        return len(failed)
 
-def _digest(key: str, experiment: str, text: str) -> str:
-    return hashlib.sha256(repr([key, experiment, text]).encode()).hexdigest()[:32]
+    def _path(self, key: str) -> Path:
+        return self.folder / f"{key}.json"
 
 
-def _is_intact(key: str, experiment: str, text: str, digest: str | None) -> bool:
-    """Whether rows are as they were stored. Version 0.1.0 kept no digest; its rows need only be rows."""
-    if digest is not None:
-        return digest == _digest(key, experiment, text)
-    rows = _parsed(text)
-    return isinstance(rows, list) and all(isinstance(row, dict) and "error" in row for row in rows)
-
-
-def _parsed(text: str) -> Any:
+def _write(path: Path, content: Any) -> None:
+    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
-        return json.loads(text)
-    except (TypeError, ValueError):
-        return None
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with temporary.open("x", encoding="utf-8") as stream:
+                json.dump(content, stream)
+                stream.flush()
+                os.fsync(stream.fileno())
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        problem = f"{error.strerror}, so that rows cannot be saved; correct this and run the same command again"
+        raise OSError(error.errno, problem, str(path.parent)) from error
+
+
+def _read(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path} is damaged ({error}); delete it, and run the same command again.") from error

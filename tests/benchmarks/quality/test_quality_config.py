@@ -33,14 +33,14 @@ def test_quick_needs_nothing_but_the_network_in_the_package():
     ("old", "new", "message"),
     [
         ('base = "quick"', "", "expected a table with a base"),
-        ("kmeans_runs = 2", "kmeans_runs = 0", "kmeans_runs is 0; expected a whole number from 1"),
+        ("kmeans_runs = 2", "kmeans_runs = 0", "kmeans_runs is 0; expected a whole number, at least 1"),
         ("kmeans_runs = 2", "kmeans = 2", r"unknown settings \['kmeans'\]"),
         ('"variance"', '"varience"', "no method is called 'varience'.*Did you mean variance"),
         ('"variance"', '"block-model"', "'block-model' is the method itself, no rival of it"),
         ('"blocks not refined"', '"refine"', "no variant is called 'refine'.*known are: default"),
         ('"disassortative"', '"dissortative"', "no regime is called 'dissortative'"),
-        ("n_blocks = 3", "n_blocks = 1", "n_blocks is 1; expected a whole number from 2"),
-        ("planted_seeds = 3", "planted_seeds = 1", "planted_seeds is 1; expected a whole number from 2"),
+        ("n_blocks = 3", "n_blocks = 1", "n_blocks is 1; expected a whole number, at least 2"),
+        ("planted_seeds = 3", "planted_seeds = 1", "planted_seeds is 1; expected a whole number, at least 2"),
     ],
 )
 def test_what_cannot_be_is_refused_with_the_remedy(tmp_path, old, new, message):

@@ -168,8 +168,8 @@ def test_a_variant_whose_arguments_changed_is_run_anew(small, tmp_path, monkeypa
     assert {row["arguments"] for row in selections(rows, method="blocks not refined")} == {
         '{"n_candidates": 6, "refine": false}'
     }
-    with Store(tmp_path / STORE, config.marks) as store:
-        kept = {row["arguments"] for row in store.rows(real_networks.NAME) if row.get("method") == "blocks not refined"}
+    stored = Store(tmp_path / STORE, config.marks).rows(real_networks.NAME)
+    kept = {row["arguments"] for row in stored if row.get("method") == "blocks not refined"}
     assert len(kept) == 2
 
 

@@ -1,18 +1,24 @@
-"""CLAIMS: what the paper claims, each judged from the rows by a stated rule."""
+"""CLAIMS: the claims of the paper, each judged from the rows by a stated rule."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from blockselect.reproduction.claims.advantage import beats_with_labels, beats_without_labels, few_beat_all
-from blockselect.reproduction.claims.candidate_choice import blocks_do_not_predict, candidates_differ
-from blockselect.reproduction.claims.falling_losses import losses_fall_and_settle
+from blockselect.reproduction.claims.blocks import (
+    blocks_do_not_predict,
+    candidates_differ,
+    published_gradient_changes_little,
+    small_changes_matter_little,
+)
 from blockselect.reproduction.claims.judgement import Claim, Judgement, Verdict, unmeasured
-from blockselect.reproduction.claims.published_gradient import published_gradient_changes_little
-from blockselect.reproduction.claims.sensitivity import cliff_then_stable, sparsity_matters_little
-from blockselect.reproduction.claims.small_changes import small_changes_matter_little
-from blockselect.reproduction.experiment_config import ExperimentConfig
-from blockselect.reproduction.trial import Row
+from blockselect.reproduction.claims.settings import (
+    cliff_then_stable,
+    losses_fall_and_settle,
+    sparsity_matters_little,
+)
+from blockselect.reproduction.config import ExperimentConfig
+from blockselect.reproduction.store import Row
 
 __all__ = ["CLAIMS", "Claim", "Judgement", "Verdict", "judge_claims"]
 
@@ -101,14 +107,14 @@ CLAIMS: tuple[Claim, ...] = (
 
 
 def judge_claims(rows: Mapping[str, list[Row]], config: ExperimentConfig) -> dict[str, Judgement]:
-    """A judgement for each claim by its letter.
+    """Judge every claim; the judgements are keyed by the letters of the claims.
 
     Parameters
     ----------
     rows : mapping
-        All rows of each experiment that was run; claims of the others are not measured.
+        All rows of each experiment that was run; claims about other experiments are not measured.
     config : ExperimentConfig
-        What the rows were made with.
+        The configuration that made the rows.
     """
     return {
         claim.letter: claim.judge(rows[claim.experiment], config)

@@ -8,28 +8,28 @@ from typing import Any
 import pandas as pd
 
 from blockselect.reproduction.claims.judgement import Judgement, Verdict, points, unmeasured
-from blockselect.reproduction.experiment_config import ExperimentConfig
+from blockselect.reproduction.config import ExperimentConfig
 from blockselect.reproduction.experiments.effectiveness import ALL, LOWEST, NAME, SUPERVISED, method_title, results
-from blockselect.reproduction.experiments.figure_style import MEASURES
-from blockselect.reproduction.row_tables import good_rows
-from blockselect.reproduction.trial import Row
+from blockselect.reproduction.figures import MEASURES
+from blockselect.reproduction.selections import good_rows
+from blockselect.reproduction.store import Row
 
 FEW = 16  # features
-GAIN = 0.11  # of ACC, that few features are claimed to bring over all
+GAIN = 0.11  # claimed gain in ACC of few features over all
 CLEARLY, MOSTLY = 0.75, 0.5  # shares of cells
 
 
 def few_beat_all(rows: list[Row], config: ExperimentConfig) -> Judgement:
-    """(a) On BlogCatalog with the published block models."""
+    """(a), on BlogCatalog with the published block models."""
     table = results(rows)
     if table.empty:
-        return unmeasured("no row of the experiment succeeded.")
+        return unmeasured("every trial of the experiment failed.")
     table = table[(table["dataset"] == "blogcatalog") & (table["top"] == FEW)]
     found = {row["method"]: row for row in table.to_dict("records")}
     if not {ALL, LOWEST, SUPERVISED} <= found.keys():
         return unmeasured(f"there are no rows of BlogCatalog with {FEW} features.")
     if found[LOWEST]["block_models"] != "published":
-        return unmeasured("the published block models were not there: set BLOCKSELECT_GOLDEN to their folder.")
+        return unmeasured("the published block models were not available; set BLOCKSELECT_GOLDEN to their folder.")
     gain = {method: found[method]["accuracy"] - found[ALL]["accuracy"] for method in (LOWEST, SUPERVISED)}
     verdict = Verdict.FAILS
     if gain[SUPERVISED] > GAIN:
@@ -53,7 +53,7 @@ def few_beat_all(rows: list[Row], config: ExperimentConfig) -> Judgement:
 
 
 def _over_sparsities(rows: list[Row], of_all: float) -> dict[str, str]:
-    """The candidate of lowest error under every sparsity: what the rule for choosing one decides."""
+    """The range over all sparsities of the candidate with the lowest error."""
     grid = good_rows(rows, NAME)
     grid = grid[(grid["dataset"] == "blogcatalog") & (grid["top"] == FEW) & (grid["candidate"] == 0)]
     low, high = grid["accuracy"].min(), grid["accuracy"].max()
@@ -71,12 +71,12 @@ def _with_sd(row: Mapping[Hashable, Any]) -> str:
 
 
 def beats_without_labels(rows: list[Row], config: ExperimentConfig) -> Judgement:
-    """(b) for BMGUFS*."""
+    """(b*)"""
     return _beats_each(results(rows), LOWEST)
 
 
 def beats_with_labels(rows: list[Row], config: ExperimentConfig) -> Judgement:
-    """(b) for BMGUFSˢ."""
+    """(bˢ)"""
     return _beats_each(results(rows), SUPERVISED)
 
 
@@ -114,7 +114,7 @@ def _hardest(share: pd.Series) -> str:
 
 
 def _contests(table: pd.DataFrame, ours: str) -> pd.DataFrame:
-    """Our mean less the baseline's, for each network, number of features and measure that both have."""
+    """Difference of our mean and the baseline's, for each network, number of features and measure that both have."""
     long = table.melt(["dataset", "top", "method"], list(MEASURES), "measure", "mean").dropna(subset="mean")
     cell = ["dataset", "top", "measure"]
     baselines = long[~long["method"].isin([LOWEST, SUPERVISED])].rename(columns={"method": "baseline"})

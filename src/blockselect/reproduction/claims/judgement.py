@@ -1,4 +1,4 @@
-"""Claim: a sentence of the paper and the rule by which it is judged; Judgement: the verdict and its figures."""
+"""Claim: a statement of the paper with the rule that judges it. Judgement: a verdict with its numbers."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from enum import StrEnum
 
 import pandas as pd
 
-from blockselect.reproduction.experiment_config import ExperimentConfig
-from blockselect.reproduction.trial import Row
+from blockselect.reproduction.config import ExperimentConfig
+from blockselect.reproduction.store import Row
 
 
 class Verdict(StrEnum):
-    """Whether a claim holds by the rows."""
+    """Whether a claim holds according to the rows."""
 
     HOLDS = "holds"
     PARTLY = "holds in part"
@@ -23,16 +23,16 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Judgement:
-    """A verdict with the figures that it rests on."""
+    """A verdict with the numbers that it is based on."""
 
     verdict: Verdict
-    summary: str  # the main figures in a sentence
-    figures: pd.DataFrame  # all of them, for people
+    summary: str  # the main numbers in one sentence
+    figures: pd.DataFrame  # all numbers, formatted for reading
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A statement, the experiment it is about, and how it is judged."""
+    """A statement, the experiment that tests it, and the rule that judges it."""
 
     letter: str
     statement: str
@@ -46,7 +46,7 @@ def unmeasured(why: str) -> Judgement:
 
 
 def by_share(passed: Sequence[bool] | pd.Series, *, holds: float, partly: float) -> Verdict:
-    """A verdict from the share of checks that passed: at least `holds`, at least `partly`, or fewer."""
+    """The verdict from the share of checks that passed, compared with the thresholds `holds` and `partly`."""
     share = sum(bool(check) for check in passed) / len(passed)
     return Verdict.HOLDS if share >= holds else Verdict.PARTLY if share >= partly else Verdict.FAILS
 
@@ -56,5 +56,5 @@ def count(passed: Sequence[bool] | pd.Series) -> str:
 
 
 def points(difference: float) -> str:
-    """A difference of ACC or NMI in points, signed."""
+    """A difference of ACC or NMI in percentage points, with its sign."""
     return f"{100 * difference:+.1f}"

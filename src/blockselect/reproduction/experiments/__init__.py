@@ -1,17 +1,57 @@
-"""The paper's tables and figures, one a file: `trials(config, rows)` is the work, `plot(rows, config)` the figure."""
+"""The experiments of the paper, one per file. Each has `trials(config, rows)` and `plot(rows, config)`."""
 
+from __future__ import annotations
+
+import io
+from typing import Any, Protocol
+
+from matplotlib import style
+from matplotlib.figure import Figure
+
+from blockselect.reproduction.config import ExperimentConfig
+from blockselect.reproduction.engine import Work
 from blockselect.reproduction.experiments import (
-    candidate_quality,
+    block_models,
     convergence,
+    datasets,
     effectiveness,
-    network_table,
-    parameter_surfaces,
+    parameters,
     perturbation,
 )
-from blockselect.reproduction.experiments.experiment import Experiment
+from blockselect.reproduction.figures import STYLE
+from blockselect.reproduction.store import Row
+
+
+class Experiment(Work[ExperimentConfig], Protocol):
+    """The interface of every module in this folder."""
+
+    TITLE: str
+
+    def plot(self, rows: list[Row], config: ExperimentConfig) -> Figure:
+        """Draw the figure from all rows of the experiment and its clusterings."""
+        ...
+
 
 EXPERIMENTS: dict[str, Experiment] = {
-    module.NAME: module
-    for module in (network_table, effectiveness, perturbation, candidate_quality, parameter_surfaces, convergence)
+    module.NAME: module for module in (datasets, effectiveness, perturbation, block_models, parameters, convergence)
 }
 """Every experiment by its name, in the order of the paper."""
+
+FORMATS: dict[str, dict[str, Any]] = {
+    "svg": {"Date": None, "Creator": None},
+    "png": {"Software": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+"""Formats of the figures, with the metadata that is omitted so that the same rows give the same bytes."""
+
+
+def render(experiment: Experiment, rows: list[Row], config: ExperimentConfig) -> dict[str, bytes]:
+    """The figure of an experiment as a file in every format, by the name of the format."""
+    files = {}
+    with style.context(STYLE):
+        figure = experiment.plot(rows, config)
+        for kind, metadata in FORMATS.items():
+            buffer = io.BytesIO()
+            figure.savefig(buffer, format=kind, metadata=metadata)
+            files[kind] = buffer.getvalue()
+    return files

@@ -1,4 +1,4 @@
-"""Does the descent settle? Both losses by iteration for several profile ratios."""
+"""Does the descent converge? Both losses by iteration for several profile ratios."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from blockselect.blockmodels.model import BlockModel
-from blockselect.reproduction.experiment_config import ExperimentConfig
-from blockselect.reproduction.experiments.figure_style import SEQUENTIAL, new_figure, say_empty, tidy, title_of
-from blockselect.reproduction.row_tables import good_rows
-from blockselect.reproduction.solves import network_trial, solve
-from blockselect.reproduction.trial import Row, Trial
+from blockselect.reproduction.config import ExperimentConfig
+from blockselect.reproduction.engine import Trial
+from blockselect.reproduction.figures import SEQUENTIAL, new_figure, say_empty, tidy, title_of
+from blockselect.reproduction.networks import network_trial, solve
+from blockselect.reproduction.selections import good_rows, rows_with
+from blockselect.reproduction.store import Row
 
 NAME = "convergence"
 TITLE = "Losses by iteration"
@@ -27,7 +28,7 @@ def trials(config: ExperimentConfig, rows: list[Row]) -> list[Trial]:
 
 
 def follow(name: str, models: list[BlockModel], config: ExperimentConfig) -> list[Row]:
-    """The lowest-error model under every ratio, in one descent for each gradient."""
+    """Record the losses of the lowest-error model under every ratio, in one descent per gradient."""
     rows = []
     for gradient in ("paper", "exact"):
         result = solve(
@@ -53,7 +54,7 @@ def follow(name: str, models: list[BlockModel], config: ExperimentConfig) -> lis
 
 
 def results(rows: list[Row]) -> pd.DataFrame:
-    """Losses by iteration, their sum beside them."""
+    """Both losses and their sum by iteration."""
     table = good_rows(rows, NAME)
     if table.empty:
         return table
@@ -61,12 +62,12 @@ def results(rows: list[Row]) -> pd.DataFrame:
 
 
 def plot(rows: list[Row], config: ExperimentConfig) -> Figure:
-    """A line for each ratio, dark to light as it rises; ratios on each side of one half differ in width too."""
+    """Draw one line per ratio: lighter for larger ratios, wider for ratios from 0.6 on."""
     table = results(rows)
     figure = new_figure(1.2 + 3.6 * len(config.datasets), 5.6)
     grid = figure.subplots(len(LOSSES), len(config.datasets), squeeze=False, sharex=True)
     for column, dataset in enumerate(config.datasets):
-        part = table[(table["dataset"] == dataset) & (table["gradient"] == config.gradient)] if len(table) else table
+        part = rows_with(table, dataset=dataset, gradient=config.gradient)
         for axes, (loss, title) in zip(grid[:, column], LOSSES.items(), strict=True):
             if part.empty:
                 say_empty(axes)

@@ -1,7 +1,8 @@
-"""Does BMGUFS select better features than the baselines? ACC and NMI against the number of features.
+"""Does BMGUFS select better features than the baselines? ACC and NMI by the number of features.
 
-BMGUFS* takes the candidate with the lowest error, and the strongest sparsity that leaves enough features: no labels.
-BMGUFSˢ takes the candidate and sparsity with the best accuracy: it has seen the classes, as in the paper.
+BMGUFS* uses no labels: it takes the candidate with the lowest error and the strongest sparsity that leaves enough
+features. BMGUFSˢ takes the candidate and the sparsity with the best accuracy, so that it uses the classes, as in the
+paper.
 """
 
 from __future__ import annotations
@@ -15,21 +16,20 @@ from matplotlib.patheffects import withStroke
 from blockselect.blockmodels.model import BlockModel
 from blockselect.datasets.catalogue import find_dataset
 from blockselect.registry import SELECTORS, fit_selector, make_selector
-from blockselect.reproduction.clusterings import clustering_trials, ranked_features, selection_row
-from blockselect.reproduction.experiment_config import ExperimentConfig
-from blockselect.reproduction.experiments.figure_style import COLOURS, MEASURES, new_figure, say_empty, tidy, title_of
-from blockselect.reproduction.network_data import n_classes, network
-from blockselect.reproduction.row_tables import good_rows
-from blockselect.reproduction.solves import network_trial, solve
-from blockselect.reproduction.trial import Row, Trial
+from blockselect.reproduction.config import ExperimentConfig
+from blockselect.reproduction.engine import Trial
+from blockselect.reproduction.figures import COLOURS, MEASURES, new_figure, say_empty, tidy, title_of
+from blockselect.reproduction.networks import n_classes, network, network_trial, solve
+from blockselect.reproduction.selections import clustering_trials, good_rows, ranked_features, rows_with, selection_row
+from blockselect.reproduction.store import Row
 
 NAME = "effectiveness"
 TITLE = "ACC and NMI by number of features"
 LOWEST, SUPERVISED, ALL = "BMGUFS*", "BMGUFSˢ (sees labels)", "all features"
-GRID = "bmgufs-grid"  # every candidate and sparsity of BMGUFS, from which both of its forms are taken
+GRID = "bmgufs-grid"  # every candidate and sparsity of BMGUFS, from which both variants are chosen
 BASELINE_COLOURS = ("#E69F00", "#F0E442", "#CC79A7", "#009E73", "#BBBBBB", "#D55E00")
 HATCHES = ("////", "....", "\\\\\\\\", "xxxx", "----", "oo", "++", "**", "||")
-_PER_ENTRY = 5e-6  # seconds of a baseline for an entry of the feature matrix: they differ widely
+_PER_ENTRY = 5e-6  # seconds of a baseline per entry of the feature matrix; baselines differ widely
 
 
 def trials(config: ExperimentConfig, rows: list[Row]) -> list[Trial]:
@@ -47,7 +47,7 @@ def trials(config: ExperimentConfig, rows: list[Row]) -> list[Trial]:
 
 
 def rank_candidates(name: str, models: list[BlockModel], config: ExperimentConfig) -> list[Row]:
-    """Every candidate with every sparsity, in one descent."""
+    """Rank by every candidate with every sparsity, in one descent."""
     scores = solve(name, models, config, sparsity=list(config.sparsities)).scores
     return [
         selection_row(
@@ -77,18 +77,18 @@ def take_all(name: str) -> list[Row]:
 
 
 def feasible_tops(name: str, config: ExperimentConfig) -> list[int]:
-    """The numbers of features to keep that the network has."""
+    """The numbers of features to keep that do not exceed those of the network."""
     return [top for top in config.tops if top <= network(name).n_features]
 
 
 def results(rows: list[Row]) -> pd.DataFrame:
-    """One row for each network, method and number of features; 'all features' stands beside every number."""
+    """One row per network, method and number of features; 'all features' is repeated for every number."""
     table = good_rows(rows, NAME)
     table = table[table["selection"].notna()] if "selection" in table else table
     if table.empty:
         return table
     grid = table[table["method"] == GRID]
-    ours = [lowest_error_rows(grid), best_rows(grid)] if len(grid) else []  # its trials may have failed
+    ours = [lowest_error_rows(grid), best_rows(grid)] if len(grid) else []  # the trials of the grid may have failed
     baselines = table[~table["method"].isin([GRID, ALL])]
     everything = table[table["method"] == ALL].drop(columns="top")
     cells = pd.concat([grid, baselines])[["dataset", "top"]].drop_duplicates()
@@ -97,25 +97,25 @@ def results(rows: list[Row]) -> pd.DataFrame:
 
 
 def lowest_error_rows(grid: pd.DataFrame) -> pd.DataFrame:
-    """Of the candidate with the lowest error, the strongest sparsity that left enough features."""
+    """BMGUFS*: the candidate with the lowest error and the strongest sparsity that leaves enough features."""
     ours = grid[grid["candidate"] == 0].sort_values("sparsity", kind="stable")
     return ours.groupby(["dataset", "top"]).tail(1).assign(method=LOWEST)
 
 
 def best_rows(grid: pd.DataFrame) -> pd.DataFrame:
-    """Of all candidates and sparsities, the one with the best accuracy: chosen by the labels."""
+    """BMGUFSˢ: the candidate and the sparsity with the best accuracy, chosen by the labels."""
     ordered = grid.sort_values(["accuracy", "candidate", "sparsity"], ascending=[False, True, True], kind="stable")
     return ordered.groupby(["dataset", "top"]).head(1).assign(method=SUPERVISED)
 
 
 def plot(rows: list[Row], config: ExperimentConfig) -> Figure:
-    """A panel of bars for each network and measure, with a standard deviation over the K-means runs on each bar."""
+    """Draw one panel of bars per network and measure, with standard deviations over the K-means runs."""
     table = results(rows)
     methods = [ALL, *config.methods, LOWEST, SUPERVISED]
     figure = new_figure(max(11.0, 1.25 * len(methods)), 1.0 + 2.7 * len(config.datasets))
     grid = figure.subplots(len(config.datasets), 2, squeeze=False)
     for axes_row, dataset in zip(grid, config.datasets, strict=True):
-        part = table[table["dataset"] == dataset] if len(table) else table
+        part = rows_with(table, dataset=dataset)
         for axes, measure in zip(axes_row, MEASURES, strict=True):
             axes.set_title(f"{title_of(dataset)}: {title_of(measure)}")
             if part.empty:
@@ -148,7 +148,7 @@ def _draw_bars(axes: Axes, table: pd.DataFrame, methods: list[str], measure: str
             label=method_title(method),
         )
         for artist in (*drawn.errorbar.lines[1], *drawn.errorbar.lines[2]) if drawn.errorbar else ():
-            artist.set_path_effects([withStroke(linewidth=2, foreground="white")])  # to show on dark bars
+            artist.set_path_effects([withStroke(linewidth=2, foreground="white")])  # visible on dark bars
     axes.set_xticks(np.arange(len(tops)), [f"{top:g}" for top in tops])
     tidy(axes)
 

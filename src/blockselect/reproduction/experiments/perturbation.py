@@ -1,4 +1,4 @@
-"""Do small changes of the blocks change the scores? Cosine distance of r under random re-allocation of nodes."""
+"""Do small changes of the blocks change the scores? Cosine distance of r after random re-allocation of nodes."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from matplotlib.figure import Figure
 
 from blockselect.arrays import FloatArray
 from blockselect.blockmodels.model import BlockModel
-from blockselect.reproduction.experiment_config import ExperimentConfig
-from blockselect.reproduction.experiments.figure_style import COLOURS, new_figure, say_empty, tidy, title_of
-from blockselect.reproduction.network_data import network
-from blockselect.reproduction.row_tables import good_rows
-from blockselect.reproduction.solves import network_trial, solve
-from blockselect.reproduction.trial import Row, Trial
+from blockselect.reproduction.config import ExperimentConfig
+from blockselect.reproduction.engine import Trial
+from blockselect.reproduction.figures import COLOURS, new_figure, say_empty, tidy, title_of
+from blockselect.reproduction.networks import network, network_trial, solve
+from blockselect.reproduction.selections import good_rows, rows_with
+from blockselect.reproduction.store import Row
 
 NAME = "perturbation"
 TITLE = "Change of the scores when nodes are re-allocated at random"
-TINY = 1e-9  # distances below it are drawn there: a log scale has no zero
+TINY = 1e-9  # smaller distances are drawn here, because a log scale has no zero
 KEPT, RECOMPUTED, OTHER = "kept", "recomputed", "other candidate"
 SHORT = {KEPT: "M kept", RECOMPUTED: "M anew"}
 
@@ -29,7 +29,7 @@ def trials(config: ExperimentConfig, rows: list[Row]) -> list[Trial]:
 
 
 def measure(name: str, models: list[BlockModel], config: ExperimentConfig) -> list[Row]:
-    """The lowest-error model, its perturbations and, to compare with, the other candidates, in one descent."""
+    """Compare the lowest-error model with its perturbations and with the other candidates, in one descent."""
     adjacency = network(name).adjacency
     rng = np.random.default_rng([config.seed, 1])
     guide, others = models[0], models[1:]
@@ -49,9 +49,9 @@ def measure(name: str, models: list[BlockModel], config: ExperimentConfig) -> li
 
 
 def cosine_distances(one: FloatArray, others: FloatArray) -> FloatArray:
-    """1 − cos of the angle between one vector (m,) and each of the others (b, m).
+    """1 − cosine of the angle between one vector (m,) and each of the others (b, m).
 
-    As half the squared distance of unit vectors, which small angles do not cancel.
+    It is computed as half the squared distance of unit vectors, which is accurate for small angles.
     """
     units = others / np.linalg.norm(others, axis=1, keepdims=True)
     return np.asarray(np.sum((units - one / np.linalg.norm(one)) ** 2, axis=1) / 2)
@@ -62,16 +62,16 @@ def results(rows: list[Row]) -> pd.DataFrame:
 
 
 def plot(rows: list[Row], config: ExperimentConfig) -> Figure:
-    """Box plots: share of nodes moved × densities kept or recomputed, and the other candidates beside them.
+    """Draw box plots by share of moved nodes and kind of densities, beside those of the other candidates.
 
-    On a log scale: moved nodes and other candidates differ by orders of magnitude.
+    The scale is logarithmic, because the two kinds of distances differ by orders of magnitude.
     """
     table = results(rows)
     figure = new_figure(1.0 + 3.8 * len(config.datasets), 3.4)
     panels = figure.subplots(1, len(config.datasets), squeeze=False, sharey=True)[0]
     for axes, dataset in zip(panels, config.datasets, strict=True):
         axes.set_title(title_of(dataset))
-        part = table[table["dataset"] == dataset] if len(table) else table
+        part = rows_with(table, dataset=dataset)
         if part.empty:
             say_empty(axes)
             continue

@@ -59,13 +59,12 @@ def test_selections_can_be_judged_elsewhere_and_ranked_again(tmp_path, here, cap
     arguments = [*SMALL, "--rivals", "variance", "--out", str(tmp_path)]
     main([*arguments, "--only", "select"])
     assert "selections are in" in capsys.readouterr().out
-    with Store(tmp_path / STORE, {"n_runs": 2, "n_init": 1, "version": blockselect.__version__}) as store:
-        before = len(store.rows(selections.NAME))
-        assert before
-        assert not store.rows(judgements.JUDGEMENTS)
+    store = Store(tmp_path / STORE, {"n_runs": 2, "n_init": 1, "version": blockselect.__version__})
+    before = len(store.rows(selections.NAME))
+    assert before
+    assert not store.rows(judgements.JUDGEMENTS)
     main([*arguments, "--again", "default", "--only", "select"])
-    with Store(tmp_path / STORE, {"n_runs": 2, "n_init": 1, "version": blockselect.__version__}) as store:
-        assert len(store.rows(selections.NAME)) == before
+    assert len(store.rows(selections.NAME)) == before
     capsys.readouterr()
     main([*arguments, "--rivals", "variance", "lufs", "--only", "judge"])
     shown = capsys.readouterr().out

@@ -1,17 +1,16 @@
-"""Running: trials that follow from others run too, failures do not stop others, and a run goes on where one ended."""
+"""The engine: trials that follow from others run too, failures stop no other, and a run resumes where one ended."""
 
 from __future__ import annotations
 
 import sys
 import threading
+import warnings
 from types import SimpleNamespace
 
 import pytest
 
-from blockselect.reproduction.agenda import Agenda, collect
-from blockselect.reproduction.runner import run_experiments
+from blockselect.reproduction.engine import Agenda, Trial, collect, perform, run_experiments
 from blockselect.reproduction.store import Store
-from blockselect.reproduction.trial import Trial
 
 DONE: list[int] = []
 
@@ -38,8 +37,7 @@ CHAIN = SimpleNamespace(NAME="chain", TITLE="a chain", trials=chain)
 @pytest.fixture
 def store(tmp_path):
     DONE.clear()
-    with Store(tmp_path / "trials.sqlite", {}) as store:
-        yield store
+    return Store(tmp_path / "trials", {})
 
 
 def test_all_trials_are_run_and_those_that_follow_from_them(store):
@@ -77,9 +75,9 @@ def test_a_run_goes_on_where_an_interrupted_one_ended(store, tmp_path):
     DONE.clear()
     run_experiments([CHAIN], None, store)
     assert len(DONE) == 6
-    with Store(tmp_path / "undisturbed.sqlite", {}) as undisturbed:
-        run_experiments([CHAIN], None, undisturbed)
-        assert collect(CHAIN, None, store) == collect(CHAIN, None, undisturbed)
+    undisturbed = Store(tmp_path / "undisturbed", {})
+    run_experiments([CHAIN], None, undisturbed)
+    assert collect(CHAIN, None, store) == collect(CHAIN, None, undisturbed)
 
 
 def test_progress_rises_to_all_that_is_known_with_no_time_left(store):
@@ -120,7 +118,49 @@ def test_a_trial_that_another_process_stored_meanwhile_is_not_run(store):
     for number in range(5):
         if number != first.settings["number"]:
             trial = Trial("chain", {"number": number}, square)
-            store.add(trial.key, "chain", [{"number": number, "square": 100}])
+            store.add(trial.key, [{"number": number, "square": 100}])
     agenda.keep(first.key, [{"number": first.settings["number"], "square": 100}])
     assert list(handed_out) == []
     assert agenda.standing().done == 5
+
+
+def double(number):
+    return [{"double": 2 * number}]
+
+
+def fail(number):
+    raise ArithmeticError(f"no {number} today")
+
+
+def warn(number):
+    for _ in range(2):
+        warnings.warn(f"careful,\n{number} is odd", RuntimeWarning, stacklevel=1)
+    return [{"double": 2 * number}]
+
+
+def trial(run, **settings):
+    return Trial("numbers", settings, run, {"number": 3})
+
+
+def test_a_row_says_what_the_trial_was_and_what_came_out():
+    key, rows = perform(trial(double, dataset="cora"))
+    assert rows == [{"experiment": "numbers", "dataset": "cora", "double": 6, "warning": None, "error": None}]
+    assert key == trial(double, dataset="cora").key
+
+
+def test_a_failure_is_a_row_with_its_error():
+    _, rows = perform(trial(fail, dataset="cora"))
+    assert rows[0]["dataset"] == "cora"
+    assert rows[0]["error"] == "ArithmeticError: no 3 today (in fail)"
+
+
+def test_warnings_are_once_in_the_row():
+    _, rows = perform(trial(warn))
+    assert rows[0]["warning"] == "careful, 3 is odd"
+    assert rows[0]["error"] is None
+
+
+def test_the_key_depends_on_the_experiment_and_the_settings_alone():
+    assert trial(double, a=1, b=2).key == trial(fail, b=2, a=1).key
+    assert trial(double, a=1).key != trial(double, a=2).key
+    assert Trial("others", {"a": 1}, double).key != trial(double, a=1).key

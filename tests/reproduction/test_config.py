@@ -1,4 +1,4 @@
-"""Configurations: those of the package, and what a file of one's own may hold."""
+"""Configurations: those of the package, what a file of one's own may hold, and the hash of the code."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib import resources
 import pytest
 
 from blockselect.bmgufs.estimator import BMGUFS, SPARSITY_GRID
-from blockselect.reproduction.experiment_config import read_config
+from blockselect.reproduction.config import code_hash, read_config
 
 QUICK = (resources.files("blockselect.reproduction") / "configs" / "quick.toml").read_text(encoding="utf-8")
 
@@ -45,17 +45,17 @@ def test_a_file_of_ones_own_is_read_and_put_in_order(tmp_path):
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("seed", "-1", "seed is -1; expected a whole number from 0"),
+        ("seed", "-1", "seed is -1; expected a whole number, from 0"),
         ("seed", "true", "expected a whole number"),
-        ("seed", "4294967296", "expected a whole number from 0 to 4294967295"),
-        ("tops", "[2000, 3000]", "tops is 2000 but cora has 1433 features; ask for fewer"),
+        ("seed", "4294967296", "expected a whole number, from 0 to 4294967295"),
+        ("tops", "[2000, 3000]", "tops is 2000 but cora has 1433 features; choose a smaller number"),
         ("surface_top", "1434", "surface_top is 1434 but cora has 1433 features"),
         ("convergence_sparsity", "inf", "expected a finite number"),
         ("convergence_sparsity", "9" * 400, "expected a finite number"),
-        ("convergence_sparsity", "nan", "expected a number from 0"),
+        ("convergence_sparsity", "nan", "expected a finite number at least 0"),
         ("tops", "[]", "expected a list of at least one number"),
-        ("tops", "[16, 0.5]", "expected a whole number from 1"),
-        ("profile_ratio", "1.5", "expected a number from 0 to 1"),
+        ("tops", "[16, 0.5]", "expected a whole number, at least 1"),
+        ("profile_ratio", "1.5", "expected a finite number from 0 to 1"),
         ("gradient", '"wrong"', "expected 'paper' or 'exact'"),
         ("datasets", '["corra"]', "no data set is called 'corra'.*Did you mean cora"),
         ("datasets", "[]", "expected a list of at least 1 names"),
@@ -90,3 +90,47 @@ def test_what_is_no_toml_and_no_known_name_is_refused(tmp_path):
         read_config(str(path))
     with pytest.raises(ValueError, match=r"no configuration 'papers'; expected 'paper', 'quick' or a \.toml file"):
         read_config("papers")
+
+
+SOURCE = '"""Text."""\n\ndef double(x):\n    """Twice x."""\n    return 2 * x  # a comment\n'
+
+
+def hash_of(folder, **files):
+    for name, content in files.items():
+        path = folder / f"{name.replace('__', '/')}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    code_hash.cache_clear()
+    return code_hash(folder)
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        SOURCE.replace("Twice x", "Two times x"),
+        SOURCE.replace("  # a comment", ""),
+        SOURCE.replace("2 * x", "(2 *\n x)"),
+    ],
+)
+def test_comments_docstrings_and_layout_do_not_count(tmp_path, same):
+    assert same != SOURCE
+    assert hash_of(tmp_path / "a", scores=SOURCE) == hash_of(tmp_path / "b", scores=same)
+
+
+def test_a_change_of_a_statement_counts_and_so_does_the_name_of_a_module(tmp_path):
+    hashes = {
+        hash_of(tmp_path / "a", scores=SOURCE),
+        hash_of(tmp_path / "b", scores=SOURCE.replace("2 *", "3 *")),
+        hash_of(tmp_path / "c", other=SOURCE),
+        hash_of(tmp_path / "d", scores=SOURCE, other=SOURCE),
+    }
+    assert len(hashes) == 4
+
+
+def test_what_draws_and_prints_decides_no_row(tmp_path):
+    assert hash_of(tmp_path / "a", scores=SOURCE) == hash_of(tmp_path / "b", scores=SOURCE, cli__main=SOURCE)
+
+
+def test_the_marks_of_a_configuration_have_the_hash_of_the_code():
+    code_hash.cache_clear()
+    assert read_config("quick").marks["code"] == code_hash()

@@ -1,4 +1,4 @@
-"""How much do β̄ and γ matter? ACC and NMI over a grid of both, zero where too few scores are left."""
+"""How much do β̄ and γ matter? ACC and NMI over a grid of both, zero where too few scores are positive."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 
 from blockselect.blockmodels.model import BlockModel
-from blockselect.reproduction.clusterings import clustering_trials, ranked_features, selection_row
-from blockselect.reproduction.experiment_config import ExperimentConfig
-from blockselect.reproduction.experiments.figure_style import MEASURES, SEQUENTIAL, new_figure, say_empty, title_of
-from blockselect.reproduction.row_tables import good_rows
-from blockselect.reproduction.solves import network_trial, solve
-from blockselect.reproduction.trial import Row, Trial
+from blockselect.reproduction.config import ExperimentConfig
+from blockselect.reproduction.engine import Trial
+from blockselect.reproduction.figures import MEASURES, SEQUENTIAL, new_figure, say_empty, title_of
+from blockselect.reproduction.networks import network_trial, solve
+from blockselect.reproduction.selections import clustering_trials, good_rows, ranked_features, rows_with, selection_row
+from blockselect.reproduction.store import Row
 
 NAME = "parameters"
 TITLE = "Quality over profile ratio and sparsity"
@@ -27,7 +27,7 @@ def trials(config: ExperimentConfig, rows: list[Row]) -> list[Trial]:
 
 
 def rank(name: str, models: list[BlockModel], config: ExperimentConfig) -> list[Row]:
-    """The lowest-error model under every pair of settings, in one descent."""
+    """Rank by the lowest-error model under every pair of settings, in one descent."""
     pairs = [(ratio, sparsity) for ratio in config.surface_ratios for sparsity in config.sparsities]
     result = solve(
         name,
@@ -43,7 +43,7 @@ def rank(name: str, models: list[BlockModel], config: ExperimentConfig) -> list[
 
 
 def results(rows: list[Row]) -> pd.DataFrame:
-    """As in the paper, a setting that leaves too few features counts zero; the column `enough` marks the others."""
+    """The grid, with zero for settings that leave too few features, as in the paper; `enough` marks the others."""
     table = good_rows(rows, NAME)
     if "selection" not in table:
         return table
@@ -57,7 +57,7 @@ def plot(rows: list[Row], config: ExperimentConfig) -> Figure:
     figure = new_figure(11, 0.4 + 3.9 * len(names))
     grid = figure.subplots(len(names), 2, squeeze=False)
     for axes_row, dataset in zip(grid, names, strict=True):
-        part = table[table["dataset"] == dataset] if len(table) else table
+        part = rows_with(table, dataset=dataset)
         for axes, measure in zip(axes_row, MEASURES, strict=True):
             title = f"{title_of(dataset)}: {title_of(measure)}, {config.surface_top} features"
             axes.set_title(title)
@@ -70,7 +70,7 @@ def plot(rows: list[Row], config: ExperimentConfig) -> Figure:
 
 
 def _draw_surface(axes: Axes, table: pd.DataFrame, measure: str) -> QuadMesh:
-    """Colours for the shape, numbers to read; a dash where too few features are left."""
+    """Draw one coloured cell per setting with its value, or a dash if too few features are left."""
     surface = table.pivot(index="sparsity", columns="profile_ratio", values=measure)
     values = surface.to_numpy()
     rows, columns = values.shape

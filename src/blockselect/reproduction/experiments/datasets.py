@@ -1,14 +1,15 @@
-"""The networks: the paper's table of their sizes."""
+"""The table of the sizes of the networks."""
 
 from __future__ import annotations
 
 from matplotlib.figure import Figure
 
-from blockselect.reproduction.experiment_config import ExperimentConfig
-from blockselect.reproduction.experiments.figure_style import draw_table, title_of
-from blockselect.reproduction.network_data import n_classes, network
-from blockselect.reproduction.row_tables import good_rows
-from blockselect.reproduction.trial import Row, Trial
+from blockselect.reproduction.config import ExperimentConfig
+from blockselect.reproduction.engine import Trial
+from blockselect.reproduction.figures import draw_table, title_of
+from blockselect.reproduction.networks import n_classes, network
+from blockselect.reproduction.selections import good_rows
+from blockselect.reproduction.store import Row
 
 NAME = "datasets"
 TITLE = "The networks"
@@ -33,7 +34,7 @@ def count(name: str) -> list[Row]:
 
 
 def plot(rows: list[Row], config: ExperimentConfig) -> Figure:
-    """The table, drawn."""
+    """Draw the table."""
     table = good_rows(rows, NAME)
     cells = [[title_of(row["dataset"]), *(f"{row[name]:,.0f}" for name in COUNTS)] for row in table.to_dict("records")]
     return draw_table(["network", *(name.replace("_", "-") for name in COUNTS)], cells)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from blockselect.evaluation import evaluate_selection
-from blockselect.reproduction.clusterings import clustering_trials, ranked_features, selection_row
-from blockselect.reproduction.network_data import network
-from blockselect.reproduction.trial import perform
+from blockselect.reproduction.engine import perform
+from blockselect.reproduction.networks import network
+from blockselect.reproduction.selections import clustering_trials, ranked_features, selection_row
 
 
 def test_the_order_of_features_and_how_they_were_chosen_do_not_matter_to_a_selection():

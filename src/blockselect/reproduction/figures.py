@@ -1,4 +1,4 @@
-"""How figures look: colours that colour-blind readers can distinguish, also in grey print."""
+"""The style of the figures. The colours are distinguishable by colour-blind readers and in grey print."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-# From matplotlib's own defaults, so that a user's settings change no figure; SVG ids by what is drawn, not by chance.
+# Based on matplotlib's own defaults, so that a user's settings do not change figures, with reproducible SVG ids.
 STYLE: list[Any] = [
     "default",
     {"font.size": 9, "axes.titlesize": 10, "axes.titlelocation": "left", "svg.hashsalt": "blockselect"},
 ]
-# Okabe and Ito's palette, ordered so that neighbours differ in lightness too.
+# Okabe and Ito's palette, ordered so that neighbours also differ in lightness.
 COLOURS = ("#0072B2", "#E69F00", "#56B4E9", "#D55E00", "#009E73", "#F0E442", "#CC79A7", "#000000", "#999999")
 MARKERS = ("o", "s", "D", "^", "v", "P", "X")
-SEQUENTIAL = "cividis"  # even lightness, made for colour-blind readers
+SEQUENTIAL = "cividis"  # perceptually uniform, made for colour-blind readers
 
 TITLES = {
     "blogcatalog": "BlogCatalog",
@@ -29,7 +29,7 @@ MEASURES = ("accuracy", "nmi")
 
 
 def title_of(name: object) -> str:
-    """A network or a measure as figures and tables write it."""
+    """The display name of a network or a measure."""
     return TITLES.get(str(name), str(name))
 
 
@@ -38,20 +38,20 @@ def new_figure(width: float, height: float) -> Figure:
 
 
 def tidy(axes: Axes) -> None:
-    """No box, and a faint grid to read values by."""
+    """Remove the box and add a faint grid for reading values."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.grid(axis="y", color="#dddddd", linewidth=0.6)
     axes.set_axisbelow(True)
 
 
 def say_empty(axes: Axes) -> None:
-    """Where every trial failed, the figure says so in place of its data."""
+    """State that every trial failed, in place of the data."""
     axes.text(0.5, 0.5, "no rows: the trials failed", ha="center", va="center", transform=axes.transAxes)
     axes.set_axis_off()
 
 
 def draw_table(header: Sequence[str], cells: Sequence[Sequence[str]]) -> Figure:
-    """A table as a figure: names left, numbers right."""
+    """Draw a table, with names aligned left and numbers aligned right."""
     figure = new_figure(0.6 + 1.05 * len(header), 0.5 + 0.3 * (len(cells) + 1))
     axes = figure.add_subplot()
     axes.set_axis_off()

@@ -1,4 +1,4 @@
-"""Do good blocks make good features? Each candidate's features beside the accuracy of its blocks themselves."""
+"""Do good blocks give good features? The quality of each candidate's features, beside that of its blocks."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from scipy.stats import spearmanr
 
 from blockselect.blockmodels.model import BlockModel
 from blockselect.evaluation.metrics import clustering_accuracy, normalized_mutual_information
-from blockselect.reproduction.clusterings import clustering_trials, ranked_features, selection_row
-from blockselect.reproduction.experiment_config import ExperimentConfig
+from blockselect.reproduction.config import ExperimentConfig
+from blockselect.reproduction.engine import Trial
 from blockselect.reproduction.experiments.effectiveness import feasible_tops
-from blockselect.reproduction.experiments.figure_style import (
+from blockselect.reproduction.figures import (
     COLOURS,
     MARKERS,
     MEASURES,
@@ -22,10 +22,9 @@ from blockselect.reproduction.experiments.figure_style import (
     tidy,
     title_of,
 )
-from blockselect.reproduction.network_data import classes
-from blockselect.reproduction.row_tables import good_rows
-from blockselect.reproduction.solves import network_trial, solve
-from blockselect.reproduction.trial import Row, Trial
+from blockselect.reproduction.networks import classes, network_trial, solve
+from blockselect.reproduction.selections import clustering_trials, good_rows, ranked_features, rows_with, selection_row
+from blockselect.reproduction.store import Row
 
 NAME = "block-models"
 TITLE = "Features of each candidate block model"
@@ -38,7 +37,7 @@ def trials(config: ExperimentConfig, rows: list[Row]) -> list[Trial]:
 
 
 def rank(name: str, models: list[BlockModel], config: ExperimentConfig) -> list[Row]:
-    """Every candidate without a penalty, by both gradients, in one descent each."""
+    """Rank by every candidate without a sparsity penalty, in one descent per gradient."""
     known = classes(name)
     figures = [
         {
@@ -61,25 +60,25 @@ def rank(name: str, models: list[BlockModel], config: ExperimentConfig) -> list[
 
 
 def results(rows: list[Row]) -> pd.DataFrame:
-    """Selections of every candidate by both gradients that had enough features."""
+    """The selections of every candidate by both gradients that have enough features."""
     table = good_rows(rows, NAME)
     return table[table["selection"].notna()] if "selection" in table else table
 
 
 def rank_correlation(table: pd.DataFrame, predictor: str, measure: str) -> float:
-    """Spearman's between a figure of the candidates and the quality of their features; NaN where one is constant."""
+    """Spearman's correlation of two columns with one row per candidate; NaN if one of them is constant."""
     if table[predictor].nunique() < 2 or table[measure].nunique() < 2:
         return float("nan")
     return float(spearmanr(table[predictor], table[measure]).statistic)
 
 
 def plot(rows: list[Row], config: ExperimentConfig) -> Figure:
-    """The candidates side by side, lowest error first: their blocks as bars, their features as markers by d."""
+    """Draw the candidates by increasing error: their blocks as lines, their features as one marker per d."""
     table = results(rows)
     figure = new_figure(1.4 + 4.2 * len(config.datasets), 6.2)
     grid = figure.subplots(len(MEASURES), len(config.datasets), squeeze=False)
     for column, dataset in enumerate(config.datasets):
-        part = table[(table["dataset"] == dataset) & (table["gradient"] == config.gradient)] if len(table) else table
+        part = rows_with(table, dataset=dataset, gradient=config.gradient)
         for axes, measure in zip(grid[:, column], MEASURES, strict=True):
             axes.set_title(f"{title_of(dataset)}: {title_of(measure)}")
             if part.empty:

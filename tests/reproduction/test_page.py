@@ -9,8 +9,7 @@ import pandas as pd
 import pytest
 
 from blockselect.reproduction.claims import CLAIMS, Judgement, Verdict, judge_claims
-from blockselect.reproduction.claims_page import Page, Section, render_html, render_markdown
-from blockselect.reproduction.result_files import make_files, parquet_available
+from blockselect.reproduction.page import Page, Section, make_files, parquet_available, render_html, render_markdown
 from references.planted_experiment import planted_experiment
 
 NASTY = "<script>alert('x')</script> & more"

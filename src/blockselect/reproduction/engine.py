@@ -1,0 +1,243 @@
+"""The engine of the experiments: trials, the agenda of those still to be run, and the processes that run them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import random
+import signal
+import threading
+import time
+import traceback
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+
+from joblib import Parallel, delayed, parallel_config
+from threadpoolctl import threadpool_limits
+
+from blockselect.reproduction.store import Row, Store
+from blockselect.warned import collected_warnings
+
+CONNECT_SECONDS = 20
+_TERMINAL_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name)]
+
+ConfigT = TypeVar("ConfigT")
+ReadConfigT = TypeVar("ReadConfigT", contravariant=True)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trial:
+    """One piece of work of an experiment, which gives one or more rows.
+
+    The settings identify the trial; the payload follows from them and the configuration.
+    """
+
+    experiment: str
+    settings: Mapping[str, Any]  # flat, JSON values
+    run: Callable[..., list[Row]]  # a module-level function: payload as keywords → flat results, JSON values
+    payload: Mapping[str, Any] = field(default_factory=dict)
+    cost: float = 1.0  # approximate seconds on one core; long trials start early
+
+    @property
+    def key(self) -> str:
+        """Identifies the trial in every run."""
+        text = json.dumps([self.experiment, self.settings], sort_keys=True)
+        return f"{self.experiment}/{hashlib.sha256(text.encode()).hexdigest()[:24]}"
+
+
+def perform(trial: Trial) -> tuple[str, list[Row]]:
+    """Run a trial and return its key and rows, which contain no times: they depend on configuration and seed alone.
+
+    A failure becomes a row with its error.
+    """
+    identity = {"experiment": trial.experiment, **trial.settings}
+    with collected_warnings() as messages:
+        try:
+            # One thread, because several would add numbers in an order that varies. Trials run in parallel instead.
+            with threadpool_limits(limits=1), parallel_config(backend="sequential"):
+                rows = trial.run(**trial.payload)
+        except Exception as error:  # The failure of one trial, whatever it is, must not stop the others.
+            where = traceback.extract_tb(error.__traceback__)[-1].name
+            rows = [{"error": f"{type(error).__name__}: {error} (in {where})"}]
+    return trial.key, [{"error": None, **identity, **row, "warning": "; ".join(messages) or None} for row in rows]
+
+
+class Work(Protocol[ReadConfigT]):
+    """A module that makes trials for a configuration."""
+
+    NAME: str
+
+    def trials(self, config: ReadConfigT, rows: list[Row]) -> list[Trial]:
+        """All trials that are known from the rows so far; the rows of a trial may lead to further trials."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The progress of a run."""
+
+    done: int
+    known: int  # number of trials known so far; finished trials may lead to more
+    seconds_left: float | None  # estimate for the known trials
+
+
+Progress: TypeAlias = Callable[[Standing], None]
+
+
+class Agenda(Generic[ConfigT]):
+    """The trials whose rows are not in the store, handed out one by one.
+
+    Long trials tend to come first, and the order is drawn anew each time, so that processes that share a store seldom
+    run the same trial at once. No row depends on the order.
+    """
+
+    def __init__(self, experiments: Sequence[Work[ConfigT]], config: ConfigT, store: Store) -> None:
+        self._experiments, self._config, self._store = experiments, config, store
+        self._known: dict[str, Trial] = {}
+        self._waiting: list[Trial] = []
+        self._done = 0
+        self._cost_left = self._cost_here = 0.0
+        self._start = time.monotonic()
+        self._find_trials()
+
+    def __iter__(self) -> Iterator[Trial]:
+        while self._waiting:
+            trial = self._waiting.pop()
+            if not self._is_done(trial):
+                yield trial
+            if not self._waiting:
+                self._find_trials()
+
+    def keep(self, key: str, rows: list[Row]) -> None:
+        """Save the rows of a trial that was handed out."""
+        self._store.add(key, rows)
+        self._cost_here += self._known[key].cost
+        self._count(self._known[key])
+
+    def standing(self) -> Standing:
+        elapsed = time.monotonic() - self._start
+        left = elapsed * self._cost_left / self._cost_here if self._cost_here else None
+        return Standing(self._done, len(self._known), left)
+
+    def is_empty(self) -> bool:
+        self._waiting = [trial for trial in self._waiting if not self._is_done(trial)]
+        return not self._waiting
+
+    def _find_trials(self) -> None:
+        """Add the trials that follow from the rows in the store."""
+        for experiment in self._experiments:
+            for trial in experiment.trials(self._config, self._store.rows(experiment.NAME)):
+                if trial.key not in self._known:
+                    self._known[trial.key] = trial
+                    self._cost_left += trial.cost
+                    self._waiting.append(trial)
+        dice = random.Random()
+        self._waiting.sort(key=lambda trial: math.log(trial.cost) - math.log(dice.expovariate(1.0)))
+
+    def _is_done(self, trial: Trial) -> bool:
+        """Whether the rows are in the store; another process may have stored them in the meantime."""
+        if not self._store.has(trial.key):
+            return False
+        self._count(trial)
+        return True
+
+    def _count(self, trial: Trial) -> None:
+        self._done += 1
+        self._cost_left -= trial.cost
+
+
+def run_experiments(
+    experiments: Sequence[Work[ConfigT]],
+    config: ConfigT,
+    store: Store,
+    *,
+    workers: int = 1,
+    dask: str | None = None,
+    progress: Progress | None = None,
+) -> None:
+    """Run every trial of the experiments whose rows are not in the store.
+
+    Parameters
+    ----------
+    experiments : sequence of modules with trials, such as those of `reproduction.experiments`
+    config : ExperimentConfig
+        Or another configuration that these modules read.
+    store : Store
+    workers : int
+        Number of processes on this machine.
+    dask : str, optional
+        Address of a Dask scheduler, whose workers then run the trials.
+    progress : callable, optional
+        Called at the beginning and after each trial.
+
+    Raises
+    ------
+    RuntimeError
+        A worker process was killed. Rows of finished trials are kept.
+    ConnectionError
+        No Dask scheduler answers.
+    """
+    with _backend(workers, dask):
+        while not (agenda := Agenda(experiments, config, store)).is_empty():
+            _run_agenda(agenda, progress or (lambda standing: None))
+
+
+def _run_agenda(agenda: Agenda[ConfigT], report: Progress) -> None:
+    report(agenda.standing())
+    # Nothing is queued beyond the workers, so that trials that follow from others can begin before the round ends.
+    parallel = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs")
+    with _signals_ignored():
+        results: Generator[tuple[str, list[Row]]] = parallel(delayed(perform)(trial) for trial in agenda)
+    with closing(results):
+        for key, rows in results:
+            agenda.keep(key, rows)
+            report(agenda.standing())
+
+
+@contextmanager
+def _signals_ignored() -> Iterator[None]:
+    """Let workers that start meanwhile ignore the signals that a terminal sends to all of its processes.
+
+    These are Ctrl-C and the end of the terminal. Workers inherit what this process ignores, and this process ends them.
+    Blocking the signals would not help, because a new process unblocks them.
+    """
+    if threading.current_thread() is not threading.main_thread():  # Python changes signal handlers there alone.
+        yield
+        return
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in _TERMINAL_SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _backend(workers: int, dask: str | None) -> Iterator[None]:
+    """Let joblib run trials in this process, in several processes of this machine, or on a Dask cluster."""
+    if dask is None:
+        with parallel_config(backend="loky" if workers > 1 else "sequential", n_jobs=workers):
+            yield
+        return
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise ImportError("a Dask cluster needs Dask; install it with: pip install 'blockselect[dask]'") from error
+    client = Client(dask, timeout=CONNECT_SECONDS)  # type: ignore[no-untyped-call]
+    with client, parallel_config(backend="dask"):
+        yield
+
+
+def collect(experiment: Work[ConfigT], config: ConfigT, store: Store) -> list[Row] | None:
+    """All rows of an experiment and its clusterings, in the order of its trials; None if some are missing."""
+    found = [store.get(trial.key) for trial in experiment.trials(config, store.rows(experiment.NAME))]
+    return None if None in found else [row for rows in found if rows is not None for row in rows]
+
+
+def complete_rows(experiments: Mapping[str, Work[ConfigT]], config: ConfigT, store: Store) -> dict[str, list[Row]]:
+    """The rows of every experiment that is complete in the store, by its name."""
+    found = {name: collect(experiment, config, store) for name, experiment in experiments.items()}
+    return {name: rows for name, rows in found.items() if rows}

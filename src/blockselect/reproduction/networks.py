@@ -1,0 +1,126 @@
+"""The networks of the experiments, their candidate block models, and descents over many settings at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from blockselect.arrays import IntArray
+from blockselect.blockmodels.candidates import find_block_models, order_by_error
+from blockselect.blockmodels.model import BlockModel
+from blockselect.bmgufs.descent import Descent, Solution
+from blockselect.bmgufs.gram import GramSquared, gram_squared
+from blockselect.bmgufs.losses import Gradient
+from blockselect.bmgufs.statistics import BlockStatistics
+from blockselect.datasets.catalogue import find_dataset
+from blockselect.datasets.download import DATA_VARIABLE, NOT_FETCHED, place_of
+from blockselect.graphs.attributed import AttributedGraph
+from blockselect.reproduction.config import (
+    PUBLISHED_FILES,
+    PUBLISHED_VARIABLE,
+    ExperimentConfig,
+    published_block_models,
+)
+from blockselect.reproduction.engine import Trial
+from blockselect.reproduction.store import Row
+
+_PER_PRODUCT = 1e-10  # seconds per multiplication of a descent, on one core
+
+
+@lru_cache(maxsize=1)
+def network(name: str) -> AttributedGraph:
+    """A network with known classes. The last one stays in memory."""
+    return find_dataset(name).load()
+
+
+@lru_cache(maxsize=1)
+def gram(name: str) -> GramSquared:
+    """The squared Gram matrix, which the descents of a trial share."""
+    return gram_squared(network(name).features)
+
+
+def classes(name: str) -> IntArray:
+    found = network(name).classes
+    assert found is not None  # Every data set has classes.
+    return found
+
+
+def n_classes(name: str) -> int:
+    return len(np.unique(classes(name)))
+
+
+def check_networks(names: Iterable[str]) -> None:
+    """Raise an error, before any work, if a network is not on this machine."""
+    for name in names:
+        source = find_dataset(name).source
+        if source is not None and place_of(source) == NOT_FETCHED:
+            raise ValueError(
+                f"the network {name} is not on this machine; run 'blockselect datasets fetch {name}', or set "
+                f"{DATA_VARIABLE} to a folder that holds {source.file_name}."
+            )
+
+
+def candidates(name: str, n_candidates: int, seed: int, *, published: bool) -> list[BlockModel]:
+    """The first published block models, or those of ONMtF from random starts, sorted by increasing error."""
+    adjacency = network(name).adjacency
+    if not published:
+        rng = np.random.default_rng(seed)
+        return find_block_models(adjacency, n_classes(name), family="onmtf", n_candidates=n_candidates, rng=rng)
+    file = published_block_models(name)
+    if file is None:  # A worker on another machine must not replace them by other block models.
+        raise ValueError(
+            f"the published block models of {name} are not on this machine; set {PUBLISHED_VARIABLE} to the folder "
+            f"that holds {PUBLISHED_FILES[name]} on every machine."
+        )
+    labels = np.load(file, allow_pickle=False)["labels"][:n_candidates]
+    return order_by_error([BlockModel.from_labels(adjacency, row) for row in labels])
+
+
+def network_trial(
+    experiment: str,
+    name: str,
+    run: Callable[..., list[Row]],
+    config: ExperimentConfig,
+    *,
+    n_solves: int,
+    **settings: Any,
+) -> Trial:
+    """A trial that calls ``run(name, candidates, config)`` for one network."""
+    published = published_block_models(name) is not None
+    identity = {"dataset": name, "block_models": "published" if published else "own", **settings}
+    payload = {"run": run, "name": name, "config": config, "published": published}
+    cost = 1 + n_solves * config.max_iter * find_dataset(name).counts.features ** 2 * _PER_PRODUCT
+    return Trial(experiment, identity, _with_candidates, payload, cost)
+
+
+def _with_candidates(run: Callable[..., list[Row]], name: str, config: ExperimentConfig, published: bool) -> list[Row]:
+    models = candidates(name, config.n_candidates, config.seed, published=published)
+    try:
+        return run(name, models, config)
+    finally:
+        gram.cache_clear()  # half a gigabyte on BlogCatalog, which a worker must not hold during its next trial
+
+
+def solve(
+    name: str,
+    models: list[BlockModel],
+    config: ExperimentConfig,
+    *,
+    profile_ratio: float | list[float] | None = None,
+    sparsity: float | list[float] = 0.0,
+    gradient: Gradient | None = None,
+) -> Solution:
+    """One descent over all models and settings; ratio and gradient default to those of the configuration.
+
+    The descent never stops early, so that all loss curves have the same length.
+    """
+    solver = Descent(gradient=gradient or config.gradient, max_iter=config.max_iter, tol=0.0)
+    return solver.solve(
+        gram(name),
+        BlockStatistics.of(network(name).features, models),
+        profile_ratio=config.profile_ratio if profile_ratio is None else profile_ratio,
+        sparsity=sparsity,
+    )

@@ -1,0 +1,172 @@
+"""The files of a reproduction, made from the rows alone: tables of rows, figures, and the page of claims."""
+
+from __future__ import annotations
+
+import io
+import json
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+import pandas as pd
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from blockselect import __version__
+from blockselect.evaluation.comparison import markdown_table
+from blockselect.reproduction.claims import CLAIMS, Claim, Judgement, judge_claims
+from blockselect.reproduction.config import ExperimentConfig, published_block_models
+from blockselect.reproduction.experiments import EXPERIMENTS, FORMATS, render
+from blockselect.reproduction.selections import CLUSTERINGS, clustering_table, experiment_table
+from blockselect.reproduction.store import Row
+
+RESULT_FILES = (
+    "config.json",
+    "claims.md",
+    "claims.html",
+    *(f"figures/{name}.{kind}" for name in EXPERIMENTS for kind in FORMATS),
+    *(f"rows/{name}.{kind}" for name in (*EXPERIMENTS, CLUSTERINGS) for kind in ("csv", "parquet")),
+)
+"""Every file that a reproduction may write, as a path in the folder."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Section:
+    """The section of one experiment on the page."""
+
+    name: str
+    title: str
+    svg: bytes
+    n_rows: int
+    failures: Sequence[str]  # one line per failed trial
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Page:
+    """The content of the page."""
+
+    settings: str  # in one sentence
+    judgements: Mapping[str, Judgement]  # by the letter of the claim
+    sections: Sequence[Section]  # of the experiments that were run
+    claims: Sequence[Claim] = CLAIMS
+
+
+def failures(rows: list[Row]) -> list[str]:
+    """One line per failed trial, with its settings and its error."""
+    identity = ("dataset", "regime", "method", "seed", "asked_for", "selection")
+    return [
+        f"{', '.join(str(row[name]) for name in identity if row.get(name) is not None)}: {row['error']}"
+        for row in rows
+        if row["error"]
+    ]
+
+
+def make_files(
+    rows: Mapping[str, list[Row]], config: ExperimentConfig, *, title: str, parquet: bool
+) -> tuple[dict[str, bytes], dict[str, Judgement]]:
+    """Make every file of a reproduction, keyed by its path in the folder, and the judgements."""
+    figures = {name: render(EXPERIMENTS[name], rows[name], config) for name in rows}
+    sections = [
+        Section(
+            name=name,
+            title=EXPERIMENTS[name].TITLE,
+            svg=figures[name]["svg"],
+            n_rows=len(experiment_table(rows[name], name)),
+            failures=failures(rows[name]),
+        )
+        for name in rows
+    ]
+    page = Page(_describe(config, title), judge_claims(rows, config), sections)
+    files = {f"figures/{name}.{kind}": content for name, kinds in figures.items() for kind, content in kinds.items()}
+    files |= row_files(rows, parquet=parquet)
+    files |= {"claims.md": render_markdown(page), "claims.html": render_html(page)}
+    files["config.json"] = (json.dumps(config.marks, indent=2, ensure_ascii=False) + "\n").encode()
+    return files, dict(page.judgements)
+
+
+def parquet_available() -> bool:
+    """Whether pyarrow is installed; without it, rows are written as CSV only."""
+    return find_spec("pyarrow") is not None
+
+
+def row_files(rows: Mapping[str, list[Row]], *, parquet: bool) -> dict[str, bytes]:
+    """The tables of all experiments and clusterings as CSV, and as Parquet on request, keyed by path in the folder."""
+    tables = {name: experiment_table(of_experiment, name) for name, of_experiment in rows.items()}
+    clusterings = clustering_table([row for of_experiment in rows.values() for row in of_experiment])
+    if len(clusterings):
+        tables[CLUSTERINGS] = clusterings
+    files = {f"rows/{name}.csv": table.to_csv(index=False).encode() for name, table in tables.items()}
+    if parquet:
+        files |= {f"rows/{name}.parquet": _parquet(table) for name, table in tables.items()}
+    return files
+
+
+def _parquet(table: pd.DataFrame) -> bytes:
+    buffer = io.BytesIO()
+    table.to_parquet(buffer, index=False)
+    return buffer.getvalue()
+
+
+def _describe(config: ExperimentConfig, title: str) -> str:
+    published = [name for name in config.networks if published_block_models(name) is not None]
+    own = [name for name in config.networks if name not in published]
+    sources = ", ".join(
+        f"{kind} on {' and '.join(names)}"
+        for kind, names in (("published", published), ("ONMtF of our own", own))
+        if names
+    )
+    return (
+        f"Configuration {title}, seed {config.seed}: {', '.join(config.networks)}; {config.n_candidates} candidate "
+        f"block models ({sources}); K-means with {config.kmeans_runs} runs of {config.kmeans_init} starts; blockselect "
+        f"{__version__}. BMGUFS* chooses without labels; BMGUFSˢ chooses candidate and sparsity by the labels."
+    )
+
+
+def render_html(page: Page) -> bytes:
+    """The page as one HTML file that contains its figures."""
+    environment = Environment(
+        loader=PackageLoader("blockselect.reproduction"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["data_uri"] = lambda svg: f"data:image/svg+xml;base64,{b64encode(svg).decode()}"
+    return environment.get_template("claims.html.jinja").render(page=page).encode()
+
+
+def render_markdown(page: Page) -> bytes:
+    """The page as Markdown, with links to the figures beside it."""
+    parts = ["# What holds of the paper's claims", page.settings, _overview(page)]
+    for claim in page.claims:
+        judgement = page.judgements[claim.letter]
+        parts += [
+            f"## ({claim.letter}) {claim.statement}",
+            f"**{judgement.verdict}**: {judgement.summary}",
+            f"Rule: {claim.rule}",
+        ]
+        if len(judgement.figures):
+            parts.append(_markdown(judgement.figures))
+    for section in page.sections:
+        parts += [f"## {section.title}", f"![{section.title}](figures/{section.name}.svg)"]
+        parts.append(f"{section.n_rows:,} rows in `rows/{section.name}.csv`.")
+        if section.failures:
+            parts.append("Failed:\n\n" + "\n".join(f"- {line}" for line in section.failures))
+    return ("\n\n".join(part.rstrip("\n") for part in parts) + "\n").encode()
+
+
+def _overview(page: Page) -> str:
+    lines = [
+        (
+            claim.letter,
+            claim.statement,
+            str(page.judgements[claim.letter].verdict),
+            page.judgements[claim.letter].summary,
+        )
+        for claim in page.claims
+    ]
+    return markdown_table(("", "claim", "verdict", "measured"), lines, n_text_columns=4)
+
+
+def _markdown(table: pd.DataFrame) -> str:
+    return markdown_table(list(table.columns), table.astype(str).to_numpy().tolist())

@@ -1,0 +1,116 @@
+"""Selections of features, the clusterings that evaluate them, and both as tables.
+
+Neighbouring settings often select the same features. A clustering is therefore keyed by the selected features, not by
+the settings, and all experiments share it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from blockselect.arrays import FloatArray, IntArray
+from blockselect.base import best_first
+from blockselect.datasets.catalogue import find_dataset
+from blockselect.evaluation.clustering import evaluate_selection
+from blockselect.reproduction.config import ExperimentConfig
+from blockselect.reproduction.engine import Trial
+from blockselect.reproduction.networks import classes, network
+from blockselect.reproduction.store import Row
+
+CLUSTERINGS = "clusterings"
+FIGURES = ("accuracy", "accuracy_sd", "nmi", "nmi_sd", "n_zero_rows")
+_PER_START = 1e-7  # seconds per start of K-means, per node, per square root of the number of features
+_LAST = ("warning", "error")
+# These columns stay integers even if some rows lack them.
+_WHOLE = ("candidate", "seed", "top", "asked_for", "n_selected", "n_nonzero", "n_zero_rows", "repeat")
+
+
+def selection_row(ranked: IntArray, top: int, **settings: Any) -> Row:
+    """The best `top` of the ranked features, or no selection if there are fewer."""
+    text = json.dumps(sorted(int(feature) for feature in ranked[:top])) if len(ranked) >= top else None
+    return {
+        **settings,
+        "top": top,
+        "n_nonzero": len(ranked),
+        "selected": text,
+        "selection": hashlib.sha256(text.encode()).hexdigest()[:16] if text else None,
+    }
+
+
+def ranked_features(scores: FloatArray) -> IntArray:
+    """Features with positive scores, in order of decreasing score."""
+    order = best_first(scores)
+    return order[scores[order] > 0]
+
+
+def clustering_trials(rows: Iterable[Row], config: ExperimentConfig) -> list[Trial]:
+    """One trial per distinct selection in the rows."""
+    protocol = {"runs": config.kmeans_runs, "n_init": config.kmeans_init, "seed": config.seed}
+    trials = {}
+    for row in rows:
+        if row.get("selection") is None:
+            continue
+        dataset, selection = row["dataset"], row["selection"]
+        settings = {"dataset": dataset, "selection": selection}
+        payload = {"dataset": dataset, "selected": row["selected"], **protocol}
+        starts = find_dataset(dataset).counts.nodes * config.kmeans_runs * config.kmeans_init
+        cost = _PER_START * starts * row["top"] ** 0.5
+        trials[dataset, selection] = Trial(CLUSTERINGS, settings, cluster, payload, cost)
+    return list(trials.values())
+
+
+def cluster(dataset: str, selected: str, runs: int, n_init: int, seed: int) -> list[Row]:
+    """Evaluate the selected columns by the protocol of the paper."""
+    columns = np.array(json.loads(selected))
+    features = network(dataset).features
+    scores = evaluate_selection(features, classes(dataset), columns, n_runs=runs, n_init=n_init, first_seed=seed)
+    return [{**{name: getattr(scores, name) for name in FIGURES}, "n_features": len(columns)}]
+
+
+def experiment_table(rows: Sequence[Row], experiment: str) -> pd.DataFrame:
+    """All rows of an experiment, failed ones too; selections with the results or the error of their clustering."""
+    table = pd.DataFrame([row for row in rows if row["experiment"] == experiment])
+    if "selection" not in table:
+        return _in_order(table)
+    clusterings = pd.DataFrame(
+        [row for row in rows if row["experiment"] == CLUSTERINGS], columns=["dataset", "selection", *FIGURES, "error"]
+    )
+    clusterings = clusterings.rename(columns={"error": "clustering_error"})
+    merged = table.drop(columns="selected").merge(clusterings, on=["dataset", "selection"], how="left")
+    merged["error"] = merged["error"].where(merged["error"].notna(), merged["clustering_error"])
+    return _in_order(merged.drop(columns="clustering_error"))
+
+
+def clustering_table(rows: Sequence[Row]) -> pd.DataFrame:
+    """All clusterings, each once, with the features that they are based on."""
+    columns = {(row["dataset"], row["selection"]): row["selected"] for row in rows if row.get("selected")}
+    clusterings = {
+        (row["dataset"], row["selection"]): {**row, "selected": columns[row["dataset"], row["selection"]]}
+        for row in rows
+        if row["experiment"] == CLUSTERINGS
+    }
+    return _in_order(pd.DataFrame([clusterings[key] for key in sorted(clusterings)]))
+
+
+def good_rows(rows: Sequence[Row], experiment: str) -> pd.DataFrame:
+    """The rows of an experiment that did not fail."""
+    table = experiment_table(rows, experiment)
+    return table[table["error"].isna()] if "error" in table else table
+
+
+def rows_with(table: pd.DataFrame, **values: object) -> pd.DataFrame:
+    """The rows of a table with these values in the columns of these names; an empty table needs no such columns."""
+    for column, value in values.items():
+        table = table[table[column] == value] if len(table) else table
+    return table
+
+
+def _in_order(table: pd.DataFrame) -> pd.DataFrame:
+    columns = [*(name for name in table if name not in _LAST), *(name for name in _LAST if name in table)]
+    return table[columns].astype({name: "Int64" for name in _WHOLE if name in table})
