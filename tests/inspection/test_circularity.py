@@ -14,7 +14,7 @@ from blockselect.graphs.neighbours import nearest_neighbour_graph
 from blockselect.inspection.circularity import most_similar_share, warn_if_made_from_features
 from made_fits import QUICK, easy_network
 
-LOOKS_MADE = "looks as if it was built from the features: .* p-values and q-values mean nothing"
+LOOKS_MADE = "looks as if it was built from the features: .* p-values and q-values are meaningless"
 
 
 def values(n=200, m=30):

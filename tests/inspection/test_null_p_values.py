@@ -75,9 +75,3 @@ def test_features_without_spread_are_judged_by_how_often_the_null_has_such_a_jum
 
 def test_all_scores_zero_find_nothing():
     assert_array_equal(null_p_values(np.zeros(5), np.zeros((4, 5))), 1.0)
-
-
-@pytest.mark.parametrize("n_rounds", [1, 2])
-def test_too_few_rounds_are_refused(n_rounds):
-    with pytest.raises(ValueError, match=f"{n_rounds} rounds; expected at least 3"):
-        null_p_values(*draws(n_rounds, 5))

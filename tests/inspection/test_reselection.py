@@ -114,19 +114,3 @@ def test_resamples_that_all_agree_are_believed():
 
 def test_scores_that_are_all_zero_are_never_selected():
     assert_array_equal(reselection_chance(np.zeros((5, 4)), 2), 0)
-
-
-@pytest.mark.parametrize(
-    ("scores", "n_selected", "message"),
-    [
-        (np.ones(5), 1, "expected \\(B, m\\)"),
-        (np.ones((2, 5)), 1, "B ≥ 3"),
-        (np.full((4, 5), -1.0), 1, "which is negative"),
-        (np.full((4, 5), np.nan), 1, "finite"),
-        (np.ones((4, 5)), 0, "choose 1 to 5"),
-        (np.ones((4, 5)), 6, "choose 1 to 5"),
-    ],
-)
-def test_what_cannot_be_read_is_refused(scores, n_selected, message):
-    with pytest.raises(ValueError, match=message):
-        reselection_chance(scores, n_selected)

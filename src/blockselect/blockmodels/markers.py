@@ -1,4 +1,4 @@
-"""block_markers: how common each feature is, how much more so in each block, and which block it marks."""
+"""block_markers: how common each feature is overall and in each block, and which block it marks."""
 
 from __future__ import annotations
 
@@ -18,41 +18,41 @@ _TINY = np.finfo(np.float64).tiny
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Markers:
-    """Of m features over k blocks."""
+    """Statistics of m features over k blocks."""
 
     prevalence: FloatArray  # (m,) share of the nodes that have the feature
     block_means: FloatArray  # (k, m) mean of the feature over the nodes of each block (paper: D̄)
-    lift: FloatArray  # (k, m) mean in the block over the mean of all nodes; 1 is as expected
-    evidence: FloatArray  # (k, m) log-likelihood gain in nats of a mean of its own in the block; below 0: fewer
-    marked_block: IntArray  # (m,) the block of most evidence; −1 where the feature is no more common in any block
-    marked_lift: FloatArray  # (m,) lift there; 1 where no block is marked
+    lift: FloatArray  # (k, m) mean in the block divided by the mean of all nodes; 1 is as expected
+    evidence: FloatArray  # (k, m) log-likelihood gain (nats) of a separate mean in the block; negative if less common
+    marked_block: IntArray  # (m,) the block with most evidence; −1 if the feature is not more common in any block
+    marked_lift: FloatArray  # (m,) lift in this block; 1 if no block is marked
 
     def features_of(self, block: int, among: IntArray) -> IntArray:
-        """Those of some features that mark this block, the one of most evidence first."""
+        """The features among these that mark the block, those with most evidence first."""
         marking = among[self.marked_block[among] == block]
         by_evidence: IntArray = marking[best_first(self.evidence[block, marking])]
         return by_evidence
 
 
 def block_markers(features: Features, labels: ArrayLike) -> Markers:
-    """Compare each feature's mean in each block with its mean over all nodes.
+    """Compare the mean of each feature in each block with its mean over all nodes.
 
-    A feature marks the block in which it is most surely more common than elsewhere. That is not the block of the
-    highest lift: one node of a tiny block would be enough for that. Evidence is the Poisson log-likelihood gain
-    S log(S / E) − (S − E), S the sum of the feature over the block in units of its mean non-zero value, E the sum
-    expected from the block's size.
+    A feature marks the block with the strongest evidence that it is more common there than elsewhere. This need not be
+    the block with the highest lift, for which one node of a tiny block would be enough. The evidence is the Poisson
+    log-likelihood gain S log(S / E) − (S − E), where S is the sum of the feature over the block in units of its mean
+    non-zero value and E is the sum expected from the size of the block.
 
     Parameters
     ----------
     features : array, CSR or RowChunks of shape (n, m)
-        Non-negative, as a selector was fitted to.
+        Non-negative features, such as those of a fit.
     labels : array of shape (n,)
         Block of each node, such as `labels_`.
 
     Returns
     -------
     Markers
-        A feature that no node has is as expected everywhere: lift 1, evidence 0, and marks no block.
+        A feature that no node has is as expected everywhere: it has lift 1, evidence 0 and marks no block.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def block_markers(features: Features, labels: ArrayLike) -> Markers:
     """
     blocks = encode_labels(labels)
     if len(blocks) != features.shape[0]:
-        raise ValueError(f"there are {len(blocks)} labels but {features.shape[0]} nodes; give one label a node.")
+        raise ValueError(f"there are {len(blocks)} labels but {features.shape[0]} nodes; pass one label per node.")
     n, sizes = len(blocks), np.bincount(blocks)[:, None]  # (k, 1)
     sums = sum_over_rows(features, block_sums, blocks[None], len(sizes), np.float64)[0]  # (k, m)
     holders = sum_over_rows(features, _holders)  # (m,)
@@ -98,12 +98,12 @@ def central_nodes(adjacency: Sparse, labels: IntArray, n_nodes: int) -> list[lis
 
 
 def _holders(block: Features, rows: slice) -> Any:
-    """How many nodes have each feature."""
+    """Number of nodes that have each feature."""
     return np.asarray((block != 0).sum(axis=0), dtype=np.float64).ravel()
 
 
 def _signed_gain(observed: FloatArray, expected: FloatArray) -> FloatArray:
-    """S log(S / E) − (S − E), with the sign of S − E; 0 where rounding alone parts them."""
+    """S log(S / E) − (S − E) with the sign of S − E; 0 if both differ only by rounding."""
     S, E = np.maximum(observed, _TINY), np.maximum(expected, _TINY)
     gain = np.where(np.isclose(S, E, rtol=1e-12), 0.0, S * np.log(S / E) - (S - E))
     signed: FloatArray = np.copysign(np.maximum(gain, 0.0), S - E)

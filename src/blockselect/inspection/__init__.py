@@ -1,1 +1,1 @@
-"""What a selection is worth: is a feature selected again (`stability`), is it more than chance (`discoveries`)?"""
+"""Stability of a selection, tests against chance, markers of blocks, and a check for graphs made from the features."""

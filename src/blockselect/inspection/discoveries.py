@@ -1,4 +1,4 @@
-"""discover_features: which features match the graph better than chance, with control of the false discovery rate."""
+"""discover_features: which features match the graph better than chance, at a given false discovery rate."""
 
 from __future__ import annotations
 
@@ -21,23 +21,22 @@ from blockselect.graphs.chunks import RowChunks
 from blockselect.graphs.links import cap_weights
 from blockselect.graphs.statistics import are_sparse_counts, in_units, presence
 from blockselect.inspection.circularity import warn_if_made_from_features
-from blockselect.inspection.given_totals import MIN_REFERENCE
+from blockselect.inspection.given_totals import MIN_REFERENCE, reference_features
 from blockselect.inspection.matching_null import match_pulls
-from blockselect.inspection.reference_features import reference_features
 from blockselect.parameters import check_share, check_whole, generator_from
 
 DEFAULT_LEVEL = 0.1
-MIN_ROUNDS = 3  # a null round is compared with the spread of the others, and a spread takes two
+MIN_ROUNDS = 3  # a null round is compared with the spread of the others, which needs at least two
 _DEFAULT_ROUNDS = 50
-_MAX_BLOCKS = 12  # many small blocks would each hold too few nodes for a test
-_N_GROUPS = 3  # of nodes by degree
-_DECIMALS = 6  # of the root of a degree relative to the largest: what differs by less is equal
-_ROUNDING = 1e-6  # values of a feature that differ by less than this share of the largest are equal
+_MAX_BLOCKS = 12  # many small blocks would contain too few nodes for a test
+_N_GROUPS = 3  # groups of nodes by degree
+_DECIMALS = 6  # decimals of the square root of a degree relative to the largest; degrees that agree are equal
+_ROUNDING = 1e-6  # values that differ by less than this share of the largest are equal
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Discoveries:
-    """Features that match the graph better than chance, and how surely each does."""
+    """Features that match the graph better than chance, with p-values and q-values."""
 
     p_values: FloatArray  # (m,)
     q_values: FloatArray  # (m,) the lowest level at which each feature is a discovery
@@ -56,35 +55,37 @@ def discover_features(
 ) -> Discoveries:
     """Find the features that match the graph better than chance.
 
-    Final scores cannot be tested: unit length makes features compete. We test the gradient of both losses at a random
-    matching of features and nodes, which is exchangeable under the null: features that have nothing to do with the
-    graph, however much they have to do with one another, look the same after the nodes are permuted. How many features
-    a node has is taken as given: a feature that only follows that is no discovery, even where hubs have more of all.
-    One that hubs have while most other features do not follow degrees is a discovery: degrees are part of the graph.
+    The final scores cannot be tested, because they have unit length and features compete. We test the gradient of both
+    losses at a random matching of features and nodes. It is exchangeable under the null hypothesis: features that are
+    unrelated to the graph look the same after the nodes are permuted, however strongly they are related to one
+    another. The number of features of each node is taken as given: a feature that only follows this number is not a
+    discovery, even if hubs have more features than other nodes. A feature of hubs is a discovery if most other
+    features do not follow the degrees, because the degrees are part of the graph.
 
     Parameters
     ----------
     X : array, sparse matrix or DataFrame of shape (n, m)
-        Non-negative features of the nodes. Counts that are mostly zero are used as present or absent. (paper: Y)
+        Non-negative features of the nodes. Counts that are mostly zero are used as present or absent (paper: Y).
     adjacency : array or sparse matrix of shape (n, n), or edge table
-        The graph, as :func:`blockselect.check_attributed_graph` takes it. It must not be built from the features: such
-        a graph matches them by itself, and where it looks like one there is a warning. Weights with a heavy tail are
-        capped. (paper: A)
+        The graph, in any form that :func:`blockselect.check_attributed_graph` accepts. It must not be built from the
+        features, because they match such a graph by construction; a graph that looks like one causes a warning.
+        Weights with a heavy tail are capped (paper: A).
     level : float, default=0.1
-        Of the features found, on average at most this share have nothing to do with the graph (Benjamini–Hochberg).
+        False discovery rate: on average, at most this share of the features found is unrelated to the graph
+        (Benjamini–Hochberg).
     n_blocks : int or None, default=None
-        Blocks of the graph; None chooses as many as the graph supports. (paper: k)
+        Number of blocks; None chooses it from the graph (paper: k).
     n_candidates : int, default=24
-        Block models, found from the graph alone; the test averages over them.
+        Number of block models, found from the graph alone; the test averages over them.
     n_permutations : int, default=50
-        Random matchings, at least 3. The smallest p-value is about 1 / (n_permutations · m).
+        Number of random matchings, at least 3. The smallest p-value is about 1 / (n_permutations · m).
     random_state : int, RandomState or None, default=None
-        Seeds block models and permutations.
+        Seed of the block models and permutations.
 
     Returns
     -------
     Discoveries
-        `p_values`, `q_values` and `support`, one entry for each feature.
+        `p_values`, `q_values` and `support`, with one entry per feature.
 
     Examples
     --------
@@ -103,7 +104,7 @@ def discover_features(
     if isinstance(X, RowChunks):
         raise ValueError(
             "discover_features reads the features of single nodes, which row chunks cannot give; pass some of the "
-            "features as a matrix in memory."
+            "features as one matrix in memory."
         )
     with memory_for("test the features"):
         graph = check_attributed_graph(X, adjacency)
@@ -119,9 +120,9 @@ def discover_features(
 
 
 def _linked(graph: AttributedGraph) -> AttributedGraph:
-    """The nodes that have a link to another."""
+    """The subgraph of the nodes with a link to another node."""
     if not graph.is_linked.any():
-        raise ValueError("no link joins two different nodes, so there is nothing to match; pass a graph with links.")
+        raise ValueError("no link joins two different nodes, so no feature can match them; pass a graph with links.")
     return graph.only(graph.is_linked)
 
 
@@ -133,16 +134,15 @@ def match_blocks(
     n_rounds: int = _DEFAULT_ROUNDS,
     rng: np.random.Generator,
 ) -> Discoveries:
-    """Test every feature by those candidates that were found from the graph alone.
+    """Test each feature with the candidates that were found from the graph alone.
 
-    Nodes without links, which have no place in the graph, and nodes without features, which have none to exchange, are
-    left out. Besides blocks, three groups of nodes by degree are looked at: a core and its periphery are no more than
-    that, and small blocks that have few links show in nothing else. Totals are those of features that spread over both
-    as most do.
+    Isolated nodes and nodes without features are left out. Besides the blocks, three groups of nodes by degree are
+    used: a core and its periphery differ only in degree, and small blocks with few links show in nothing else. The
+    totals are sums over the features that spread over both blocks and groups as most features do.
     """
     n_features = graph.n_features
     tested = graph.is_linked
-    if n_features >= MIN_REFERENCE:  # totals are given, so that nodes with none are without a say
+    if n_features >= MIN_REFERENCE:  # given a total of zero, a node carries no information
         tested &= graph.has_features
     if not tested.any():
         return Discoveries(np.ones(n_features), np.ones(n_features), np.zeros(n_features, dtype=bool))
@@ -160,7 +160,7 @@ def match_blocks(
 
 
 def _groups_by_degree(degrees: Any) -> IntArray:
-    """Nodes by low, middle and high degree, however few have it: k-means of the roots, which vary alike. (n,)"""
+    """Group the nodes by low, middle and high degree, using k-means on the square roots of the degrees: (n,)."""
     roots = np.sqrt(np.asarray(degrees, dtype=np.float64).ravel())
     values, groups = np.unique(np.round(roots / roots.max(), _DECIMALS), return_inverse=True)
     if len(values) > _N_GROUPS:
@@ -170,46 +170,44 @@ def _groups_by_degree(degrees: Any) -> IntArray:
 
 
 def check_testable(adjacency: Any, block_model: Any) -> None:
-    """Refuse a graph or blocks that were made from the features: features match these without any truth in it."""
+    """Raise an error if the graph or the blocks would be made from the features, which match these by construction."""
     if adjacency is None:
         raise ParameterError(
             "adjacency",
-            "is not given, and a graph built from the features would match them by itself; give one, or ask for a "
-            "number of features.",
+            "is not given, and a graph built from the features would match them by construction; pass a graph, or "
+            "request a number of features.",
         )
     family = block_model.family if isinstance(block_model, BlockModel) else block_model
     if isinstance(family, str) and family == FEATURE_READING:
         raise ParameterError(
             "block_model",
-            f'is "{FEATURE_READING}", which reads the features, but a test of the features needs blocks found from '
-            'the graph alone; choose another, such as "mixed", or a number of features.',
+            f'is "{FEATURE_READING}", which uses the features, but a test of the features needs blocks found from '
+            'the graph alone; choose another family, such as "mixed", or request a number of features.',
         )
 
 
 def null_p_values(scores: FloatArray, null_scores: FloatArray) -> FloatArray:
-    """P-value of each feature: how often a null score exceeds its feature's null distribution as far as the real one.
+    """P-value of each feature: how often a standardised null score is at least as large as the real one.
 
-    Features differ much in level and spread under the null (a frequent word scores high on any graph), and a few
-    rounds give both but no tail. So each real score becomes z = (x − mean) / (sd √(1 + 1/B)) by the B null scores of
-    its own feature, each null score the same by the other B − 1, and the null z of all features form one distribution:
-    p = (1 + #{null z ≥ z}) / (1 + B m), never zero. A spread from B − 1 scores has the heavier tail, which errs
-    towards large p. The smallest p is about 1 / (B m): B must exceed 1 / level for a lone discovery.
+    Features differ strongly in mean and spread under the null hypothesis (a frequent word scores high on any graph).
+    A few rounds are enough to estimate both, but not the tail. Each real score is therefore standardised by the B null
+    scores of its feature, z = (x − mean) / (sd √(1 + 1/B)), each null score by the other B − 1, and the null z-values
+    of all features are pooled: p = (1 + #{null z ≥ z}) / (1 + B m), which is never zero. The spread of B − 1 scores has
+    a heavier tail, so p-values are slightly too large. The smallest p-value is about 1 / (B m): a single discovery
+    requires that B exceeds 1 / level.
 
     Parameters
     ----------
     scores : array of shape (m,)
     null_scores : array of shape (B, m)
-        At least three rounds.
+        At least three rounds B.
 
     Returns
     -------
     array of shape (m,)
-        1 for a feature whose score is the same in all rounds and the real one, such as a constant column; the
-        distribution of the others does not include it.
+        A feature whose score never varies, such as a constant column, has 1 and is not part of the pooled
+        distribution.
     """
-    n_rounds = len(null_scores)
-    if n_rounds < MIN_ROUNDS:
-        raise ValueError(f"the null model has {n_rounds} rounds; expected at least {MIN_ROUNDS}, better 50.")
     together = np.concatenate([scores[None], null_scores]).astype(np.float64)
     largest = np.abs(together).max(axis=0)
     varies = np.ptp(together, axis=0) > _ROUNDING * largest
@@ -223,7 +221,7 @@ def null_p_values(scores: FloatArray, null_scores: FloatArray) -> FloatArray:
 
 
 def _standardised(real: FloatArray, null: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """z of the real scores (m,) by the null ones, and of each null score by those of the other rounds (B, m)."""
+    """z-values of the real scores (m,) and, each by the other rounds, of the null scores (B, m)."""
     n = len(null)
     mean = null.mean(axis=0)
     squares = np.sum((null - mean) ** 2, axis=0)
@@ -233,7 +231,7 @@ def _standardised(real: FloatArray, null: FloatArray) -> tuple[FloatArray, Float
 
 
 def _z(excess: FloatArray, squares: FloatArray, n: int) -> FloatArray:
-    """Excess over the mean of n scores, by their spread; a spread of nothing but rounding counts as rounding."""
+    """Divide the excess over the mean of n scores by their spread, which is at least the rounding error."""
     spread = np.sqrt(squares / (n - 1) * (1 + 1 / n))
     z: FloatArray = excess / np.maximum(spread, _ROUNDING)
     return z

@@ -1,44 +1,53 @@
-"""Given totals: features beside what a node's total makes of them, and which nodes may exchange their features.
+"""Given totals: the features of a node relative to its total, and which nodes may exchange their features.
 
-Where some nodes have more of everything, and the graph knows which (hubs have long texts, one block has active
-members), every feature follows the graph. Such features are no discoveries, so the null model takes the totals as
-given: each feature is a smooth function of the total plus a residual, and only nodes of like totals exchange theirs.
-That totals are given in a test of features against a graph is the idea of DeTomaso and Yosef (Cell Systems, 2021).
+Where some nodes have more of everything, and the graph shows which (hubs have long texts, one block has active
+members), every feature follows the graph. Such features are not discoveries. The null model therefore takes the totals
+as given: each feature is a smooth function of the total plus a residual, and only nodes with similar totals exchange
+their residuals. DeTomaso and Yosef (Cell Systems, 2021) introduced this idea for tests of features against a graph.
 
-Totals are those of reference features, which say how much of everything a node has. Features that mark a block are not
-among them: they would make all others seem rare there.
+The totals are sums over reference features: those that spread over groups of nodes as most features do. If many
+features mark one block, the total of all features would suggest that its nodes have more of everything, and nothing
+would be left to discover. We look for the largest set of features that agree. The concentration steps of least trimmed
+squares (Rousseeuw and Van Driessen, 2006) find the half of the features whose shares of each group lie closest
+together; then all features are added that differ from this half by no more than chance. This requires that more than
+half of the features are unmarked or marked alike: the features alone cannot show which of two sets of features marks a
+block and which is merely rare in it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.stats import chi2, false_discovery_control
 
 from blockselect.arrays import Features, FloatArray, IntArray
 from blockselect.graphs.row_sums import block_sums
 
-MIN_REFERENCE = 4  # features; the total of fewer is little but one of these
-_IN_STRATUM = 30  # nodes, at least, where there are twice as many
-_SMALLEST_SPREAD = 0.1  # of a node, times the root mean square of all: one that is next to constant counts no more
-_DEPENDENT = 1e-10  # singular value, relative to the largest, of columns that depend on one another
-_ROUNDING = 1e-12  # of a feature's squares: what totals leave unexplained is none
+MIN_REFERENCE = 4  # reference features; the total of fewer is dominated by a single one
+_IN_STRATUM = 30  # minimum number of nodes per stratum, if there are at least two strata
+_SMALLEST_SPREAD = 0.1  # lower bound of the spread of a node, relative to the root mean square of all nodes
+_DEPENDENT = 1e-10  # relative singular value below which columns are linearly dependent
+_ROUNDING = 1e-12  # share of a feature's squares below which the residual is rounding error
+_DIFFERS = 0.1  # up to this q-value, the shares of a feature differ from those of most features
+_STEPS = 20  # concentration steps; five are usually enough
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GivenTotals:
-    """Residuals of features given the totals of their nodes, each node's divided by their spread: X − E R."""
+    """Residuals of the features given the totals of the nodes, X − E R; each row is divided by its spread."""
 
     scaled: Features  # (n, m) X
     explaining: FloatArray  # (n, p) orthonormal functions of the total, E
     rates: FloatArray  # (p, m) R
-    varies: NDArray[np.bool_]  # (m,) which features the totals leave unexplained
-    strata: list[IntArray]  # nodes of like totals
+    varies: NDArray[np.bool_]  # (m,) features that the totals do not explain completely
+    strata: list[IntArray]  # nodes with similar totals
 
     def block_means(self, labels: IntArray, n_blocks: int) -> FloatArray:
-        """Mean residual of each feature in each block: (k, m). Zero where totals explain all of a feature."""
+        """Mean residual of each feature in each block (k, m); zero if the totals explain the feature completely."""
         n_nodes = len(labels)
         sums = [
             block_sums(part, slice(0, n_nodes), labels[None], n_blocks, np.float64)[0]
@@ -48,7 +57,7 @@ class GivenTotals:
         return np.where(self.varies, means, 0.0)
 
     def permutation(self, rng: np.random.Generator) -> IntArray:
-        """Nodes of each stratum exchange places: (n,)."""
+        """A random permutation of the nodes within each stratum: (n,)."""
         order: IntArray = np.empty(len(self.explaining), dtype=np.intp)
         for nodes in self.strata:
             order[nodes] = nodes[rng.permutation(len(nodes))]
@@ -56,15 +65,15 @@ class GivenTotals:
 
 
 def given_totals(features: Features, reference: NDArray[np.bool_]) -> GivenTotals:
-    """Regress each feature on 1, √t and t, where t is the node's total of the reference features.
+    """Regress each feature on 1, √t and t, where t is the total of the reference features of a node.
 
-    The regression is weighted by the spread of each node's residuals, from one without weights. With fewer than four
+    The weights come from the spread of the residuals of each node in an unweighted regression. With fewer than four
     reference features there are no totals, and each feature is only centred.
 
     Parameters
     ----------
     features : array or CSR of shape (n, m)
-        In units that make them alike, see :func:`~blockselect.graphs.statistics.in_units`.
+        In comparable units, see :func:`~blockselect.graphs.statistics.in_units`.
     reference : boolean array of shape (m,)
     """
     n_nodes = features.shape[0]
@@ -84,7 +93,7 @@ def given_totals(features: Features, reference: NDArray[np.bool_]) -> GivenTotal
 
 
 def _orthonormal(columns: FloatArray) -> FloatArray:
-    """A basis of the columns; fewer where some depend on the others, as where all totals are the same."""
+    """An orthonormal basis of the columns; linearly dependent columns, as for equal totals, are dropped."""
     lengths = np.maximum(np.linalg.norm(columns, axis=0), np.finfo(np.float64).tiny)
     vectors, values, _ = np.linalg.svd(columns / lengths, full_matrices=False)
     return np.asarray(vectors[:, values > _DEPENDENT * values[0]])
@@ -98,7 +107,7 @@ def _rows_divided(features: Features, by: FloatArray) -> Features:
 
 
 def _spread_of_nodes(features: Features, basis: FloatArray, rates: FloatArray) -> FloatArray:
-    """Root mean square of the residuals of each node, no residual being formed: (n,)."""
+    """Root mean square of the residuals of each node, without computing the residuals: (n,)."""
     squares = np.asarray((features * features).sum(axis=1)).ravel()
     rounding = np.finfo(np.float64).eps ** 2 * float(squares.mean())
     squares -= 2 * np.sum((features @ rates.T) * basis, axis=1) - np.sum((basis @ (rates @ rates.T)) * basis, axis=1)
@@ -109,3 +118,59 @@ def _spread_of_nodes(features: Features, basis: FloatArray, rates: FloatArray) -
 
 def _strata(totals: FloatArray) -> list[IntArray]:
     return np.array_split(np.argsort(totals, kind="stable"), max(1, len(totals) // _IN_STRATUM))
+
+
+def reference_features(features: Features, partitions: Sequence[IntArray]) -> NDArray[np.bool_]:
+    """Find the features that spread over the groups as most features do: (m,).
+
+    A feature that no node has adds nothing to the totals and is included.
+
+    Parameters
+    ----------
+    features : array or CSR of shape (n, m)
+        In comparable units, see :func:`~blockselect.graphs.statistics.in_units`.
+    partitions : sequence of arrays of shape (n,)
+        Each array holds labels, starting from 0, of one way to group the nodes; the results are averaged.
+    """
+    totals = np.asarray(features.sum(axis=0), dtype=np.float64).ravel()
+    squares = np.asarray((features * features).sum(axis=0), dtype=np.float64).ravel()
+    is_reference, held = np.ones(len(totals), dtype=bool), totals > 0
+    sums = [
+        block_sums(features, slice(0, features.shape[0]), labels[None], labels.max() + 1, np.float64)[0][:, held]
+        for labels in partitions
+    ]
+    sums = [one for one in sums if len(one) > 1]
+    if not sums or not held.any():
+        return is_reference
+    totals, squares = totals[held], squares[held]
+    shares = [_median_shares(one, totals) for one in sums]
+    for _ in range(_STEPS):
+        differences = _mean_differences(sums, shares, totals, squares)
+        closest = np.argsort(differences, kind="stable")[: len(totals) // 2 + 1]
+        before, shares = shares, [one[:, closest].sum(axis=1) / totals[closest].sum() for one in sums]
+        if all(np.array_equal(one, other) for one, other in zip(before, shares, strict=True)):
+            break
+    freedom = float(np.mean([len(one) - 1 for one in sums]))
+    is_reference[held] = false_discovery_control(chi2.sf(differences * freedom, freedom)) > _DIFFERS
+    return is_reference
+
+
+def _median_shares(sums: FloatArray, totals: FloatArray) -> FloatArray:
+    """The median over features of the share of each group, scaled to a sum of one: (k,)."""
+    shares: FloatArray = np.median(sums / totals, axis=1)
+    return shares / shares.sum() if shares.sum() > 0 else np.full(len(sums), 1 / len(sums))
+
+
+def _mean_differences(
+    sums: Sequence[FloatArray], shares: Sequence[FloatArray], totals: FloatArray, squares: FloatArray
+) -> FloatArray:
+    """Pearson's χ² per degree of freedom of each feature, for the expected shares of its total: (m,).
+
+    The variance of values that are not counts is taken from their squares.
+    """
+    found: FloatArray = np.zeros(len(totals))
+    for one, share in zip(sums, shares, strict=True):
+        variance = np.outer(share, squares)
+        excess = (one - np.outer(share, totals)) ** 2
+        found += np.divide(excess, variance, out=np.zeros_like(excess), where=variance > 0).sum(axis=0) / (len(one) - 1)
+    return found / len(sums)

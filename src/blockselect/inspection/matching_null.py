@@ -1,15 +1,17 @@
-"""Matching null: what the blocks would say of the features if these had been assigned to the nodes at random.
+"""Matching null: how the blocks would fit the features if these had been assigned to the nodes at random.
 
-Final scores cannot be tested: unit length makes features compete, so where some match the graph, all others end lower
-than they would on a graph that nothing matches. We test a pull instead: how both losses would change a feature's score
-if features and graph were matched at random, D̄ₗᵀ K D̄ₗ. K comes from the graph, its blocks, and sums over all nodes, so
-it is the same for every permutation of the nodes. D̄ are block means of what is left of a feature once the total of
-each node is given, and nodes of like totals are permuted. Under the null the real pull is therefore exchangeable with
-those of the random matchings, whatever the other features do, and no solve is needed to compare them.
+The final scores cannot be tested: they have unit length, so features compete, and if some features match the graph, all
+others end lower than they would on a graph that no feature matches. We test a *pull* instead: how both losses would
+change the score of a feature if features and graph were matched at random, D̄ₗᵀ K D̄ₗ. K depends on the graph, its
+blocks, and sums over all nodes, so it is the same for every permutation of the nodes. D̄ holds block means of the
+residuals of a feature given the totals of the nodes, and only nodes with similar totals are permuted. Under the null
+hypothesis the real pull is therefore exchangeable with the pulls of random matchings, whatever the other features do,
+and no optimisation is needed to compare them.
 
-A core and its periphery differ by degree, which block models normalise or hardly see. So groups of nodes may be given
-besides: of these we take the sum of squares between groups, Σ_g n_g D̄²_gl. Of the two the larger counts, in spreads of
-its own random matchings; that of groups counts 0.85, so that they cost little where blocks say it all.
+A core and its periphery differ in degree, which block models normalise or hardly see. Groups of nodes may therefore be
+given in addition; their statistic is the sum of squares between groups, Σ_g n_g D̄²_gl. Both statistics are expressed
+in standard deviations of their random matchings, and the larger one counts. The statistic of the groups is multiplied
+by 0.85, so that it costs little power where the blocks are sufficient.
 """
 
 from __future__ import annotations
@@ -24,21 +26,22 @@ from scipy import sparse
 from blockselect.arrays import Features, FloatArray, IntArray
 from blockselect.blockmodels.model import BlockModel
 from blockselect.bmgufs.descent import norm
-from blockselect.bmgufs.losses import Gradient, pair_sizes, profile_terms
+from blockselect.bmgufs.losses import pair_sizes, profile_terms
 from blockselect.bmgufs.statistics import BlockStatistics
 from blockselect.graphs.statistics import in_units
 from blockselect.inspection.given_totals import GivenTotals, given_totals
 
-_OF_GROUPS = 0.85  # measured: 0.75 finds .06 less on core and periphery and in small blocks, up to .02 more elsewhere
-_ROUNDING = 1e-10  # of a feature's largest pull: what varies less does not vary
+_OF_GROUPS = 0.85  # 0.75 lowers the power by .06 for core-periphery and small blocks and raises it by .02 elsewhere
+_ROUNDING = 1e-10  # variation below this share of the largest pull of a feature is rounding error
+_SMOOTHING = 1e-6  # added to densities, in units of their mean, before their rows are compared (paper: δ)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatchPulls:
-    """How strongly the blocks pull each feature's score up, as it is and rematched, about the mean of all these."""
+    """How strongly the blocks pull the score of each feature up, for the real and for random matchings, centred."""
 
     real: FloatArray  # (m,)
-    null: FloatArray  # (B, m) one row a round; a round permutes all features alike
+    null: FloatArray  # (B, m) one row per round; a round permutes all features in the same way
 
 
 def match_pulls(
@@ -50,34 +53,28 @@ def match_pulls(
     reference: NDArray[np.bool_] | None = None,
     groups: IntArray | None = None,
     profile_ratio: float = 0.6,
-    smoothing: float = 1e-6,
-    gradient: Gradient = "exact",
 ) -> MatchPulls:
-    """Pull of each feature towards the graph, beside that of `n_rounds` random rematchings; mean over models.
+    """Compute the pull of each feature towards the graph for the real and for random matchings, averaged over models.
 
-    The block models must be found, and chosen, from the graph alone: blocks made with the features match these better
-    than their rematched copies even if there is no relation. Neither the scale of a feature nor that of the densities
-    matters.
+    The block models must be found, and chosen, from the graph alone: blocks that were found with the features fit them
+    better than their permuted copies even without any relation. The result does not depend on the scale of a feature
+    or of the densities.
 
     Parameters
     ----------
     features : array or CSR of shape (n, m)
         Non-negative. (paper: Y)
     models : sequence of BlockModel
-        All candidates that read no features.
+        All candidates that do not use the features.
     n_rounds : int
-        Rematchings; 20 are enough, 50 find a little more.
+        Number of random matchings; 20 are enough, 50 find slightly more.
     rng : numpy.random.Generator
     reference : boolean array of shape (m,), optional
-        Features whose total in a node says how much of everything it has; default: all.
+        Features whose total shows how much of everything a node has; by default all features.
     groups : array of shape (n,), optional
-        Labels of groups of nodes by their degrees, or by anything else that the graph alone decides.
+        Labels of groups of nodes that depend on the graph alone, such as groups by degree.
     profile_ratio : float
-        Weight of how blocks connect against how well they fit, 0 to 1. (paper: β̄)
-    smoothing : float
-        Added to densities, in units of their mean, before their rows are compared. (paper: δ)
-    gradient : {"exact", "paper"}
-        Of the profile loss.
+        Weight of the profile loss relative to the reconstruction loss, 0 to 1 (paper: β̄).
     """
     features = in_units(features)
     m = features.shape[1]
@@ -86,7 +83,7 @@ def match_pulls(
     moments = _moments(features)
     total = np.zeros((n_rounds + 1, m))
     for model in models:
-        reconstruction, profile = _directions(model, moments, smoothing, gradient)
+        reconstruction, profile = _directions(model, moments)
         means = (given.block_means(rematched(model, order).labels, model.n_blocks) for order in orders)
         pulls = np.stack([[_along(reconstruction, D), _along(profile, D)] for D in means], axis=1)  # (2, B + 1, m)
         total += (1 - profile_ratio) * _spread_to_one(pulls[0]) + profile_ratio * _spread_to_one(pulls[1])
@@ -98,15 +95,15 @@ def match_pulls(
 
 
 def rematched(model: BlockModel, order: IntArray) -> BlockModel:
-    """The same graph and blocks with features permuted: node `i` of the features is node `order[i]` of the graph.
+    """The same graph and blocks with permuted features: node `i` of the features is node `order[i]` of the graph.
 
-    Relations among the features are kept, and so is their Gram matrix.
+    The relations among the features, and therefore their Gram matrix, do not change.
     """
     return replace(model, labels=model.labels[order])
 
 
 def _moments(features: Features) -> tuple[float, float]:
-    """Squared mean and variance of a feature's values over nodes, averaged over the features."""
+    """Squared mean and variance of the values of a feature, averaged over the features."""
     squares = features.power(2) if sparse.issparse(features) else features**2
     n = features.shape[0]
     mean = np.asarray(features.sum(axis=0, dtype=np.float64)).ravel() / n
@@ -114,19 +111,16 @@ def _moments(features: Features) -> tuple[float, float]:
     return float(np.mean(mean**2)), float(np.mean(variance))
 
 
-def _directions(
-    model: BlockModel, moments: tuple[float, float], smoothing: float, gradient: Gradient
-) -> tuple[FloatArray, FloatArray]:
-    """The K of each loss where the induced density is what random matching makes it on average: (k, k) each."""
+def _directions(model: BlockModel, moments: tuple[float, float]) -> tuple[FloatArray, FloatArray]:
+    """The matrix K of each loss at the expected induced density under random matching: (k, k) each."""
     squared_mean, variance = moments
     n, sizes = len(model.labels), model.block_sizes
-    M_hat: FloatArray = (
-        squared_mean - variance / n + np.diag(variance / sizes)
-    )  # means of blocks, drawn without replacement
+    # The expected products of block means, if the nodes of a block are drawn without replacement.
+    M_hat: FloatArray = squared_mean - variance / n + np.diag(variance / sizes)
     M_hat = _of_mean_one(np.maximum(M_hat, 0))[None, None]
     nothing = np.zeros((n, 0))
     statistics = BlockStatistics.of(nothing, [replace(model, density=_of_mean_one(model.density))])
-    _, B = profile_terms(statistics, M_hat, smoothing=smoothing, gradient=gradient)
+    _, B = profile_terms(statistics, M_hat, smoothing=_SMOOTHING, gradient="exact")
     return (M_hat * pair_sizes(statistics))[0, 0], -B[0, 0]
 
 
@@ -136,19 +130,19 @@ def _of_mean_one(density: FloatArray) -> FloatArray:
 
 
 def _along(direction: FloatArray, block_means: FloatArray) -> FloatArray:
-    """D̄ₗᵀ K D̄ₗ for every feature l: (m,)."""
+    """D̄ₗᵀ K D̄ₗ for each feature l: (m,)."""
     along: FloatArray = np.sum((direction @ block_means) * block_means, axis=0)
     return along
 
 
 def _between(given: GivenTotals, groups: IntArray) -> FloatArray:
-    """Sum of squares of each feature between groups: (m,)."""
+    """Sum of squares between groups for each feature: (m,)."""
     sizes = np.bincount(groups)
     return np.asarray(sizes @ given.block_means(groups, len(sizes)) ** 2)
 
 
 def _in_spreads(pulls: FloatArray) -> FloatArray:
-    """Pulls (B + 1, m) about each feature's mean, in its standard deviations; real and rematched ones enter alike."""
+    """Standardise the pulls (B + 1, m) of each feature; real and random matchings are treated alike."""
     centred = pulls - pulls.mean(axis=0)
     spread = centred.std(axis=0)
     varies = spread > _ROUNDING * np.abs(pulls).max(axis=0)
@@ -157,9 +151,9 @@ def _in_spreads(pulls: FloatArray) -> FloatArray:
 
 
 def _spread_to_one(pulls: FloatArray) -> FloatArray:
-    """Pulls (B + 1, m) about each feature's mean, scaled so that models and losses weigh alike; nothing stays nothing.
+    """Centre the pulls (B + 1, m) of each feature and scale them, so that models and losses have equal weight.
 
-    Real and rematched pulls enter alike, so that they stay draws of one kind.
+    Real and random matchings are treated alike, so that they remain exchangeable.
     """
     centred = pulls - pulls.mean(axis=0)
     rounding = _ROUNDING * np.abs(pulls).max(axis=0)

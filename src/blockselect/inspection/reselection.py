@@ -1,9 +1,9 @@
-"""Reselection: the chance that a feature is selected again on a resampled graph, from the scores of a few such graphs.
+"""Reselection: the probability that a feature is selected again, estimated from its scores on a few resampled graphs.
 
-With 5 to 10 resamples selection frequencies are coarse; we average them with a parametric estimate from log-score
-margins, weighted by leave-one-out likelihood. All features together estimate what so few resamples cannot say of one:
-how spreads differ, and where features lie, so that one seen just above the threshold among many below it is shrunk
-towards them.
+With 5 to 10 resamples, selection frequencies are coarse. We therefore average them with a parametric estimate from the
+margins of the log scores; the weight maximises the leave-one-out likelihood. Both estimates use empirical Bayes: the
+distribution over all features tells how their spreads vary and where they lie, so that a feature just above the
+threshold is shrunk towards the many features below it.
 """
 
 from __future__ import annotations
@@ -15,50 +15,49 @@ from numpy.typing import NDArray
 from scipy import special
 
 from blockselect.arrays import FloatArray, IntArray
-from blockselect.parameters import as_numbers, check_entries
 
-MIN_RESAMPLES = 3  # fewer give no spread
-_BOUND = 5.0  # of a margin: e⁵ times the threshold is as sure as it gets
+MIN_RESAMPLES = 3  # fewer do not allow an estimate of the spread
+_BOUND = 5.0  # largest margin: a score of e⁵ times the threshold counts as certain
 _N_LOCATIONS = 101
-_N_ROUNDS = 10  # of expectation and maximisation: few, so that the locations found stay a smooth curve
-_NEAR_TIMES, _NEAR_BESIDES = 3, 200  # features looked at: so many times those selected, and so many besides
-_SURE_ENOUGH = 1e3  # degrees of freedom of spreads that look all the same
+_N_ROUNDS = 10  # EM iterations: few, so that the estimated distribution stays smooth
+_NEAR_TIMES, _NEAR_BESIDES = 3, 200  # features considered: this multiple of the selected ones, plus this number
+_SURE_ENOUGH = 1e3  # degrees of freedom if all spreads look the same
 _SMALLEST_SPREAD = 1e-9
-_SHARES = np.linspace(0, 1, 5)  # of the margins in the mixture of both estimates
-_NEVER_SURER = 0.002  # than this a forecast counts as, so that a single surprise does not decide the mixture
+_SHARES = np.linspace(0, 1, 5)  # possible weights of the margins in the mixture
+_NEVER_SURER = 0.002  # forecasts are kept this far from 0 and 1, so that one surprise does not decide the mixture
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Margins:
-    """Of m features over those of the B resamples where they score above zero."""
+    """Statistics of m features over the resamples in which they score above zero."""
 
-    counts: FloatArray  # (m,) number of such resamples
+    counts: FloatArray  # (m,) number of these resamples
     means: FloatArray  # (m,)
     squares: FloatArray  # (m,) sum of squared deviations from the mean
 
 
 def reselection_chance(resampled_scores: FloatArray, n_selected: int) -> FloatArray:
-    """Chance that each feature is among the best on one more resampled graph; 0.9: selected in 9 of 10 fits.
+    """Estimate the probability that each feature is selected on one more resampled graph (0.9: in 9 of 10 fits).
 
-    A mixture of two estimates. By counts: how often the feature was selected, shrunken towards where features lie. By
-    margins, the log of its score over the threshold of selection: the predictive chance of one above zero, Student's t
-    with a spread shrunken towards that of all features, about the locations where features lie, times the chance of a
-    score above zero. Where features lie comes from all of them, by expectation and maximisation. The mixture is that
-    under which resamples left out are most likely.
+    The estimate is a mixture of two. The first uses counts: how often the feature was selected, shrunk towards the
+    distribution over all features. The second uses margins, the logarithm of the score relative to the selection
+    threshold: the predictive probability of a margin above zero, by Student's t with a shrunken spread, times the
+    probability of a score above zero. The EM algorithm estimates the distribution over all features. The weight of the
+    mixture maximises the likelihood of resamples that are left out.
 
     Parameters
     ----------
     resampled_scores : array of shape (B, m)
-        Scores ≥ 0 of the same features on B ≥ 3 resampled graphs; 5 to 10 do.
+        Finite scores ≥ 0 of the features on B ≥ 3 resampled graphs; 5 to 10 are enough.
     n_selected : int
-        Features that each fit selects, 1 to m. Where fewer score above zero, it selects those. (paper: d)
+        Number of features that each fit selects, 1 to m; a fit with fewer positive scores selects those (paper: d).
 
     Returns
     -------
     array of shape (m,)
-        From 0 to 1; exactly 0 for features that never score above zero, or never come near the cut.
+        Values from 0 to 1; exactly 0 for features that never score above zero or never come near the cut.
     """
-    scores = _check_scores(resampled_scores, n_selected)
+    scores = resampled_scores
     seen = (scores > 0).any(axis=0) & _near_the_cut(scores, n_selected)
     stability = np.zeros(scores.shape[1])
     if seen.any():
@@ -69,30 +68,13 @@ def reselection_chance(resampled_scores: FloatArray, n_selected: int) -> FloatAr
     return stability
 
 
-def _check_scores(resampled_scores: FloatArray, n_selected: int) -> FloatArray:
-    scores = as_numbers("resampled_scores", resampled_scores)
-    if scores.ndim != 2 or scores.shape[0] < MIN_RESAMPLES:
-        raise ValueError(f"resampled_scores has shape {scores.shape}; expected (B, m), a row for each of B ≥ 3 graphs.")
-    check_entries(
-        "resampled_scores",
-        scores,
-        np.isfinite(scores) & (scores >= 0),
-        "is negative or not finite; give undefined scores as 0",
-    )
-    if not 1 <= n_selected <= scores.shape[1]:
-        raise ValueError(
-            f"n_selected is {n_selected} but there are {scores.shape[1]} features; choose 1 to {scores.shape[1]}."
-        )
-    return scores
-
-
 def n_looked_at(n_selected: int) -> int:
-    """How many of the best features a resample is asked for: the others do not come near being selected."""
+    """Number of best features to compute per resample; the others do not come near being selected."""
     return _NEAR_TIMES * n_selected + _NEAR_BESIDES
 
 
 def _near_the_cut(scores: FloatArray, n_selected: int) -> NDArray[np.bool_]:
-    """Features that some resample ranks among so many that the others need not be looked at: (m,)."""
+    """Features that at least one resample ranks among the `n_looked_at` best: (m,)."""
     n_near = n_looked_at(n_selected)
     if n_near >= scores.shape[1]:
         return np.ones(scores.shape[1], dtype=bool)
@@ -101,7 +83,7 @@ def _near_the_cut(scores: FloatArray, n_selected: int) -> NDArray[np.bool_]:
 
 
 def _share_of_margins(scores: FloatArray, n_selected: int) -> float:
-    """The mixture that foretells best what each resample selects from the others."""
+    """The weight of the margins with which the other resamples best predict each resample."""
     selected = _selected(scores, n_selected)
     likelihood = np.zeros(len(_SHARES))
     for left_out in range(len(scores)):
@@ -114,7 +96,7 @@ def _share_of_margins(scores: FloatArray, n_selected: int) -> float:
 
 
 def _selected(scores: FloatArray, n_selected: int) -> NDArray[np.bool_]:
-    """What each resample selects (B, m): of equal scores the first, never a score of zero."""
+    """The features that each resample selects (B, m): the first of equal scores, and never a score of zero."""
     best = np.argsort(-scores, axis=1, kind="stable")[:, :n_selected]
     selected = np.zeros(scores.shape, dtype=bool)
     np.put_along_axis(selected, best, True, axis=1)
@@ -126,7 +108,7 @@ def _by_counts(scores: FloatArray, n_selected: int) -> FloatArray:
 
 
 def _by_margins(scores: FloatArray, n_selected: int) -> FloatArray:
-    """The log odds are shifted alike at last, so that chances add up to the number of features selected."""
+    """Estimate from the margins; all log odds are shifted equally, so that the sum is the number selected."""
     margins = _margins(scores, n_selected)
     chance = _chance_of_event(margins.counts, len(scores)) * _chance_above_threshold(margins)
     return _add_up_to(chance, float(_selected(scores, n_selected).sum(axis=1).mean()))
@@ -143,7 +125,7 @@ def _margins(scores: FloatArray, n_selected: int) -> _Margins:
 
 
 def _log_threshold(logs: FloatArray, n_selected: int) -> FloatArray:
-    """Midway between the last score selected and the first left out; far below all where none above zero is."""
+    """Midpoint between the last selected and the first other score; far below all if no other score is positive."""
     from_best = -np.sort(-logs, axis=1)
     last = from_best[:, n_selected - 1]
     next_best = from_best[:, n_selected] if n_selected < logs.shape[1] else np.full(len(logs), -np.inf)
@@ -154,7 +136,7 @@ def _log_threshold(logs: FloatArray, n_selected: int) -> FloatArray:
 
 
 def _chance_of_event(counts: FloatArray | IntArray, n_resamples: int) -> FloatArray:
-    """Chance of what happened to each feature in so many of the resamples, shrunken towards where features lie."""
+    """Probability of an event that happened in `counts` of the resamples, shrunk towards that of all features."""
     chances = np.linspace(0, 1, _N_LOCATIONS)
     others = n_resamples - counts[:, None]
     likelihood = np.exp(special.xlogy(counts[:, None], chances) + special.xlog1py(others, -chances))
@@ -162,11 +144,11 @@ def _chance_of_event(counts: FloatArray | IntArray, n_resamples: int) -> FloatAr
 
 
 def _chance_above_threshold(margins: _Margins) -> FloatArray:
-    """Chance that a new margin is above zero."""
+    """Probability that a new margin is above zero."""
     variances, freedom = _shrunken_variances(margins)
     locations, widths = _grid(float(np.sqrt(np.median(variances))))
     rounding = np.square(widths) / 12  # variance within a cell of the grid
-    # A feature that never scored above zero may lie anywhere: its likelihood is next to flat.
+    # The likelihood of a feature that never scored above zero is almost flat: it may lie anywhere.
     errors = np.sqrt((variances / np.maximum(margins.counts, 1e-6))[:, None] + rounding)
     power = (freedom[:, None] + 1) / 2
     likelihood = -power * np.log1p(np.square((margins.means[:, None] - locations) / errors) / freedom[:, None])
@@ -178,7 +160,7 @@ def _chance_above_threshold(margins: _Margins) -> FloatArray:
 
 
 def _posterior(likelihood: FloatArray, weights: FloatArray) -> FloatArray:
-    """Where each feature lies (m, g), given the likelihood of each of g places; all features say how common it is."""
+    """Posterior (m, g) of each feature over g locations, with a prior that is estimated from all features (EM)."""
     for _ in range(_N_ROUNDS):
         posterior = likelihood * weights
         posterior /= posterior.sum(axis=1, keepdims=True)
@@ -187,13 +169,13 @@ def _posterior(likelihood: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 def _grid(spread: float) -> tuple[FloatArray, FloatArray]:
-    """Locations (g,) of margins and the widths of their cells: fine near zero, where a spread decides, coarse afar."""
+    """Locations (g,) of margins and the widths of their cells: a fine grid near zero and a coarse one far away."""
     edges = spread * np.sinh(np.linspace(-1, 1, _N_LOCATIONS + 1) * np.arcsinh(_BOUND / spread))
     return (edges[1:] + edges[:-1]) / 2, np.diff(edges)
 
 
 def _shrunken_variances(margins: _Margins) -> tuple[FloatArray, FloatArray]:
-    """Variances and their degrees of freedom, under a scaled inverse χ² prior that fits the moments of their logs."""
+    """Variances and degrees of freedom under a scaled inverse χ² prior, fitted to the moments of the log variances."""
     freedom = np.maximum(margins.counts - 1, 0)
     usable = (freedom >= 2) & (margins.squares > 0)
     if np.count_nonzero(usable) < 3:
@@ -209,7 +191,7 @@ def _shrunken_variances(margins: _Margins) -> tuple[FloatArray, FloatArray]:
 
 
 def _inverse_trigamma(value: float) -> float:
-    """x with ψ′(x) = value, by Newton's method on 1/ψ′, which is convex; bounded where value is next to none."""
+    """Solve ψ′(x) = value by Newton's method on the convex 1/ψ′; the result is bounded for a value near zero."""
     if value <= special.polygamma(1, _SURE_ENOUGH / 2):
         return _SURE_ENOUGH / 2
     x = 0.5 + 1 / value
@@ -220,7 +202,7 @@ def _inverse_trigamma(value: float) -> float:
 
 
 def _add_up_to(chance: FloatArray, total: float) -> FloatArray:
-    """Shift the log odds alike until the chances add up to `total`; the shift is found by bisection."""
+    """Shift all log odds equally so that the probabilities add up to `total`; bisection finds the shift."""
     odds = special.logit(np.clip(chance, 1e-12, 1 - 1e-12))
     low, high = -60.0, 60.0
     for _ in range(60):

@@ -1,4 +1,4 @@
-"""selection_stability: how surely each feature would be selected again on a resampled graph."""
+"""selection_stability: the probability that each feature is selected again on a resampled graph."""
 
 from __future__ import annotations
 
@@ -26,34 +26,34 @@ def selection_stability(
     random_state: Any = None,
     progress: Progress | None = None,
 ) -> FloatArray:
-    """The estimated chance that each feature would be selected again on a resampled graph.
+    """Estimate the probability that each feature is selected again on a resampled graph.
 
-    The links are resampled with replacement (Poisson bootstrap), and the features scored anew on each graph. A high
-    stability says that a feature would be selected again, not that it is related to the graph: for that see
-    :func:`blockselect.discover_features`.
+    The links are resampled with replacement (Poisson bootstrap), and the features are scored again on each graph. A
+    high stability means that a feature would be selected again, not that it is related to the graph;
+    :func:`blockselect.discover_features` tests the latter.
 
     Parameters
     ----------
     selector : fitted selector
-        Any that reads a graph. :class:`blockselect.BlockModelSelector` refines one of its consensus models on each
-        graph and ranks the features again, with blocks found anew on one of four; other selectors are fitted again to
-        each graph.
+        Any selector that uses a graph. :class:`blockselect.BlockModelSelector` refines one of its consensus models on
+        each graph and ranks the features again; on every fourth graph it finds new blocks. Other selectors are fitted
+        again to each graph.
     X : array, sparse matrix or DataFrame of shape (n, m)
-        The features it was fitted to.
+        The features of the fit.
     adjacency : array or sparse matrix of shape (n, n), edge table, or None
-        The graph it was fitted to, as `fit` takes it.
+        The graph of the fit, in any form that `fit` accepts.
     n_resamples : int, default=8
-        Resampled graphs, at least 3; 5 to 10 are enough. On large networks
-        :class:`blockselect.BlockModelSelector` uses fewer: ``selector.effort_.n_resamples(8)`` says how many.
+        Number of resampled graphs, at least 3; 5 to 10 are enough. On large networks
+        :class:`blockselect.BlockModelSelector` uses fewer; ``selector.effort_.n_resamples(8)`` returns how many.
     random_state : int, RandomState or None, default=None
-        Seeds the resampling; None uses the selector's own.
+        Seed of the resampling; None uses the seed of the selector.
     progress : callable, optional
         Called as ``progress(stage, done, total)`` while graphs are resampled.
 
     Returns
     -------
     array of shape (m,)
-        From 0 to 1; 0.9 means selected in 9 of 10 fits. 0 for features that never score above zero.
+        Values from 0 to 1; 0.9 means selected in 9 of 10 fits. Features that never score above zero have 0.
 
     Examples
     --------
@@ -71,13 +71,13 @@ def selection_stability(
         )
     check_is_fitted(selector)
     check_whole("n_resamples", n_resamples, MIN_RESAMPLES)
-    fitted, selector = selector, copy(selector)  # reading a network and scoring set attributes
+    fitted, selector = selector, copy(selector)  # reading a network and scoring it set attributes
     if hasattr(fitted, "graph_source_"):
         fitted._refuse_lost_graph(adjacency)
     graph = selector._read_network(X, None, adjacency)
     fitted._refuse_others(selector)
     seed = getattr(selector, "random_state", None) if random_state is None else random_state
-    # A stream of its own: that of the fit would draw the same numbers again.
+    # A separate stream: the stream of the fit would draw the same numbers again.
     stream = np.random.default_rng([int(generator_from(seed).integers(2**31)), 1])
     rngs = stream.spawn(selector._n_resamples(n_resamples))
     with memory_for("resample the graph"):
