@@ -7,9 +7,9 @@ other methods (`baselines`). A package imports only from packages to its left::
     graphs → baselines ────────────────────────────────────↗            report ──────────────────↗
 
 - `graphs`: conversion and checks of networks and features.
-- `blockmodels`: candidate block models of a graph, A ≈ F M Fᵀ.
+- `blockmodels`: candidate block models of a graph, A ≈ F M Fᵀ, and the features that mark blocks.
 - `bmgufs`: BMGUFS, the method of the paper, and Descent, its solver.
-- `inspection`: stability, discoveries and markers of blocks.
+- `inspection`: stability and discoveries.
 - `consensus`: BlockModelSelector, the default.
 - `baselines`: the other methods, guided by the features or by the network.
 - `signed`: SignedSelector, for features with negative values.
