@@ -1,7 +1,7 @@
-"""The only place that touches private names of scikit-learn. Tested with scikit-learn 1.6 to 1.9.
+"""The only module that uses private names of scikit-learn. Tested with scikit-learn 1.6 to 1.9.
 
-Parameter constraints and the context of `fit` are private there, but every estimator of scikit-learn and many packages
-beside it use them, and the estimator checks expect the messages they give.
+Parameter constraints and the context of `fit` are private, but many other packages use them too, and the estimator
+checks of scikit-learn expect their messages.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ __all__ = ["N_JOBS", "Interval", "Options", "StrOptions", "check_parameters", "f
 
 
 class Interval(_param_validation.Interval):
-    """Scikit-learn's interval without True and False, which count as 1 and 0 there."""
+    """The interval of scikit-learn, but True and False are not accepted as 1 and 0."""
 
     def is_satisfied_by(self, val: Any) -> bool:
         if isinstance(val, bool | np.bool_):
             return False
         try:
             return bool(super().is_satisfied_by(val))
-        except TypeError:  # a real number that NumPy does not know, such as a fraction
+        except TypeError:  # a real number that NumPy does not support, such as a fraction
             return False
 
 
 N_JOBS = (Interval(Integral, None, -1, closed="right"), Interval(Integral, 1, None, closed="left"))
-"""Processes or threads: any whole number but 0, of which those below 0 count from all cores on."""
+"""Numbers of processes or threads: any whole number except 0; negative numbers count back from all cores."""
 
 
 def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Any], Any]:
-    """Scikit-learn's context of `fit`; where memory runs out, the error says in what, and what to do."""
+    """The context of `fit` in scikit-learn; if memory runs out, the error names the estimator and says what to do."""
 
     def decorate(fit: Any) -> Any:
         @wraps(fit)
@@ -62,9 +62,9 @@ def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Any], Any]:
 
 
 def check_parameters(estimator: BaseEstimator, parameters: Mapping[str, Any] | None = None) -> None:
-    """Validate the parameters of an estimator one by one, so that the error says which of them is wrong.
+    """Validate the parameters of an estimator one by one; the error names the invalid parameter.
 
-    Scikit-learn validates them all in `fit`; an interface that has its own names for them asks here first.
+    Scikit-learn validates them all in `fit`. Interfaces that have their own names for parameters validate them here.
     """
     constraints = estimator._parameter_constraints
     for name, value in (estimator.get_params(deep=False) if parameters is None else parameters).items():

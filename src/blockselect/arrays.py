@@ -1,4 +1,4 @@
-"""Names for the arrays that travel through the package."""
+"""Types of the arrays that the package uses."""
 
 from __future__ import annotations
 
@@ -14,4 +14,4 @@ IntArray: TypeAlias = NDArray[np.intp]
 ObjectArray: TypeAlias = NDArray[np.object_]
 Sparse: TypeAlias = csr_array
 Features: TypeAlias = Any  # float matrix (n, m), NumPy or CSR
-Array: TypeAlias = Any  # of one array namespace: NumPy or torch
+Array: TypeAlias = Any  # NumPy or torch

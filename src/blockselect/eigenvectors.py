@@ -1,10 +1,9 @@
-"""Eigenvectors at the end of a spectrum, found in bounded time even where eigenvalues crowd there.
+"""Eigenvectors at the end of a spectrum, found in bounded time even if eigenvalues are close together.
 
-Lanczos iterations take ever more products the closer eigenvalues lie together: along a path or a ring of a few thousand
-nodes they do not settle at all. So they get a bounded number of restarts. After that a small matrix is decomposed as it
-is, and of a large one the best approximations come from a random block and what products make of it [1]_: their
-eigenvalues are close to the true ones whether or not there are gaps, and a vector may mix those of eigenvalues that
-hardly differ.
+Lanczos iterations take more products the closer eigenvalues are; for a path or a ring of a few thousand nodes they do
+not converge at all. So the number of restarts is limited. After that a small matrix is decomposed as a whole. For a
+large matrix, the best approximations come from the Krylov space of a random block [1]_: their eigenvalues are close to
+the true ones with or without gaps, and a vector may mix eigenvectors whose eigenvalues hardly differ.
 
 References
 ----------
@@ -22,11 +21,11 @@ from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, eigsh
 
 from blockselect.arrays import FloatArray
 
-_RESTARTS = 500  # of Lanczos: graphs with weak blocks among 40,000 nodes take 250
-_SMALL = 1000  # rows of a matrix that is decomposed as a whole within a second
-_ROUNDING = 1e3  # times the float's precision: what is smaller, relatively, is none
-_KRYLOV_SIZE = 200  # least dimension of the space that a random block and its products span
-_SEEDED = "rng" in inspect.signature(eigsh).parameters  # SciPy ≥ 1.17: vectors that eigsh draws come from a generator
+_RESTARTS = 500  # of Lanczos; graphs of 40,000 nodes with weak blocks need 250
+_SMALL = 1000  # rows of a matrix whose complete decomposition takes less than a second
+_ROUNDING = 1e3  # relative norms below this multiple of the machine precision count as zero
+_KRYLOV_SIZE = 200  # smallest dimension of the Krylov space of a random block
+_SEEDED = "rng" in inspect.signature(eigsh).parameters  # SciPy ≥ 1.17: eigsh draws vectors from a given generator
 
 
 def extreme_eigenvectors(
@@ -45,11 +44,11 @@ def extreme_eigenvectors(
         Symmetric, with n > count.
     count : int
     which : {"magnitude", "largest"}
-        Eigenvalues largest by magnitude, or largest.
+        The eigenvalues of largest magnitude, or the largest ones.
     rng : numpy.random.Generator
-        Draws where to start.
+        Draws the starting vector.
     tol : float, default=0.0
-        Relative error allowed to eigenvalues; 0: rounding.
+        Allowed relative error of eigenvalues; 0 is the machine precision.
     """
     n = matrix.shape[0]
     try:
@@ -70,19 +69,19 @@ def lanczos(
     n_held: int | None = None,
     tol: float = 0.0,
 ) -> tuple[FloatArray, FloatArray]:
-    """As `extreme_eigenvectors`, by restarted Lanczos iterations alone, whose numbers all come from the generator.
+    """As `extreme_eigenvectors`, but only by restarted Lanczos iterations; all random numbers come from the generator.
 
     Parameters
     ----------
     restarts : int
-        The most that are made.
+        Maximum number of restarts.
     n_held : int, optional
-        Vectors held at once; default: 2·count + 1, at least 20.
+        Vectors held at once; the default is 2·count + 1, at least 20.
 
     Raises
     ------
     ArpackError
-        Where eigenvectors are not found with so many restarts, or not without numbers that cannot be seeded.
+        If the restarts do not suffice, or if SciPy would need random numbers that cannot be seeded.
     """
     n = matrix.shape[0]
     n_held = min(n, max(2 * count + 1, 20)) if n_held is None else n_held
@@ -95,21 +94,21 @@ def lanczos(
 
 
 def draws(rng: np.random.Generator) -> dict[str, np.random.Generator]:
-    """Option of eigsh for vectors that it draws on its way; older versions of SciPy have none."""
+    """The option of eigsh for random vectors; older versions of SciPy do not have it."""
     return {"rng": rng} if _SEEDED else {}
 
 
 def _is_exhausted(matrix: Any, start: FloatArray, size: int) -> bool:
-    """Whether a start and its products span fewer dimensions than that, those of a basis of eigsh.
+    """Whether the Krylov space of the start has fewer than `size` dimensions, which the basis of eigsh has.
 
-    There eigsh goes on with a vector drawn at random. Before SciPy 1.17 the numbers come from where the last call of
-    the process left off, so that two calls with the same matrix would differ.
+    Then eigsh continues with a random vector. Before SciPy 1.17 its random numbers continue those of the last call in
+    the process, so two calls with the same matrix would differ.
     """
     basis = np.zeros((len(start), size), dtype=start.dtype)
     new, scale = start, 0.0  # the largest product so far
     for column in range(size):
         left = new
-        for _ in range(2):  # the first time leaves rounding
+        for _ in range(2):  # the first pass leaves rounding errors
             left = left - basis @ (basis.T @ left)
         length = float(np.linalg.norm(left))
         if length <= _ROUNDING * float(np.finfo(start.dtype).eps) * scale:
@@ -121,21 +120,21 @@ def _is_exhausted(matrix: Any, start: FloatArray, size: int) -> bool:
 
 
 def _krylov_basis(matrix: Any, count: int, rng: np.random.Generator) -> FloatArray:
-    """Orthonormal columns that span a random block, its product with the matrix, the product of that, and so on."""
+    """An orthonormal basis of the Krylov space of a random block."""
     n = matrix.shape[0]
     width = min(n, max(_KRYLOV_SIZE, 3 * count))
     basis = np.zeros((n, width), dtype=matrix.dtype)
     block = rng.standard_normal((n, count)).astype(matrix.dtype, copy=False)
     for first in range(0, width, count):
-        for _ in range(2):  # the first time leaves rounding
+        for _ in range(2):  # the first pass leaves rounding errors
             block = np.linalg.qr(block - basis @ (basis.T @ block))[0]
         basis[:, first : first + count] = block[:, : width - first]
         block = np.asarray(matrix @ block)
-    return np.asarray(np.linalg.qr(basis)[0])  # a block of rounding alone may lean on earlier ones
+    return np.asarray(np.linalg.qr(basis)[0])  # a block of rounding errors may depend on earlier blocks
 
 
 def _within(basis: FloatArray, matrix: Any, count: int, which: str) -> tuple[FloatArray, FloatArray]:
-    """The best approximations within the space of orthonormal columns (Rayleigh and Ritz)."""
+    """The best approximations in the space of orthonormal columns (Rayleigh–Ritz)."""
     inner = basis.T @ np.asarray(matrix @ basis)
     values, turn = np.linalg.eigh((inner + inner.T) / 2)
     best = np.argsort(np.abs(values) if which == "magnitude" else values, kind="stable")[-count:]

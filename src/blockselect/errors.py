@@ -1,4 +1,4 @@
-"""Errors that any interface can put in its own words: bad input that is one parameter's, and too little memory."""
+"""Errors that interfaces can rephrase: an invalid parameter, and too little memory."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from contextlib import contextmanager
 
 
 class ParameterError(ValueError):
-    """A parameter that is wrong by itself, or beside the data or another parameter.
+    """A parameter that is invalid, or that does not fit the data or another parameter.
 
     Parameters
     ----------
     parameter : str
         Its name in Python.
     problem : str
-        What is wrong and what to do, as it reads after the name: "is 9 but the graph has 4 nodes; choose 1 to 4.".
+        What is wrong and what to do, as a continuation of the name: "is 9 but the graph has 4 nodes; choose 1 to 4.".
     """
 
     def __init__(self, parameter: str, problem: str) -> None:
@@ -27,20 +27,20 @@ class ParameterError(ValueError):
 
 
 class OutOfMemoryError(MemoryError):
-    """There is not enough memory for a task; what asked for it, and how much, is the cause."""
+    """There is not enough memory for a task; the original error is the cause."""
 
     @classmethod
     def during(cls, task: str, error: MemoryError) -> OutOfMemoryError:
-        """Says for what memory ran out, and what to do."""
+        """The error for a task, with advice."""
         return cls(
-            f"not enough memory to {task} ({str(error) or 'no size given'}); drop features first (by variance, say), "
-            "pass sparse features, or compute in float32 where there is dtype."
+            f"not enough memory to {task} ({str(error) or 'no size given'}); drop features first (for example by "
+            "variance), pass sparse features, or compute in float32 if there is a parameter dtype."
         )
 
 
 @contextmanager
 def memory_for(task: str) -> Iterator[None]:
-    """Where memory runs out, say for what. Of a task within another the inner one is named."""
+    """If memory runs out, name the task in the error; of nested tasks, the inner one is named."""
     try:
         yield
     except OutOfMemoryError:

@@ -1,4 +1,4 @@
-"""Look-up of things by name, with the names there are and the closest one where it fails."""
+"""Look-up by name; errors list the known names and suggest the closest one."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ Thing = TypeVar("Thing")
 
 
 def look_up(name: str, known: Mapping[str, Thing], *, what: str) -> Thing:
-    """The thing of this name; `what` is its kind, as in "no method is called 'x'".
+    """Return the item with this name; `what` is its kind, as in "no method is called 'x'".
 
     Raises
     ------
     ValueError
-        With the known names, and the closest of them.
+        If the name is unknown; the message lists the known names and suggests the closest one.
     """
     check_known([name], known, what=what)
     return known[name]
 
 
 def check_known(names: Iterable[str], known: Iterable[str], *, what: str) -> None:
-    """Refuse the first name that is not known."""
+    """Raise an error for the first unknown name."""
     there_are = list(known)
     for name in names:
         if name not in there_are:

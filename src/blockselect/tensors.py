@@ -1,4 +1,4 @@
-"""Arrays on a device: NumPy on the CPU, torch elsewhere; how they get there and back."""
+"""Arrays on a device, with NumPy on the CPU and torch elsewhere, and their transfer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from blockselect.errors import ParameterError
 
 
 def namespace(array: Array) -> Any:
-    """The array namespace of NumPy or torch; torch can compile this, but not array_api_compat's search for it."""
+    """The array namespace of NumPy or torch; unlike the look-up of array_api_compat, torch can compile this."""
     if isinstance(array, (np.ndarray, np.generic)):
         return array_api_compat.numpy
     import array_api_compat.torch as torch_namespace
@@ -23,7 +23,7 @@ def namespace(array: Array) -> Any:
 
 
 def check_device(device: str) -> None:
-    """Refuse a device that is not there, before any work."""
+    """Raise an error if the device is not available."""
     if device == "cpu":
         return
     if not isinstance(device, str) or device.partition(":")[0] not in ("cpu", "cuda"):
@@ -46,7 +46,7 @@ def check_device(device: str) -> None:
 
 
 def to_torch(array: Any, device: str) -> Array:
-    """A NumPy array or a SciPy CSR matrix as a torch tensor on the device; a tensor that is there stays the same."""
+    """Convert a NumPy array or a SciPy CSR matrix to a torch tensor on the device; a tensor there is returned as is."""
     torch = import_torch(device)
     if isinstance(array, torch.Tensor):
         return array if array.device.type == torch.device(device).type == "cpu" else array.to(device)
@@ -62,7 +62,7 @@ def to_torch(array: Any, device: str) -> Array:
 
 
 def to_numpy(array: Array) -> FloatArray:
-    """Back from wherever the array is."""
+    """Convert an array on any device to NumPy."""
     return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
 
 

@@ -1,4 +1,4 @@
-"""Warnings for users: at the line of theirs that called, or collected as messages rather than on stderr."""
+"""Warnings for users: raised at the calling line of their own code, or collected as messages."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from types import FrameType
 
 FOR_PROGRAMMERS = (DeprecationWarning, PendingDeprecationWarning, FutureWarning)
-_INNER = {"blockselect", "sklearn"}  # what lies between a warning and its user: a fit runs inside wrappers of both
+_INNER = {"blockselect", "sklearn"}  # frames between the warning and the code of the user
 
 
 def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the line outside this library that called it, however deep inside it the reason was found."""
+    """Warn at the line outside this library that led to the warning."""
     level = 1
     frame: FrameType | None = sys._getframe()
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _INNER:
@@ -23,7 +23,7 @@ def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
 
 @contextmanager
 def collected_warnings() -> Iterator[list[str]]:
-    """Give a list that holds, when the block has ended, each message of a warning for users once, in one line."""
+    """Collect warnings: after the block, the list holds each message for users once, in one line."""
     messages: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -1,4 +1,4 @@
-"""WeakNetwork: the network that a selector was fitted to, remembered without keeping it in memory."""
+"""WeakNetwork: weak references to the network that a selector was fitted to."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from typing import Any
 
 
 class WeakNetwork:
-    """Weak references to what `fit` was given, for what comes after a fit in the same session: a page, a plot.
+    """Weak references to the arguments of `fit`, for a report or a plot later in the same session.
 
-    Neither memory nor pickles grow: the caller's arrays die with their last other name, and a pickle or a copy of the
-    selector remembers nothing.
+    They keep nothing in memory, and a pickled selector has none of them.
     """
 
     def __init__(self, X: Any = None, adjacency: Any = None) -> None:
         self._features = _reference(X)
         self._adjacency = None if adjacency is None else _reference(adjacency)
-        self._built = adjacency is None  # the graph was made from the features
+        self._built = adjacency is None  # the graph was built from the features
 
     def recall(self) -> tuple[Any, Any]:
         """The features and the graph as they were passed to `fit`.
@@ -24,7 +23,7 @@ class WeakNetwork:
         Raises
         ------
         ValueError
-            Where one of them is gone, or was of a kind that cannot be remembered, such as a list.
+            If one of them is no longer in memory, or does not support weak references, such as a list.
         """
         features = self._features()
         adjacency = self._adjacency() if self._adjacency is not None else None

@@ -1,4 +1,4 @@
-"""Numbers and names as the page writes them: three digits, thousands apart, shares in per cent, long names cut."""
+"""Numbers and names as text: three digits, thousands separators, percentages, shortened names."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from math import floor, log10
 from typing import Any
 
-_HEAD, _TAIL = 20, 11  # letters of a long name that stay at each end
+_HEAD, _TAIL = 20, 11  # characters of a long name that are kept at each end
 
 
 def count(number: int, what: str = "") -> str:
@@ -17,7 +17,7 @@ def count(number: int, what: str = "") -> str:
 
 
 def number(value: float, *, zeros: bool = False) -> str:
-    """Three significant digits, never in powers of ten; without zeros at the end, unless a column is to be even."""
+    """Three significant digits without exponents; trailing zeros only if `zeros`, to align a column."""
     if value == 0 or abs(value) >= 1000:
         return f"{value:,.0f}"
     digits = max(0, 2 - floor(log10(abs(value))))
@@ -26,9 +26,9 @@ def number(value: float, *, zeros: bool = False) -> str:
 
 
 def per_cent(share: float, *, zeros: bool = False) -> str:
-    """``71 %``; small shares with a digit more, and what is not quite all or nothing never rounded to it.
+    """``71 %``; small shares have one more digit, and only exact shares become 0 % or 100 %.
 
-    Without a zero at the end, unless a column is to be even.
+    A trailing zero is written only if `zeros`, to align a column.
     """
     value = 100 * share
     if 0 < value < 0.1:
@@ -46,17 +46,17 @@ def times(lift: float) -> str:
 
 
 def lift_in_cell(lift: float) -> str:
-    """A lift in few letters: ``0``, ``0.3``, ``7.3``, ``41``."""
+    """A lift in few characters: ``0``, ``0.3``, ``7.3``, ``41``."""
     return "0" if lift < 0.05 else f"{lift:.1f}" if lift < 9.95 else f"{lift:.0f}"
 
 
 def feature_labels(names: Iterable[Any] | None, n_features: int) -> list[str]:
-    """The names of features as text; ``x0``, ``x1``, … where they have none."""
+    """The names of features as text; ``x0``, ``x1``, … if they have no names."""
     return [f"x{column}" for column in range(n_features)] if names is None else [str(name) for name in names]
 
 
 def visible(text: str) -> str:
-    """Text of others without characters that steer a terminal or that no font draws; line ends become blanks."""
+    """Text without control characters and characters that no font draws; line ends become blanks."""
     return "".join(letter if letter.isprintable() else " " if letter.isspace() else "?" for letter in text)
 
 
@@ -66,14 +66,14 @@ def shortened(text: str, most: int = 40) -> str:
 
 
 def cut(name: str) -> str:
-    """A long name without its middle; where there is none, something to point at."""
+    """A long name without its middle; a placeholder for an empty name."""
     if not name.strip():
         return "(no name)"
     return name if len(name) <= _HEAD + _TAIL + 1 else f"{name[:_HEAD]}…{name[-_TAIL:]}"
 
 
 def in_text(name: str) -> str:
-    """A name within a sentence, whichever way its letters run (first strong isolate)."""
+    """A name within a sentence, for any writing direction (first strong isolate)."""
     return f"\u2068{cut(name)}\u2069"
 
 

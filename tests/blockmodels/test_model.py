@@ -137,5 +137,5 @@ def test_one_block_has_no_other_to_move_to():
 
 
 def test_labels_of_two_dimensions_are_refused():
-    with pytest.raises(ValueError, match=r"block labels have shape \(3, 2\); give one label a node"):
+    with pytest.raises(ValueError, match=r"block labels have shape \(3, 2\); give one label per node"):
         BlockModel.from_labels(np.ones((3, 3)), np.zeros((3, 2)))

@@ -219,7 +219,7 @@ def test_a_graph_without_links_is_refused_by_its_file(refuse, network, tmp_path)
 def test_a_graph_that_is_not_square_is_refused_with_its_shape(refuse, network, tmp_path):
     np.save(tmp_path / "graph.npy", np.ones((60, 20)))
     complaint = refuse("--features", network.features, "--graph", tmp_path / "graph.npy")
-    assert "has shape (60, 20); expected a square matrix, one row and column a node." in complaint
+    assert "has shape (60, 20); expected a square matrix with one row and column per node." in complaint
 
 
 def test_too_many_features_asked_for_says_how_many_there_are(refuse, network):

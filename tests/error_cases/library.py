@@ -128,7 +128,7 @@ OTHER_ARGUMENTS: tuple[Row, ...] = (
         ("features and the graph", "features.loc[ids]"),
     ),
     ("check_attributed_graph: the same id twice", lambda: _check(node_ids=["n1"] * N_NODES), ("n1", "unique")),
-    ("check_attributed_graph: a set of ids", lambda: _check(node_ids=set(BY_ID.index)), ("type set", "in their order")),
+    ("check_attributed_graph: a set of ids", lambda: _check(node_ids=set(BY_ID.index)), ("type set", "in the order")),
     ("as_adjacency: a table as nodes", lambda: as_adjacency(EDGES, nodes=TABLE), ("a DataFrame", "table.index")),
     ("as_adjacency: half a node", lambda: as_adjacency([(0, 1)], nodes=2.5), ("nodes is 2.5",)),
     ("as_adjacency: the weight of a matrix", lambda: as_adjacency(A, weight="w"), ("weight is 'w'",)),

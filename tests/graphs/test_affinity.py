@@ -200,7 +200,7 @@ def test_a_given_affinity_keeps_the_larger_of_both_directions():
         (-np.ones((3, 3)), "affinity has a negative weight"),
         (np.full((3, 3), np.nan), "affinity holds NaN"),
         (np.zeros((3, 3)), "affinity has no link"),
-        (np.eye(3), "affinity holds nothing off its diagonal"),
+        (np.eye(3), "affinity is zero off its diagonal"),
     ],
 )
 def test_errors_name_the_affinity_and_the_fix(affinity, message):

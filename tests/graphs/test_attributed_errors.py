@@ -87,7 +87,7 @@ ERRORS = {
         r"duplicate feature name.*'f'", r"unique"),
     "too few ids": (X, A, {"node_ids": ["a"]}, r"1 node ids but features has 3 rows", r"one for each row"),
     "missing id": (X, A, {"node_ids": ["a", None, "c"]}, r"row 1 has no node id", r"give each row"),
-    "classes too short": (X, A, {"classes": [1]}, r"classes has shape \(1,\)", r"one class a node"),
+    "classes too short": (X, A, {"classes": [1]}, r"classes has shape \(1,\)", r"one per node"),
     "classes of text": (X, A, {"classes": list("abc")}, r"such as 'a'; expected integers", r"np\.unique"),
     "complex features": (X + 0j, A, {}, r"Complex data not supported: features", r"pass real numbers"),
     "features of text": (X.astype(str), A, {}, r"features is of type <U", r"encode it as numbers"),

@@ -185,7 +185,7 @@ def test_a_selector_takes_a_graph_of_networkx_and_a_string_key_of_anndata():
     assert by_key.transform(cells).shape == (34, 2)
     assert by_key.table()["feature"].tolist() == list(features.columns)  # remembers the features, and the key
     cells.obsp["connectivities"] = cells.obsp.pop("links")
-    with pytest.warns(UserWarning, match=r"no adjacency.*of this AnnData: adjacency='connectivities'"):
+    with pytest.warns(UserWarning, match=r"no adjacency.*this AnnData has one: adjacency='connectivities'"):
         assert BlockModelSelector(2, **settings).fit(cells).graph_source_ == "features"
     with pytest.raises(ValueError, match=r"no graph obsp\['nothing'\]; choose one of \['connectivities'\]"):
         BlockModelSelector(2, **settings).fit(cells, adjacency="nothing")

@@ -64,7 +64,7 @@ def test_equal_rows_are_neighbours_under_another_metric_too():
 @pytest.mark.parametrize(
     ("features", "n_neighbors", "message"),
     [
-        (np.ones((1, 2)), 3, r"1 row\(s\).*pass one row a node"),
+        (np.ones((1, 2)), 3, r"1 row\(s\).*pass one row per node"),
         (np.ones((3, 2)), 0, r"n_neighbors is 0; expected a whole number, at least 1"),
         (np.eye(3), 2, r"no two nodes share a feature.*pass an adjacency"),
     ],

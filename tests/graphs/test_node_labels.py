@@ -34,7 +34,7 @@ def test_labels_of_any_sortable_kind_become_numbers(labels):
         (["a", None, None], "for 2 node"),
         (pd.array([None, 1], dtype="Int64"), "first node 0"),
         (np.ma.masked_array([1, 2, 3], mask=[False, False, True]), "first node 2"),
-        ([[0, 1], [1, 0]], r"classes have shape \(2, 2\); give one label a node"),
+        ([[0, 1], [1, 0]], r"classes have shape \(2, 2\); give one label per node"),
         ("abc", r"shape \(\)"),
         (np.array([1, "a"], dtype=object), r"have no order \(int, str\); make them all text"),
     ],

@@ -75,5 +75,5 @@ def test_self_loops_are_left_out():
 
 
 def test_a_graph_without_links_is_refused():
-    with pytest.raises(ValueError, match="links no two different nodes"):
+    with pytest.raises(ValueError, match="no link between two different nodes"):
         resample_links(sparse.csr_array(np.eye(3)), np.random.default_rng(0))

@@ -106,7 +106,7 @@ def test_chunks_that_do_not_fit_are_refused(blocks, message):
 
 
 def test_what_can_be_read_only_once_is_refused():
-    with pytest.raises(ValueError, match=r"read once.*pass the function that makes it"):
+    with pytest.raises(ValueError, match=r"read only once.*pass the function that makes it"):
         RowChunks.from_blocks(iter([MATRIX]))
     once = iter([MATRIX[:9], MATRIX[9:]])
     chunks = RowChunks.from_blocks(lambda: once)
@@ -133,7 +133,7 @@ def test_one_matrix_is_no_list_of_blocks():
 
 def test_a_file_without_a_matrix_is_refused(tmp_path):
     np.save(tmp_path / "vector.npy", np.ones(4))
-    with pytest.raises(ValueError, match="holds no matrix"):
+    with pytest.raises(ValueError, match="does not hold a matrix"):
         RowChunks.from_npy(tmp_path / "vector.npy")
 
 

@@ -29,8 +29,8 @@ from blockselect.graphs.node_labels import check_names, refuse_unordered
 from blockselect.parameters import check_whole
 
 CONNECTIVITIES = "connectivities"  # the graph that scanpy.pp.neighbors writes
-_NAME_FROM_NETWORKX = "_nx_name"  # where igraph.Graph.from_networkx keeps what a node was called
-_CONVERSIONS = {  # package → how to make of its graphs what can be read
+_NAME_FROM_NETWORKX = "_nx_name"  # attribute in which igraph.Graph.from_networkx keeps the name of a node
+_CONVERSIONS = {  # package → how to convert its graphs
     "graph_tool": "graph_tool.spectral.adjacency(graph)",
     "dgl": "graph.adj_external(scipy_fmt='csr')",
     "networkit": "networkit.algebraic.adjacencyMatrix(graph)",
@@ -41,17 +41,17 @@ _CONVERSIONS = {  # package → how to make of its graphs what can be read
     "sknetwork": "dataset.adjacency",
     "xarray": "array.values",
     "cupy": "matrix.get()",
-    "builtins": "a list of pairs (source, target), networkx.from_dict_of_lists(graph), or, of a file, "
+    "builtins": "a list of pairs (source, target), networkx.from_dict_of_lists(graph), or, for a file, "
     "blockselect.graphs.read_graph(path)",
     "pathlib": "blockselect.graphs.read_graph(path)",
 }
 
 
 def as_adjacency(graph: Any, *, nodes: int | Iterable[Any] | None = None, weight: Any = None) -> Sparse:
-    """The links of a graph as a sparse matrix, one row and column a node, direction still in them.
+    """Convert a graph to a sparse adjacency matrix with one row and column per node; links keep their direction.
 
-    Selectors take all of these as `adjacency`, and put them in the order of the features' ids themselves. Call this
-    function to choose the weight, or to say which row is which node.
+    Selectors accept all of these forms as `adjacency` and arrange the nodes in the order of the feature ids. Call this
+    function to choose the weight, or to say which node belongs to which row.
 
     Parameters
     ----------
@@ -61,18 +61,18 @@ def as_adjacency(graph: Any, *, nodes: int | Iterable[Any] | None = None, weight
         shape (E, 2) or (2, E)); a graph of networkx or igraph, `Data` of PyTorch Geometric, or an AnnData, whose
         ``obsp["connectivities"]`` is read.
     nodes : int, iterable of ids, or None
-        The nodes in the order of the rows: their ids, or how many there are where edges number them. None: those of the
-        graph, in its own order; a list of edges does not say, and needs them.
+        The ids of the nodes in the order of the rows, or the number of nodes if edges refer to nodes by number. None
+        takes the nodes of the graph in their own order; a list of edges does not know them and needs this argument.
     weight : column or attribute, False or None, default=None
-        What the weight of a link is called. None: weight, if there is one; a column that holds numbers and is called
-        otherwise is refused, and an edge of networkx that lacks the attribute has weight 1, as there. False: links
-        count alike, those of a matrix too. Parallel edges add up with weights, as those of a multigraph always do;
-        without weights the same row twice is one link.
+        The name of the link weights. None uses "weight" if it exists; a numeric column with another name is an error,
+        and an edge of networkx without this attribute has weight 1, as in networkx. False gives all links weight 1,
+        also those of a matrix. The weights of parallel edges are added, and those of a multigraph always; in a table
+        without weights, a repeated row is one link.
 
     Returns
     -------
     csr_array of shape (n, n)
-        Weights in float64. A selector uses the larger of both directions.
+        Weights in float64. Selectors use the larger weight of the two directions.
 
     Examples
     --------
@@ -102,10 +102,11 @@ def as_square_csr(
     weight: Any = None,
     own_order: bool = False,
 ) -> Sparse:
-    """The (n, n) weights of any graph that :func:`as_adjacency` reads, in the order of the features' rows.
+    """The (n, n) weights of any graph that :func:`as_adjacency` reads, in the order of the rows of the features.
 
-    Where `n_nodes` is None, the graph says it itself; a table of edges cannot: nodes without links are not in it.
-    A graph whose nodes have names beside rows without ids is refused, unless it may stay in its `own_order`.
+    If `n_nodes` is None, the graph itself must know its nodes; a table of edges does not, because isolated nodes are
+    missing in it. If the nodes of the graph have names but the rows have no ids, the graph is rejected, unless it may
+    keep its `own_order`.
     """
     if adjacency is None:
         raise ValueError(
@@ -144,12 +145,13 @@ def as_square_csr(
 
 
 def _weighted_matrix(weights: Sparse, weight: Any) -> Sparse:
-    """The entries of a matrix are its weights: there are none to choose, but they can be left out."""
+    """Apply `weight` to a matrix, whose entries are its weights: they can be ignored, but not chosen."""
     if weight is False:
         weights.data[:] = 1.0
     elif weight is not None:
         raise ParameterError(
-            "weight", f"is {weight!r}, but the entries of a matrix are its weights; leave it out, or False: all alike."
+            "weight",
+            f"is {weight!r}, but the entries of a matrix are its weights; leave it out, or pass False.",
         )
     return weights
 
@@ -165,7 +167,7 @@ def _check_square(weights: Sparse, n_nodes: int | None, name: str) -> None:
                 " sklearn.model_selection.ParameterGrid."
             )
         raise ValueError(
-            f"{name} has shape {weights.shape}; expected a square matrix, one row and column a node.{hint}"
+            f"{name} has shape {weights.shape}; expected a square matrix with one row and column per node.{hint}"
         )
     if n_nodes is not None and rows != n_nodes:
         raise ValueError(
@@ -174,7 +176,7 @@ def _check_square(weights: Sparse, n_nodes: int | None, name: str) -> None:
 
 
 def without_direction(weights: Sparse) -> Sparse:
-    """Direction is dropped, as in the paper's citation networks: a link either way is a link."""
+    """Drop the direction of links by taking the larger weight, as the paper does for citation networks."""
     symmetric = sparse.csr_array(weights.maximum(weights.T))
     symmetric.sort_indices()
     return symmetric
@@ -183,7 +185,7 @@ def without_direction(weights: Sparse) -> Sparse:
 def adjacency_from_edges(
     edges: pd.DataFrame, n_nodes: int, node_ids: ObjectArray | None = None, *, weight: Any = None
 ) -> Sparse:
-    """The weights of a table of edges: the same edge twice counts once without weights and adds up with them."""
+    """The weights of a table of edges; repeated edges count once without weights, and are added with weights."""
     return canonical_csr(edge_matrix(edges, n_nodes, node_ids, weight=weight), "adjacency")
 
 
@@ -192,7 +194,7 @@ def _is_square_frame(frame: pd.DataFrame) -> bool:
 
 
 def _square_frame(frame: pd.DataFrame) -> tuple[pd.DataFrame, ObjectArray]:
-    """The frame with its columns in the order of its rows, and the names of both."""
+    """The frame with columns in the order of the rows, and the names of the rows."""
     if not frame.index.is_unique:
         twice = frame.index[frame.index.duplicated()].unique().tolist()
         raise ValueError(f"adjacency has duplicate node ids, for example {twice[:3]}; make each unique.")
@@ -200,7 +202,7 @@ def _square_frame(frame: pd.DataFrame) -> tuple[pd.DataFrame, ObjectArray]:
 
 
 def _places(names: ObjectArray, n_nodes: int, node_ids: ObjectArray | None, name: str, fix: str) -> NDArray[np.intp]:
-    """Where the node of each row of the features stands in a graph whose nodes have names: (n,)."""
+    """The position in the graph, whose nodes have names, of the node of each row of the features: (n,)."""
     own = pd.Index(names, tupleize_cols=False)
     if node_ids is not None:
         known = pd.Index(node_ids, tupleize_cols=False)
@@ -220,7 +222,10 @@ def _places(names: ObjectArray, n_nodes: int, node_ids: ObjectArray | None, name
 
 
 def _refuse_numbers_for_ids(node_ids: ObjectArray | None, name: str) -> None:
-    """A graph that only numbers its nodes speaks of rows, but a list of edges that does so speaks of ids."""
+    """Raise an error if node numbers could mean rows or ids.
+
+    In a graph without names they are rows, but in a list of edges they are ids.
+    """
     if node_ids is None or not any(isinstance(one, Real) for one in node_ids):
         return
     if node_ids.tolist() != list(range(len(node_ids))):
@@ -242,10 +247,10 @@ def _check_same_nodes(known: pd.Index[Any], other: pd.Index[Any], fix: str) -> N
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ForeignGraph:
-    """A graph in the order of its own nodes."""
+    """A graph with the nodes in their own order."""
 
     matrix: Any  # (n, n) sparse
-    node_ids: ObjectArray | None  # (n,); None: nodes are numbered, and a number is a row of the features
+    node_ids: ObjectArray | None  # (n,); None if the numbers of nodes are rows of the features
 
 
 def read_foreign(graph: Any, n_nodes: int | None, name: str, weight: Any) -> Any:
@@ -254,11 +259,11 @@ def read_foreign(graph: Any, n_nodes: int | None, name: str, weight: Any) -> Any
     Parameters
     ----------
     graph : any
-        Neither sparse nor a DataFrame of pandas.
+        Neither a sparse matrix nor a pandas DataFrame.
     n_nodes : int or None
-        Rows of the features, where they are known: they tell a square matrix from a list of edges.
+        Rows of the features, if known; they distinguish a square matrix from a list of edges.
     name : str
-        What it is called in an error.
+        The name of the parameter, for errors.
     weight : column or attribute, False or None
         See :func:`blockselect.as_adjacency`.
     """
@@ -283,7 +288,7 @@ def read_foreign(graph: Any, n_nodes: int | None, name: str, weight: Any) -> Any
 
 
 def obsp_graph(adata: Any, key: str) -> Any:
-    """A graph of the cells by its key."""
+    """The graph of an AnnData with this key."""
     if key not in adata.obsp:
         keys = list(adata.obsp.keys())
         raise ValueError(
@@ -322,7 +327,7 @@ def _read_edge_index(data: Any, weight: Any) -> ForeignGraph:
     """Data of PyTorch Geometric; its `edge_attr` are features of edges, not weights."""
     ends = as_array(data.edge_index)
     if data.num_nodes is None:
-        raise ValueError("num_nodes of the data is None, so that nobody knows how many nodes there are; set it.")
+        raise ValueError("num_nodes of the data is None, so the number of nodes is unknown; set it.")
     edges = pd.DataFrame({ENDS[0]: ends[0], ENDS[1]: ends[1]})
     weights = None if weight is False else getattr(data, "edge_weight" if weight is None else str(weight), None)
     if weights is None and weight not in (None, False):
@@ -336,7 +341,7 @@ def _read_edge_index(data: Any, weight: Any) -> ForeignGraph:
 
 
 def _linked(nodes: list[Any], ends: list[tuple[Any, Any]], values: list[Any], *, directed: bool) -> ForeignGraph:
-    """Parallel edges add up. An undirected edge is stored in one direction, so that parallel ones meet."""
+    """Add up parallel edges; undirected edges are stored in one direction, so that parallel ones coincide."""
     place = {node: at for at, node in enumerate(nodes)}
     if len(place) < len(nodes):
         twice = pd.Index(nodes, tupleize_cols=False)
@@ -358,7 +363,7 @@ def _linked(nodes: list[Any], ends: list[tuple[Any, Any]], values: list[Any], *,
 
 
 def _matrix_or_edges(graph: Any, n_nodes: int | None, name: str) -> Any:
-    """A square matrix stays; pairs of nodes, as rows or as two long rows, become a table of edges."""
+    """Keep a square matrix; convert pairs of nodes, in two columns or two rows, to a table of edges."""
     if np.ma.isMaskedArray(graph):
         return graph
     rows = [] if isinstance(graph, np.ndarray) else list(graph)
@@ -367,7 +372,7 @@ def _matrix_or_edges(graph: Any, n_nodes: int | None, name: str) -> Any:
     try:
         array = np.asarray(graph)
     except ValueError:
-        return graph  # ragged: the matrix's own check names it
+        return graph  # ragged: reported when the matrix is converted
     if array.ndim != 2 or array.dtype.kind not in "iuOUST":
         return array
     if array.shape[0] == array.shape[1] and n_nodes in (None, len(array)):
@@ -385,14 +390,14 @@ def _matrix_or_edges(graph: Any, n_nodes: int | None, name: str) -> Any:
 
 
 def _edges_of_tuples(rows: list[Any]) -> pd.DataFrame:
-    """(source, target), with a dict of attributes as third where there is one, as networkx writes them."""
+    """A table of tuples (source, target), with a weight or a dict of attributes as the optional third value."""
     edges = pd.DataFrame({end: _objects([row[place] for row in rows]) for place, end in enumerate(ENDS)})
     edges = edges.infer_objects()
     n_pairs = sum(len(row) == 2 for row in rows)
     if 0 < n_pairs < len(rows):
         raise ValueError(
-            f"{n_pairs} of {len(rows)} edges are pairs (source, target) and the others have a third value; give it to "
-            "all of them, or to none."
+            f"{n_pairs} of {len(rows)} edges are pairs (source, target) and the others have a third value; pass it "
+            "for all edges or for none."
         )
     if not n_pairs:
         third = [row[2] for row in rows]
@@ -407,7 +412,7 @@ def _is_view_of_edges(graph: Any) -> bool:
 
 
 def _objects(values: Any) -> ObjectArray:
-    """An array of objects, tuples among them kept whole."""
+    """An object array in which tuples stay single entries."""
     listed = list(values)
     array = np.empty(len(listed), dtype=object)
     array[:] = listed

@@ -1,4 +1,4 @@
-"""Affinity between nodes by their features: what methods use that look at no network."""
+"""Affinity between nodes by their features, for methods that do not use the network."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from blockselect.warned import warn_caller
 
 Weights = Literal["heat", "binary", "cosine"]
 Width = float | Literal["mean"]
-Block = tuple[slice, FloatArray]  # nodes, and their weights with all nodes from the first of them on
+Block = tuple[slice, FloatArray]  # nodes, and their weights with all nodes from the first of these nodes on
 
 BLOCK_SIZE = 128  # nodes whose affinities with all others are held at once
-NEXT_TO_NONE = 1e-6  # affinity with all others together below which a node counts as unconnected; with itself it is 1
+NEXT_TO_NONE = 1e-6  # total affinity with other nodes below which a node counts as isolated
 
 
 def neighbour_affinity(
     features: Features, n_neighbors: int = 5, *, weights: Weights = "heat", width: Width = 1.0
 ) -> Sparse:
-    """Affinity of each node with its nearest neighbours and with itself, the larger of both directions.
+    """Affinity of each node with its nearest neighbours and with itself; the larger value of both directions.
 
     Parameters
     ----------
     features : array or CSR of shape (n, m)
     n_neighbors : int
-        Nearest others of each node, by Euclidean distance (for "cosine": of rows scaled to unit length). Where there
-        are fewer others, all. Of nodes that are equally near, the first.
+        Nearest nodes of each node by Euclidean distance (for "cosine": between rows scaled to unit length); all other
+        nodes if there are fewer. Among equally near nodes, the first ones are used.
     weights : {"heat", "binary", "cosine"}
-        exp(−d²/2t²) of the distance d; 1; or the cosine of the two rows, where that is positive.
+        exp(−d²/2t²) with the distance d; 1; or the cosine of the two rows if it is positive.
     width : float or "mean"
         t of the heat kernel; "mean" is the mean distance to the neighbours.
 
@@ -69,13 +69,13 @@ def neighbour_affinity(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RadialAffinity:
-    """exp(−d²/2t²) between all pairs of nodes, 1 of a node with itself; made in blocks, never held whole.
+    """exp(−d²/2t²) between all pairs of nodes, 1 for a node with itself; computed in blocks, never held whole.
 
-    Make one with :func:`radial_affinity`. A pass over all pairs takes O(n · nnz) operations, where nnz counts the
-    non-zero features (n² m for dense ones), n²/2 exponentials, and memory for `BLOCK_SIZE` rows.
+    Make one with :func:`radial_affinity`. A pass over all pairs takes O(n · nnz) operations for nnz non-zero features
+    (n² m for dense features), n²/2 exponentials, and memory for `BLOCK_SIZE` rows.
     """
 
-    features: Features  # (n, m) float64; CSR if few are non-zero, else centred, which changes no distance
+    features: Features  # (n, m) float64; CSR if few values are non-zero, otherwise centred
     squared_lengths: FloatArray  # (n,) of their rows
     width: float  # t
 
@@ -84,7 +84,7 @@ class RadialAffinity:
         return len(self.squared_lengths)
 
     def blocks(self) -> Iterator[Block]:
-        """Each pair of different nodes once: nodes, and the weights (n − first, b) of later nodes with them."""
+        """Each pair of different nodes once: some nodes, and the weights (n − first, b) of later nodes with them."""
         for nodes in gen_batches(self.n_nodes, BLOCK_SIZE):
             columns, rows = self.features[nodes], self.features[nodes.start :]
             products = rows @ np.ascontiguousarray(as_dense(columns).T)
@@ -98,7 +98,7 @@ class RadialAffinity:
             yield nodes, products
 
     def degrees_and_roughness(self) -> tuple[FloatArray, FloatArray]:
-        """Row sums of the affinity (n,), and Σ_{i<j} W_ij (f_i − f_j)² of each feature f (m,), in one pass."""
+        """Row sums of the affinity (n,) and Σ_{i<j} W_ij (f_i − f_j)² of each feature f (m,), in one pass."""
         others = np.zeros(self.n_nodes)
         shared = np.zeros(self.features.shape[1])  # Σ_{i<j} W_ij f_i f_j
         for nodes, weights in self.blocks():
@@ -107,12 +107,13 @@ class RadialAffinity:
             sums = self.features[nodes.start :].T @ weights  # (m, b)
             shared += _row_sums_of_product(self.features[nodes].T, sums)
         _warn_where_most_are_apart(others, "heat", f'raise width (it is {self.width:.3g}), or set it to "mean"')
-        # The weight of a node with itself cancels in every difference; left in, rounding would hide small weights.
+        # The weight of a node with itself cancels in every difference; it is left out because rounding would hide small
+        # weights.
         squares = self.features.multiply(self.features) if sparse.issparse(self.features) else self.features**2
         return others + 1, np.maximum(squares.T @ others - 2 * shared, 0)
 
     def times(self, vectors: FloatArray, blocks: Sequence[Block] | None = None) -> FloatArray:
-        """The affinity times one or more vectors (n, …), by `blocks` where they were kept."""
+        """The product of the affinity and one or more vectors (n, …), from `blocks` if they were kept."""
         result = np.array(vectors)
         for nodes, weights in self.blocks() if blocks is None else blocks:
             result[nodes.start :] += weights @ vectors[nodes]
@@ -127,7 +128,7 @@ def radial_affinity(features: Features, width: Width) -> RadialAffinity:
     ----------
     features : array or CSR of shape (n, m)
     width : float or "mean"
-        t; "mean" is the root mean square distance of two different nodes, which needs no pass over the pairs.
+        t; "mean" is the root mean square distance between different nodes, which needs no pass over the pairs.
     """
     rows = features.astype(np.float64)
     if not sparse.issparse(rows):
@@ -142,21 +143,19 @@ def radial_affinity(features: Features, width: Width) -> RadialAffinity:
 
 
 def check_affinity(affinity: Any, n_nodes: int, node_ids: ObjectArray | None = None) -> Sparse:
-    """A precomputed affinity in the form used inside: CSR, finite, non-negative, the larger of both directions.
+    """Check a precomputed affinity and convert it to CSR: finite, non-negative, the larger value of both directions.
 
-    One with labels (a DataFrame) is put in the order of `node_ids`, where they are known.
+    A DataFrame with labels is put in the order of `node_ids` if they are known.
     """
     weights = as_square_csr(affinity, n_nodes, node_ids, name="affinity")
     check_weights(weights, None, weights.dtype, name="affinity")
     if weights.nnz == np.count_nonzero(weights.diagonal()):
-        raise ValueError(
-            "affinity holds nothing off its diagonal: no two different nodes are alike; check how it was made."
-        )
+        raise ValueError("affinity is zero off its diagonal, so no two nodes are similar; check how it was computed.")
     return without_direction(weights)
 
 
 def _heat(distances: FloatArray, width: float) -> FloatArray:
-    if width == 0:  # the mean distance of nodes that are all alike
+    if width == 0:  # mean distance if all nodes are equal
         return np.ones(len(distances))
     with np.errstate(over="ignore"):  # exp(−∞) is 0
         weights: FloatArray = np.exp(-((distances / width) ** 2) / 2)
@@ -164,18 +163,18 @@ def _heat(distances: FloatArray, width: float) -> FloatArray:
 
 
 def _inner_products(distances: Sparse, squared_lengths: FloatArray) -> FloatArray:
-    """x_i·x_j = (‖x_i‖² + ‖x_j‖² − d²) / 2; a row of zeros has none with any other."""
+    """x_i·x_j = (‖x_i‖² + ‖x_j‖² − d²) / 2; it is 0 for a row of zeros."""
     own = np.repeat(squared_lengths, np.diff(distances.indptr))
     return np.asarray((own + squared_lengths[distances.indices] - distances.data**2) / 2)
 
 
 def _warn_where_most_are_apart(others: FloatArray, kind: str, way_out: str) -> None:
-    """`others` holds the affinity of each node with all others together: (n,)."""
+    """Warn if most nodes are isolated; `others` is the total affinity of each node with other nodes: (n,)."""
     n_apart = int(np.count_nonzero(others < NEXT_TO_NONE))
     if 2 * n_apart > len(others):
         warn_caller(
-            f"{n_apart} of {len(others)} nodes have next to no {kind} affinity with another node, so that the scores "
-            f"depend on few of them; {way_out}.",
+            f"{n_apart} of {len(others)} nodes have next to no {kind} affinity with other nodes, so the scores "
+            f"depend on few nodes; {way_out}.",
             UserWarning,
         )
 

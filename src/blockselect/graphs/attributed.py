@@ -22,14 +22,14 @@ from blockselect.graphs.node_labels import check_classes, check_names
 class AttributedGraph:
     """An undirected network whose nodes carry features.
 
-    Make one with :func:`check_attributed_graph`, which checks and cleans what it is given.
+    Make one with :func:`check_attributed_graph`, which checks and converts its input.
     """
 
-    adjacency: Sparse  # (n, n), symmetric, non-negative; a self-loop stands once, on the diagonal
+    adjacency: Sparse  # (n, n), symmetric, non-negative; self-loops are on the diagonal
     features: Features  # (n, m), dense, CSR or RowChunks; non-negative unless `non_negative=False` was passed
     node_ids: ObjectArray | None = None  # (n,)
     feature_names: ObjectArray | None = None  # (m,)
-    classes: IntArray | None = None  # (n,) known classes, for evaluation alone: no selector reads them
+    classes: IntArray | None = None  # (n,) known classes, only for evaluation: no selector reads them
 
     @property
     def n_nodes(self) -> int:
@@ -45,26 +45,26 @@ class AttributedGraph:
 
     @property
     def n_links(self) -> int:
-        """Links without direction, self-loops included."""
+        """Number of undirected links, including self-loops."""
         return (int(self.adjacency.nnz) + self.n_self_loops) // 2
 
     @property
     def n_isolated(self) -> int:
-        """Nodes without any link; a self-loop is one."""
+        """Number of isolated nodes; a self-loop counts as a link."""
         return int(np.count_nonzero(np.diff(self.adjacency.indptr) == 0))
 
     @property
     def is_linked(self) -> BoolArray:
-        """Which nodes have a link to another one; a self-loop is none: (n,)."""
+        """Which nodes have a link to another node: (n,)."""
         return np.asarray(np.diff(self.adjacency.indptr) > (self.adjacency.diagonal() != 0))
 
     @property
     def has_features(self) -> BoolArray:
-        """Which nodes have any feature, in memory: (n,)."""
+        """Which nodes have a non-zero feature; the features must be in memory: (n,)."""
         return np.asarray(np.asarray((self.features != 0).sum(axis=1)).ravel() > 0)
 
     def only(self, nodes: BoolArray) -> AttributedGraph:
-        """The graph of some of its nodes; itself where these are all."""
+        """The subgraph of some nodes; the graph itself if these are all nodes."""
         if nodes.all():
             return self
         return replace(
@@ -87,39 +87,39 @@ def check_attributed_graph(
     non_negative: bool = True,
     dtype: Any = np.float64,
 ) -> AttributedGraph:
-    """Check a network and its features, and bring them into the one form used inside.
+    """Check a network and its features, and convert them to the form that is used internally.
 
     Parameters
     ----------
     features : array, sparse matrix, DataFrame of pandas or polars, Arrow table, AnnData, or RowChunks, of shape (n, m)
-        Finite and non-negative; float32 stays, any other type of number becomes float64. The index and columns of a
-        DataFrame, or those of an AnnData, name the nodes and features. Row chunks stay where they are.
+        Finite and non-negative; float32 is kept, all other types become float64. The index and columns of a DataFrame,
+        or the names in an AnnData, name the nodes and features. Row chunks are not copied.
     adjacency : graph or None
-        Finite, non-negative link weights; the elementwise maximum of both directions is used. Whatever
+        Finite, non-negative link weights; the larger weight of the two directions is used. Any form that
         :func:`blockselect.as_adjacency` reads: a square matrix, edges, a graph of networkx, igraph or PyTorch
-        Geometric; nodes are found by their ids where both have them. Beside an AnnData also the key of a graph in its
-        `obsp`. A weight of 0 is no link.
+        Geometric; nodes are matched by their ids if both have them. For an AnnData also the key of a graph in its
+        `obsp`. A weight of 0 is not a link.
     node_ids, feature_names : iterable, optional
-        Names, without duplicates. An edge table names nodes by these ids; without ids, by row numbers.
+        Names without duplicates. An edge table refers to nodes by these ids, or by row numbers if there are no ids.
     classes : iterable of int, optional
-        Known classes of the nodes, kept for evaluation alone.
+        Known classes of the nodes, only for evaluation.
     n_neighbors : int, optional
-        Where `adjacency` is None, link each node with this many of its nearest by the features; without
-        it a missing adjacency is an error.
+        If `adjacency` is None, each node is linked with this many nearest neighbours by the features; without it, a
+        missing adjacency is an error.
     non_negative : bool
-        Refuse negative features, as the block model method must.
+        Whether negative features are an error, as they must be for methods based on block models.
     dtype : dtype
-        Float type of the computation to come: values must be small enough for it.
+        Float type of the computation; values must be in its range.
 
     Returns
     -------
     AttributedGraph
-        Arrays of its own: the caller's are never changed.
+        It shares no arrays with the input, which is never changed.
 
     Raises
     ------
     ValueError
-        Names what is wrong, where, and what to do.
+        The message says what is wrong, where, and what to do.
 
     Examples
     --------

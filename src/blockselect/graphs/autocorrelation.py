@@ -1,6 +1,7 @@
-"""autocorrelation: how much more alike linked nodes are in a feature than the depths of the nodes explain.
+"""Autocorrelation of features along links, beyond what the depths of the nodes explain (Hotspot's models).
 
-The depth of a node is the sum of its features, and a null model says what a feature is at each depth (`depth_nulls`).
+The depth of a node is the sum of its features. A null model gives the mean and the standard deviation of each feature
+at each depth if links did not matter.
 """
 
 from __future__ import annotations
@@ -25,15 +26,15 @@ from blockselect.graphs.statistics import (
 
 _CHUNK_ENTRIES = 2**22  # entries of a dense array with some of the columns, at most
 
-_N_BINS = 30  # of nodes by depth, for the Bernoulli model
-_DECIMALS = 12  # of a logarithm: rounding in a quantile does not decide in which bin a node is
-_LARGEST_SIZE = 1e9  # of the negative binomial: a Poisson distribution
+_N_BINS = 30  # bins of nodes by depth, for the Bernoulli model
+_DECIMALS = 12  # of logarithms, so that rounding in a quantile does not decide the bin of a node
+_LARGEST_SIZE = 1e9  # of the negative binomial distribution, which is then a Poisson distribution
 _SMALLEST_SIZE = 1e-10
-_ROUNDING = 1e-12  # share of a feature's variance that is none
+_ROUNDING = 1e-12  # share of the variance of a feature that counts as zero
 
 
 def model_for(features: Features) -> str:
-    """The null model that fits the kind of values there are."""
+    """The name of the null model that suits the values."""
     values = features.data if sparse.issparse(features) else features
     if values.size and values.min() < 0:
         return "normal"
@@ -43,14 +44,14 @@ def model_for(features: Features) -> str:
 
 
 def autocorrelation_z(features: Features, adjacency: Sparse, *, model: str = "auto") -> FloatArray:
-    """Z of each feature; NaN for a constant one: (m,)."""
+    """Z score of each feature; NaN for a constant feature: (m,)."""
     columns = features.astype(np.float64, copy=False)
     name = model_for(columns) if model == "auto" else model
     depths = np.asarray(columns.sum(axis=1)).ravel()
     if name == "bernoulli":
         columns = (columns > 0).astype(np.float64)
     null = NULLS[name](columns, depths)
-    A = sparse.csr_array(adjacency - sparse.diags_array(adjacency.diagonal()))  # every link from both ends
+    A = sparse.csr_array(adjacency - sparse.diags_array(adjacency.diagonal()))  # each link is stored in both directions
     covariance = _sparse_covariance if sparse.issparse(columns) else _dense_covariance
     criterion = covariance(columns, A, depths, null) / np.sqrt(2 * A.multiply(A).sum())
     return np.where(constant_columns(columns), np.nan, criterion)
@@ -67,7 +68,7 @@ def _dense_covariance(features: FloatArray, adjacency: Sparse, depths: FloatArra
 
 
 def _sparse_covariance(features: Sparse, adjacency: Sparse, depths: FloatArray, null: DepthNull) -> FloatArray:
-    """The same from z = x / σ, as sparse as x, and g = μ / σ, which depends on a node by its depth alone."""
+    """x̂ᵀAx̂ from z = x / σ, which is as sparse as x, and g = μ / σ, which depends only on the depth of a node."""
     z = _in_deviations(sparse.csr_array(features, copy=True), depths, null)
     if isinstance(null, NormalNull):
         zAg, gAg = _linear_products(z, adjacency, depths, null)
@@ -77,7 +78,7 @@ def _sparse_covariance(features: Sparse, adjacency: Sparse, depths: FloatArray, 
 
 
 def _in_deviations(z: Sparse, depths: FloatArray, null: DepthNull) -> Sparse:
-    """Features over their standard deviations, in their own place, some non-zeros at a time."""
+    """Divide features by their standard deviations, in place, some non-zero values at a time."""
     nodes = np.repeat(np.arange(z.shape[0]), np.diff(z.indptr))
     for some in gen_batches(z.nnz, _CHUNK_ENTRIES):
         _, sd = null.mean_and_sd(depths[nodes[some]], z.indices[some])
@@ -88,11 +89,11 @@ def _in_deviations(z: Sparse, depths: FloatArray, null: DepthNull) -> Sparse:
 def _linear_products(
     z: Sparse, adjacency: Sparse, depths: FloatArray, null: NormalNull
 ) -> tuple[FloatArray, FloatArray]:
-    """zᵀAg and gᵀAg of each feature, where g is linear in the depth: (m,) each."""
+    """zᵀAg and gᵀAg of each feature for g that is linear in the depth: (m,) each."""
     columns = np.arange(z.shape[1])
     centre = depths.mean()
     mean, sd = null.mean_and_sd(np.array([[centre], [centre + 1]]), columns)
-    g = _where_it_varies(np.vstack([mean[0], null.slopes]), sd)  # at the mean depth, and what a unit of depth adds
+    g = _where_it_varies(np.vstack([mean[0], null.slopes]), sd)  # value at the mean depth, and slope
     terms = np.column_stack([np.ones(len(depths)), depths - centre])
     met = adjacency @ terms
     return column_inner_products(g, (z.T @ met).T), column_inner_products(g, (terms.T @ met) @ g)
@@ -101,7 +102,7 @@ def _linear_products(
 def _products_by_depth(
     z: Sparse, adjacency: Sparse, depths: FloatArray, null: DepthNull
 ) -> tuple[FloatArray, FloatArray]:
-    """The same for any g, from its value at each depth: some features at a time, and all links once for each time."""
+    """zᵀAg and gᵀAg for any g, from its value at each depth, for some features at a time: (m,) each."""
     found, depth_of = np.unique(depths, return_inverse=True)
     one_hot = sparse.csr_array((np.ones(len(depths)), (np.arange(len(depths)), depth_of)))
     between_depths = one_hot.T @ adjacency @ one_hot  # total weight between nodes of two depths
@@ -115,13 +116,13 @@ def _products_by_depth(
 
 
 def _where_it_varies(values: FloatArray, sd: FloatArray) -> FloatArray:
-    """Values in standard deviations; 0 where there is no deviation."""
+    """Values divided by standard deviations; 0 if the standard deviation is 0."""
     scaled: FloatArray = np.divide(values, sd, out=np.zeros(np.broadcast(values, sd).shape), where=sd > 0)
     return scaled
 
 
 def _pieces(n_rows: int, n_features: int) -> Iterator[IntArray]:
-    """Columns, so many at a time that a dense array of so many rows stays small."""
+    """Batches of columns for which a dense array with `n_rows` rows stays small."""
     width = max(1, _CHUNK_ENTRIES // n_rows)
     for start in range(0, n_features, width):
         yield np.arange(start, min(start + width, n_features))
@@ -131,12 +132,12 @@ class DepthNull(Protocol):
     """Mean and standard deviation of features at some depths."""
 
     def mean_and_sd(self, depths: FloatArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Of each pair of a depth and a column, which are broadcast against each other; 0 where nothing varies."""
+        """For pairs of depths and columns, which are broadcast; the deviation is 0 if nothing varies."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BernoulliNull:
-    """Whether a feature is present: the logit of its probability is linear in the logarithm of the depth."""
+    """Presence of features: the logit of the probability is linear in the logarithm of the depth."""
 
     intercepts: FloatArray  # (m,)
     slopes: FloatArray  # (m,)
@@ -144,7 +145,7 @@ class BernoulliNull:
     def mean_and_sd(self, depths: FloatArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
         logarithms = np.log10(depths, out=np.zeros_like(depths), where=depths > 0)
         share = expit(self.intercepts[columns] + self.slopes[columns] * logarithms)
-        share = np.where(depths > 0, share, 0.0)  # a node without features can have none of them
+        share = np.where(depths > 0, share, 0.0)  # a node without features has none of them
         return share, np.sqrt(share * (1 - share))
 
 
@@ -162,7 +163,7 @@ class NegativeBinomialNull:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NormalNull:
-    """Any values: the mean is linear in the depth, the variance is one for all depths."""
+    """Any values: the mean is linear in the depth, and the variance is the same at all depths."""
 
     intercepts: FloatArray  # (m,)
     slopes: FloatArray  # (m,)
@@ -197,7 +198,7 @@ def negative_binomial_null(counts: Features, depths: FloatArray) -> NegativeBino
     rates = totals / depths.sum()
     expected_squares = rates**2 * (depths @ depths)
     residual = column_inner_products(counts, counts) - 2 * rates * (counts.T @ depths) + expected_squares
-    excess = residual - totals  # over the variance of a Poisson distribution
+    excess = residual - totals  # beyond the variance of a Poisson distribution
     sizes = np.divide(expected_squares, excess, out=np.full(len(totals), _LARGEST_SIZE), where=excess > 0)
     return NegativeBinomialNull(rates, np.maximum(sizes, _SMALLEST_SIZE))
 

@@ -21,7 +21,7 @@ def check_features(
     *,
     non_negative: bool = True,
 ) -> None:
-    """Finite, not all zero, in the range that the solver can raise to its powers, and non-negative if need be."""
+    """Check that features are finite, not all zero, within the range of the solver and, if required, non-negative."""
 
     def place(offends: Callable[[Any], Any]) -> str:
         row, column = first_entry(features, offends)
@@ -37,10 +37,8 @@ def check_features(
 def check_values(
     features: Features, place: Callable[[Callable[[Any], Any]], str], *, non_negative: bool = True
 ) -> None:
-    """At least one column, finite, and non-negative if need be; `place` names the first value that offends."""
+    """Check that features are finite and, if required, non-negative; `place` describes the first invalid value."""
     values = _values(features)
-    if features.shape[1] == 0:
-        raise ValueError(f"features has shape {features.shape}, no column; pass at least one feature.")
     if not np.isfinite(values).all():
         where = place(lambda v: ~np.isfinite(v))
         raise ValueError(f"features holds NaN or infinity, first at {where}; impute or drop such values.")
@@ -53,7 +51,7 @@ def check_values(
 
 
 def refuse_not_finite(features: Features, columns: IntArray | None = None) -> None:
-    """Refuse NaN and infinity, by the first such value; `columns` are the numbers that the columns had before."""
+    """Raise an error for the first NaN or infinity; `columns` are the original numbers of the columns."""
     if not np.isfinite(_values(features)).all():
         row, at = first_entry(features, lambda values: ~np.isfinite(values))
         column = at if columns is None else columns[at]
@@ -63,15 +61,15 @@ def refuse_not_finite(features: Features, columns: IntArray | None = None) -> No
 
 
 def largest_value(features: Features) -> float:
-    """The largest absolute value, 0 where there is none."""
+    """The largest absolute value; 0 if there are no values."""
     values = _values(features)
     return float(max(values.max(), -values.min())) if values.size else 0.0
 
 
 def check_range(largest: float, n_nodes: int, dtype: np.dtype[Any], place: Callable[[], str]) -> None:
-    """The largest value is not zero, and in the range that the solver can raise to its powers."""
+    """Check that the largest value is not zero, and that its fourth power is in the range of the float type."""
     if largest == 0:
-        raise ValueError("features has no non-zero entry: there is nothing to select by; check how it was loaded.")
+        raise ValueError("features has no non-zero entry, so no feature can be selected; check how it was loaded.")
     flow = _leaves_range(largest, n_nodes, dtype)
     if flow:
         raise ValueError(
@@ -81,7 +79,7 @@ def check_range(largest: float, n_nodes: int, dtype: np.dtype[Any], place: Calla
 
 
 def check_n_blocks(n_blocks: int, n_nodes: int) -> None:
-    """As many blocks as nodes at most."""
+    """Check that there are at most as many blocks as nodes."""
     if not 1 <= n_blocks <= n_nodes:
         raise ParameterError(
             "n_blocks", f"is {n_blocks} but the graph has {n_nodes} nodes; choose 1 to {n_nodes} blocks."
@@ -89,7 +87,7 @@ def check_n_blocks(n_blocks: int, n_nodes: int) -> None:
 
 
 def check_varies(features: Features) -> None:
-    """At least one feature must differ between nodes."""
+    """Check that at least one feature differs between nodes."""
     if constant_columns(features).all():
         raise ValueError(
             f"all {features.shape[1]} features are constant: none differs between nodes; check how they were loaded."
@@ -99,7 +97,7 @@ def check_varies(features: Features) -> None:
 def check_weights(
     weights: Sparse, node_ids: ObjectArray | None, dtype: np.dtype[Any], *, name: str = "adjacency"
 ) -> None:
-    """Finite, non-negative, at least one link, and squares within range."""
+    """Check that weights are finite and non-negative, that there is a link, and that squares are in range."""
 
     def place(offends: Callable[[Any], Any]) -> str:
         source, target = (node if node_ids is None else node_ids[node] for node in first_entry(weights, offends))
@@ -115,8 +113,8 @@ def check_weights(
         )
     if weights.data.min() < 0:
         raise ValueError(
-            f"{name} has a negative weight, first at {place(lambda v: v < 0)}; weights say how strongly "
-            "nodes are linked and must be ≥ 0: drop negative links or take absolute values."
+            f"{name} has a negative weight, first at {place(lambda v: v < 0)}; weights are the "
+            "strengths of links and must be ≥ 0: drop negative links or take absolute values."
         )
     largest, limits = float(weights.data.max()), np.finfo(dtype)
     if not float(limits.tiny) ** 0.5 < largest < float(limits.max) ** 0.5 / weights.shape[0]:
@@ -127,7 +125,7 @@ def check_weights(
 
 
 def _leaves_range(largest: float, n_nodes: int, dtype: np.dtype[Any]) -> str:
-    """The solver sums squares of inner products of features: fourth powers of what came in."""
+    """Whether sums of fourth powers overflow or underflow: the solver adds squares of inner products of features."""
     limits = np.finfo(dtype)
     with np.errstate(over="ignore", under="ignore"):
         power = np.float64(largest) ** 4
@@ -141,7 +139,7 @@ def _values(matrix: Any) -> Any:
 
 
 def first_entry(matrix: Any, offends: Callable[[Any], Any]) -> tuple[int, int]:
-    """Row and column of the first offending entry."""
+    """Row and column of the first entry for which `offends` is true."""
     if sparse.issparse(matrix):
         entries = matrix.tocoo()
         at = int(np.flatnonzero(offends(entries.data))[0])

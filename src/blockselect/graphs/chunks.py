@@ -27,29 +27,29 @@ Part: TypeAlias = Callable[..., Any]  # (block, rows, *shared) → array or spar
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What a first pass over the chunks finds."""
+    """Results of the first pass over the chunks."""
 
     n_features: int
     n_rows: tuple[int, ...]  # of each chunk
     largest: tuple[float, ...]  # value of each chunk
-    node_ids: pd.Index[Any] | None = None  # of all rows, where the chunks are DataFrames that name them
+    node_ids: pd.Index[Any] | None = None  # of all rows, if the chunks are DataFrames that name them
 
 
 class RowChunks:
     """Features larger than memory: a re-iterable of CSR blocks of rows, each checked as it is read.
 
-    Make one with a `from_` method. A fit passes over the chunks a few times: once to check and count, then for each
-    sum over rows that it needs.
+    Make one with a `from_` method. A fit passes over the chunks a few times: once to check and count, and once for
+    each sum over rows that it needs.
 
     Parameters
     ----------
     blocks : callable
-        Called without arguments for each pass; gives the blocks in the same order and of the same sizes every time.
+        Called without arguments for each pass; returns the same blocks in the same order every time.
     feature_names : iterable, optional
         Names of the columns.
     node_ids : iterable, optional
-        Names of all rows. Without them, chunks that are DataFrames name the rows by their index, unless that counts
-        0, 1, … in each of them.
+        Names of all rows. By default chunks that are DataFrames name the rows by their index, unless the index only
+        counts 0, 1, … in each chunk.
 
     Examples
     --------
@@ -75,11 +75,11 @@ class RowChunks:
     def from_blocks(
         cls, blocks: Callable[[], Iterable[Any]] | Iterable[Any], *, feature_names: Iterable[Any] | None = None
     ) -> RowChunks:
-        """Blocks of rows, dense or sparse: a list of them, or a function that returns a new iterator at each call."""
+        """From dense or sparse blocks of rows: a list, or a function that returns a new iterator at each call."""
         if isinstance(blocks, Iterator):
             raise ValueError(
-                f"blocks is of type {type(blocks).__name__}, an iterator that can be read once, but a fit reads the "
-                "chunks several times; pass the function that makes it: RowChunks.from_blocks(make_blocks)."
+                f"blocks is of type {type(blocks).__name__}, an iterator that can be read only once, but a fit reads "
+                "the chunks several times; pass the function that makes it: RowChunks.from_blocks(make_blocks)."
             )
         if sparse.issparse(blocks) or isinstance(blocks, np.ndarray):
             raise ValueError("blocks is one matrix; pass a list of blocks of rows, or the matrix itself to fit.")
@@ -87,30 +87,30 @@ class RowChunks:
 
     @classmethod
     def from_npy(cls, path: Path, *, rows_per_chunk: int | None = None) -> RowChunks:
-        """A matrix in a ``.npy`` file, memory-mapped. By default a chunk takes 64 MiB."""
+        """From a matrix in a ``.npy`` file, which is memory-mapped. By default a chunk takes 64 MiB."""
         check_rows_per_chunk(rows_per_chunk)
         try:
             matrix = np.load(path, mmap_mode="r", allow_pickle=False)
         except ValueError as error:
             raise ValueError(f"{path} could not be read as .npy ({error}); save it with numpy.save.") from error
         if not isinstance(matrix, np.ndarray) or matrix.ndim != 2:
-            raise ValueError(f"{path} holds no matrix; save one with np.save, one row a node.")
+            raise ValueError(f"{path} does not hold a matrix; save one with np.save, with one row per node.")
         return cls(partial(_slices, matrix, matrix.shape, rows_per_chunk))
 
     @classmethod
     def from_parquet(cls, path: Path) -> RowChunks:
-        """A Parquet file, one chunk a row group; its columns name the features, and pandas' index the nodes.
+        """From a Parquet file, one chunk per row group; columns name the features, and the index of pandas the nodes.
 
         Needs pyarrow.
         """
         parquet = needed("pyarrow.parquet", "Parquet")
-        columns = parquet.read_schema(path).empty_table().to_pandas().columns  # without those that hold an index
+        columns = parquet.read_schema(path).empty_table().to_pandas().columns  # without columns that hold an index
         index = parquet.read_pandas(path, columns=[]).to_pandas().index
         return cls(partial(_row_groups, path), feature_names=columns, node_ids=None if _counts(index) else index)
 
     @classmethod
     def from_anndata(cls, adata: Any, *, rows_per_chunk: int | None = None) -> RowChunks:
-        """The matrix X of an AnnData, in memory or backed, or of an ``.h5ad`` file by its path, with its names."""
+        """From the matrix X of an AnnData, in memory or backed, or of an ``.h5ad`` file given by its path."""
         check_rows_per_chunk(rows_per_chunk)
         if isinstance(adata, str | PathLike):
             adata = needed("anndata", "an .h5ad file").read_h5ad(adata, backed="r")
@@ -124,13 +124,13 @@ class RowChunks:
 
     @classmethod
     def from_delayed(cls, delayed: Iterable[Any], n_features: int) -> RowChunks:
-        """Chunks that a Dask cluster loads and sums up where they are: one `dask.delayed` block of rows each."""
+        """From `dask.delayed` blocks of rows, which a Dask cluster loads and adds up where they are."""
 
         return DelayedChunks(delayed, n_features)
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and columns; the first call reads all chunks once."""
+        """Numbers of rows and columns; the first call reads all chunks once."""
         survey = self.survey()
         return sum(survey.n_rows), survey.n_features
 
@@ -147,7 +147,7 @@ class RowChunks:
         return (block for _, block in self._read())
 
     def _read(self) -> Iterator[tuple[Any, Sparse]]:
-        """Each chunk as it came, and checked."""
+        """Each chunk as it was given, and after the checks."""
         width, n_seen, columns = None, 0, None
         for number, raw in enumerate(self._blocks()):
             columns = _same_columns(raw, number, columns)
@@ -160,7 +160,7 @@ class RowChunks:
             _check_same(self._survey, n_seen, None)
 
     def sum(self, part: Part, *shared: Any) -> Any:
-        """The sum over all chunks of ``part(block, rows, *shared)``, `rows` being the slice of all rows it holds."""
+        """The sum over all chunks of ``part(block, rows, *shared)``, where `rows` is the slice of rows in the block."""
         total, first = None, 0
         for block in self:
             rows = slice(first, first + block.shape[0])
@@ -169,13 +169,13 @@ class RowChunks:
         return total
 
     def survey(self) -> Survey:
-        """Rows and largest value of each chunk, found by the first pass and kept."""
+        """Number of rows and largest value of each chunk; the first call reads all chunks."""
         if self._survey is None:
             self._survey = self._first_pass()
         return self._survey
 
     def check(self, dtype: np.dtype[Any]) -> None:
-        """Refuse chunks that all are zero, or whose values leave the range that the solver can compute with."""
+        """Raise an error if all values are zero, or if the largest is outside the range of the solver."""
         survey = self.survey()
         largest = max(survey.largest)
         check_range(largest, self.shape[0], dtype, lambda: f"chunk {survey.largest.index(largest)}")
@@ -192,13 +192,13 @@ class RowChunks:
 
 
 def check_rows_per_chunk(rows_per_chunk: Any) -> None:
-    """None, or at least one."""
+    """Check that it is None or a positive whole number."""
     if rows_per_chunk is not None:
         check_whole("rows_per_chunk", rows_per_chunk, 1)
 
 
 def checked_block(raw: Any, number: int, n_features: int | None) -> Sparse:
-    """One chunk as CSR: finite, non-negative, as wide as the others; errors name the chunk."""
+    """Check one chunk and convert it to CSR; errors name the chunk."""
     block = sparse.csr_array(as_float_matrix(raw, f"chunk {number} of features"))
     if n_features is not None and block.shape[1] != n_features:
         raise ValueError(
@@ -215,19 +215,19 @@ def checked_block(raw: Any, number: int, n_features: int | None) -> Sparse:
 
 
 def _same_columns(raw: Any, number: int, columns: Any) -> Any:
-    """The columns of the chunks so far, where they name them; a chunk that names others is refused."""
+    """The column names of the chunks so far; a chunk with other names is an error."""
     if not isinstance(raw, pd.DataFrame):
         return columns
     if columns is not None and not raw.columns.equals(columns):
         raise ValueError(
-            f"chunk {number} of features names its columns otherwise than the chunks before it, or in another order; "
+            f"chunk {number} of features has other column names than the chunks before it, or another order; "
             "give every chunk the same columns: chunk[columns]."
         )
     return raw.columns
 
 
 def _joined(indexes: Sequence[pd.Index[Any] | None]) -> pd.Index[Any] | None:
-    """The ids of all rows, where every chunk has some."""
+    """The ids of all rows, if every chunk has ids."""
     given = [index for index in indexes if index is not None]
     if len(given) < len(indexes) or all(map(_counts, given)):
         return None
@@ -235,12 +235,12 @@ def _joined(indexes: Sequence[pd.Index[Any] | None]) -> pd.Index[Any] | None:
 
 
 def _counts(index: pd.Index[Any]) -> bool:
-    """Whether an index only counts the rows 0, 1, …, as where nobody named them."""
+    """Whether an index only counts 0, 1, …, as it does by default."""
     return isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1
 
 
 def added(total: Any, one: Any) -> Any:
-    """The sum of two parts; a dense total is reused."""
+    """The sum of two parts; a dense total is changed in place."""
     if isinstance(total, np.ndarray):
         total += one
         return total
@@ -248,7 +248,7 @@ def added(total: Any, one: Any) -> Any:
 
 
 def _check_same(survey: Survey, number: int, n_rows: int | None) -> None:
-    """The chunk as it was in the first pass; `n_rows` None: the end."""
+    """Raise an error if a chunk differs from the first pass; `n_rows` is None after the last chunk."""
     known = survey.n_rows[number] if number < len(survey.n_rows) else None
     if n_rows != known:
         before, now = ("none" if n is None else f"{n} rows" for n in (known, n_rows))
@@ -286,7 +286,7 @@ class DelayedChunks(RowChunks):
         self._n_features = int(n_features)
         for number, one in enumerate(self._delayed):
             if not is_dask_collection(one):
-                raise ValueError(f"chunk {number} is of type {type(one).__name__}; wrap what loads it in dask.delayed.")
+                raise ValueError(f"chunk {number} is of type {type(one).__name__}; wrap its loader in dask.delayed.")
         super().__init__(lambda: (one.compute() for one in self._delayed))
 
     def __iter__(self) -> Iterator[Sparse]:
@@ -302,7 +302,7 @@ class DelayedChunks(RowChunks):
             delayed(_part)(part, raw, number, self._n_features, slice(start, stop), *placed)
             for number, (raw, start, stop) in enumerate(zip(self._delayed, [0, *ends], ends, strict=False))
         ]
-        while len(parts) > 1:  # a tree: pairs, pairs of pairs, …
+        while len(parts) > 1:  # tree reduction
             parts = [delayed(_sum)(parts[i : i + 2]) for i in range(0, len(parts), 2)]
         return _result(parts[0])
 
@@ -336,7 +336,7 @@ def _sum(parts: list[Any]) -> Any:
 
 
 def _client() -> Any:
-    """The current client, if there is one; without it Dask's threads do the work."""
+    """The current Dask client; None if there is none, and then the threads of Dask do the work."""
     try:
         from distributed import get_client
 
@@ -346,7 +346,7 @@ def _client() -> Any:
 
 
 def _scattered(one: Any) -> Any:
-    """Arrays go to every worker once, not along with each task; a copy on each also outlives a lost worker."""
+    """Send an array to every worker once instead of with each task; copies also survive the loss of a worker."""
     client = _client()
     if client is None or not isinstance(one, np.ndarray):
         return one

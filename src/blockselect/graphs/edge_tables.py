@@ -1,4 +1,4 @@
-"""Tables of edges: which columns are source, target and weight, and the adjacency that the rows make."""
+"""Tables of edges: find the columns source, target and weight, and build the adjacency matrix."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ def edge_matrix(edges: pd.DataFrame, n_nodes: int, node_ids: ObjectArray | None 
     Parameters
     ----------
     edges : DataFrame
-        The columns source and target, by these names or the first two; other columns say something of the edge.
+        Source and target are the columns of these names, or the first two; other columns describe the edge.
     n_nodes : int
         Rows and columns of the result.
     node_ids : array of shape (n,), optional
-        What the edges call the nodes; None: by their numbers 0 … n − 1.
+        The names of the nodes in the table; None if nodes are numbered 0 … n − 1.
     weight : column, False or None
         See :func:`blockselect.as_adjacency`.
     """
@@ -41,7 +41,7 @@ def edge_matrix(edges: pd.DataFrame, n_nodes: int, node_ids: ObjectArray | None 
 def edge_columns(
     edges: pd.DataFrame, *, weight: Any = None
 ) -> tuple[pd.Series[Any], pd.Series[Any], pd.Series[Any] | None]:
-    """Source, target and weight. A number that is not called weight is never taken for one, nor left out silently."""
+    """Source, target and weight. A numeric column with another name is neither used as weight nor silently ignored."""
     names = [str(name).strip().lower() for name in edges.columns]
     ends = [names.index(end) for end in ENDS if names.count(end) == 1]
     if len(ends) < 2:
@@ -57,7 +57,7 @@ def edge_columns(
 
 
 def _weight_column(edges: pd.DataFrame, names: list[str], ends: list[int], weight: Any) -> int | None:
-    """Where the weights stand, if anywhere."""
+    """The position of the weight column, if there is one."""
     others = [at for at in range(len(names)) if at not in ends]
     if weight is False:
         return None
@@ -87,7 +87,7 @@ def _weight_column(edges: pd.DataFrame, names: list[str], ends: list[int], weigh
 
 
 def _may_be_weights(column: pd.Series[Any]) -> bool:
-    """Numbers, be they written as text: files give all cells as text."""
+    """Whether a column holds numbers, possibly as text, because files give all cells as text."""
     if pd.api.types.is_numeric_dtype(column.dtype):
         return not pd.api.types.is_bool_dtype(column.dtype)
     cells = column.dropna().tolist()
@@ -95,7 +95,7 @@ def _may_be_weights(column: pd.Series[Any]) -> bool:
 
 
 def _edge_weights(source: pd.Series[Any], target: pd.Series[Any], weight: pd.Series[Any]) -> FloatArray:
-    # Checked edge by edge: a sum over duplicates would hide a negative one.
+    # Weights are checked edge by edge, because a sum over duplicates would hide a negative weight.
     check_kind(weight.dtype, f"edge column {weight.name!r}")
     numbers = _as_numbers(weight)
     wrong = np.flatnonzero(~(np.isfinite(numbers) & (numbers >= 0)))
@@ -111,14 +111,14 @@ def _edge_weights(source: pd.Series[Any], target: pd.Series[Any], weight: pd.Ser
 
 
 def _as_numbers(weight: pd.Series[Any]) -> FloatArray:
-    """Real numbers, and NaN where a cell is none."""
+    """Convert cells to numbers; cells that are not numbers become NaN."""
     if pd.api.types.is_numeric_dtype(weight.dtype):
         return weight.to_numpy(dtype=np.float64, na_value=np.nan)
     return np.array([float(cell) if is_number(cell) else np.nan for cell in weight.tolist()])
 
 
 def _positions(nodes: pd.Series[Any], n_nodes: int, node_ids: ObjectArray | None) -> NDArray[np.intp]:
-    """Row numbers of the nodes that edges name: of all sources, then of all targets."""
+    """Row numbers of all sources, followed by those of all targets."""
     if nodes.hasnans:
         side, at = divmod(int(np.flatnonzero(nodes.isna())[0]), len(nodes) // 2)
         raise ValueError(f"edge {at}, counted from 0, has no {ENDS[side]}; fill it in or drop the edge.")

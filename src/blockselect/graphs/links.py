@@ -7,15 +7,15 @@ from scipy import sparse
 
 from blockselect.arrays import Sparse
 
-_OF_LINKS = 0.5  # share of the links that should count; weights of an exponential distribution leave as many
-_OF_NODES = 4  # links a node that are enough in any case
-_NEGLIGIBLE = 1e-150  # of the largest weight: smaller ones count as this much, since the square of less is none
+_OF_LINKS = 0.5  # share of the links that should count, as for weights from an exponential distribution
+_OF_NODES = 4  # links per node that are enough in any case
+_NEGLIGIBLE = 1e-150  # smallest relative weight, because the squares of smaller weights underflow
 
 
 def resample_links(adjacency: Sparse, rng: np.random.Generator) -> Sparse:
-    """Poisson bootstrap of the links: each is repeated by a Poisson count of mean 1.
+    """Poisson bootstrap of the links: each weight is multiplied by a Poisson count of mean 1.
 
-    On average a link keeps its weight; about one in three is left out. Where no link at all is left, all counts are
+    On average a link keeps its weight, and about one link in three is left out. If no link is left, all counts are
     drawn again.
 
     Parameters
@@ -32,7 +32,7 @@ def resample_links(adjacency: Sparse, rng: np.random.Generator) -> Sparse:
     links = sparse.triu(adjacency, k=1, format="coo")
     present = np.flatnonzero(links.data)
     if len(present) == 0:
-        raise ValueError("adjacency links no two different nodes, so there is nothing to resample; pass a graph.")
+        raise ValueError("adjacency has no link between two different nodes, so it cannot be resampled.")
     counts = np.zeros(len(present), dtype=np.intp)
     while not counts.any():
         counts = rng.poisson(1.0, size=len(present))
@@ -43,10 +43,11 @@ def resample_links(adjacency: Sparse, rng: np.random.Generator) -> Sparse:
 
 
 def cap_weights(adjacency: Sparse) -> Sparse:
-    """The graph with its weights cut at the highest cap under which enough links count; itself where none is needed.
+    """Cap the weights if a few links outweigh all others: the largest cap under which enough links count is used.
 
-    Links count as (Σw)² / Σw², which is their number where all weigh the same, and near 1 where one outweighs the rest.
-    Enough is half of them, or four for each node if that is less.
+    The effective number of links is (Σw)² / Σw²: the number of links if all weights are equal, and near 1 if one link
+    outweighs the rest. Half of the links are enough, or four per node if that is less. A graph that needs no cap is
+    returned itself.
 
     Parameters
     ----------
@@ -65,12 +66,12 @@ def cap_weights(adjacency: Sparse) -> Sparse:
     if len(weights) == 0:
         return adjacency
     largest = float(weights[-1])
-    weights = np.maximum(weights / largest, _NEGLIGIBLE)  # squares neither overflow nor vanish
+    weights = np.maximum(weights / largest, _NEGLIGIBLE)  # squares neither overflow nor underflow
     n_above = np.arange(len(weights) - 1, -1, -1)
     sums = np.cumsum(weights) + n_above * weights
     squares = np.cumsum(weights**2) + n_above * weights**2
-    count = sums**2 / squares  # under a cap at each of the weights
-    enough = min(_OF_LINKS * len(weights), 2 * _OF_NODES * adjacency.shape[0])  # each link stands twice
+    count = sums**2 / squares  # effective number of links under a cap at each weight
+    enough = min(_OF_LINKS * len(weights), 2 * _OF_NODES * adjacency.shape[0])  # each link is stored twice
     cap = weights[np.flatnonzero(count >= enough)[-1]] * largest
     if cap >= largest:
         return adjacency

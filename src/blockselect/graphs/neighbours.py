@@ -15,42 +15,42 @@ from blockselect.graphs.checks import refuse_not_finite
 from blockselect.graphs.features import as_plain_csr, by_density, feature_matrix
 from blockselect.parameters import check_whole
 
-N_NEIGHBORS = 10  # of each node, where nobody says how many
+N_NEIGHBORS = 10  # default number of neighbours per node
 
 _EPS = float(np.finfo(np.float64).eps)
-TIED = 1e-9  # by how much of itself a distance may be larger than another and is still the same
-_ROUNDING = 16 * _EPS  # the same, as a share of a node's distance from the origin: what rounding leaves of a zero
-_PAIRS = 2**22  # of nodes looked at together
-_VALUES = 2**22  # of features whose differences are held at a time
-_GROWTH = 4  # of the number of candidates, where the last of them may be as near as the last neighbour
+TIED = 1e-9  # relative difference up to which two distances count as equal
+_ROUNDING = 16 * _EPS  # absolute difference, relative to the length of a row, which rounding leaves of a zero
+_PAIRS = 2**22  # pairs of nodes in one batch
+_VALUES = 2**22  # feature differences held at once
+_GROWTH = 4  # factor by which the number of candidates grows if the last may be as near as the last neighbour
 
 
 def nearest_neighbour_graph(features: Any, n_neighbors: int = N_NEIGHBORS, metric: str = "cosine") -> Sparse:
-    """Links each node with its `n_neighbors` nearest by the features, in either direction, weight 1.
+    """Link each node with its `n_neighbors` nearest nodes by the features; links have weight 1 and no direction.
 
     Parameters
     ----------
     features : array, sparse matrix or DataFrame of shape (n, m)
-        At least two rows. The caller's arrays are never changed.
+        At least two rows. The input is never changed.
     n_neighbors : int
-        At least 1; where there are fewer other nodes, all of them.
+        At least 1; if there are fewer other nodes, all of them are linked.
     metric : str
-        Any that scikit-learn's neighbours know. The cosine fits the method: the graph that scores induce
-        is made of inner products of rows. By the cosine, nodes that share no feature are not linked, so
-        that a node without features stays alone.
+        Any metric of scikit-learn's nearest neighbours. The cosine suits the method, because the graph that scores
+        induce consists of inner products of rows. By the cosine, nodes that share no feature are not linked, so a node
+        without features is isolated.
 
     Returns
     -------
     csr_array of shape (n, n)
-        Symmetric, without self-loops. By the cosine and the Euclidean distance, those of equally near nodes are linked
-        that come first; by other metrics, those that scikit-learn takes.
+        Symmetric, without self-loops. Among equally near nodes, the cosine and the Euclidean distance link the first
+        ones; for other metrics, scikit-learn chooses.
     """
     n_neighbors = check_whole("n_neighbors", n_neighbors, 1)
     features = feature_matrix(features)
     refuse_not_finite(features)
     n_nodes = features.shape[0]
     if n_nodes < 2:
-        raise ValueError(f"features has {n_nodes} row(s); neighbours need at least two: pass one row a node.")
+        raise ValueError(f"features has {n_nodes} row(s); at least two are needed: pass one row per node.")
     if metric == "cosine":
         links = _by_cosine(as_plain_csr(features), n_neighbors)
     elif metric == "euclidean":
@@ -58,13 +58,13 @@ def nearest_neighbour_graph(features: Any, n_neighbors: int = N_NEIGHBORS, metri
     else:
         links = sparse.csr_array(kneighbors_graph(features, min(n_neighbors, n_nodes - 1), metric=metric))
     if links.nnz == 0:
-        raise ValueError("no two nodes share a feature, so the features bring no graph; pass an adjacency.")
+        raise ValueError("no two nodes share a feature, so no graph can be built from the features; pass an adjacency.")
     links.data = np.ones(links.nnz)
     return sparse.csr_array(links.maximum(links.T))
 
 
 def _by_cosine(rows: Sparse, n_neighbors: int) -> Sparse:
-    """The distance of unit rows grows as the cosine falls; at a cosine of zero it is √2."""
+    """Nearest neighbours by the distance of unit rows, which is √2 if the cosine is zero and less if it is positive."""
     n_nodes = rows.shape[0]
     held = np.flatnonzero(np.diff(rows.indptr))
     if len(held) < 2:
@@ -76,21 +76,23 @@ def _by_cosine(rows: Sparse, n_neighbors: int) -> Sparse:
 
 
 def nearest_others(rows: Sparse, n_neighbors: int) -> Sparse:
-    """Distances to the nearest others of each node, with direction; where there are fewer others, to all.
+    """Distances from each node to its nearest other nodes; to all other nodes if there are fewer.
 
-    Candidates come from scikit-learn. Their distances are computed again, by differences and in a fixed order. Where
-    the last candidate may be as near as the last neighbour, more are asked for.
+    The result depends only on the values of the features. Distances that differ only by rounding count as equal, and
+    among equal distances the first node is nearer. So neither the storage of the features, nor their float type, nor
+    the batch size matters. Candidates come from scikit-learn; their distances are computed again from differences in a
+    fixed order. If the last candidate may be as near as the last neighbour, more candidates are requested.
 
     Parameters
     ----------
     rows : CSR of shape (n, m)
-        As `as_plain_csr` makes it; at least two rows.
+        From `as_plain_csr`, with at least two rows.
     n_neighbors : int
 
     Returns
     -------
     csr_array of shape (n, n)
-        `n_neighbors` entries in each row, columns in order; a distance of zero is an entry.
+        `n_neighbors` entries per row, sorted by column; a distance of zero is stored.
     """
     n, m = rows.shape
     k = min(n_neighbors, n - 1)
@@ -121,9 +123,9 @@ def nearest_others(rows: Sparse, n_neighbors: int) -> Sparse:
 def _first(
     k: int, others: IntArray, exact: FloatArray, nearer: FloatArray, tied: FloatArray
 ) -> tuple[IntArray, FloatArray]:
-    """The k nearest of each node, in order of their index, and their distances.
+    """The k nearest nodes of each node, ordered by index, and their distances.
 
-    These are all that are closer than `nearer`, and of those up to `tied` the first.
+    These are all nodes closer than `nearer`, and the first of the nodes up to `tied`.
     """
     by_index = np.argsort(others, axis=1)
     exact = np.take_along_axis(exact, by_index, axis=1)
@@ -134,7 +136,10 @@ def _first(
 
 
 def _distances(rows: Sparse, nodes: IntArray, others: IntArray) -> FloatArray:
-    """Distance of each node to the others in its row, summed over the features in their order; infinite to itself."""
+    """Distance of each node to the nodes in its row of `others`; infinite to itself.
+
+    Squares are added in the order of the features.
+    """
     first, second = np.repeat(nodes, others.shape[1]), others.ravel()
     squares = np.empty(len(first))
     for pairs in gen_batches(len(first), max(1, _VALUES * rows.shape[0] // (2 * max(rows.nnz, 1)))):

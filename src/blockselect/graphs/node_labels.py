@@ -16,7 +16,7 @@ from blockselect.errors import ParameterError
 
 
 def encode_labels(labels: Any, what: str = "block labels") -> IntArray:
-    """Labels of any sortable kind as numbers 0 … k − 1; `what` is what they are called in an error."""
+    """Convert labels of any sortable kind to numbers 0 … k − 1; `what` names the labels in errors."""
     array = as_labels(labels, what)
     try:
         numbers = np.unique(array, return_inverse=True)[1]
@@ -30,17 +30,17 @@ def encode_labels(labels: Any, what: str = "block labels") -> IntArray:
 
 
 def as_labels(labels: Any, what: str) -> NDArray[Any]:
-    """An array with one label a node: (n,). Masked and missing ones are refused."""
+    """Convert to an array with one label per node: (n,). Masked and missing labels are rejected."""
     array: NDArray[Any] = np.asanyarray(labels)
     if array.ndim != 1:
-        raise ValueError(f"{what} have shape {array.shape}; give one label a node.")
+        raise ValueError(f"{what} have shape {array.shape}; give one label per node.")
     missing = np.ma.getmaskarray(array) if np.ma.isMaskedArray(array) else pd.isna(array)
     refuse_missing(np.asarray(missing), what)
     return np.asarray(array)
 
 
 def refuse_missing(missing: NDArray[np.bool_], what: str) -> None:
-    """Refuse labels of which some are missing: (n,)."""
+    """Raise an error if labels are missing: (n,)."""
     nodes = np.flatnonzero(missing)
     if len(nodes):
         raise ValueError(
@@ -50,17 +50,17 @@ def refuse_missing(missing: NDArray[np.bool_], what: str) -> None:
 
 
 def labels_by_id(labels: Any, node_ids: ObjectArray | None, parameter: str = "block_model") -> Any:
-    """Labels in the order of the nodes, where they are a Series whose index names the nodes.
+    """Put a Series whose index names the nodes in the order of the nodes; other labels are returned as they are.
 
     Parameters
     ----------
     labels : array or Series of shape (n,)
-        Only a Series has an index. One that counts 0, 1, … beside nodes with other ids names nobody: its order is kept.
-        Any other index needs ids to meet.
+        The index of a Series must match the ids of the nodes. If it only counts 0, 1, … and the nodes have other ids,
+        it names no nodes, and the order is kept.
     node_ids : array of shape (n,) or None
-        None: nodes have no ids but their row numbers.
+        None if nodes have no ids other than their row numbers.
     parameter : str
-        What the labels are called in an error.
+        The parameter that holds the labels, for errors.
     """
     if not isinstance(labels, pd.Series):
         return labels
@@ -86,15 +86,15 @@ def labels_by_id(labels: Any, node_ids: ObjectArray | None, parameter: str = "bl
             f"twice, for example {alone[:3]}; give each node one label, or pass labels.to_numpy() in the order of the "
             "rows.",
         )
-    return labels.iloc[at].to_numpy()  # without the index, which has done its work
+    return labels.iloc[at].to_numpy()  # the index is no longer needed
 
 
 def check_names(names: Iterable[Any] | None, expected: int, what: str, axis: str) -> ObjectArray | None:
-    """Node ids or feature names: one for each row or column, none missing, none twice."""
+    """Check node ids or feature names: one per row or column, none missing, no duplicates."""
     if names is None:
         return None
     refuse_unordered(names, f"{what.replace(' ', '_')}s")
-    # NumPy's and pandas' own scalars would read as np.str_('a') in every message.
+    # Scalars of NumPy and pandas would appear as np.str_('a') in messages.
     listed = names.tolist() if isinstance(names, np.ndarray | pd.Index | pd.Series) else list(names)
     if len(listed) != expected:
         raise ValueError(
@@ -117,14 +117,16 @@ def check_names(names: Iterable[Any] | None, expected: int, what: str, axis: str
 
 
 def check_classes(classes: Iterable[int] | None, n_nodes: int, node_ids: ObjectArray | None = None) -> IntArray | None:
-    """Known classes: one integer a node. A Series is put in the order of the nodes."""
+    """Check known classes, one integer per node; a Series is put in the order of the nodes."""
     if classes is None:
         return None
     refuse_unordered(classes, "classes")
     ordered = labels_by_id(classes, node_ids, "classes")
     array: NDArray[Any] = np.asanyarray(ordered if isinstance(ordered, np.ndarray) else list(ordered))
     if array.shape != (n_nodes,):
-        raise ValueError(f"classes has shape {array.shape} but the network has {n_nodes} nodes; give one class a node.")
+        raise ValueError(
+            f"classes has shape {array.shape} but the network has {n_nodes} nodes; one per node is needed."
+        )
     array = as_labels(array, "classes")
     if array.dtype == object and all(isinstance(one, Integral) for one in array.tolist()):
         array = array.astype(np.intp)
@@ -137,6 +139,6 @@ def check_classes(classes: Iterable[int] | None, n_nodes: int, node_ids: ObjectA
 
 
 def refuse_unordered(values: Any, what: str) -> None:
-    """A set has no order, so that nobody knows which of its values belongs to which row or column."""
+    """Raise an error for values without an order, such as a set: they cannot be matched with rows or columns."""
     if isinstance(values, AbstractSet) or not hasattr(values, "__iter__"):
-        raise ParameterError(what, f"is of type {type(values).__name__}; expected a list, one for each in their order.")
+        raise ParameterError(what, f"is of type {type(values).__name__}; expected a list in the order of the data.")

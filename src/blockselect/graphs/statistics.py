@@ -11,13 +11,13 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.errors import ParameterError
 
-_CELLS = 2**22  # numbers in work at once
+_CELLS = 2**22  # numbers of a dense product held at once
 
-_LARGEST_MULTIPLE = 1e4  # of larger ones in another unit rounding leaves no trace of whole numbers
+_LARGEST_MULTIPLE = 1e4  # larger multiples cannot be distinguished from other numbers because of rounding
 
 
 def mean_and_variance(features: Features, weights: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
-    """Mean and variance of each column in float64, rows weighted by `weights` (n,): (m,) each."""
+    """Mean and variance of each column in float64, with optional row weights (n,): (m,) each."""
     columns = features.astype(np.float64, copy=False)
     if sparse.issparse(columns):
         mean, variance = mean_variance_axis(columns, axis=0, weights=weights)
@@ -27,14 +27,14 @@ def mean_and_variance(features: Features, weights: FloatArray | None = None) -> 
 
 
 def column_inner_products(left: Features, right: Features) -> FloatArray:
-    """Σᵢ leftᵢⱼ rightᵢⱼ of each column j; sparse where `left` is: (m,)."""
+    """Σᵢ leftᵢⱼ rightᵢⱼ of each column j: (m,)."""
     if sparse.issparse(left):
         return np.asarray(left.multiply(right).sum(axis=0)).ravel()
     return np.asarray(np.einsum("ij,ij->j", left, right))
 
 
 def constant_columns(features: Features) -> NDArray[np.bool_]:
-    """Which columns hold one value only, exactly: (m,). Rounding leaves their computed variance above zero."""
+    """Which columns are exactly constant: (m,). Their computed variance may be above zero because of rounding."""
     low, high = features.min(axis=0), features.max(axis=0)
     if sparse.issparse(features):
         low, high = low.toarray().ravel(), high.toarray().ravel()
@@ -42,7 +42,7 @@ def constant_columns(features: Features) -> NDArray[np.bool_]:
 
 
 def products_along_links(features: Features, weights: Sparse) -> FloatArray:
-    """xᵀ A x of each feature: (m,). A X is much fuller than X, so it is never held whole.
+    """xᵀ A x of each feature: (m,). A X is much denser than X, so it is never held whole.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def products_along_links(features: Features, weights: Sparse) -> FloatArray:
 
 
 def products_with_groups(features: Sparse, weights: Sparse, groups: IntArray, levels: FloatArray) -> FloatArray:
-    """xᵀ A y of each feature: (m,), where y is a level for each group of nodes and feature: (groups, m).
+    """xᵀ A y of each feature: (m,), where y has one level per group of nodes and feature.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def _shared(
     values: FloatArray,
     n_features: int,
 ) -> FloatArray:
-    """Σ_ij A_ij x_il x_jl of each sparse feature l: a node's features are laid out, its neighbours' looked up there."""
+    """Σ_ij A_ij x_il x_jl of each sparse feature l; the features of node i are held densely for its neighbours j."""
     sums, laid_out = np.zeros(n_features), np.zeros(n_features)
     for node in range(len(starts) - 1):
         for at in range(starts[node], starts[node + 1]):
@@ -128,9 +128,9 @@ def _met(
 
 
 def are_sparse_counts(features: Features) -> bool:
-    """Whether the features count something seldom: whole numbers, some above one, and more zeros than not.
+    """Whether the features are counts that are mostly zero: whole numbers, some above one, and more zeros than not.
 
-    They may come in any unit, such as thousandths: multiples of the smallest of them are counts too.
+    They may have any unit: multiples of the smallest value count as whole numbers.
     """
     values = features.data if sparse.issparse(features) else features
     if np.count_nonzero(values) * 2 >= np.prod(features.shape):
@@ -140,7 +140,7 @@ def are_sparse_counts(features: Features) -> bool:
 
 
 def _are_multiples(values: FloatArray) -> bool:
-    """Whether values are small multiples of the smallest, some of it more than once."""
+    """Whether all values are whole multiples of the smallest one, and some are larger than it."""
     positive = values[values > 0]
     if not len(positive) or not 1.5 < positive.max() / positive.min() < _LARGEST_MULTIPLE:
         return False
@@ -150,7 +150,7 @@ def _are_multiples(values: FloatArray) -> bool:
 
 
 def presence(features: Features) -> Features:
-    """1 where a node has a feature, else 0, in the features' own float type and form."""
+    """1 if a node has a feature, otherwise 0, in the float type and storage of the features."""
     present = _present(features)
     if constant_columns(present).all():
         raise ParameterError(
@@ -162,9 +162,9 @@ def presence(features: Features) -> Features:
 
 
 def in_units(features: Features) -> Features:
-    """Each non-negative feature divided by the mean of its non-zero values, in double precision, dense or CSR as given.
+    """Divide each non-negative feature by the mean of its non-zero values, in double precision.
 
-    Zeros and ones stay as they are, and a feature's sum is the number of nodes that have it.
+    Zeros and ones do not change, and the sum of a feature becomes the number of nodes that have it.
     """
     if not sparse.issparse(features):
         values: FloatArray = np.asarray(features, dtype=np.float64)
@@ -177,7 +177,7 @@ def in_units(features: Features) -> Features:
 
 
 def _means(sums: FloatArray, n_holders: IntArray) -> FloatArray:
-    """1 where nobody has the feature."""
+    """Mean over the nodes that have the feature; 1 if no node has it."""
     means: FloatArray = np.where(n_holders > 0, sums / np.maximum(n_holders, 1), 1.0)
     return means
 
