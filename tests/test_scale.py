@@ -109,7 +109,7 @@ def fit_of(features, adjacency, n):
 
 def test_the_paper_warns_where_densities_come_near_its_smoothing():
     network = easy_network()
-    with pytest.warns(UserWarning, match=r"mean link weight of two nodes is .*, near the smoothing of 1e-06 \(δ\)"):
+    with pytest.warns(UserWarning, match=r"mean link weight of two nodes is .*, close to the smoothing of 1e-06 \(δ\)"):
         BMGUFS(12, n_blocks=3, n_candidates=2, random_state=0).fit(network.features, adjacency=network.adjacency * 1e-6)
     with pytest.warns(UserWarning, match=r"mean similarity of two nodes is .* multiply the features by a constant"):
         BMGUFS(12, n_blocks=3, n_candidates=2, random_state=0).fit(network.features * 1e-3, adjacency=network.adjacency)

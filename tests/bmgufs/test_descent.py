@@ -344,7 +344,7 @@ def test_a_piece_holds_as_many_solves_as_fit_whole_models_first(monkeypatch, n_m
 
 def test_what_only_cuda_has_is_refused_elsewhere():
     for settings, message in (
-        ({"dtype": "tfloat32"}, "only CUDA devices have"),
+        ({"dtype": "tfloat32"}, "only CUDA devices support"),
         ({"compile": True}, "on CUDA devices"),
     ):
         Descent(**settings).check_device("cuda:1")

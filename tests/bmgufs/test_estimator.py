@@ -128,7 +128,7 @@ def test_more_features_wanted_never_mean_a_stronger_sparsity(network):
 
 
 def test_too_few_nonzero_scores_are_reported_not_padded(network):
-    with pytest.warns(ConvergenceWarning, match=r"only \d+ of the 52 features.*sparsity 20 .γ. drives.*lower it"):
+    with pytest.warns(ConvergenceWarning, match=r"only \d+ of the 52 features.*a sparsity .γ. below 20 leaves more"):
         selector = fit_paper(network, 52, sparsity=20)
     assert selector.n_features_ == np.count_nonzero(selector.scores_) < 52
     assert selector.transform(network.features).shape[1] == selector.n_features_
@@ -138,7 +138,7 @@ def test_an_empty_column_scores_zero_and_is_told_from_a_penalty(network):
     features = network.features.tolil()
     features[:, 5] = 0
     selector = BMGUFS(52, block_model=network.blocks, sparsity=0)
-    with pytest.warns(ConvergenceWarning, match="1 of them since no node has the feature.$"):
+    with pytest.warns(ConvergenceWarning, match="1 of them because no node has the feature.$"):
         selector.fit(features, adjacency=network.adjacency)
     assert selector.scores_[5] == 0
     assert np.count_nonzero(selector.scores_) == selector.n_features_ == 51
@@ -288,7 +288,7 @@ def test_densities_within_ten_times_the_smoothing_are_warned_of(network, what, l
     means = network.features.toarray().mean(axis=0)
     similarity = values**2 * means @ means / 52**0.5
     mean = {"mean link weight": links * network.adjacency.mean(), "mean similarity": similarity}
-    with pytest.warns(UserWarning, match=f"the {what} of two nodes is .*, near the smoothing"):
+    with pytest.warns(UserWarning, match=f"the {what} of two nodes is .*, close to the smoothing"):
         fitted_at(mean[what] / 9.9)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -349,7 +349,7 @@ def test_losses_are_those_of_the_sparsity_that_was_chosen_and_only_it_must_have_
 def test_features_that_score_zero_are_counted_apart_from_those_that_nobody_has(network):
     features = network.features.tolil()
     features[:, [3, 8]] = 0
-    with pytest.warns(ConvergenceWarning, match="only 50 of the 52 .* 2 of them since no node has the feature"):
+    with pytest.warns(ConvergenceWarning, match="only 50 of the 52 .* 2 of them because no node has the feature"):
         short(network, 52, sparsity=0.0).fit(features.tocsr(), adjacency=network.adjacency)
 
 

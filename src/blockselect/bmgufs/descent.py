@@ -24,11 +24,11 @@ from blockselect.parameters import as_numbers, check_start
 from blockselect.progress import StepProgress
 from blockselect.tensors import namespace, to_numpy
 
-_WINDOW = 10  # iterations over which both losses must stay the same for a solve to stop
-_CACHE_BYTES = 2**20  # of weighted block means handled at once on a CPU, so that they stay in its cache
-_DEVICE_BYTES = 2**30  # the same on an accelerator, where few and large pieces are faster
+_WINDOW = 10  # iterations over which both losses must be constant for a solve to stop
+_CACHE_BYTES = 2**20  # bytes of weighted block means per piece on a CPU, so that they stay in its cache
+_DEVICE_BYTES = 2**30  # the same on an accelerator, where few large pieces are faster
 
-Piece: TypeAlias = tuple[slice, slice]  # of the models, of the settings
+Piece: TypeAlias = tuple[slice, slice]  # models, settings
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,9 +41,9 @@ class Solution:
     n_iter: IntArray  # (c, s) iterations each solve made
 
     def settled(self, solver: Descent) -> BoolArray:
-        """Whether both losses stood still, by the solver's `tol`, when a solve ended: (c, s).
+        """Whether each solve had converged, by the `tol` of the solver, when it ended: (c, s).
 
-        A path of fixed length (`tol` 0) is never asked to.
+        A path of fixed length (`tol` 0) counts as converged.
         """
         if solver.tol == 0:
             return np.ones(self.n_iter.shape, dtype=bool)
@@ -59,36 +59,36 @@ class Descent(BaseEstimator):
     """Minimise L_b + β L_m + γ‖r‖₁ over non-negative scores r of unit length.
 
     Each iteration scales both gradients to unit length, mixes them, takes one step, sets negative entries to zero and
-    scales the scores back to unit length. All block models and settings are solved together: an iteration is one
-    product of all scores with the squared Gram matrix of the features.
+    scales the scores to unit length. All block models and settings are solved together: an iteration is one product of
+    all scores with the squared Gram matrix of the features.
 
     Parameters
     ----------
     gradient : {"exact", "paper"}, default="exact"
-        "paper" repeats the published gradient of the profile loss, which is not the derivative of that loss.
+        "paper" is the published gradient of the profile loss, which is not the derivative of that loss.
     step_size : float, default=0.01
         Length of a step. (paper: η)
     max_iter : int, default=200
         Iterations.
     tol : float, default=1e-5
-        A solve stops once both losses changed by no more than this, relatively, over ten iterations. Where that is not
-        reached within `max_iter` iterations, a selector warns. 0 is a path of fixed length: it never stops early, and
-        there is nothing to warn of.
+        A solve stops once the relative change of both losses over ten iterations is at most this. If that is not
+        reached within `max_iter` iterations, a selector warns. With 0 the descent always makes `max_iter` iterations,
+        without a warning.
     smoothing : float, default=1e-6
-        Added to densities before their rows are compared. In :class:`blockselect.BMGUFS` it is absolute, as in the
-        paper, and a warning says where densities come near it. In :class:`blockselect.BlockModelSelector` densities
-        are scaled to a mean of 0.001 before, so that the scale of features and link weights does not matter. (paper: δ)
+        Added to densities before their rows are compared. It is absolute, as in the paper; a warning says if densities
+        are of similar size. (paper: δ)
     initial_scores : array of shape (m,) or None, default=None
-        Start of the descent, used as it is; None is uniform with unit length. The paper's code starts from ones.
+        Start of the descent, used without scaling; None is uniform with unit length. The published code starts from
+        ones.
     dtype : {"float64", "float32", "tfloat32"}, default="float64"
-        Float type of the computation. "tfloat32" is float32 but for the products with the squared Gram matrix, each of
-        which is three in TF32: faster for many solves at once, on a CUDA device only.
+        Float type of the computation. "tfloat32" is float32, except that each product with the squared Gram matrix is
+        computed by three products in TF32. It is faster for many solves at once, on CUDA devices only.
     compile : bool, default=False
-        Compile the iteration with torch, on a CUDA device only. The first solve of each shape and setting takes several
-        seconds longer, up to a minute on a slow machine; all others are faster.
+        Compile the iteration with torch, on CUDA devices only. The first solve of each shape and setting takes several
+        seconds longer, up to a minute on a slow machine; all later ones are faster.
     memory_limit : float or None, default=None
-        Bytes that the squared Gram matrix of the features may take, with all that is made on the way to it; None: 8 GB,
-        on every machine. If no exact form fits, an approximation of low rank is used.
+        Memory, in bytes, for computing the squared Gram matrix of the features; None is 8 GB on every machine. If no
+        exact form fits, a low-rank approximation is used.
 
     Examples
     --------
@@ -147,15 +147,15 @@ class Descent(BaseEstimator):
         Parameters
         ----------
         gram : GramSquared
-            Shared by all solves; as NumPy or SciPy arrays, or already on the device.
+            Shared by all solves; NumPy or SciPy arrays, or tensors on the device.
         statistics : BlockStatistics
-            Of the c block models; the same.
+            Statistics of the c block models, in the same form.
         profile_ratio, sparsity : float or array that broadcasts to (c, s)
-            Settings: one number, s numbers for every model, or s numbers for each. (paper: β̄, γ)
+            One number, s numbers for all models, or s numbers for each model. (paper: β̄, γ)
         device : str, default="cpu"
             "cpu" computes with NumPy, a torch device such as "cuda" with torch.
         progress : callable, optional
-            Called after each iteration; on an accelerator, after it is sent there.
+            Called as ``progress(done, total)`` after each iteration; on an accelerator, after its launch.
         """
         self.check_device(device)
         settings = {"profile_ratio": profile_ratio, "sparsity": sparsity, "progress": progress}
@@ -169,16 +169,16 @@ class Descent(BaseEstimator):
 
     @property
     def float_type(self) -> np.dtype[Any]:
-        """Of all arrays."""
+        """Float type of all arrays."""
         return np.dtype("float32" if self.dtype == "tfloat32" else self.dtype)
 
     def check_device(self, device: str) -> None:
-        """Refuse settings that a device does not have."""
+        """Reject settings that the device does not support."""
         if device.split(":")[0] == "cuda":
             return
         if self.dtype == "tfloat32":
             raise ParameterError(
-                "dtype", f"is 'tfloat32', which only CUDA devices have, not {device!r}; use 'float32'."
+                "dtype", f"is 'tfloat32', which only CUDA devices support, not {device!r}; use 'float32'."
             )
         if self.compile:
             raise ParameterError(
@@ -186,7 +186,7 @@ class Descent(BaseEstimator):
             )
 
     def check(self, n_features: int) -> None:
-        """Refuse a start that does not fit the features, before any work."""
+        """Reject initial scores that do not fit the features."""
         if self.initial_scores is None:
             return
         scores, dtype = as_numbers("initial_scores", self.initial_scores), self.float_type
@@ -195,7 +195,7 @@ class Descent(BaseEstimator):
                 "initial_scores", f"has shape {scores.shape} but there are {n_features} features; give one score each."
             )
         check_start("initial_scores", scores)
-        limit = float(np.finfo(dtype).max) ** 0.125  # losses hold fourth powers, times those of the features
+        limit = float(np.finfo(dtype).max) ** 0.125  # losses contain fourth powers of the scores and of the features
         if scores.max() > limit:
             raise ParameterError(
                 "initial_scores", f"reach {scores.max():.3g}, too large for {dtype}; scale them to at most {limit:.3g}."
@@ -204,14 +204,14 @@ class Descent(BaseEstimator):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _State:
-    """What an iteration changes, in place, and knows without asking the device: arrays that stay where they are."""
+    """Arrays that an iteration changes in place. They stay on the device; reading them would wait for it."""
 
     scores: Array  # (c, s, m)
     loss_b: Array  # (t + 1, c, s)
     loss_m: Array  # (t + 1, c, s)
     running: Array  # (c, s) bool
     n_iter: Array  # (c, s)
-    step: Array  # (1,) how many iterations have been made
+    step: Array  # (1,) number of iterations made
 
     def piece(self, piece: Piece) -> _State:
         """Some of the solves, as views."""
@@ -228,7 +228,7 @@ def descend(
     sparsity: Any,
     progress: StepProgress | None = None,
 ) -> tuple[Array, Array, Array, Array]:
-    """The parts of a `Solution`, in the array namespace of the statistics; features that no node has keep a score."""
+    """The parts of a `Solution`, in the array namespace of the statistics; empty features keep their first score."""
     xp = namespace(statistics.block_means)
     ratio, penalty = _settings(xp, statistics, profile_ratio, sparsity)
     state = _start(xp, statistics, ratio.shape[1], solver)
@@ -249,7 +249,7 @@ def descend(
         step += 1
 
     on_cpu = _on_cpu(state.scores)
-    every = 1 if on_cpu else _WINDOW  # to ask a device whether all has settled means to wait for it
+    every = 1 if on_cpu else _WINDOW  # testing for convergence waits for the device
     with nullcontext(iterate) if on_cpu else replayed(iterate, state.scores) as next_iteration:
         for done in count():
             next_iteration()
@@ -275,7 +275,7 @@ def _advance(
     tol: float,
     max_iter: int,
 ) -> None:
-    """Note both losses, and make one step of each solve that is running. After the last iteration no step is made."""
+    """Record both losses, and make one step of each running solve, except after the last iteration."""
     xp = namespace(product)
     scores, running, n_iter, step = state.scores, state.running, state.n_iter, state.step
     losses = evaluate_losses(statistics, scores, product, smoothing=smoothing, gradient=gradient)
@@ -299,7 +299,7 @@ def _settings(xp: Any, statistics: BlockStatistics, profile_ratio: Any, sparsity
 
 
 def _start(xp: Any, statistics: BlockStatistics, n_settings: int, solver: Descent) -> _State:
-    """Before the first iteration. What fills up the features on a device begins, and stays, at zero."""
+    """The state before the first iteration. Scores of features that only pad the arrays on a device are zero."""
     like = statistics.block_means
     place = {"dtype": like.dtype, "device": device(like)}
     solves = (statistics.n_models, n_settings)
@@ -318,7 +318,7 @@ def _start(xp: Any, statistics: BlockStatistics, n_settings: int, solver: Descen
 
 
 def _pieces(statistics: BlockStatistics, scores: Array) -> Iterator[Piece]:
-    """Models and settings in pieces whose weighted block means fit into fast memory."""
+    """Slices of models and settings whose weighted block means fit into fast memory."""
     itemsize = 4 if "float32" in str(scores.dtype) else 8
     solve_bytes = statistics.n_blocks * statistics.n_features * itemsize
     at_once = max(1, (_CACHE_BYTES if _on_cpu(scores) else _DEVICE_BYTES) // solve_bytes)
@@ -343,13 +343,13 @@ def _multiply(xp: Any, gram: GramSquared, scores: Array) -> Array:
 
 
 def _settled(xp: Any, loss: Array, step: Array, tol: float) -> Array:
-    """Which solves have had the loss (t + 1, c, s) stand still for a while."""
+    """Which solves have had a constant loss (t + 1, c, s) over the last iterations."""
     now, before = loss[step][0], loss[xp.clip(step - _WINDOW, min=0)][0]
     return (xp.abs(now - before) <= tol * xp.abs(before)) & (step >= _WINDOW)
 
 
 def _step(scores: Array, losses: Losses, ratio: Array, penalty: Array, step_size: float, n_features: int) -> Array:
-    """One step of the paper: each gradient to unit length, mixed, and back to the non-negative unit sphere."""
+    """One step of the paper: scale both gradients to unit length, mix them, and return to the non-negative sphere."""
     direction = (1 - ratio)[..., None] * normalise(losses.reconstruction_gradient)
     direction += ratio[..., None] * normalise(losses.profile_gradient)
     direction += penalty[..., None] / n_features**0.5
@@ -357,22 +357,22 @@ def _step(scores: Array, losses: Losses, ratio: Array, penalty: Array, step_size
 
 
 def project(scores: Array) -> Array:
-    """Negative entries to zero, then unit length along the last axis; a row with nothing positive becomes zero."""
+    """Set negative entries to zero and scale to unit length along the last axis; a row without positives is zero."""
     xp = namespace(scores)
     return normalise(xp.where(scores > 0, scores, 0.0))
 
 
 def normalise(vectors: Array) -> Array:
-    """Unit length along the last axis; a zero vector stays zero."""
+    """Scale to unit length along the last axis; a zero vector stays zero."""
     xp = namespace(vectors)
     length = norm(vectors)
     return vectors / xp.where(length > 0, length, 1.0)
 
 
 def norm(vectors: Array) -> Array:
-    """Length along the last axis, which is kept as one entry.
+    """Length along the last axis, which is kept with one entry.
 
-    The largest entry is taken out first, so that squares neither over- nor underflow.
+    We divide by the largest entry first, so that squares neither overflow nor underflow.
     """
     xp = namespace(vectors)
     largest = xp.max(xp.abs(vectors), axis=-1, keepdims=True)

@@ -1,7 +1,9 @@
-"""Moves a problem to a device, or makes it there: NumPy on the CPU, torch elsewhere. The solver is the same on both.
+"""The descent on a device: moving the problem there, and what makes an iteration fast on CUDA devices.
 
-On a device the features are filled up with some that no node has, so that their number suits its products. They begin
-with a score of zero and keep it.
+The solver is the same with NumPy on the CPU and with torch elsewhere. On a device the features are padded with empty
+ones, so that their number suits its products; their scores are zero. On a CUDA device an iteration is captured as a
+graph and replayed, may be compiled, and its products may be in TF32. If capture or compilation fails, the iteration
+runs as it is written, and the log says why.
 """
 
 from __future__ import annotations
@@ -23,26 +25,26 @@ from blockselect.bmgufs.gram import DenseGramSquared, Form, GramSquared, LowRank
 from blockselect.bmgufs.statistics import BlockStatistics
 from blockselect.tensors import import_torch, to_torch
 
-_PIECE = 256  # features of a piece; fewer are one piece
-_PAIR_BYTES = 2**30  # products of block means take at most this
-_SLAB_BYTES = 2**28  # of dense rows of the features at once
-_TFLOAT32_FROM = 16  # solves; with fewer, a product waits for the matrix and not for arithmetic
-_WARM_UP = 1  # calls before the capture, so that libraries are set up and kernels are loaded
+_PIECE = 256  # features per piece
+_PAIR_BYTES = 2**30  # largest size of the products of block means
+_SLAB_BYTES = 2**28  # bytes of dense rows of the features at once
+_TFLOAT32_FROM = 16  # solves from which arithmetic, not memory, limits the speed of a product
+_WARM_UP = 1  # calls before the capture, in which libraries and kernels are loaded
 
 _log = getLogger(__name__)
-_one_at_a_time = threading.RLock()  # what another thread does on the stream would be captured along
+_one_at_a_time = threading.RLock()  # operations of another thread on the stream would be captured as well
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DeviceStatistics(BlockStatistics):
-    """Block statistics as torch tensors, with the products that make an iteration few and large operations."""
+    """Block statistics as torch tensors, with products of block means that make an iteration a few large operations."""
 
-    n_present: int  # features, without those that fill up
-    pair_means: Array | None  # (c, pieces, m / pieces, k²) means of one block times those of another; None: too large
+    n_present: int  # number of features without padding
+    pair_means: Array | None  # (c, pieces, m / pieces, k²) products of the means of two blocks; None if too large
 
     @classmethod
     def from_parts(cls, means: Array, sizes: Array, density: Array, n_present: int) -> DeviceStatistics:
-        """From tensors whose features are filled up."""
+        """From tensors with padded features."""
         c, k, m = means.shape
         if c * k * k * m * means.element_size() > _PAIR_BYTES:
             return cls(means, sizes, density, n_present, None)
@@ -60,7 +62,7 @@ class DeviceStatistics(BlockStatistics):
         return (self.block_means.abs().amax((0, 1)) == 0)[: self.n_present]
 
     def models(self, chosen: slice) -> DeviceStatistics:
-        """The statistics of some of the models, as views."""
+        """Statistics of some of the models, as views."""
         pairs = None if self.pair_means is None else self.pair_means[chosen]
         return DeviceStatistics(
             self.block_means[chosen], self.block_sizes[chosen], self.density[chosen], self.n_present, pairs
@@ -68,7 +70,7 @@ class DeviceStatistics(BlockStatistics):
 
 
 def problem_to_device(gram: Any, statistics: BlockStatistics, device: str) -> tuple[GramSquared, DeviceStatistics]:
-    """The same operator and statistics as torch tensors on the device; what is there already stays as it is."""
+    """The same operator and statistics as torch tensors on the device; tensors that are there already stay."""
     m = filled_up(statistics.n_features)
     there = _gram_to_device(gram, m, device)
     if isinstance(statistics, DeviceStatistics):
@@ -87,7 +89,7 @@ def _gram_to_device(gram: Any, n_features: int, device: str) -> GramSquared:
 
 
 def dense_gram_on_device(features: Features, *, dtype: Any, device: str) -> DenseGramSquared:
-    """(YᵀY)∘² of features in memory, made on the device from dense slabs of rows."""
+    """(YᵀY)∘² of features in memory, computed on the device from dense slabs of rows."""
     torch = import_torch(device)
     m = filled_up(features.shape[1])
     gram = torch.zeros((m, m), dtype=_torch_dtype(torch, dtype), device=device)
@@ -99,13 +101,13 @@ def dense_gram_on_device(features: Features, *, dtype: Any, device: str) -> Dens
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TFloat32GramSquared:
-    """A dense one with products in TF32: eleven bits, of which the matrix and the scores have two parts each.
+    """A dense matrix with products in TF32, which has eleven bits: matrix and scores are each the sum of two parts.
 
-    With one part each the product is three times as fast and errs by 1e-4, the same way in every iteration.
+    With one part each the product would be three times as fast, with the same error of 1e-4 in every iteration.
     """
 
     values: Array  # (m, m) float32, rounded to TF32
-    rest: Array  # (m, m) what rounding took away
+    rest: Array  # (m, m) rounding errors of `values`
 
     @property
     def form(self) -> Form:
@@ -118,7 +120,7 @@ class TFloat32GramSquared:
 
 
 def in_tfloat32(gram: GramSquared, *, n_solves: int) -> GramSquared:
-    """For products in TF32, where that is faster: with a dense matrix, for several solves."""
+    """The operator for products in TF32, if they are faster: for dense matrices and many solves."""
     if not isinstance(gram, DenseGramSquared) or n_solves < _TFLOAT32_FROM:
         return gram
     rounded = _round_to_tfloat32(gram.values)
@@ -126,18 +128,18 @@ def in_tfloat32(gram: GramSquared, *, n_solves: int) -> GramSquared:
 
 
 def _round_to_tfloat32(array: Array) -> Array:
-    """Float32 with thirteen of its bits zero, to the nearest."""
+    """Float32 rounded to the nearest number whose last thirteen bits are zero."""
     torch = import_torch(str(array.device))
     return ((array.view(torch.int32) + 0x1000) & ~0x1FFF).view(torch.float32)
 
 
 def filled_up(n_features: int) -> int:
-    """How many features there are on a device: whole pieces, where there is more than one."""
+    """Number of features on a device, with padding to a multiple of a piece if there is more than one piece."""
     return n_features if n_features < _PIECE else -(-n_features // _PIECE) * _PIECE
 
 
 def _filled(array: Any, shape: tuple[int, ...], device: str) -> Array:
-    """On the device, with zeros up to the shape."""
+    """The array on the device, padded with zeros to the shape."""
     if tuple(array.shape) == shape:
         return to_torch(array, device)
     if sparse.issparse(array):
@@ -151,7 +153,7 @@ def _filled(array: Any, shape: tuple[int, ...], device: str) -> Array:
 
 
 def _dense_slabs(features: Features, n_columns: int, like: Array) -> Iterator[Array]:
-    """Rows of the features as dense tensors on the device of `like`, filled up to `n_columns`, some at a time."""
+    """Slabs of rows of the features as dense tensors on the device of `like`, padded to `n_columns`."""
     torch = import_torch(str(like.device))
     n = features.shape[0]
     step = max(1, _SLAB_BYTES // (n_columns * like.element_size()))
@@ -180,10 +182,10 @@ def on_cuda(array: Array) -> bool:
 
 @contextmanager
 def replayed(iteration: Callable[[], None], like: Array) -> Iterator[Callable[[], None]]:
-    """The iteration, to be called again and again; on the CUDA device of `like` its launches are captured and replayed.
+    """An iteration to be called repeatedly; on the CUDA device of `like` its launches are captured and replayed.
 
-    It must work in place, on tensors made before, and must not wait for the device. Products of float32 are in full
-    precision unless it says otherwise.
+    The iteration must work in place on existing tensors and must not wait for the device. Products of float32 have
+    full precision unless the iteration itself asks for TF32.
     """
     if not on_cuda(like):
         yield iteration
@@ -199,7 +201,7 @@ def replayed(iteration: Callable[[], None], like: Array) -> Iterator[Callable[[]
 
 
 class Replay:
-    """Calls an iteration as it is at first, then from a CUDA graph; the first calls are iterations like all others."""
+    """Calls the iteration itself at first, and later replays it from a CUDA graph; both do the same."""
 
     def __init__(self, iteration: Callable[[], None], warm_up: int = _WARM_UP) -> None:
         self._iteration = iteration
@@ -215,13 +217,15 @@ class Replay:
     def _captured(self) -> Callable[[], None]:
         try:
             return _capture(self._iteration)
-        except RuntimeError as error:  # torch's errors of capture and of memory are such
-            _log.info("iterations are launched one by one, since a CUDA graph of them could not be captured: %s", error)
+        except RuntimeError as error:  # torch raises these if capture or memory allocation fails
+            _log.info(
+                "iterations are launched one by one, because they could not be captured as a CUDA graph: %s", error
+            )
             return self._iteration
 
 
 def _capture(iteration: Callable[[], None]) -> Callable[[], None]:  # pragma: no cover (on CUDA devices alone)
-    """A function that replays what the iteration launches. Capturing launches nothing."""
+    """A function that replays the launches of the iteration. Capturing itself launches nothing."""
     import torch
 
     graph = torch.cuda.CUDAGraph()
@@ -229,7 +233,7 @@ def _capture(iteration: Callable[[], None]) -> Callable[[], None]:  # pragma: no
     try:
         iteration()
     except BaseException:
-        with suppress(RuntimeError):  # the capture is spoiled, and the first error says why
+        with suppress(RuntimeError):  # the capture is invalid, and the first error says why
             graph.capture_end()
         raise
     graph.capture_end()
@@ -239,7 +243,7 @@ def _capture(iteration: Callable[[], None]) -> Callable[[], None]:  # pragma: no
 
 @cache
 def _stream(device: Any) -> Any:  # pragma: no cover (on CUDA devices alone)
-    """One stream for all captures: the default one cannot be captured, and each has a workspace of its own."""
+    """One stream for all captures, because the default stream cannot be captured and each stream has a workspace."""
     import torch
 
     return torch.cuda.Stream(device)
@@ -250,7 +254,7 @@ _kept_graphs: list[Any] = []
 
 @cache
 def _memory_pool(device_index: int) -> Any:  # pragma: no cover (on CUDA devices alone)
-    """Memory that graphs share: they run one after another. A graph of nothing much keeps it alive between them."""
+    """Memory that all graphs share, because they run one after another. A tiny graph keeps it alive between them."""
     import torch
 
     graph = torch.cuda.CUDAGraph()
@@ -265,7 +269,7 @@ def _memory_pool(device_index: int) -> Any:  # pragma: no cover (on CUDA devices
 
 
 class Compiled:
-    """A function of tensors that torch compiles for each new shape and setting, or leaves as it is where that fails."""
+    """A function of tensors that torch compiles for each new shape and setting; the plain function if that fails."""
 
     def __init__(self, function: Callable[..., None]) -> None:
         import torch
@@ -276,24 +280,26 @@ class Compiled:
 
     def __call__(self, *args: Any, **settings: Any) -> None:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="TensorFloat32 tensor cores")  # full precision is meant
+            warnings.filterwarnings("ignore", message="TensorFloat32 tensor cores")  # full precision is intended
             try:
                 self._compiled(*args, **settings)
                 self._has_worked = True
                 return
-            except Exception as error:  # compilers raise anything; what the function itself raises, it raises again
-                _log.info("the iteration is not compiled, since torch could not: %s", error)
-                if not self._has_worked:  # nor will it with other shapes
+            except (
+                Exception
+            ) as error:  # compilers raise anything; an error of the function itself is raised again below
+                _log.info("the iteration runs without compilation, because torch could not compile it: %s", error)
+                if not self._has_worked:  # other shapes would fail as well
                     self._compiled = self._function
         self._function(*args, **settings)
 
 
-compiled = cache(Compiled)  # of a function, once for all solves
+compiled = cache(Compiled)  # each function is compiled once for all solves
 
 
 @contextmanager
 def float32_products(like: Array, *, tfloat32: bool) -> Iterator[None]:
-    """Float32 products on a CUDA device in TF32 or in full precision, whatever torch is set to otherwise."""
+    """Float32 products on a CUDA device in TF32 or in full precision, whatever the settings of torch are."""
     if not on_cuda(like):
         yield
         return
@@ -303,10 +309,10 @@ def float32_products(like: Array, *, tfloat32: bool) -> Iterator[None]:
     wanted: bool | str
     name, wanted = "allow_tf32", tfloat32
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of the old name, which is the only one before torch 2.9
+        warnings.simplefilter("ignore")  # about the old name, which is the only one before torch 2.9
         try:
             before = settings.allow_tf32
-        except RuntimeError:  # the user has set the new one, and torch does not let both be used
+        except RuntimeError:  # the user has set the new name, and torch does not allow both
             name, wanted = "fp32_precision", "tf32" if tfloat32 else "ieee"
             before = settings.fp32_precision
         setattr(settings, name, wanted)

@@ -29,7 +29,7 @@ from blockselect.progress import Progress, StepProgress, no_progress
 from blockselect.tensors import check_device
 from blockselect.warned import warn_caller
 
-_NEAR = 10  # times the smoothing: densities below that are changed by it
+_NEAR = 10  # times the smoothing: it changes smaller densities
 SPARSITY_GRID = tuple(0.5 * i for i in range(11))  # the values of γ in the paper
 
 
@@ -44,9 +44,9 @@ class LossHistory:
 class BMGUFS(BlockGuidedSelector):
     """Select features by block model guided unsupervised feature selection [1]_, exactly as published.
 
-    First a block model of the graph, A ≈ F M Fᵀ: which nodes link alike (F), and how densely blocks connect (M). Then
-    a score r ≥ 0 for each feature, so that the similarity X diag(r) Xᵀ preserves both. The features with the largest
-    scores are kept. For better selections without labels use :class:`blockselect.BlockModelSelector`.
+    First, a block model of the graph is found, A ≈ F M Fᵀ: which nodes link similarly (F), and how densely blocks
+    connect (M). Then each feature gets a score r ≥ 0, so that the similarity X diag(r) Xᵀ preserves both. The features
+    with the largest scores are kept. For better selections use :class:`blockselect.BlockModelSelector`.
 
     Parameters
     ----------
@@ -79,33 +79,33 @@ class BMGUFS(BlockGuidedSelector):
     Attributes
     ----------
     scores_ : array of shape (m,)
-        Score of each feature, larger is better. An empty column scores 0. (paper: r)
+        Score of each feature; larger is better. An empty feature scores 0. (paper: r)
     ranking_ : array of shape (m,)
         Rank of each feature, 1 is the best; among equal scores the lower index comes first.
     support_ : boolean array of shape (m,)
         Which features are selected. (paper: S)
     n_features_ : int
-        How many are selected: fewer than asked for where too few scores are non-zero.
+        Number of selected features; fewer than requested if too few scores are positive.
     block_model_ : BlockModel
-        The one that guided the scores.
+        The block model used for the scores.
     labels_ : array of shape (n,)
-        Its block of each node. (paper: F)
+        The block of each node. (paper: F)
     candidates_ : list of BlockModel
-        All that were found, the lowest relative error first.
+        All block models found, the lowest relative error first.
     n_blocks_reason_ : str
-        Why there are as many blocks as there are: "as asked for", or "as given" by `block_model`.
+        The reason for the number of blocks: "as asked for", or "as given" by `block_model`.
     induced_density_ : array of shape (k, k)
-        Mean similarity of each block pair under the scores. (paper: M̂)
+        Mean similarity of each pair of blocks under the scores. (paper: M̂)
     sparsity_ : float
-        The sparsity used. (paper: γ)
+        The chosen sparsity. (paper: γ)
     history_ : LossHistory
-        Both losses by iteration.
+        Both losses per iteration.
     n_iter_ : int
-        Iterations made.
+        Number of iterations.
     gram_form_, gram_reason_ : str
-        How the squared Gram matrix of the features was held, "dense", "sparse" or "low rank", and why.
+        Form of the squared Gram matrix of the features ("dense", "sparse" or "low rank"), and the reason for it.
     graph_source_ : str
-        "adjacency" where `fit` was given the graph, "features" where it linked nearest neighbours.
+        "adjacency" if `fit` was given the graph, "features" if it linked nearest neighbours.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -170,7 +170,7 @@ class BMGUFS(BlockGuidedSelector):
         Parameters
         ----------
         X : array, sparse matrix, DataFrame or RowChunks of shape (n, m)
-            Non-negative features of the nodes; as :class:`blockselect.RowChunks` they may be larger than memory.
+            Non-negative features of the nodes. :class:`blockselect.RowChunks` may be larger than memory.
             (paper: Y)
         y : ignored
         adjacency : matrix of shape (n, n), edges, or graph of another library
@@ -216,7 +216,7 @@ class BMGUFS(BlockGuidedSelector):
         return self
 
     def _read_network(self, X: Any, y: Any = None, adjacency: Any = None) -> AttributedGraph:
-        """Whatever may be wrong with the network, the features or the settings is found here, before any work."""
+        """Check the settings, the network and the features before any computation."""
         self._check_combinations()
         solver = self._solver()
         check_parameters(solver)
@@ -231,7 +231,7 @@ class BMGUFS(BlockGuidedSelector):
         return self._default_solver() if self.solver is None else self.solver
 
     def _gram(self, graph: AttributedGraph) -> GramSquared:
-        """The squared Gram matrix of the features, in the form that suits them."""
+        """The squared Gram matrix of the features, in the cheapest form."""
         solver = self._solver()
         choice = choose_form(
             graph.features,
@@ -258,7 +258,7 @@ class BMGUFS(BlockGuidedSelector):
         *,
         sparsity: tuple[float, ...],
     ) -> Solution:
-        """Scores for every sparsity."""
+        """Scores for each sparsity."""
         return self._solver().solve(
             gram,
             statistics,
@@ -269,7 +269,7 @@ class BMGUFS(BlockGuidedSelector):
         )
 
     def _find_block_models(self, graph: AttributedGraph, progress: StepProgress) -> list[BlockModel]:
-        """Candidates, the lowest relative error first; blocks that were given are the only one."""
+        """Candidates, the lowest relative error first; if blocks were given, only these."""
         if self.block_model is not None or self.n_blocks is None:
             return [self._given_block_model(graph)]
         return find_block_models(
@@ -297,14 +297,14 @@ class BMGUFS(BlockGuidedSelector):
             )
 
     def _select_scores(self, statistics: BlockStatistics, scores: FloatArray) -> None:
-        """Select the largest non-zero scores, and set the density that all scores induce."""
+        """Select the largest positive scores, and set the density that the scores induce."""
         n_empty = int(np.count_nonzero(statistics.empty_features))
-        why = f"the others score zero, {n_empty} of them since no node has the feature{self._advice_for_more()}."
+        why = f"the others score zero, {n_empty} of them because no node has the feature{self._advice_for_more()}."
         self._select(scores, eligible=scores > 0, why_fewer=why)
         self.induced_density_ = induced_density(statistics.models(slice(1)), scores[None, None])[0, 0]
 
     def _warn_of_smoothing(self, statistics: BlockStatistics) -> None:
-        """δ is absolute: beside densities that are as small, it decides how blocks connect."""
+        """The smoothing δ is absolute, so it changes the result if densities are of similar size."""
         smoothing = self._solver().smoothing
         for what, mean, scaled in (
             ("mean link weight of two nodes", float(statistics.mean_density[0]), "link weights"),
@@ -312,7 +312,7 @@ class BMGUFS(BlockGuidedSelector):
         ):
             if mean < _NEAR * smoothing:
                 warn_caller(
-                    f"the {what} is {mean:.2g}, near the smoothing of {smoothing:g} (δ), which changes the result; "
+                    f"the {what} is {mean:.2g}, close to the smoothing of {smoothing:g} (δ), which changes the result; "
                     f"multiply the {scaled} by a constant, or lower it with set_params(solver__smoothing=…).",
                     UserWarning,
                 )
@@ -321,7 +321,7 @@ class BMGUFS(BlockGuidedSelector):
         if self.block_model is None and self.n_blocks is None:
             raise ParameterError(
                 "n_blocks",
-                "is not given, and the paper has no rule for it; choose a number, or give blocks of your own.",
+                "is not given, and the paper has no rule for it; choose a number, or pass your blocks as block_model.",
             )
         super()._check_combinations()
 
@@ -331,10 +331,13 @@ class BMGUFS(BlockGuidedSelector):
         return dict.fromkeys(("n_blocks", "n_candidates"), "block_model brings the blocks")
 
     def _advice_for_more(self) -> str:
-        return f"; sparsity {self.sparsity_:g} (γ) drives scores to zero, lower it for more" if self.sparsity_ else ""
+        return f"; a sparsity (γ) below {self.sparsity_:g} leaves more positive scores" if self.sparsity_ else ""
 
 
 def strongest_that_leaves(scores: FloatArray, n_wanted: int) -> int:
-    """Of the scores (s, m) by rising sparsity, the last with `n_wanted` non-zero entries; the first if none has."""
+    """Index of the largest sparsity whose scores have `n_wanted` non-zero entries; 0 if none has.
+
+    `scores` (s, m) are those of s rising sparsities.
+    """
     enough = np.flatnonzero(np.count_nonzero(scores, axis=1) >= n_wanted)
     return int(enough[-1]) if len(enough) else 0

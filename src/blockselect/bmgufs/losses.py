@@ -1,9 +1,9 @@
 """The two losses of the paper and their gradients, batched, with no n × n matrix and no loop over features.
 
-`c` block models, `s` settings of each, `k` blocks, `m` features:
+There are c block models, s settings for each, k blocks and m features.
 
-- reconstruction loss L_b: how badly the blocks fit the graph that the scores induce;
-- profile loss L_m: how far the links between induced blocks are from the links between blocks, row by row.
+- The reconstruction loss L_b measures how badly the blocks fit the graph that the scores induce.
+- The profile loss L_m compares, row by row, the densities of the induced graph with those of the graph.
 
 Both are invariant to the scale of the scores. The exact gradient of L_m differs from the published one, which adds P
 where the derivative of q log(q/p) has a constant (see `profile_terms`).
@@ -21,7 +21,7 @@ from blockselect.tensors import namespace
 
 Gradient = Literal["exact", "paper"]
 
-_ROUNDING = 64  # times the float's precision: a gradient smaller than that beside its terms is rounding, hence zero
+_ROUNDING = 64  # times the float precision, relative to its terms: smaller gradients are rounding errors
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,9 +71,9 @@ def pair_sizes(statistics: BlockStatistics) -> Array:
 
 
 def profiles(statistics: BlockStatistics, density: Array, smoothing: float) -> tuple[Array, Array]:
-    """Rows of a density with `smoothing` added, scaled to sum to one (paper: P or Q), and their sums before that.
+    """Rows of a density plus `smoothing`, scaled to sum to one (paper: P or Q), and their sums before scaling.
 
-    Blocks of size zero, which only fill up a batch, get neither smoothing nor share.
+    Blocks of size zero, which only pad a batch, get no smoothing and no share.
     """
     xp = namespace(density)
     smoothed = density + smoothing * xp.astype(pair_sizes(statistics) > 0, density.dtype)
@@ -87,8 +87,8 @@ def profile_terms(
 ) -> tuple[Array, Array]:
     """L_m (c, s), and the B (c, s, k, k) with ∂L_m/∂r_l = D̄_lᵀ B D̄_l.
 
-    C is ∂L_m/∂Q: log(Q/P), to which a constant may be added since rows of Q sum to one. The paper adds P, which is no
-    constant: `gradient="paper"` repeats that.
+    C is ∂L_m/∂Q = log(Q/P), up to a constant, which cancels because the rows of Q sum to one. The paper adds P, which
+    is not constant and does not cancel; `gradient="paper"` does the same.
     """
     xp = namespace(M_hat)
     P, _ = profiles(statistics, statistics.density[:, None], smoothing)
@@ -104,7 +104,7 @@ def profile_terms(
 
 
 def _reconstruction_value(M_hat: Array, T: Array, total: Array) -> Array:
-    """1 − ‖F M̂ Fᵀ‖² / ‖Â‖², the blocks' graph being a projection of the induced one; 1 where nothing is induced."""
+    """1 − ‖F M̂ Fᵀ‖² / ‖Â‖², because F M̂ Fᵀ is an orthogonal projection of Â; 1 if Â is zero."""
     xp = namespace(total)
     positive = total > 0
     explained = xp.sum(M_hat * T, axis=(-2, -1)) / xp.where(positive, total, 1.0)
@@ -112,7 +112,7 @@ def _reconstruction_value(M_hat: Array, T: Array, total: Array) -> Array:
 
 
 def _reconstruction_gradient(product: Array, projected: Array, total: Array, loss: Array) -> Array:
-    """(2 / rᵀWr) (W r − v − L_b W r), and zero where that is no more than rounding (each node a block of its own)."""
+    """(2 / rᵀWr) (W r − v − L_b W r); zero if it is only rounding error, as for one block per node."""
     xp = namespace(product)
     positive = (total > 0)[..., None]
     scale = xp.where(positive, 2 / xp.where(positive, total[..., None], 1.0), 0.0)

@@ -1,4 +1,4 @@
-"""BlockStatistics: what the scores need to know of the blocks. The last place where nodes exist."""
+"""BlockStatistics: all that the scores need to know about the blocks. After this file, nodes no longer appear."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from blockselect.graphs.row_sums import block_sums, sum_over_rows
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockStatistics:
-    """Of c block models at once. Models with fewer than k blocks are filled up with blocks of size zero."""
+    """Statistics of c block models. Models with fewer than k blocks are padded with blocks of size zero."""
 
     block_means: Array  # (c, k, m) mean feature row of each block (paper: D̄)
     block_sizes: Array  # (c, k) float (paper: the diagonal of D)
@@ -36,7 +36,7 @@ class BlockStatistics:
 
     @property
     def empty_features(self) -> Array:
-        """Features that no node has (m,): they meet no gradient, so a descent leaves them where it began."""
+        """Features that no node has (m,). They have no gradient, so the descent does not change their scores."""
         return (self.block_means == 0).all(axis=(0, 1))
 
     @classmethod
@@ -44,7 +44,7 @@ class BlockStatistics:
         """Statistics of the features over the blocks of each model, as NumPy arrays."""
         c, k = len(models), max(model.n_blocks for model in models)
         labels = np.array([model.labels for model in models])  # (c, n)
-        means = sum_over_rows(features, block_sums, labels, k, dtype)  # sums, as yet
+        means = sum_over_rows(features, block_sums, labels, k, dtype)  # divided by the block sizes below
         sizes = np.zeros((c, k), dtype=dtype)
         density = np.zeros((c, k, k), dtype=dtype)
         for i, model in enumerate(models):
@@ -56,16 +56,16 @@ class BlockStatistics:
 
     @property
     def mean_similarity(self) -> float:
-        """Mean similarity of two nodes under scores that are all the same, of unit length: the scale of M̂."""
+        """Mean similarity of two nodes under uniform scores of unit length: the scale of M̂."""
         overall = self.block_sizes[0] @ self.block_means[0] / self.block_sizes[0].sum()
         return float(overall @ overall) / sqrt(max(self.n_features, 1))
 
     @property
     def mean_density(self) -> Array:
-        """Mean link weight of two nodes under each model: (c,)."""
+        """Mean link weight of two nodes in each model: (c,)."""
         pairs = self.block_sizes[:, :, None] * self.block_sizes[:, None, :]
         return (self.density * pairs).sum(axis=(1, 2)) / pairs.sum(axis=(1, 2))
 
     def models(self, chosen: slice) -> BlockStatistics:
-        """The statistics of some of the models, as views."""
+        """Statistics of some of the models, as views."""
         return BlockStatistics(self.block_means[chosen], self.block_sizes[chosen], self.density[chosen])
