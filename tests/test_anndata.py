@@ -90,7 +90,7 @@ def test_a_layer_is_read_in_the_place_of_x(network, expected):
 
 def test_errors_say_what_to_choose_instead(network):
     cells = Cells(-network.features, network.adjacency, counts=network.features)
-    with pytest.raises(ParameterError, match=r"X holds negative values, as scaling leaves them; choose a layer"):
+    with pytest.raises(ParameterError, match=r"X holds negative values, as after scaling; choose a layer"):
         select_genes(cells, 12)
     with pytest.raises(ValueError, match=r"layer is 'raw', but the AnnData has the layers \['counts'\]"):
         select_genes(cells, 12, layer="raw")

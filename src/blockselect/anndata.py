@@ -1,4 +1,4 @@
-"""select_genes: the genes that explain the neighbour graph of cells, written into an AnnData as scanpy does."""
+"""select_genes: select the genes that explain a graph of cells, and store them in an AnnData object like scanpy."""
 
 from __future__ import annotations
 
@@ -28,48 +28,48 @@ def select_genes(
     random_state: Any = 0,
     **settings: Any,
 ) -> Any:
-    """Select the genes that explain the structure of the graph of cells.
+    """Select the genes that explain the structure of a graph of cells.
 
-    The interface is that of ``scanpy.pp.highly_variable_genes``. Genes are scored by
-    :class:`blockselect.BlockModelSelector`: by how much of the blocks of the graph they explain.
+    The interface follows ``scanpy.pp.highly_variable_genes``. :class:`blockselect.BlockModelSelector` scores the genes
+    by how much of the block structure of the graph they explain.
 
     Parameters
     ----------
     adata : AnnData
-        Cells in rows, genes in columns, with a graph of the cells, such as ``scanpy.pp.neighbors`` writes. Values must
-        be ≥ 0: counts, or their logarithms log1p, but not scaled ones.
+        Cells in rows and genes in columns, with a graph of the cells such as that of ``scanpy.pp.neighbors``. The
+        values must be ≥ 0: counts or log1p of counts, but not scaled values.
     n_genes : int, float, "auto" or None, default=None
-        How many genes to select; between 0 and 1 a share of them; None selects half. "auto" tests each gene against
-        chance, which needs a graph that was not made from the same genes, such as one of places in a tissue.
+        Number of genes to select; a float between 0 and 1 is a share of them; None selects half. "auto" tests each
+        gene against chance, which needs a graph that was not made from the same genes, such as a spatial graph.
     layer : str, optional
         The layer to read instead of X.
     obsp : str, default="connectivities"
         The key of the graph in ``adata.obsp``.
     key_added : str, default="blockselect"
-        Begins the name of everything that is written.
+        Prefix of the names of all results that are stored.
     subset : bool, default=False
         Keep only the selected genes.
     inplace : bool, default=True
-        Write into `adata`; otherwise return a table of the genes and leave `adata` as it is.
+        Store the results in `adata`; otherwise return a table of the genes and leave `adata` unchanged.
     copy : bool, default=False
-        Write into a copy and return it.
+        Store the results in a copy and return it.
     random_state : int, RandomState or None, default=0
-        Seeds the block models.
+        Seed of the block models.
     **settings
         Other parameters of :class:`blockselect.BlockModelSelector`, such as `n_blocks` or `n_jobs`.
 
     Returns
     -------
     None, AnnData or DataFrame
-        The copy where `copy` is set, the table where `inplace` is not. Written are ``var["blockselect"]`` (whether
-        selected), ``var["blockselect_score"]``, ``var["blockselect_rank"]`` (1 is the best),
-        ``obs["blockselect_block"]`` (the block of each cell) and ``uns["blockselect"]`` (settings, and the blocks
+        The copy if `copy` is set, or the table if `inplace` is not. The stored results are ``var["blockselect"]``
+        (whether the gene is selected), ``var["blockselect_score"]``, ``var["blockselect_rank"]`` (1 is the best),
+        ``obs["blockselect_block"]`` (the block of each cell) and ``uns["blockselect"]`` (the settings, and the blocks
         with their densities).
     """
     if not is_anndata(adata):
         raise ParameterError("adata", f"is of type {type(adata).__name__}; expected an AnnData.")
     if copy and not inplace:
-        raise ParameterError("copy", "is True while inplace is False, which returns a table; leave one of them out.")
+        raise ParameterError("copy", "is True while inplace is False, which returns a table; set only one of them.")
     matrix = anndata_matrix(adata, layer)
     _refuse_scaled(matrix, layer)
     if "block_model" in settings:
@@ -96,8 +96,8 @@ def _refuse_scaled(matrix: Any, layer: str | None) -> None:
         where = "X" if layer is None else f"layer {layer!r}"
         raise ParameterError(
             "layer",
-            f"is {layer!r}, but {where} holds negative values, as scaling leaves them; choose a layer with counts or "
-            "log1p of them, or adata.raw.to_adata().",
+            f"is {layer!r}, but {where} holds negative values, as after scaling; choose a layer with counts or "
+            "log1p of counts, or pass adata.raw.to_adata().",
         )
 
 
@@ -107,7 +107,7 @@ def _gene_table(selector: BlockModelSelector, genes: Any, key: str) -> pd.DataFr
 
 
 def _record(selector: BlockModelSelector, **where: str | None) -> dict[str, Any]:
-    """What an .h5ad file can hold: text, numbers and arrays, nothing that is None."""
+    """The settings and blocks in a form that an .h5ad file can store: text, numbers and arrays, but not None."""
     given = {**where, "n_genes": selector.n_features_to_select, "random_state": selector.random_state}
     return {
         "params": {name: value for name, value in given.items() if isinstance(value, str | int | float)},

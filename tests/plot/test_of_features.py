@@ -58,6 +58,12 @@ def test_as_expected_is_white_and_numbers_stand_where_it_is_not(ax):
     assert [text.get_text() for text in ax.texts] == ["4.0", "0"]
 
 
+def test_among_many_blocks_only_high_lifts_have_numbers_and_among_very_many_none(ax):
+    plot.features_by_block([[4.0, 0.0] + [1.0] * 15], ax)
+    assert [text.get_text() for text in ax.texts] == ["4.0"]
+    assert len(plot.features_by_block([[4.0] * 21], Figure().subplots()).texts) == 0
+
+
 def test_stability_of_a_selector_is_estimated_and_drawn_by_rank(network, selector, ax):
     plot.stability(selector, ax, n_resamples=3)
     values = selection_stability(selector, network.features, adjacency=network.adjacency, n_resamples=3)

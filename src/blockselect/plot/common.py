@@ -20,7 +20,7 @@ STYLE: list[Any] = ["default", {"font.size": 9, "axes.titlesize": 10, "axes.titl
 INK, GREY = "#222222", "#b5b5b5"
 BLUE, AMBER = "#0b62b8", "#b26200"  # distinguishable by colour-blind readers and in grey
 AMOUNTS = LinearSegmentedColormap.from_list("amounts", ["#ffffff", BLUE])
-AROUND = LinearSegmentedColormap.from_list("around", ["#f0dcb8", "#ffffff", BLUE])  # white means "as expected"
+AROUND = LinearSegmentedColormap.from_list("around", ["#f5e7cd", "#ffffff", BLUE])  # white means "as expected"
 MAX_NUMBERED = 12  # with more blocks than this, the cells of a matrix hold no numbers
 
 

@@ -22,6 +22,7 @@ from blockselect.plot.common import (
     BLUE,
     GREY,
     INK,
+    MAX_NUMBERED,
     axes_or_new,
     bare,
     label_blocks,
@@ -33,7 +34,7 @@ from blockselect.plot.common import (
 from blockselect.wording import count, cut, feature_labels, lift_in_cell, number, per_cent, visible
 
 SHOWN = 20  # features whose names are legible
-_MAX_NUMBERED = 20  # with more blocks than this, the cells hold no numbers
+_MAX_HIGH_NUMBERED = 20  # with more blocks than this, no cell holds a number
 _LARGEST = 3.0  # log₂ lift (8 times) at which the colour saturates
 
 
@@ -135,10 +136,11 @@ def _draw_lift(ax: Axes, lift: FloatArray) -> None:
     amount = np.log2(np.maximum(lift, 2.0**-_LARGEST))
     ax.imshow(amount, cmap=AROUND, vmin=-_LARGEST, vmax=_LARGEST, aspect="auto", interpolation="nearest")
     label_blocks(ax, lift.shape[1])
-    if lift.shape[1] > _MAX_NUMBERED:
+    if lift.shape[1] > _MAX_HIGH_NUMBERED:
         return
+    lowest = -np.inf if lift.shape[1] <= MAX_NUMBERED else 0.0  # among many blocks, only high lifts have numbers
     for (row, column), value in np.ndenumerate(lift):
-        if abs(amount[row, column]) >= 0.58:  # at least 1.5 times, or at most two thirds
+        if abs(amount[row, column]) >= 0.58 and amount[row, column] > lowest:  # at least 1.5, or at most two thirds
             colour = "white" if amount[row, column] > 0.75 * _LARGEST else INK
             ax.text(column, row, lift_in_cell(float(value)), ha="center", va="center", fontsize=7, color=colour)
 
