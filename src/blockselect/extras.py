@@ -1,4 +1,4 @@
-"""Packages that only some users need: imported when used, and a missing one is named with the extra that brings it."""
+"""Optional packages: they are imported when they are used, and errors name the extra that installs a missing one."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ _EXTRAS = {  # package → the extra of blockselect that installs it
     "narwhals": "polars",
     "polars": "polars",
     "pyarrow": "parquet",
+    "rich": "cli",
+    "typer": "cli",
     "zstandard": "zstd",
 }
 
@@ -28,15 +30,26 @@ def needed(module: str, what: str) -> Any:
     module : str
         Such as "pyarrow.parquet".
     what : str
-        What needs it, as it begins a sentence: "a .parquet file".
+        The subject of the error message if the package is missing: "a .parquet file".
     """
-    package = module.partition(".")[0]
     try:
         return import_module(module)
     except ImportError as error:
-        raise ImportError(
-            f"{what} needs {package}; install it with: pip install 'blockselect[{_EXTRAS[package]}]'"
-        ) from error
+        package = module.partition(".")[0]
+        raise ImportError(f"{what} needs {_installed_with(package)}") from error
+
+
+def install_advice(error: ImportError, who: str = "the command needs") -> str | None:
+    """What to install if a package of an extra is missing, and None for every other import error.
+
+    Parameters
+    ----------
+    error : ImportError
+    who : str
+        The beginning of the sentence.
+    """
+    package = (error.name or "").partition(".")[0]
+    return f"{who} {_installed_with(package)}." if package in _EXTRAS else None
 
 
 def lazy_member(package: str, homes: Mapping[str, str], name: str, *, what: str) -> Any:
@@ -49,21 +62,25 @@ def lazy_member(package: str, homes: Mapping[str, str], name: str, *, what: str)
     homes : mapping
         Public name → the module within the package that defines it.
     name : str
+        The public name.
     what : str
-        What these names are, as it begins a sentence: "plots".
+        What these names are, in the plural, as the subject of an error message: "plots".
     """
     if name not in homes:
         raise AttributeError(f"module {package!r} has no attribute {name!r}")
     try:
         return getattr(import_module(f"{package}.{homes[name]}"), name)
     except ModuleNotFoundError as error:
-        missing = (error.name or "").partition(".")[0]
-        if missing not in _EXTRAS:
+        message = install_advice(error, f"{what} need")
+        if message is None:
             raise
-        message = f"{what} need {missing}; install it with: pip install 'blockselect[{_EXTRAS[missing]}]'."
-        raise ImportError(message, name=missing) from error
+        raise ImportError(message, name=error.name) from error
 
 
 def comes_from(thing: Any, *packages: str) -> bool:
-    """Whether a thing is of a type that one of these packages defines, or derived from one, without importing any."""
+    """Whether one of these packages defines the type of a thing or one of its base types. Nothing is imported."""
     return any(kind.__module__.partition(".")[0] in packages for kind in type(thing).__mro__)
+
+
+def _installed_with(package: str) -> str:
+    return f"{package}; install it with: pip install 'blockselect[{_EXTRAS[package]}]'"

@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from blockselect import SELECTORS, make_selector
-from blockselect.cli.complete import complete_datasets, complete_methods
+from blockselect.cli.options import complete_dataset, complete_method
 
 
 @pytest.mark.parametrize("method", ["morans-i", "variance", "mcfs", "mmpop"])
@@ -78,9 +78,9 @@ def test_what_a_method_does_not_have_is_refused(run, network, tmp_path, options,
 
 
 def test_names_are_completed():
-    assert complete_datasets("cor") == ["cora", "cora-planetoid"]
-    assert ("morans-i", "Moran's I") in complete_methods("mo")
-    assert complete_methods("nothing") == []
+    assert complete_dataset("cor") == ["cora", "cora-planetoid"]
+    assert ("morans-i", "Moran's I") in complete_method("mo")
+    assert complete_method("nothing") == []
 
 
 def test_what_files_warn_of_is_said_and_no_more_where_quiet(run, network, tmp_path):

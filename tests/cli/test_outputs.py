@@ -11,8 +11,7 @@ import pytest
 
 from blockselect.cli import outputs
 from blockselect.cli.failure import Failure
-from blockselect.cli.outputs import check_folder, parse_folder, write_together
-from blockselect.cli.replacing import WRITTEN
+from blockselect.cli.outputs import WRITTEN, check_folder, parse_folder, write_together
 from file_steps import Killer
 
 OLD = {"one.txt": b"old first", "sub/two.txt": b"old second", "run.json": b"old mark"}

@@ -17,8 +17,8 @@ import typer
 import blockselect
 from blockselect.cli import commands
 from blockselect.cli.commands import COMMANDS, app, load_command
-from blockselect.cli.extra import advice
 from blockselect.cli.failure import Failure
+from blockselect.extras import install_advice
 from terminal import interrupt_on_terminal
 
 QUICK = ("--blocks", "3", "--top", "5")
@@ -66,9 +66,13 @@ HEAVY = {"numpy", "scipy", "sklearn", "pandas", "matplotlib"}
 def imported(*arguments):
     """Top-level modules that a process imports, as it reports them."""
     done = subprocess.run(
-        [sys.executable, "-X", "importtime", *COMMAND[1:], *arguments], capture_output=True, text=True, check=True
+        [sys.executable, "-X", "importtime", *COMMAND[1:], *arguments], capture_output=True, text=True, check=False
     )
-    return {line.rpartition("|")[2].strip().partition(".")[0] for line in done.stderr.splitlines()}
+    return modules_in(done.stderr)
+
+
+def modules_in(importtime):
+    return {line.rpartition("|")[2].strip().partition(".")[0] for line in importtime.splitlines()}
 
 
 @pytest.mark.parametrize("arguments", [(), ("--help",), ("--version",)])
@@ -78,8 +82,44 @@ def test_help_and_version_import_nothing_heavy(arguments):
     assert not modules & HEAVY
 
 
-def test_help_of_datasets_draws_no_pictures():
-    assert "matplotlib" not in imported("datasets", "--help")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *((command, "--help") for command in COMMANDS),
+        ("select", "--nope"),
+        ("select", "--features", "nowhere.csv", "--json"),
+        ("select", "--dataset", "cora"),
+        ("select", "--method", "mcf", "--json"),
+    ],
+    ids=" ".join,
+)
+def test_help_and_mistakes_in_the_options_are_answered_before_anything_heavy_is_imported(arguments):
+    assert not imported(*arguments) & HEAVY
+
+
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        ("blockselect sel", ["select"]),
+        ("blockselect select --save", ["--save-matrix"]),
+        ("blockselect select --method mor", ["morans-i"]),
+        ("blockselect select --dataset cora-", ["cora-planetoid"]),
+        ("blockselect datasets fetch cite", ["citeseer"]),
+        ("blockselect nothing --sa", []),
+    ],
+)
+def test_a_shell_completes_options_and_values_and_imports_nothing_heavy(words, completed):
+    asked = {"COMP_WORDS": words, "COMP_CWORD": str(len(words.split()) - 1), "_BLOCKSELECT_COMPLETE": "complete_bash"}
+    code = "import sys; sys.argv[0] = 'blockselect'; from blockselect.cli.main import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-c", code],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, **asked},
+    )
+    assert done.stdout.split() == completed
+    assert not modules_in(done.stderr) & HEAVY
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -116,7 +156,7 @@ def test_a_module_of_our_own_that_is_missing_is_a_bug_and_shown_as_one(monkeypat
         load_command("datasets")
 
 
-@pytest.mark.parametrize("module", ["blockselect.cli.interrupts", "typer", "numpy", "sklearn", "pandas", "matplotlib"])
+@pytest.mark.parametrize("module", ["blockselect.cli.process", "typer", "numpy", "sklearn", "pandas", "matplotlib"])
 def test_ctrl_c_while_modules_are_imported_is_one_line(tmp_path, module):
     """Interrupted as soon as a module is there; the heavy ones are imported after the entry took over."""
     with subprocess.Popen(
@@ -128,7 +168,7 @@ def test_ctrl_c_while_modules_are_imported_is_one_line(tmp_path, module):
         for line in process.stderr:
             if line.rpartition("|")[2].strip() == module:
                 break
-        if module == "blockselect.cli.interrupts":  # the entry itself: it takes over an instant later
+        if module == "blockselect.cli.process":  # the entry itself: it takes over an instant later
             process.stderr.readline()
         process.send_signal(signal.SIGINT)
         stdout, stderr = process.communicate()
@@ -201,9 +241,9 @@ def session_of(leader):
 
 
 def test_a_missing_package_that_no_extra_brings_is_not_explained_away():
-    assert advice(ModuleNotFoundError("no rich", name="rich.table")).endswith("pip install 'blockselect[cli]'.")
-    assert advice(ModuleNotFoundError("no numpy", name="numpy")) is None
-    assert advice(ImportError("who knows")) is None
+    assert install_advice(ModuleNotFoundError("no rich", name="rich.table")).endswith("pip install 'blockselect[cli]'.")
+    assert install_advice(ModuleNotFoundError("no numpy", name="numpy")) is None
+    assert install_advice(ImportError("who knows")) is None
 
 
 def test_callers_of_the_command_in_python_get_its_errors_as_such():

@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from blockselect.cli import compare, select
+from blockselect.cli import inputs
 
 QUICK = ("--blocks", 3, "--top", 5, "--candidates", 1, "--resamples", 0)
 SELECT = ("select", *QUICK)
@@ -34,8 +34,7 @@ def refuse(run, files, monkeypatch):
     def invoke(*arguments):
         before = contents(files)
         with monkeypatch.context() as patch:
-            for module in (select, compare):
-                patch.setattr(module, "load_network", lambda *_, **__: pytest.fail("work was begun"))
+            patch.setattr(inputs, "load_network", lambda *_, **__: pytest.fail("work was begun"))
             result = run(*arguments)
         assert (result.exit_code, result.stdout) == (2, ""), result.stderr
         assert result.stderr.startswith("error: --out is ")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from blockselect.cli.reproduce import parse_experiments
+from blockselect.cli.reproduction import parse_experiments
 from blockselect.reproduction.config import read_config
 from blockselect.reproduction.experiments import EXPERIMENTS
 
@@ -259,9 +259,9 @@ def test_an_out_that_is_a_file_is_refused(run, config, tmp_path):
 
 
 def test_a_long_run_tells_how_far_it_is_where_there_is_no_terminal(run, config, tmp_path, monkeypatch):
-    from blockselect.cli import trials
+    from blockselect.cli import reproduction
 
-    monkeypatch.setattr(trials, "LINE_EVERY", 0)
+    monkeypatch.setattr(reproduction, "LINE_EVERY", 0)
     result = run("reproduce", "datasets,convergence", *options(config, tmp_path / "out"))
     lines = result.stderr.splitlines()
     assert lines[0] == "0 of 2 trials"

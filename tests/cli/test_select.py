@@ -24,8 +24,8 @@ from blockselect import (
     make_attributed_blocks,
     selection_stability,
 )
-from blockselect.cli.record import hash_matrix
-from blockselect.cli.settings import PARAMETER_OF
+from blockselect.cli.failure import OPTION_OF
+from blockselect.cli.inputs import hash_matrix
 from blockselect.consensus import screening
 from blockselect.report import draw_overview, render_png, summarize
 from blockselect.wording import per_cent
@@ -251,9 +251,10 @@ def test_summary_names_the_best_features_and_the_files(run, network, selector, t
     result = run("select", *network.options, *QUICK, "--out", tmp_path / "out")
     best = network.names[int(selector.ranking_.argmin())]
     assert f"1   {best} " in result.stdout
-    assert f"wrote {tmp_path / 'out' / 'report.html'}; beside it selected.csv" in " ".join(result.stdout.split())
-    shown = "There are 3 blocks, groups of nodes that link alike (as asked for). Selected 5 features that follow them "
-    assert shown in result.stdout
+    assert f"wrote {tmp_path / 'out' / 'report.html'}; beside it are selected.csv" in " ".join(result.stdout.split())
+    assert "There are 3 blocks, groups of nodes that link alike (as asked for). Selected 5 f" in result.stdout
+    assert "Selected 5 features that best follow the blocks; " in result.stdout
+    assert "The selected features:" in result.stdout
     assert "guided by" not in result.stdout
     assert result.stderr == ""
 
@@ -393,10 +394,18 @@ def test_every_setting_reaches_the_selector(run, network, tmp_path, method, sett
     assert result.exit_code == 0, result.stderr
     selector = record_of(tmp_path / "out")["selector"]
     for option, value in settings.items():
-        solver, _, parameter = PARAMETER_OF[option].rpartition("__")
-        assert (selector["solver"] if solver else selector)[parameter] == {"yes": True}.get(value, value)
+        (parameter,) = (name for name, its_option in OPTION_OF.items() if its_option == f"--{option}")
+        record = selector if parameter in selector else selector["solver"]
+        assert record[parameter] == {"yes": True}.get(value, value)
     assert selector["class"] == ("BMGUFS" if method == ("--paper",) else "BlockModelSelector")
     assert selector.get("refine", False) is False
+
+
+def test_an_option_without_effect_is_one_warning(run, network, tmp_path):
+    result = run("select", *network.options, *QUICK, "--max-blocks", 4, "--out", tmp_path / "out")
+    assert result.exit_code == 0
+    assert result.stderr.startswith("warning: max_blocks ")
+    assert result.stderr.count("\n") == 1
 
 
 def test_the_most_blocks_to_choose_from_can_be_given(run, network):

@@ -51,7 +51,14 @@ def test_stages_are_shown_by_their_names_with_what_is_done(monkeypatch):
         report("block models", 1, 1)
         report("resampling", 2, 8)
         report("cora.zip", 10, 20)
-    for text in ("finding blocks in the network", "100%", "repeating it on resampled links", "25%", "cora.zip", "50%"):
+    for text in (
+        "finding blocks in the network",
+        "100%",
+        "repeating the selection on resampled links",
+        "25%",
+        "cora.zip",
+        "50%",
+    ):
         assert text in shown.getvalue()
 
 

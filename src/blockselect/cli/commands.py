@@ -1,4 +1,4 @@
-"""The command `blockselect` and its subcommands, each imported only when it is used."""
+"""The command `blockselect` and its subcommands, each of which is imported when it is used."""
 
 from __future__ import annotations
 
@@ -10,23 +10,22 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from blockselect import __version__
-from blockselect.cli import interrupts
-from blockselect.cli.extra import advice
-from blockselect.cli.failure import BAD_INPUT, Failure, of_the_machine, one_line
-from blockselect.cli.streams import drop_stdout, say, stdout_problem
+from blockselect.cli import process
+from blockselect.cli.failure import BAD_INPUT, Failure, exhausted, one_line
+from blockselect.extras import install_advice
 
 COMMANDS: dict[str, str] = {
     "select": "Select the features that explain the structure of a network.",
-    "datasets": "The real networks that the package knows: list, info NAME, fetch NAME.",
-    "compare": "Compare methods by what their best features are good for: clusters, classes or links.",
-    "doctor": "Show versions, extras, GPU and threads of this installation.",
-    "reproduce": "Run the paper's experiments and judge its claims. Stop it any time: the same command goes on.",
+    "datasets": "List, describe and download the real networks that the package knows.",
+    "compare": "Compare methods by how useful their best features are for clusters, classes or links.",
+    "doctor": "Show the versions, extras, GPU and threads of this installation.",
+    "reproduce": "Run the paper's experiments and judge its claims. A stopped run continues with the same command.",
 }
-"""Subcommand, in a module of the same name → the first line of its help."""
+"""Subcommand, which is in the module of the same name → the first line of its help."""
 
 
 class LazyGroup(TyperGroup):
-    """Commands that are loaded when they are invoked; every complaint is one line, Typer's own included."""
+    """Imports a subcommand when it is invoked, and shows every error of the user in one line."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(
@@ -34,17 +33,20 @@ class LazyGroup(TyperGroup):
         )
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        name, _, rest = super().resolve_command(ctx, args)
-        command = load_command(str(name))
-        interrupts.unwind()  # all is imported, work begins
-        return name, command, rest
+        name, command, rest = super().resolve_command(ctx, args)
+        return name, command and load_command(str(name)), rest  # None if a shell completes an unknown subcommand
 
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as stop:
-            say(interrupts.message(stop))
-            raise typer.Exit(interrupts.exit_code(stop)) from None
+            process.say(process.stop_message(stop))
+            raise typer.Exit(process.exit_code(stop)) from None
+        except ModuleNotFoundError as error:
+            message = install_advice(error)
+            if message is None:
+                raise
+            raise Failure(message) from error
 
     def main(self, *args: Any, **extra: Any) -> Any:
         if not extra.get("standalone_mode", True):
@@ -52,17 +54,17 @@ class LazyGroup(TyperGroup):
         try:
             code = super().main(*args, **{**extra, "standalone_mode": False})
             sys.stdout.flush()
-        except typer.Abort:  # Ctrl-C again, while the first was answered
-            sys.exit(interrupts.exit_code(KeyboardInterrupt()))
+        except typer.Abort:  # Ctrl-C was pressed again while the first one was answered
+            sys.exit(process.exit_code(KeyboardInterrupt()))
         except (OSError, MemoryError) as error:
-            of_stdout = None if isinstance(error, MemoryError) else stdout_problem(error)
-            problem = of_stdout or of_the_machine(error)
+            of_stdout = None if isinstance(error, MemoryError) else process.stdout_problem(error)
+            problem = of_stdout or exhausted(error)
             if problem is None:
                 raise
-            drop_stdout()
+            process.drop_stdout()
             _complain(problem)
         except Exception as error:
-            # Typer's class of usage errors has moved between its versions; what it can do has not.
+            # Typer's class of usage errors has moved between versions, but it has always had this method.
             message = getattr(error, "format_message", None)
             if message is None:
                 raise
@@ -72,14 +74,7 @@ class LazyGroup(TyperGroup):
 
 def load_command(name: str) -> Any:
     """A subcommand with its options, from the module of its name."""
-    try:
-        module = import_module(f"blockselect.cli.{name}")
-    except ModuleNotFoundError as error:
-        message = advice(error)
-        if message is None:
-            raise
-        raise Failure(message) from error
-    command = typer.main.get_command(module.app)
+    command = typer.main.get_command(import_module(f"blockselect.cli.{name}").app)
     command.name, command.help = name, f"{COMMANDS[name]}\n\n{command.help or ''}"
     return command
 
@@ -100,7 +95,7 @@ def blockselect(
         bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """The few features that explain a network's structure, without labels.
+    """Select the few features that explain the structure of a network, without labels.
 
     \b
     Begin with:
@@ -113,5 +108,5 @@ def blockselect(
 
 
 def _complain(message: str) -> NoReturn:
-    say(f"error: {one_line(message)}")
+    process.say(f"error: {one_line(message)}")
     sys.exit(BAD_INPUT)

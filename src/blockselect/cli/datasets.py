@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import astuple
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich import box
-from rich.console import Console
-from rich.table import Table
 
 from blockselect.cli.failure import expecting_bad_input
-from blockselect.cli.terminal import progress_bar
-from blockselect.datasets.catalogue import DATASETS, Dataset, NetworkCounts, find_dataset
-from blockselect.datasets.download import cache_folder, place_of
+from blockselect.cli.options import complete_dataset
+from blockselect.cli.process import begin_work
 
-EMBEDDED = "in the package"
+if TYPE_CHECKING:
+    from blockselect.datasets.catalogue import Dataset
 
 app = typer.Typer(add_completion=False)
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="A name that `blockselect datasets list` shows.")]
+Name = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME",
+        help="A name that `blockselect datasets list` shows.",
+        autocompletion=complete_dataset,
+    ),
+]
 
 
 @app.callback(invoke_without_command=True)
@@ -31,6 +35,13 @@ def commands(context: typer.Context) -> None:
 @app.command("list")
 def list_all() -> None:
     """Show every network, its size, and whether it is on this machine."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    from blockselect.datasets.catalogue import DATASETS
+
+    begin_work()
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("name", no_wrap=True)
     for column in ("nodes", "links", "features", "classes"):
@@ -45,7 +56,11 @@ def list_all() -> None:
 
 @app.command()
 def info(name: Name) -> None:
-    """Show what a network is, its size, where it comes from, its licence and what to cite."""
+    """Show what a network is, its size, its source, its licence and what to cite."""
+    from blockselect.datasets.catalogue import find_dataset
+    from blockselect.datasets.download import cache_folder
+
+    begin_work()
     with expecting_bad_input():
         dataset = find_dataset(name)
         where, cache = _where(dataset), dataset.source and cache_folder()
@@ -64,6 +79,10 @@ def info(name: Name) -> None:
 @app.command()
 def fetch(name: Name) -> None:
     """Download a network if it is not on this machine, and check it."""
+    from blockselect.cli.terminal import progress_bar
+    from blockselect.datasets.catalogue import NetworkCounts, find_dataset
+
+    begin_work()
     with expecting_bad_input(), progress_bar(quiet=False) as progress:
         dataset = find_dataset(name)
         graph = dataset.load(progress)
@@ -71,4 +90,6 @@ def fetch(name: Name) -> None:
 
 
 def _where(dataset: Dataset) -> str:
-    return EMBEDDED if dataset.source is None else place_of(dataset.source)
+    from blockselect.datasets.download import place_of
+
+    return "in the package" if dataset.source is None else place_of(dataset.source)

@@ -1,4 +1,4 @@
-"""`blockselect doctor`: what is installed and what this machine has, for a look before a long run or in a report."""
+"""`blockselect doctor`: show what is installed and what this machine has, before a long run or for a bug report."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from importlib.util import find_spec
 from typing import Annotated, Any
 
 import typer
-from joblib import cpu_count
-from threadpoolctl import threadpool_info
 
 from blockselect import __version__
+from blockselect.cli.process import begin_work
 
 CORE = ("numpy", "scipy", "scikit-learn", "pandas", "joblib", "numba")
 FOR_DEVELOPERS = ("dev", "docs", "bench", "release", "torch-cpu", "fuzz")  # extras that users do not need
@@ -24,7 +23,7 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def doctor(
-    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON on stdout.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON on stdout.")] = False,
 ) -> None:
     """\b
     Examples:
@@ -41,12 +40,27 @@ def doctor(
         state = "installed" if not missing else f"lacks {', '.join(missing)}: pip install 'blockselect[{extra}]'"
         typer.echo(f"extra {extra}: {state}")
     typer.echo(f"GPU:       {found['gpu']}")
-    typer.echo(f"threads:   {found['cores']} cores; {_threads(found['threads'])}")
-    typer.echo(f"data:      {_downloads(found['cache'])}")
+    threads = ", ".join(f"{name} {value}" for name, value in found["threads"].items())
+    typer.echo(f"threads:   {found['cores']} cores; {threads or 'no pool of threads is loaded'}")
+    if found["cache"] is None:
+        typer.echo("data:      no downloads: pooch is not installed (pip install 'blockselect[datasets]')")
+    else:
+        typer.echo(f"data:      downloads are kept in {found['cache']}")
 
 
 def examine() -> dict[str, Any]:
-    """All that the command shows, as plain data."""
+    """Everything that the command shows, as plain data."""
+    import numpy  # noqa: F401  (loads the pool of threads that is shown)
+    from joblib import cpu_count
+    from threadpoolctl import threadpool_info
+
+    from blockselect.datasets.download import cache_folder
+
+    begin_work()
+    try:
+        cache = str(cache_folder())
+    except ImportError:  # nothing can be downloaded
+        cache = None
     return {
         "blockselect": __version__,
         "python": platform.python_version(),
@@ -59,12 +73,12 @@ def examine() -> dict[str, Any]:
             **{pool["internal_api"]: pool["num_threads"] for pool in threadpool_info()},
             **{name: os.environ[name] for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS") if name in os.environ},
         },
-        "cache": cache(),
+        "cache": cache,
     }
 
 
 def extras() -> dict[str, list[str]]:
-    """Each extra that a user may want → packages of it that are missing."""
+    """Each extra that a user may want → its packages that are missing."""
     missing: dict[str, list[str]] = {}
     for line in metadata.requires("blockselect") or []:
         found = re.match(r"""([\w.-]+).*;.*extra == ['"]([\w-]+)['"]""", line)
@@ -77,7 +91,7 @@ def extras() -> dict[str, list[str]]:
 
 
 def gpu() -> str:
-    """Which GPU PyTorch sees, or why none."""
+    """The GPUs that PyTorch can use, or why there is none."""
     if find_spec("torch") is None:
         return "not used: PyTorch is not installed (pip install 'blockselect[torch]')"
     import torch
@@ -88,29 +102,9 @@ def gpu() -> str:
     return f"{', '.join(names)} (PyTorch {torch.__version__}); use --device cuda"
 
 
-def cache() -> str | None:
-    """The folder of downloads; None where nothing can be downloaded."""
-    from blockselect.datasets.download import cache_folder
-
-    try:
-        return str(cache_folder())
-    except ImportError:
-        return None
-
-
 def _is_installed(package: str) -> bool:
     try:
         metadata.version(package)
     except metadata.PackageNotFoundError:
         return False
     return True
-
-
-def _threads(settings: dict[str, Any]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in settings.items()) or "no pool of threads is loaded"
-
-
-def _downloads(folder: str | None) -> str:
-    if folder is None:
-        return "no downloads: pooch is not installed (pip install 'blockselect[datasets]')"
-    return f"downloads are kept in {folder}"

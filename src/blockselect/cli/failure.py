@@ -1,4 +1,4 @@
-"""How the command fails: one line on stderr and exit code 2 for what the user can mend."""
+"""How the command fails: one line on stderr and exit code 2 for everything that the user can correct."""
 
 from __future__ import annotations
 
@@ -6,39 +6,67 @@ import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from blockselect.cli.extra import advice
-from blockselect.cli.settings import option_of
 from blockselect.errors import OutOfMemoryError, ParameterError
+from blockselect.extras import install_advice
 
 BAD_INPUT = 2
-RAN_OUT = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC, errno.EDQUOT, errno.EIO}
+EXHAUSTED = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC, errno.EDQUOT, errno.EIO}
+OPTION_OF = {
+    "n_features_to_select": "--top",
+    "n_blocks": "--blocks",
+    "max_blocks": "--max-blocks",
+    "block_model": "--block-model",
+    "n_candidates": "--candidates",
+    "refine": "--refine",
+    "binarize": "--binarize",
+    "profile_ratio": "--profile-ratio",
+    "sparsity": "--sparsity",
+    "gradient": "--gradient",
+    "max_iter": "--max-iter",
+    "tol": "--tol",
+    "device": "--device",
+    "dtype": "--dtype",
+    "memory_limit": "--memory-limit",
+    "n_neighbors": "--neighbors",
+    "n_jobs": "--jobs",
+    "random_state": "--seed",
+    "n_resamples": "--resamples",
+    "adjacency": "--graph",
+}
+"""Parameter in Python → the option that sets it, for messages."""
 
 
-class Failure(Exception):  # noqa: N818  (what the user reads, not an error of the program)
-    """Something the user can mend. Its message is all they see."""
+class Failure(Exception):  # noqa: N818  (a message for the user, not an error of the program)
+    """A problem that the user can correct. The user sees its message and nothing else."""
 
     def format_message(self) -> str:
         return str(self)
 
 
-def of_the_machine(error: OSError | MemoryError) -> str | None:
-    """What to say of an error that may come at any time: memory, open files or the disk ran out. None of any other."""
-    if isinstance(error, MemoryError) or error.errno in RAN_OUT:
-        return _reason(error)
-    return None
+def option_of(parameter: str) -> str:
+    """The option that sets a parameter, or the parameter itself if no option does."""
+    return OPTION_OF.get(parameter, parameter)
 
 
 @contextmanager
 def expecting_bad_input() -> Iterator[None]:
-    """Turn what bad files, values and devices raise into a `Failure`, which names options rather than parameters."""
+    """Turn errors about files, values and devices into a `Failure` that names options instead of parameters."""
     try:
         yield
-    # RuntimeError: torch's way to refuse a device, or to say that its memory is full.
+    # PyTorch raises RuntimeError for an invalid device and when the memory of a device is full.
     except (ValueError, OSError, ImportError, MemoryError, RuntimeError) as error:
         raise Failure(_reason(error)) from error
 
 
+def exhausted(error: OSError | MemoryError) -> str | None:
+    """The message if memory, open files or disk space ran out, which can happen anywhere, and None otherwise."""
+    if isinstance(error, MemoryError) or error.errno in EXHAUSTED:
+        return _reason(error)
+    return None
+
+
 def one_line(message: str) -> str:
+    """The message with every run of white space replaced by one blank."""
     return " ".join(message.split())
 
 
@@ -48,6 +76,6 @@ def _reason(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror and error.filename is not None:
         return f"{error.filename}: {error.strerror}."
     if isinstance(error, MemoryError):
-        asked = error.__cause__ if isinstance(error, OutOfMemoryError) else error
-        return f"not enough memory ({str(asked) or 'no size given'}); drop features first (by variance, say)."
-    return (isinstance(error, ImportError) and advice(error)) or str(error)
+        request = error.__cause__ if isinstance(error, OutOfMemoryError) else error
+        return f"not enough memory ({str(request) or 'no size given'}); drop features first (by variance, say)."
+    return (isinstance(error, ImportError) and install_advice(error)) or str(error)

@@ -1,26 +1,98 @@
-"""Options that several commands have: the network that comes in, and where results go."""
+"""Options that several commands share: the network that is read, and where the results go."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
-from blockselect.cli.complete import complete_datasets
 from blockselect.cli.outputs import parse_folder
-from blockselect.cli.settings import DATA, OUTPUT
-from blockselect.graphs.files import UnknownNodes
+from blockselect.wording import shortened
+
+DATA, METHOD, OUTPUT, EXPERT = "Data", "Method", "Output", "For experts"  # panels of the help
+DATASETS = ("blogcatalog", "citeseer", "cora", "cora-planetoid")
+METHODS = {
+    "block-model": "Block models by consensus, the default",
+    "bmgufs": "BMGUFS, as published",
+    "laplacian-score": "Laplacian score",
+    "laplacian-score-network": "Laplacian score on the network",
+    "spec": "SPEC",
+    "spec-published": "SPEC, in the reversed order of published code",
+    "ndfs": "NDFS",
+    "ndfs-published": "NDFS, with the quirks of published code",
+    "mcfs": "MCFS",
+    "udfs": "UDFS",
+    "variance": "Variance",
+    "mmpop": "MMPOP, hinge loss, binary features",
+    "mmpop-logistic": "MMPOP, logistic loss, binary features",
+    "partial-order": "Partial order, closed form",
+    "netfs": "NetFS",
+    "lufs": "LUFS",
+    "gfs": "GFS-style",
+    "adapt": "ADAPT-style",
+    "morans-i": "Moran's I",
+    "hotspot": "Hotspot's autocorrelation",
+}
+"""Names and titles of `SELECTORS` for shell completion, because importing the registry takes seconds."""
+
+UnknownNodes = Literal["error", "drop"]
 
 
-def existing_file(what: str) -> Any:
-    """An option that names a file of data, refused where there is none."""
-    return typer.Option(metavar="FILE", exists=True, dir_okay=False, help=what, rich_help_panel=DATA)
+def existing_file(text: str) -> Any:
+    """An option that names an input file, which must exist."""
+    return typer.Option(metavar="FILE", exists=True, dir_okay=False, help=text, rich_help_panel=DATA)
 
 
-def results_folder(what: str) -> Any:
-    """An option that names the folder that results go to."""
-    return typer.Option(metavar="DIR", parser=parse_folder, help=what, rich_help_panel=OUTPUT)
+def results_folder(text: str) -> Any:
+    """An option that names the folder for the results."""
+    return typer.Option(metavar="DIR", parser=parse_folder, help=text, rich_help_panel=OUTPUT)
+
+
+def value_parser(
+    expected: str,
+    *,
+    word: str | None = None,
+    whole: Callable[[int], bool] | None = None,
+    real: Callable[[float], bool] | None = None,
+) -> Callable[[str], Any]:
+    """A parser for options whose value is a word, a whole number or a real number.
+
+    Parameters
+    ----------
+    expected : str
+        The values that are accepted, for the error message.
+    word : str, optional
+        The word that is accepted.
+    whole, real : callable, optional
+        Whether a number is accepted. A whole number is tried first.
+    """
+
+    def parse(text: str) -> Any:
+        if text == word:
+            return text
+        with suppress(ValueError):
+            if whole is not None and whole(number := int(text)) and number <= sys.maxsize:
+                return number
+        with suppress(ValueError):
+            if real is not None and real(decimal := float(text)) and decimal <= sys.maxsize:
+                return decimal
+        raise typer.BadParameter(f"it is {shortened(text)!r}; expected {expected}.")
+
+    return parse
+
+
+def complete_dataset(incomplete: str) -> list[str]:
+    """Names of data sets for shell completion."""
+    return [name for name in DATASETS if name.startswith(incomplete)]
+
+
+def complete_method(incomplete: str) -> list[tuple[str, str]]:
+    """Names and titles of methods for shell completion."""
+    return [(name, title) for name, title in METHODS.items() if name.startswith(incomplete)]
 
 
 def input_files(
@@ -34,37 +106,37 @@ Dataset = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="A network by its name: see blockselect datasets list.",
-        autocompletion=complete_datasets,
+        help="A network by its name. `blockselect datasets list` shows the names.",
+        autocompletion=complete_dataset,
         rich_help_panel=DATA,
     ),
 ]
 Features = Annotated[
     Path | None,
     existing_file(
-        "Features, one row a node: .csv, .tsv or .txt with a header and an id column (also .gz, .zst), .parquet, "
-        ".feather, .npz, .npy, .mtx (with the names that 10x writes beside it), .mat or .h5ad."
+        "Features, one row per node: .csv, .tsv or .txt with a header and an id column (also .gz, .zst), .parquet, "
+        ".feather, .npz, .npy, .mtx (with the files of names that 10x writes beside it), .mat or .h5ad."
     ),
 ]
 Graph = Annotated[
     Path | None,
     existing_file(
-        "Links: a table with source, target and perhaps weight (.csv, .tsv, .txt, .parquet, .feather), .edgelist, "
-        ".graphml, .gml, an adjacency matrix (.npz, .npy, .mtx, .mat) or .h5ad. Without it each node is "
-        "linked with its nearest neighbours by the features."
+        "Links: a table with the columns source, target and optionally weight (.csv, .tsv, .txt, .parquet, .feather), "
+        ".edgelist, .graphml, .gml, an adjacency matrix (.npz, .npy, .mtx, .mat) or .h5ad. Without it each node is "
+        "linked to its nearest neighbours by the features."
     ),
 ]
 NodeIds = Annotated[
     Path | None,
-    existing_file("Ids of the nodes, one a line, for a matrix of features that brings none."),
+    existing_file("Ids of the nodes, one per line, for a matrix of features without ids."),
 ]
 FeatureNames = Annotated[
     Path | None,
-    existing_file("Names of the features, one a line, for a matrix that brings none."),
+    existing_file("Names of the features, one per line, for a matrix without names."),
 ]
 Transpose = Annotated[
     bool,
-    typer.Option("--transpose", help="The features are in rows and the nodes in columns.", rich_help_panel=DATA),
+    typer.Option("--transpose", help="Features are in rows and nodes are in columns.", rich_help_panel=DATA),
 ]
 OnUnknownNodes = Annotated[
     UnknownNodes,
@@ -74,7 +146,7 @@ Weight = Annotated[
     str | None,
     typer.Option(
         metavar="COLUMN",
-        help="The column, or attribute, that is the weight of the links; none: links count alike.",
+        help="The column or attribute that holds the weights of the links. With none all links count alike.",
         show_default="weight, if there is one",
         rich_help_panel=DATA,
     ),
@@ -83,7 +155,8 @@ Overwrite = Annotated[
     bool,
     typer.Option(
         "--overwrite",
-        help="Replace files in --out that blockselect did not write, or that were changed since; never the input.",
+        help="Replace files in --out that blockselect did not write or that were changed since. Input files are "
+        "never replaced.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -91,9 +164,4 @@ Json = Annotated[
     bool,
     typer.Option("--json", help="Print the summary as JSON on stdout, and nothing else.", rich_help_panel=OUTPUT),
 ]
-Quiet = Annotated[
-    bool, typer.Option("--quiet", help="No progress bar, and no summary at the end.", rich_help_panel=OUTPUT)
-]
-Verbose = Annotated[
-    bool, typer.Option("--verbose", "-v", help="More about how the result came about.", rich_help_panel=OUTPUT)
-]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Show neither progress nor a summary.", rich_help_panel=OUTPUT)]

@@ -1,4 +1,4 @@
-"""What run.json holds of any run, so that it can be repeated: hashes of what came in, versions, settings."""
+"""What run.json records of a run so that it can be repeated: hashes of the input, settings and versions."""
 
 from __future__ import annotations
 
@@ -9,47 +9,27 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from scipy import sparse
-from sklearn.base import BaseEstimator
-
 from blockselect import __version__
-from blockselect.arrays import Features
 
 RECORDED_VERSIONS = ("numpy", "scipy", "scikit-learn", "pandas", "matplotlib")
 
 
 def file_record(path: Path) -> dict[str, str]:
-    """The name without its folder: the hash says which file it was, and folders are private."""
+    """The name of a file and its hash. Folders are left out, because they are private."""
     with path.open("rb") as stream:
         return {"file": path.name, "sha256": hashlib.file_digest(stream, "sha256").hexdigest()}
 
 
-def hash_matrix(matrix: Features) -> str:
-    """SHA-256 of the shape and the non-zero entries, the same on every machine and for dense and sparse."""
-    csr = sparse.csr_array(matrix)
-    digest = hashlib.sha256(np.array(csr.shape, dtype="<i8").tobytes())
-    for part, kind in ((csr.indptr, "<i8"), (csr.indices, "<i8"), (csr.data, "<f8")):
-        digest.update(part.astype(kind).tobytes())
-    return digest.hexdigest()
-
-
-def settings_record(estimator: BaseEstimator) -> dict[str, Any]:
-    """The class of an estimator and its parameters; a solver among them as such a record of its own."""
+def settings_record(estimator: Any) -> dict[str, Any]:
+    """The class of an estimator and its parameters; a solver among them has a record of its own."""
     parameters = estimator.get_params(deep=False)
     if "solver" in parameters and hasattr(estimator, "_solver"):
-        parameters["solver"] = estimator._solver()  # the one that None stands for
-    return {
-        "class": type(estimator).__name__,
-        **{
-            name: settings_record(each) if isinstance(each, BaseEstimator) else each
-            for name, each in parameters.items()
-        },
-    }
+        parameters["solver"] = settings_record(estimator._solver())  # None stands for the default solver
+    return {"class": type(estimator).__name__, **parameters}
 
 
 def versions(device: str = "cpu") -> dict[str, str]:
-    """Of Python and the packages that numbers depend on."""
+    """Versions of Python and of the packages that numbers depend on."""
     packages = RECORDED_VERSIONS if device == "cpu" else (*RECORDED_VERSIONS, "torch")
     return {
         "blockselect": __version__,
@@ -59,5 +39,5 @@ def versions(device: str = "cpu") -> dict[str, str]:
 
 
 def json_bytes(record: dict[str, Any]) -> bytes:
-    """The record as the content of run.json."""
+    """The record as the content of a file."""
     return (json.dumps(record, indent=2, allow_nan=False) + "\n").encode()

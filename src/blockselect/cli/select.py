@@ -1,60 +1,111 @@
-"""`blockselect select`: the features of a network that explain its structure."""
+"""`blockselect select`: select the features of a network that explain its structure."""
 
 from __future__ import annotations
 
-import inspect
 import json
-from dataclasses import dataclass
+import shlex
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
-from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.cli import options as opt
-from blockselect.cli import other_methods
-from blockselect.cli.complete import complete_methods
 from blockselect.cli.failure import Failure, expecting_bad_input
-from blockselect.cli.inputs import NetworkInput, Reading, load_network
+from blockselect.cli.options import DATA, EXPERT, METHOD, OUTPUT, value_parser
 from blockselect.cli.outputs import check_destination, write_together
-from blockselect.cli.record import json_bytes, settings_record, versions
-from blockselect.cli.repeat import repeat_command
-from blockselect.cli.selected_matrix import matrix_name, selected_matrix
-from blockselect.cli.selector_options import DEFAULT, chosen_method, make_selector, neighbors_to_link, takes_settings
-from blockselect.cli.settings import METHOD, OUTPUT
-from blockselect.cli.streams import say
-from blockselect.cli.terminal import progress_bar, show_selection
-from blockselect.inspection.reselection import MIN_RESAMPLES
-from blockselect.inspection.stability import selection_stability
-from blockselect.progress import Progress, no_progress
-from blockselect.report.overview import draw_diagnostics, draw_overview, render_png
-from blockselect.report.page import make_report
-from blockselect.report.summarize import summarize
-from blockselect.report.tables import blocks_table, nodes_table, scores_table, selected_table
-from blockselect.warned import collected_warnings
+from blockselect.cli.process import begin_work, say
+from blockselect.names import check_known
+from blockselect.progress import no_progress
 
-OUTPUT_FILES = (
-    "report.html",
-    "selected.csv",
-    "scores.csv",
-    "nodes.csv",
-    "blocks.csv",
-    "run.json",
-    "overview.png",
-    "diagnostics.png",
-)
-NO_GRAPH = (
-    "no --graph is given, so nodes are linked with their nearest by the very features that are to be selected; name "
-    "the file of the links, or set --neighbors if this is what you want."
-)
-MOST_RESAMPLES = 10**6
-RESAMPLES: int = inspect.signature(selection_stability).parameters["n_resamples"].default
+DEFAULT, PAPER = "block-model", "bmgufs"  # the methods that find blocks
+SCORE_FILES = ("selected.csv", "scores.csv", "nodes.csv", "run.json")  # of every method
+BLOCK_FILES = ("report.html", *SCORE_FILES, "blocks.csv", "overview.png", "diagnostics.png")
+RESAMPLES, MIN_RESAMPLES, MOST_RESAMPLES = 8, 3, 10**6
+MOST_JOBS = 1024  # operating systems limit the number of threads
+NOT_REPEATED = ("out", "overwrite", "as_json", "quiet", "verbose")  # options that do not change the result
 
+Method = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="The method, by its name in docs/methods.md: mcfs, morans-i, hotspot, …. Only block-model and bmgufs "
+        "find blocks; the other methods write selected.csv, scores.csv, nodes.csv and run.json, and no report.",
+        show_default=DEFAULT,
+        autocompletion=opt.complete_method,
+        rich_help_panel=METHOD,
+    ),
+]
+Paper = Annotated[
+    bool,
+    typer.Option(
+        "--paper",
+        help="Short for --method bmgufs: exactly the method of Bai, Nguyen and Davidson (KDD 2020). Needs --blocks.",
+        rich_help_panel=METHOD,
+    ),
+]
+Top = Annotated[
+    Any,
+    typer.Option(
+        parser=value_parser(
+            "a whole number from 1, a number between 0 and 1, or auto",
+            word="auto",
+            whole=lambda number: number >= 1,
+            real=lambda share: 0 < share < 1,
+        ),
+        metavar="INTEGER|NUMBER|auto",
+        help="How many features to keep; a number between 0 and 1 is a share of the features. With auto, all features "
+        "that match the graph better than chance (paper: d).",
+        show_default="half of the features",
+        rich_help_panel=METHOD,
+    ),
+]
+whole_or_auto = value_parser("a whole number from 1, or auto", word="auto", whole=lambda number: number >= 1)
+Blocks = Annotated[
+    Any,
+    typer.Option(
+        parser=whole_or_auto,
+        metavar="INTEGER|auto",
+        help="Number of blocks. With auto, as many as the graph supports, 2 to --max-blocks (paper: k).",
+        show_default="auto; needed with --paper",
+        rich_help_panel=METHOD,
+    ),
+]
+Seed = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        max=2**32 - 1,
+        metavar="INTEGER",
+        help="Random seed. The same seed gives the same result.",
+        show_default="0",
+        rich_help_panel=METHOD,
+    ),
+]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        metavar="INTEGER",
+        help="Number of processes or threads; -1 uses all cores. The result does not depend on it.",
+        show_default="1",
+        rich_help_panel=METHOD,
+    ),
+]
+Neighbors = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="INTEGER",
+        help="Without --graph: number of nearest neighbours by the features that each node is linked to.",
+        show_default="10, with a warning; needed with --paper",
+        rich_help_panel=DATA,
+    ),
+]
 Out = Annotated[
     Path | None,
-    opt.results_folder(
-        "Folder for report.html, the page to look at, and the files beside it. Needed unless --json is given."
-    ),
+    opt.results_folder("Folder for the results. Begin with report.html in it. Needed unless --json is given."),
+]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Show more about how the result was found.", rich_help_panel=OUTPUT)
 ]
 Resamples = Annotated[
     int | None,
@@ -62,36 +113,146 @@ Resamples = Annotated[
         min=0,
         max=MOST_RESAMPLES,
         metavar="INTEGER",
-        help="Resampled graphs from which the stability of the selection is estimated; 0: none.",
-        show_default=f"{RESAMPLES}; with another --method 0",
+        help="Number of resampled graphs from which the stability of the selection is estimated. 0 skips this.",
+        show_default=f"{RESAMPLES}; 0 with another --method",
         rich_help_panel=OUTPUT,
-    ),
-]
-MethodName = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="Method, by its name in docs/methods.md: mcfs, morans-i, hotspot, …. Others than block-model and bmgufs "
-        "find no blocks: they write selected.csv, scores.csv, nodes.csv and run.json, and no report.",
-        show_default="block-model",
-        autocompletion=complete_methods,
-        rich_help_panel=METHOD,
     ),
 ]
 SaveMatrix = Annotated[
     bool,
     typer.Option(
         "--save-matrix",
-        help="Also write the selected features of all nodes, in the format of --features: matrix.csv or the like.",
+        help="Also write the selected features of all nodes, in the format of --features, to matrix.csv or similar.",
         rich_help_panel=OUTPUT,
     ),
 ]
-Paper = Annotated[
-    bool,
+MaxBlocks = Annotated[
+    int | None,
     typer.Option(
-        "--paper",
-        help="Short for --method bmgufs: exactly the method of Bai, Nguyen and Davidson (KDD 2020); needs --blocks.",
-        rich_help_panel=METHOD,
+        min=2,
+        metavar="INTEGER",
+        help="The largest number of blocks that --blocks auto considers.",
+        show_default="50",
+        rich_help_panel=EXPERT,
+    ),
+]
+BlockModel = Annotated[
+    Literal["mixed", "smoothed", "spectral", "adjacency", "normalized", "two_hop", "onmtf"] | None,
+    typer.Option(
+        metavar="FAMILY",
+        help="How blocks are found: smoothed, spectral, adjacency, normalized, two_hop, onmtf, or mixed, which uses "
+        "several of these in turn (paper: F, M).",
+        show_default="mixed",
+        rich_help_panel=EXPERT,
+    ),
+]
+Candidates = Annotated[
+    Any,
+    typer.Option(
+        parser=whole_or_auto,
+        metavar="INTEGER|auto",
+        help="Number of block models to find from different random starts. With auto, 9 to 48, depending on the "
+        "estimated cost, and fewer on very large networks.",
+        show_default="auto; 10 with --paper",
+        rich_help_panel=EXPERT,
+    ),
+]
+Refine = Annotated[
+    bool | None,
+    typer.Option(
+        "--refine/--no-refine",
+        help="Move nodes between blocks while links and features together become more likely.",
+        show_default="refine",
+        rich_help_panel=EXPERT,
+    ),
+]
+Binarize = Annotated[
+    Literal["auto", "yes", "no"] | None,
+    typer.Option(
+        help="Use only which features a node has, not their values. With auto, do so if the features are counts and "
+        "more than half of them are zero.",
+        show_default="auto",
+        rich_help_panel=EXPERT,
+    ),
+]
+ProfileRatio = Annotated[
+    float | None,
+    typer.Option(
+        parser=value_parser("a number from 0 to 1", real=lambda ratio: 0 <= ratio <= 1),
+        metavar="NUMBER",
+        help="Weight of the profile loss against the reconstruction loss, 0 to 1 (paper: β̄).",
+        show_default="0.6; only with --paper",
+        rich_help_panel=EXPERT,
+    ),
+]
+Sparsity = Annotated[
+    Any,
+    typer.Option(
+        parser=value_parser("paper or a number from 0", word="paper", real=lambda weight: weight >= 0),
+        metavar="NUMBER|paper",
+        help="Weight of the ℓ1 penalty. With paper, the strongest of 0, 0.5, …, 5 that leaves --top features with a "
+        "score (paper: γ).",
+        show_default="paper; only with --paper",
+        rich_help_panel=EXPERT,
+    ),
+]
+Gradient = Annotated[
+    Literal["exact", "paper"] | None,
+    typer.Option(
+        help="With paper, the published gradient of the profile loss, which is not its derivative.",
+        show_default="paper; only with --paper",
+        rich_help_panel=EXPERT,
+    ),
+]
+MaxIter = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="INTEGER",
+        help="Number of iterations of the descent.",
+        show_default="200; only with --paper",
+        rich_help_panel=EXPERT,
+    ),
+]
+Tol = Annotated[
+    float | None,
+    typer.Option(
+        parser=value_parser("a number from 0", real=lambda tol: tol >= 0),
+        metavar="NUMBER",
+        help="Stop once both losses have changed by at most this relative amount over ten iterations. 0 never stops "
+        "early.",
+        show_default="0.0; only with --paper",
+        rich_help_panel=EXPERT,
+    ),
+]
+Device = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TEXT",
+        help="Where the descent runs: cpu (NumPy), or a PyTorch device such as cuda.",
+        show_default="cpu; only with --paper",
+        rich_help_panel=EXPERT,
+    ),
+]
+Dtype = Annotated[
+    Literal["float64", "float32", "tfloat32"] | None,
+    typer.Option(
+        metavar="TYPE",
+        help="Float type of the descent: float64, float32, or tfloat32, which is float32 with faster matrix products "
+        "on a CUDA device.",
+        show_default="float64; only with --paper",
+        rich_help_panel=EXPERT,
+    ),
+]
+MemoryLimit = Annotated[
+    float | None,
+    typer.Option(
+        parser=value_parser("a number above 0", real=lambda n_bytes: n_bytes > 0),
+        metavar="NUMBER",
+        help="Bytes that the squared Gram matrix of the features may take. If no exact form fits, an approximation of "
+        "low rank is used.",
+        show_default="8 GB; only with --paper",
+        rich_help_panel=EXPERT,
     ),
 ]
 
@@ -99,7 +260,6 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command()
-@takes_settings
 def select(
     context: typer.Context,
     dataset: opt.Dataset = None,
@@ -110,16 +270,33 @@ def select(
     transpose: opt.Transpose = False,
     unknown_nodes: opt.OnUnknownNodes = "error",
     weight: opt.Weight = None,
-    method: MethodName = None,
+    neighbors: Neighbors = None,
+    method: Method = None,
     paper: Paper = False,
+    top: Top = None,
+    blocks: Blocks = None,
+    seed: Seed = None,
+    jobs: Jobs = None,
     out: Out = None,
     overwrite: opt.Overwrite = False,
     as_json: opt.Json = False,
     quiet: opt.Quiet = False,
-    verbose: opt.Verbose = False,
+    verbose: Verbose = False,
     resamples: Resamples = None,
     save_matrix: SaveMatrix = False,
-    **settings: Any,
+    max_blocks: MaxBlocks = None,
+    block_model: BlockModel = None,
+    candidates: Candidates = None,
+    refine: Refine = None,
+    binarize: Binarize = None,
+    profile_ratio: ProfileRatio = None,
+    sparsity: Sparsity = None,
+    gradient: Gradient = None,
+    max_iter: MaxIter = None,
+    tol: Tol = None,
+    device: Device = None,
+    dtype: Dtype = None,
+    memory_limit: MemoryLimit = None,
 ) -> None:
     """\b
     Examples:
@@ -128,131 +305,105 @@ def select(
       blockselect select --features genes.csv --graph links.csv --top auto --json
       blockselect select --dataset cora --method morans-i --top 64 --out moran
     """
-    name = chosen_method(method, paper=paper)
-    selector = make_selector({option.replace("_", "-"): value for option, value in settings.items()}, name)
-    if settings["neighbors"] is not None and (graph is not None or dataset is not None):
-        raise Failure("--neighbors links nodes where no graph is given; leave it or the graph out.")
-    by_blocks = isinstance(selector, BlockGuidedSelector)
-    names: tuple[str, ...] = OUTPUT_FILES if by_blocks else other_methods.OUTPUT_FILES
-    names += (matrix_name(features),) if save_matrix else ()
+    name = _chosen_method(method, paper=paper)
     inputs = opt.input_files(features, graph, node_ids, feature_names)
+    names = BLOCK_FILES if name in (DEFAULT, PAPER) else SCORE_FILES
     check_destination(out, names, inputs, as_json=as_json, overwrite=overwrite)
+    if neighbors is not None and (graph is not None or dataset is not None):
+        raise Failure("--neighbors links nodes where no graph is given; leave it or the graph out.")
+    if jobs is not None and (jobs == 0 or jobs > MOST_JOBS):
+        raise Failure(f"--jobs is {jobs}; expected a whole number from 1 to {MOST_JOBS}, or -1 for all cores.")
     n_resamples = _check_resamples(resamples, name)
-    reading = Reading(node_ids, feature_names, transpose, unknown_nodes, weight)
+    settings = {
+        "n_features_to_select": top,
+        "n_blocks": blocks,
+        "random_state": seed,
+        "n_jobs": jobs,
+        "n_neighbors": neighbors,
+        "max_blocks": max_blocks,
+        "block_model": block_model,
+        "n_candidates": candidates,
+        "refine": refine,
+        "binarize": {"yes": True, "no": False}.get(binarize or "", binarize),
+        "profile_ratio": profile_ratio,
+        "sparsity": sparsity,
+        "device": device,
+        "solver__gradient": gradient,
+        "solver__max_iter": max_iter,
+        "solver__tol": tol,
+        "solver__dtype": dtype,
+        "solver__memory_limit": memory_limit,
+    }
+
+    from blockselect.cli import inputs as network_inputs
+    from blockselect.cli import selection as work
+    from blockselect.cli.terminal import progress_bar, show_selection
+
+    begin_work()
+    selector = work.configured_selector(name, {key: value for key, value in settings.items() if value is not None})
+    if save_matrix and out is not None:
+        check_destination(out, [work.matrix_name(features)], inputs, as_json=as_json, overwrite=overwrite)
+    reading = network_inputs.Reading(node_ids, feature_names, transpose, unknown_nodes, weight)
     with progress_bar(quiet) as progress:
         report = progress or no_progress
         report("reading", 0, 1)
-        n_neighbors = neighbors_to_link(selector)
-        network = load_network(dataset, features, graph, n_neighbors=n_neighbors, reading=reading, progress=progress)
+        n_neighbors = work.neighbors_to_link(selector)
+        network = network_inputs.load_network(
+            dataset, features, graph, n_neighbors=n_neighbors, reading=reading, progress=progress
+        )
         report("reading", 1, 1)
-        if not by_blocks:
-            ways = {"save_matrix": save_matrix, "as_json": as_json, "quiet": quiet}
-            other_methods.select(network, selector, name, n_resamples, progress, out, **ways)
-            return
-        if network.built_from_features:
-            selector.set_params(n_neighbors=n_neighbors)
-        selection = run_selection(network, selector, n_resamples, progress)
-        made = (NO_GRAPH,) if network.built_from_features and settings["neighbors"] is None else ()
-        selection.warnings[:0] = [*network.warnings, *made]
+        selection = work.run_selection(network, selector, name, n_resamples, progress)
         if out is not None:
             report("writing", 0, 1)
-            files = file_contents(selection, repeat_command(context), save_matrix=save_matrix)
+            files = work.file_contents(selection, _repeat_command(context), save_matrix=save_matrix)
             with expecting_bad_input():
                 write_together(out, files, mark="run.json")
     for warning in selection.warnings:
         say(f"warning: {warning}")
     if as_json:
-        typer.echo(json.dumps(selection.summary | {"nodes": node_blocks(selection)}, allow_nan=False))
+        typer.echo(json.dumps(work.json_summary(selection), allow_nan=False))
     elif out is not None and not quiet:
         show_selection(network.title, selection.summary, out, list(files), verbose=verbose)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Selection:
-    """A run that is done, nothing written yet."""
-
-    network: NetworkInput
-    selector: BlockGuidedSelector
-    n_resamples: int  # made, where fewer than asked for on a large network
-    summary: dict[str, Any]
-    warnings: list[str]
-
-
-def run_selection(
-    network: NetworkInput, selector: BlockGuidedSelector, n_resamples: int, progress: Progress | None
-) -> Selection:
-    """Fit, estimate the stability of the selection if asked to, and collect what the library warns of."""
-    features, adjacency = network.graph.features, network.adjacency
-    stability = None
-    with collected_warnings() as messages, expecting_bad_input():
-        selector.fit(features, adjacency=adjacency, progress=progress)
-        if n_resamples:
-            stability = selection_stability(
-                selector, features, adjacency=adjacency, n_resamples=n_resamples, progress=progress
-            )
-    summary = summarize(selector, network.graph, stability=stability)
-    return Selection(network, selector, selector._n_resamples(n_resamples), summary, messages)
-
-
-def node_blocks(selection: Selection) -> dict[str, list[Any]]:
-    """Each node, by its id or the number of its row, and its block."""
-    graph = selection.network.graph
-    ids = range(graph.n_nodes) if graph.node_ids is None else map(str, graph.node_ids)
-    return {"ids": list(ids), "blocks": selection.selector.labels_.tolist()}
-
-
-def file_contents(selection: Selection, command: str, *, save_matrix: bool = False) -> dict[str, bytes]:
-    """Every file of the run, by name. The same input and settings give the same bytes."""
-    summary, network, selector = selection.summary, selection.network, selection.selector
-    report = make_report(
-        selector,
-        network.graph,
-        summary=summary,
-        title=network.title,
-        command=command,
-        warnings=selection.warnings,
-    )
-    return {
-        "report.html": report.to_bytes(),
-        "selected.csv": selected_table(summary).encode(),
-        "scores.csv": scores_table(summary).encode(),
-        "nodes.csv": nodes_table(network.graph, selector.labels_, selector.get_support(indices=True)).encode(),
-        "blocks.csv": blocks_table(summary).encode(),
-        "run.json": json_bytes(run_record(selection)),
-        "overview.png": render_png(draw_overview(summary)),
-        "diagnostics.png": render_png(draw_diagnostics(summary)),
-        **(selected_matrix(network, selector) if save_matrix else {}),
-    }
-
-
-def run_record(selection: Selection) -> dict[str, Any]:
-    """What it takes to repeat the run, and its main figures; no time and no place: runs can be compared."""
-    selector, summary = selection.selector, selection.summary
-    return {
-        "command": "select",
-        "input": selection.network.record,
-        "selector": settings_record(selector),
-        "n_resamples": selection.n_resamples,
-        "versions": versions(getattr(selector, "device", "cpu")),
-        "counts": summary["counts"],
-        "n_blocks": summary["blocks"]["count"],
-        "block_sizes": summary["blocks"]["sizes"],
-        "relative_error": summary["relative_error"],
-        "candidate_errors": summary["candidate_errors"],
-        "explained": summary["explained"],
-        "candidates": summary["candidates"],
-        "effort": summary["effort"],
-        "sparsity": summary["sparsity"],
-        "n_iter": summary["n_iter"],
-        "gram_form": getattr(selector, "gram_form_", None),
-        "warnings": selection.warnings,
-    }
+def _chosen_method(method: str | None, *, paper: bool) -> str:
+    """The name of the method that --method and --paper ask for."""
+    if paper and method not in (None, PAPER):
+        raise Failure(f"--paper runs {PAPER} and --method {method!r} another; leave one of them out.")
+    name = PAPER if paper else method or DEFAULT
+    try:
+        check_known([name], opt.METHODS, what="method")
+    except ValueError as error:
+        raise Failure(f"--method: {error}") from error
+    return name
 
 
 def _check_resamples(given: int | None, method: str) -> int:
-    """As many as are given; other methods than the default know no stability, so there only if asked for."""
+    """The number of resampled graphs. Only the default method estimates stability without being asked."""
     if given is None:
         return RESAMPLES if method == DEFAULT else 0
     if 0 < given < MIN_RESAMPLES:
         raise Failure(f"--resamples is {given}, too few to estimate stability; choose at least {MIN_RESAMPLES}, or 0.")
     return given
+
+
+def _repeat_command(context: typer.Context) -> str:
+    """The command that repeats this run, with files named without their folders, which are private."""
+    words = ["blockselect", str(context.info_name)]
+    for option in context.command.params:
+        source = context.get_parameter_source(str(option.name))
+        if option.name not in NOT_REPEATED and source is not None and source.name == "COMMANDLINE":
+            words += _words(option, context.params[str(option.name)])
+    return shlex.join([*words, "--out", "results"])
+
+
+def _words(option: Any, value: Any) -> list[str]:
+    if value is False:
+        return [option.secondary_opts[0]]
+    name = max(option.opts, key=len)
+    if value is True:
+        return [name]
+    # Older versions of Typer (0.25) keep a path as text; the type of the option says that it is one.
+    kind = getattr(getattr(option, "type", None), "name", None)
+    is_path = isinstance(value, Path) or kind in ("file", "directory", "path")
+    return [name, Path(value).name if is_path else str(value)]

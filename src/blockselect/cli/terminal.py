@@ -1,10 +1,10 @@
-"""What the command shows: a progress bar while it works, and a short summary at the end."""
+"""What the command shows: progress bars while it works, and a short summary at the end."""
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -26,14 +26,17 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from blockselect.cli.options import METHODS
 from blockselect.report.sentences import blocks_found, features_explain
-from blockselect.wording import per_cent, visible
+from blockselect.wording import count, listed, number, per_cent, visible
 
 SHOWN = 10  # of the selected features
-_MEASURES: dict[str, tuple[str, Callable[[float], str]]] = {  # title and text of their columns
+_MEASURES: dict[str, tuple[str, Callable[[float], str]]] = {  # measure → title of its column, format of its cells
     "explained_more": ("adds", partial(per_cent, zeros=True)),
     "explained_alone": ("alone", partial(per_cent, zeros=True)),
     "stability": ("stability", "{:.2f}".format),
+    "p_value": ("p-value", "{:.2g}".format),
+    "q_value": ("q-value", "{:.2g}".format),
 }
 
 STAGES: dict[str, str] = {
@@ -44,14 +47,14 @@ STAGES: dict[str, str] = {
     "discoveries": "testing features against chance",
     "ranking": "ranking features",
     "scores": "scoring features",
-    "resampling": "repeating it on resampled links",
+    "resampling": "repeating the selection on resampled links",
     "writing": "drawing the report",
 }
-"""What the stages of a run are called here; a download is called by its file."""
+"""Stage of a run → its description. A download is described by the name of its file."""
 
 
 class Steps(MofNCompleteColumn):
-    """How many steps are done, of how many; nothing where there is one only, or their number is not known."""
+    """The number of steps that are done and the number of all steps, if there are several."""
 
     def render(self, task: Task) -> Text:
         return super().render(task) if (task.total or 1) > 1 else Text()
@@ -59,7 +62,7 @@ class Steps(MofNCompleteColumn):
 
 @contextmanager
 def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
-    """A bar for each stage on stderr, gone when all is done; none where stderr is no terminal."""
+    """One bar per stage on stderr, removed at the end; None if stderr is not a terminal."""
     if quiet or not sys.stderr.isatty():
         yield None
         return
@@ -70,107 +73,99 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None
         def report(stage: str, done: int, total: int) -> None:
             if stage not in stages:
                 stages[stage] = bar.add_task(STAGES.get(stage, stage), total=total)
-            # One step of unknown length has no share done: its bar only moves.
+            # A single step of unknown length has no share that is done, so its bar only moves.
             bar.update(stages[stage], completed=done, total=None if (done, total) == (0, 1) else total)
 
         yield report
 
 
-def show_selection(title: str, summary: dict[str, Any], folder: Path, files: Iterable[str], *, verbose: bool) -> None:
-    """What was found, in plain words, the best features, and where to look; details where they are asked for."""
-    counts, explained = summary["counts"], features_explain(summary)
-    if explained is not None:
+def show_selection(title: str, summary: dict[str, Any], folder: Path, files: Sequence[str], *, verbose: bool) -> None:
+    """Show what was found, the best features and where the files are; with `verbose`, also the details."""
+    counts, by_blocks = summary["counts"], "blocks" in summary
+    if by_blocks and (explained := features_explain(summary)):
         typer.echo(explained)
     typer.echo(
-        f"{printable(title)}: {counts['nodes']:,} nodes, {counts['links']:,} links, {counts['features']:,} features."
+        f"{printable(title)}: {count(counts['nodes'], 'node')}, {count(counts['links'], 'link')}, "
+        f"{count(counts['features'], 'feature')}."
     )
-    typer.echo(f"{blocks_found(summary)}. {_selected(counts)}")
-    if summary["effort"] is not None and summary["effort"]["was_cut"]:
+    if by_blocks:
+        typer.echo(f"{blocks_found(summary)}. {_selected(counts, 'that best follow the blocks')}")
+    else:
+        typer.echo(_selected(counts, f"by {METHODS[summary['method']]}"))
+    if by_blocks and _was_cut(summary):
         typer.echo(
             "The network is large, so fewer block models were tried and refined for fewer rounds than on a small one."
         )
-    if verbose:
+    if by_blocks and verbose:
         for line in _details(summary):
             typer.echo(f"  {line}")
     if counts["selected_features"]:
-        Console().print(_best_features(summary))
-    show_written(folder, files, verbose=verbose)
-
-
-def show_written(folder: Path, files: Iterable[str], *, verbose: bool) -> None:
-    """Where the files are, and with which to begin."""
-    first, *others = files
+        _show_best(summary)
     if verbose:
-        for name in (first, *others):
+        for name in files:
             typer.echo(f"wrote {printable(str(folder / name))}")
     else:
-        typer.echo(f"wrote {printable(str(folder / first))}; beside it {', '.join(others)}")
+        first, *others = files
+        typer.echo(f"wrote {printable(str(folder / first))}; beside it are {listed(others)}")
 
 
-def _selected(counts: dict[str, int]) -> str:
+def _selected(counts: dict[str, int], which: str) -> str:
     n_selected, without = counts["selected_features"], counts["nodes_without_selected_features"]
     if not n_selected:
         return "No feature follows them more than by chance, so none is selected."
-    which = "1 feature that follows" if n_selected == 1 else f"{n_selected:,} features that follow"
-    return f"Selected {which} them best; {without:,} nodes have none of these."
+    have = "has" if without == 1 else "have"
+    return f"Selected {count(n_selected, 'feature')} {which}; {count(without, 'node')} {have} none of these."
+
+
+def _was_cut(summary: dict[str, Any]) -> bool:
+    return summary["effort"] is not None and summary["effort"]["was_cut"]
 
 
 def _details(summary: dict[str, Any]) -> Iterator[str]:
-    counts = summary["counts"]
-    yield f"{counts['isolated_nodes']:,} nodes have no link; {counts['empty_features']:,} features are empty"
+    isolated, empty = summary["counts"]["isolated_nodes"], summary["counts"]["empty_features"]
+    yield (
+        f"{count(isolated, 'node')} {'has' if isolated == 1 else 'have'} no link; "
+        f"{count(empty, 'feature')} {'is' if empty == 1 else 'are'} empty"
+    )
     yield f"block sizes: {', '.join(map(str, summary['blocks']['sizes']))}"
     yield f"relative error of the block model: {summary['relative_error']:.4f}"
     if summary["candidates"] is not None:
-        yield f"guided by {_kept(summary['candidates'])}"
+        families = Counter(row["family"] for row in summary["candidates"] if row["in_consensus"])
+        named = ", ".join(f"{n_models} {family}" for family, n_models in families.most_common())
+        yield f"guided by {families.total()} of {len(summary['candidates'])} candidate block models ({named})"
     if summary["sparsity"] is not None:
         yield f"sparsity: {summary['sparsity']:g}"
-    if summary["effort"] is not None and summary["effort"]["was_cut"]:
-        yield f"searched by {_cuts(summary['effort'])}"
+    if _was_cut(summary):
+        candidates, rounds = summary["effort"]["candidates"], summary["effort"]["rounds"]
+        yield (
+            f"searched by {candidates['made']} of {candidates['asked']} candidates and at most "
+            f"{rounds['made_at_most']} of {rounds['asked']} rounds of refinement"
+        )
     if summary["n_iter"] is not None:
         yield f"iterations: {summary['n_iter']}"
 
 
-def _kept(candidates: list[dict[str, Any]]) -> str:
-    """How many candidates the features are to explain, and of which families."""
-    families = Counter(row["family"] for row in candidates if row["in_consensus"])
-    named = ", ".join(f"{count} {family}" for family, count in families.most_common())
-    return f"{families.total()} of {len(candidates)} candidate block models ({named})"
-
-
-def _cuts(effort: dict[str, Any]) -> str:
-    """What a large network left of the search."""
-    candidates, rounds = effort["candidates"], effort["rounds"]
-    return (
-        f"{candidates['made']} of {candidates['asked']} candidates and at most {rounds['made_at_most']} of "
-        f"{rounds['asked']} rounds of refinement"
-    )
-
-
-def _best_features(summary: dict[str, Any]) -> Table:
-    best = summary["selected"][:SHOWN]
+def _show_best(summary: dict[str, Any]) -> None:
+    """A table of the best features."""
+    best, n_selected = summary["selected"][:SHOWN], summary["counts"]["selected_features"]
     shown = {measure: column for measure, column in _MEASURES.items() if measure in summary["measures"]}
-    titles = [title for title, _ in shown.values()]
-    table = feature_table(len(best), ["score", *titles, "marks block"])
-    for row in best:
-        block = row["marked_block"]
-        cells = [f"{row['score']:.4f}", *(text(row[measure]) for measure, (_, text) in shown.items())]
-        cells.append("none" if block is None else f"{block} ({row['lift']:.1f} times)")
-        table.add_row(*(Text(printable(cell)) for cell in (str(row["rank"]), row["name"], *cells)))
-    return table
-
-
-def feature_table(n_shown: int, columns: Iterable[str]) -> Table:
-    """An empty table of features by rank, with these columns after their names."""
-    title = f"The first {n_shown} of the selected"
-    table = Table(box=box.SIMPLE_HEAD, title=title, title_justify="left", pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("rank", justify="right")
     table.add_column("feature", overflow="ellipsis", no_wrap=True)
-    for column in columns:
-        table.add_column(column, justify="right")
-    return table  # its cells are to be Text: names may look like markup
+    marks = ["marks block"] if "blocks" in summary else []
+    for title in ["score", *(title for title, _ in shown.values()), *marks]:
+        table.add_column(title, justify="right")
+    for row in best:
+        cells = [str(row["rank"]), row["name"], number(row["score"], zeros=True)]
+        cells += [form(row[measure]) for measure, (_, form) in shown.items()]
+        if marks:
+            cells.append("none" if row["marked_block"] is None else f"{row['marked_block']} ({row['lift']:.1f} times)")
+        table.add_row(*(Text(printable(cell)) for cell in cells))  # Text, because names may look like markup
+    typer.echo(f"\nThe {SHOWN} best of the selected features:" if n_selected > SHOWN else "\nThe selected features:")
+    Console().print(table)
 
 
 def printable(text: str) -> str:
-    """Text from a file as this terminal can show it, without characters that would steer it."""
+    """Text from a file as this terminal can show it, without control characters."""
     encoding = sys.stdout.encoding or "utf-8"
     return visible(text).encode(encoding, "replace").decode(encoding)

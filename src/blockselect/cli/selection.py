@@ -1,0 +1,223 @@
+"""The work of `blockselect select`: make the selector, fit it, and collect the contents of all files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sklearn.utils.validation import has_fit_parameter
+
+from blockselect._sklearn import check_parameters, parameter_names
+from blockselect.base import ScoreSelector
+from blockselect.blockmodels.guided import BlockGuidedSelector
+from blockselect.cli.failure import Failure, expecting_bad_input, option_of
+from blockselect.cli.inputs import NetworkInput
+from blockselect.cli.record import json_bytes, settings_record, versions
+from blockselect.cli.select import DEFAULT, PAPER
+from blockselect.graphs.neighbours import N_NEIGHBORS
+from blockselect.graphs.write import matrix_file, matrix_suffix
+from blockselect.inspection.stability import selection_stability
+from blockselect.progress import Progress
+from blockselect.registry import SELECTORS, make_selector
+from blockselect.report.overview import draw_diagnostics, draw_overview, render_png
+from blockselect.report.page import make_report
+from blockselect.report.summarize import summarize, summarize_scores
+from blockselect.report.tables import blocks_table, nodes_table, scores_table, selected_table
+from blockselect.warned import collected_warnings
+
+SEED = 0  # the default, so that the same command writes the same files
+NO_GRAPH = (
+    "no --graph is given, so each node is linked to its nearest neighbours by the same features that are to be "
+    "selected; name a file of links, or set --neighbors if this is what you want."
+)
+WITHOUT_AUTO = {
+    "n_features_to_select": "a whole number from 1 or a number between 0 and 1",
+    "n_blocks": "a whole number from 1",
+    "n_candidates": "a whole number from 1",
+    "binarize": "yes or no",
+}
+"""Parameters for which only the default method accepts "auto" → what other methods accept."""
+
+
+def configured_selector(method: str, settings: Mapping[str, Any]) -> ScoreSelector:
+    """The selector that the options describe.
+
+    Parameters
+    ----------
+    method : str
+        Its name in the registry.
+    settings : mapping
+        Parameters that were given; ``solver__`` begins those of the solver of BMGUFS.
+
+    Raises
+    ------
+    Failure
+        The method does not have a parameter, or does not accept its value or its combination with others.
+    """
+    for name, value in settings.items():
+        option = option_of(name.removeprefix("solver__"))
+        if not _has_setting(method, name):
+            raise Failure(f"{option} {_no_setting(method)}")
+        if value == "auto" and name in WITHOUT_AUTO and method != DEFAULT:
+            raise Failure(f"{option} is 'auto'; expected {WITHOUT_AUTO[name]}.")
+    selector = make_selector(method, random_state=SEED).set_params(**settings)
+    with expecting_bad_input():
+        check_parameters(selector)
+        if isinstance(selector, BlockGuidedSelector):
+            selector._check_combinations()
+    return selector  # type: ignore[no-any-return]
+
+
+def _has_setting(method: str, name: str) -> bool:
+    if name.startswith("solver__"):
+        return method == PAPER
+    # The block_model of BMGUFS is a block model itself, not the name of a family.
+    return name in parameter_names(SELECTORS[method].selector) and (method, name) != (PAPER, "block_model")
+
+
+def _no_setting(method: str) -> str:
+    if method == PAPER:
+        return "is no setting of BMGUFS, which --paper runs; leave one of them out."
+    if method == DEFAULT:
+        return "is a setting of BMGUFS alone; give --paper too, or leave it out."
+    return f"is no setting of the method {method}; leave it out."
+
+
+def neighbors_to_link(selector: ScoreSelector) -> int | None:
+    """Nearest neighbours that each node is linked to if no graph is given; None refuses that case."""
+    if isinstance(selector, BlockGuidedSelector):
+        return selector._neighbors_to_link()
+    number: int = getattr(selector, "n_neighbors", N_NEIGHBORS)
+    return number
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Selection:
+    """A finished run of which nothing is written yet."""
+
+    network: NetworkInput
+    selector: ScoreSelector  # fitted
+    method: str
+    n_resamples: int  # used; on a large network fewer than requested
+    summary: dict[str, Any]
+    warnings: list[str]
+
+    @property
+    def by_blocks(self) -> bool:
+        """Whether the method finds blocks."""
+        return isinstance(self.selector, BlockGuidedSelector)
+
+
+def run_selection(
+    network: NetworkInput, selector: ScoreSelector, method: str, n_resamples: int, progress: Progress | None
+) -> Selection:
+    """Fit the selector, estimate the stability of the selection if requested, and collect all warnings."""
+    warnings = list(network.warnings)
+    features, graph = network.graph.features, {}
+    shown: dict[str, Any] = {}
+    if isinstance(selector, BlockGuidedSelector):
+        graph, shown = {"adjacency": network.adjacency}, {"progress": progress}
+        if network.built_from_features:
+            if selector.n_neighbors is None:
+                warnings.append(NO_GRAPH)
+            selector.set_params(n_neighbors=neighbors_to_link(selector))
+    elif has_fit_parameter(selector, "adjacency"):
+        graph = {"adjacency": network.graph.adjacency}
+    stability = None
+    with collected_warnings() as messages, expecting_bad_input():
+        selector.fit(features, **graph, **shown)
+        if n_resamples:
+            stability = selection_stability(selector, features, **graph, n_resamples=n_resamples, progress=progress)
+    if isinstance(selector, BlockGuidedSelector):
+        summary = summarize(selector, network.graph, stability=stability)
+    else:
+        summary = {"method": method, **summarize_scores(selector, network.graph, stability=stability)}
+    n_used = selector._n_resamples(n_resamples)
+    return Selection(network, selector, method, n_used, summary, [*warnings, *messages])
+
+
+def json_summary(selection: Selection) -> dict[str, Any]:
+    """What --json prints: the summary and, if there are blocks, the block of each node."""
+    if not selection.by_blocks:
+        return selection.summary
+    graph = selection.network.graph
+    ids = range(graph.n_nodes) if graph.node_ids is None else map(str, graph.node_ids)
+    return {**selection.summary, "nodes": {"ids": list(ids), "blocks": selection.selector.labels_.tolist()}}
+
+
+def file_contents(selection: Selection, command: str, *, save_matrix: bool = False) -> dict[str, bytes]:
+    """The contents of all files by name, the first one to read first. The same run gives the same bytes."""
+    summary, network, selector = selection.summary, selection.network, selection.selector
+    labels = selector.labels_ if selection.by_blocks else None
+    files = {
+        "selected.csv": selected_table(summary).encode(),
+        "scores.csv": scores_table(summary).encode(),
+        "nodes.csv": nodes_table(network.graph, labels, selector.get_support(indices=True)).encode(),
+        "run.json": json_bytes(_run_record(selection)),
+    }
+    if isinstance(selector, BlockGuidedSelector):
+        report = make_report(
+            selector,
+            network.graph,
+            summary=summary,
+            title=network.title,
+            command=command,
+            warnings=selection.warnings,
+        )
+        files = {
+            "report.html": report.to_bytes(),
+            **files,
+            "blocks.csv": blocks_table(summary).encode(),
+            "overview.png": render_png(draw_overview(summary)),
+            "diagnostics.png": render_png(draw_diagnostics(summary)),
+        }
+    if save_matrix:
+        files[matrix_name(network.features_file)] = _selected_matrix(network, selector)
+    return files
+
+
+def _run_record(selection: Selection) -> dict[str, Any]:
+    """Everything needed to repeat the run, and its main results. It has no time and no place: runs can be compared."""
+    selector, summary = selection.selector, selection.summary
+    record = {
+        "command": "select",
+        "method": selection.method,
+        "input": selection.network.record,
+        "selector": settings_record(selector),
+        "n_resamples": selection.n_resamples,
+        "versions": versions(getattr(selector, "device", "cpu")),
+        "counts": summary["counts"],
+    }
+    if selection.by_blocks:
+        record |= {
+            "n_blocks": summary["blocks"]["count"],
+            "block_sizes": summary["blocks"]["sizes"],
+            **{
+                name: summary[name]
+                for name in (
+                    "relative_error",
+                    "candidate_errors",
+                    "explained",
+                    "candidates",
+                    "effort",
+                    "sparsity",
+                    "n_iter",
+                )
+            },
+            "gram_form": getattr(selector, "gram_form_", None),
+        }
+    return {**record, "warnings": selection.warnings}
+
+
+def matrix_name(features: Path | None) -> str:
+    """The name of the file that --save-matrix writes, by the file of the features, if there is one."""
+    return f"matrix{matrix_suffix(features)}"
+
+
+def _selected_matrix(network: NetworkInput, selector: ScoreSelector) -> bytes:
+    """The selected features of all nodes, in the format of the file of the features."""
+    graph, chosen = network.graph, selector.get_support(indices=True)
+    names = None if graph.feature_names is None else graph.feature_names[chosen]
+    return matrix_file(graph.features[:, chosen], graph.node_ids, names, network.features_file)
