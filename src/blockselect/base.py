@@ -35,6 +35,7 @@ from blockselect.graphs.attributed import (
     refuse_graph_as_target,
 )
 from blockselect.graphs.chunks import RowChunks
+from blockselect.graphs.evidence import NetworkEvidence, network_evidence
 from blockselect.graphs.features import anndata_matrix, is_anndata
 from blockselect.graphs.statistics import constant_columns
 from blockselect.progress import Progress, no_progress
@@ -255,6 +256,26 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
                 "They carry no information; remove them, for example with VarianceThreshold().",
                 UserWarning,
             )
+
+    def _evidence(self, graph: AttributedGraph) -> NetworkEvidence | None:
+        """Whether the selected features follow the graph, with a warning if they do not.
+
+        None if there is nothing to test: no link or no selected feature, a graph that was made from the features, or
+        row chunks.
+        """
+        chosen = np.flatnonzero(self.support_)
+        has_links = graph.n_links > graph.n_self_loops
+        if self.graph_source_ == "features" or isinstance(graph.features, RowChunks) or not (has_links and len(chosen)):
+            return None
+        found = network_evidence(graph.features, graph.adjacency, chosen)
+        if not found.is_clear:
+            warn_caller(
+                "there is no evidence that the selected features follow this graph: on graphs with randomly permuted "
+                f"nodes, selections follow as well (p = {found.p_value:.2g}). Are the rows of X in the order of the "
+                "nodes of the graph?",
+                UserWarning,
+            )
+        return found
 
     def _selected_in_order(self) -> IntArray:
         """The columns of the selected features, best first; they need not have the highest scores."""

@@ -100,6 +100,7 @@ class SignedSelector(MetaEstimatorMixin, ScoreSelector):
         self._rank(self.part_scores_.max(axis=0), order)
         self.support_ = np.isin(np.arange(graph.n_features), order[self.scores_[order] > 0][:wanted])
         self.n_features_ = int(self.support_.sum())
+        self.network_evidence_ = getattr(self.estimator_, "network_evidence_", None)
         return self
 
     @property

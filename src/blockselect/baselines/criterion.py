@@ -163,6 +163,7 @@ class NetworkGuidedSelector(CriterionSelector):
         self._n_to_select(graph.n_features)
         self._check_settings(graph)
         self._select_by(self._score(graph), graph.features)
+        self.network_evidence_ = self._evidence(graph)
         return self
 
     def _read_network(self, X: Any, y: Any = None, adjacency: Any = None) -> AttributedGraph:

@@ -106,6 +106,10 @@ class BMGUFS(BlockGuidedSelector):
         Form of the squared Gram matrix of the features ("dense", "sparse" or "low rank"), and the reason for it.
     graph_source_ : str
         "adjacency" if `fit` was given the graph, "features" if it linked nearest neighbours.
+    network_evidence_ : NetworkEvidence or None
+        Whether the selected features follow this graph, tested against random permutations of the nodes: `p_value`,
+        `autocorrelation` (mean correlation of the selected features between linked nodes) and `is_clear`. `fit` warns
+        if there is no clear evidence. None if the graph was made from the features.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -202,6 +206,7 @@ class BMGUFS(BlockGuidedSelector):
         self._keep_losses(solution, chosen)
         self._select_scores(statistics, solution.scores[0, chosen])
         self._warn_of_constant(graph.features)
+        self.network_evidence_ = self._evidence(graph)
         return self._remember(X, adjacency)
 
     @staticmethod

@@ -127,6 +127,10 @@ class BlockModelSelector(BlockGuidedSelector):
         Why there are as many blocks as there are.
     graph_source_ : str
         "adjacency" if `fit` was given the graph, "features" if it linked nearest neighbours.
+    network_evidence_ : NetworkEvidence or None
+        Whether the selected features follow this graph, tested against random permutations of the nodes: `p_value`,
+        `autocorrelation` (mean correlation of the selected features between linked nodes) and `is_clear`. `fit` warns
+        if there is no clear evidence. None if the graph was made from the features.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -236,6 +240,7 @@ class BlockModelSelector(BlockGuidedSelector):
             self.explained_ = ranking.explained(self._selected_in_order())
             report("ranking", 1, 1)
         self.explained_more_, self.explained_alone_ = ranking.added, ranking.alone
+        self.network_evidence_ = self._evidence(graph)
         self.p_values_ = None if found is None else found.p_values
         self.q_values_ = None if found is None else found.q_values
         self.candidates_ = _of_all_nodes(search.models, nodes)

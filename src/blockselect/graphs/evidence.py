@@ -118,7 +118,8 @@ class _Autocorrelation:
     def exponents(self, covariances: FloatArray) -> FloatArray:
         """Exponents of Bernstein's inequality: (m,), and 0 for constant features."""
         scale = 2 * (self._variance + self._bound * np.abs(covariances) / 3)
-        return np.divide(covariances**2, scale, out=np.zeros(len(scale)), where=self.variances > 0)
+        exponents: FloatArray = np.divide(covariances**2, scale, out=np.zeros(len(scale)), where=self.variances > 0)
+        return exponents
 
 
 def _links_to_use(features: Features, adjacency: Sparse, rng: np.random.Generator) -> _Links:
