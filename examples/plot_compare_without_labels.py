@@ -18,7 +18,7 @@ from sklearn.cluster import KMeans
 from sklearn.preprocessing import normalize
 
 from blockselect import make_attributed_blocks, make_selector, plot
-from blockselect.evaluation.clustering import links_explained
+from blockselect.evaluation.explained_links import links_explained
 
 made = make_attributed_blocks(
     500,

@@ -10,7 +10,7 @@ from benchmarks.quality import planted_networks, real_networks
 from benchmarks.quality.quality_config import QualityConfig
 from benchmarks.quality.quality_tables import make_tables
 from benchmarks.quality.summary import render_page
-from blockselect.reproduction.engine import Progress, Work, collect, run_experiments
+from blockselect.reproduction.engine import TrialProgress, Work, collect, run_experiments
 from blockselect.reproduction.networks import check_networks
 from blockselect.reproduction.page import row_files
 from blockselect.reproduction.store import Row, Store
@@ -27,7 +27,7 @@ def measure_quality(
     dask: str | None = None,
     retry_failed: bool = False,
     again: Collection[str] = (),
-    progress: Progress | None = None,
+    progress: TrialProgress | None = None,
 ) -> dict[str, list[Row]]:
     """All rows, by part; those that the folder has are not made again.
 

@@ -115,5 +115,5 @@ def test_a_process_that_cannot_be_started_is_an_error_of_the_call(monkeypatch):
         raise BlockingIOError(11, "Resource temporarily unavailable")
 
     monkeypatch.setattr(multiprocessing.get_context("spawn").Process, "_Popen", staticmethod(full))
-    with pytest.raises(CallError, match=r"no process could be started for it .*temporarily unavailable.*; end others"):
+    with pytest.raises(CallError, match=r"no process could be started for it .*temporarily unavailable.*; end other"):
         measure_in_fresh_process(len, "abc")

@@ -10,7 +10,7 @@ from benchmarks.quality.use import judgements, selections
 from benchmarks.quality.use.use_config import UseConfig
 from benchmarks.quality.variants import DEFAULT
 from blockselect.names import check_known
-from blockselect.reproduction.engine import Progress, Trial, run_experiments
+from blockselect.reproduction.engine import Trial, TrialProgress, run_experiments
 from blockselect.reproduction.store import Row, Store
 
 STORE = "use"
@@ -23,7 +23,7 @@ def measure_use(
     workers: int = 1,
     judges: int = 1,
     only: Literal["select", "judge", "tables"] | None = None,
-    progress: Progress | None = None,
+    progress: TrialProgress | None = None,
 ) -> tuple[list[Row], list[Row]]:
     """Rows of selections, each with one judgement, and rows of what failed; stored rows are not made again.
 

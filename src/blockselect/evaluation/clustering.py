@@ -1,8 +1,4 @@
-"""Protocols that cluster the nodes by K-means on the selected features.
-
-`Clustering` compares the clusters with known classes, as in the paper. `ExplainedLinks` needs no classes: it measures
-how much the clusters tell about the links.
-"""
+"""The protocol of the paper: K-means on the selected features, compared with known classes."""
 
 from __future__ import annotations
 
@@ -15,9 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from blockselect.arrays import Features, FloatArray, IntArray, Sparse
-from blockselect.blockmodels.n_blocks import choose_n_blocks
-from blockselect.consensus.likelihood import link_information
+from blockselect.arrays import Features, FloatArray, IntArray
 from blockselect.errors import ParameterError
 from blockselect.evaluation.metrics import clustering_accuracy, normalized_mutual_information
 from blockselect.evaluation.protocol import (
@@ -30,10 +24,8 @@ from blockselect.evaluation.protocol import (
     unit_rows,
 )
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.features import feature_matrix, membership_matrix
+from blockselect.graphs.features import feature_matrix
 from blockselect.parameters import check_seed, check_whole
-
-_MAX_CLUSTERS = 12  # few enough to be interpreted, and to be found by K-means
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,19 +58,6 @@ class ClusteringScores:
         return float(self.nmis.std())
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ExplainedScores:
-    """Link information explained by the clusters, one value per run."""
-
-    explained: FloatArray  # (n_runs,) nats per link
-    n_features: int
-    n_zero_rows: int
-
-    @property
-    def measures(self) -> dict[str, FloatArray]:
-        return {"explained_links": self.explained}
-
-
 class Clustering(SelectionProtocol):
     """K-means with as many clusters as there are classes."""
 
@@ -98,32 +77,6 @@ class Clustering(SelectionProtocol):
             "Rows of the selected features are scaled to unit length and clustered by K-means into "
             f"{len(np.unique(self.classes))} clusters, {self.n_runs} runs with 10 starts each; "
             "ACC by the best matching of clusters to classes, NMI over the larger entropy, sd over the runs."
-        )
-
-
-class ExplainedLinks(SelectionProtocol):
-    """K-means with as many clusters as the graph has blocks, at most twelve."""
-
-    titles = {"explained_links": "links explained"}  # noqa: RUF012
-    needs_classes = False
-
-    def __init__(self, graph: AttributedGraph, *, n_runs: int, seed: int, n_jobs: int | None = None) -> None:
-        self.seen, self.n_runs, self.n_jobs = graph, n_runs, n_jobs
-        self.n_clusters = choose_n_blocks(graph.adjacency, max_blocks=_MAX_CLUSTERS, rng=np.random.default_rng(seed))
-
-    def evaluate(self, columns: IntArray) -> ExplainedScores:
-        rows = unit_rows(self.seen.features, columns)
-        found = kmeans_runs(rows, self.n_clusters, n_runs=self.n_runs, n_jobs=self.n_jobs)
-        explained = np.array([links_explained(self.seen.adjacency, labels) for labels in found])
-        return ExplainedScores(explained, len(columns), count_zero_rows(rows))
-
-    def describe(self) -> str:
-        return (
-            "No classes are used. Rows of the selected features are scaled to unit length and clustered by K-means "
-            f"into {self.n_clusters} clusters, as many as the graph has blocks (at most {_MAX_CLUSTERS}), "
-            f"{self.n_runs} runs with 10 starts each. Links explained is the log-likelihood gain of these clusters, in "
-            "nats per link, over a graph in which nodes link by their degrees alone; sd over the runs. A method that "
-            "reads the graph selects by the same links that evaluate it."
         )
 
 
@@ -194,21 +147,6 @@ def evaluate_selection(
         n_features=len(columns),
         n_zero_rows=count_zero_rows(rows),
     )
-
-
-def links_explained(adjacency: Sparse, labels: IntArray) -> float:
-    """Link information explained by clusters of the nodes, in nats per link.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from scipy import sparse
-    >>> two_pairs = sparse.csr_array(np.kron(np.eye(2), [[0, 1], [1, 0]]))
-    >>> round(float(links_explained(two_pairs, np.array([0, 0, 1, 1])) / np.log(2)), 6)
-    1.0
-    """
-    F = membership_matrix(np.unique(labels, return_inverse=True)[1])
-    return link_information((F.T @ (adjacency @ F)).toarray())
 
 
 def kmeans_runs(

@@ -14,14 +14,15 @@ from numpy.typing import NDArray
 from blockselect.arrays import IntArray
 from blockselect.errors import ParameterError
 from blockselect.evaluation.classification import Classification
-from blockselect.evaluation.clustering import Clustering, ExplainedLinks
+from blockselect.evaluation.clustering import Clustering
+from blockselect.evaluation.explained_links import ExplainedLinks
 from blockselect.evaluation.link_prediction import LinkPrediction
 from blockselect.evaluation.process import CallError, Measured, measure_in_fresh_process
 from blockselect.evaluation.protocol import Scores, SelectionProtocol
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.names import check_known, look_up
 from blockselect.parameters import check_n_jobs, check_seed, check_whole
-from blockselect.progress import Progress
+from blockselect.progress import Progress, no_progress
 from blockselect.registry import SELECTORS, fit_selector, make_selector
 from blockselect.warned import collected_warnings
 
@@ -141,7 +142,7 @@ def compare_methods(
     """
     kind = look_up(protocol, PROTOCOLS, what="protocol")
     numbers = _check_settings(graph, methods, numbers, n_runs=n_runs, seed=seed, n_jobs=n_jobs)
-    report = progress or (lambda method, done, total: None)
+    report = progress or no_progress
     judge = kind(graph, n_runs=n_runs, seed=seed, n_jobs=n_jobs)
     steps = 1 + len(numbers)
     selections: dict[tuple[str, int], IntArray] = {}

@@ -1,4 +1,4 @@
-"""A call in a fresh process, measured: how long it took, and how much memory that process came to hold."""
+"""Call a function in a new process and measure its time and the peak memory of that process."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ from pathlib import Path
 from typing import Any
 
 STATUS = Path("/proc/self/status")
-_LOOK = 0.5  # seconds between two looks: Ctrl-C that another thread received wakes nobody who waits for an answer
+_LOOK = 0.5  # seconds between two polls; a wait without end would miss a Ctrl-C that another thread received
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measured:
-    """What a call returned, and what it took."""
+    """The value that a call returned, its time and its memory."""
 
     value: Any
     seconds: float
-    peak_bytes: int | None  # largest memory of the process, None where the system does not report it
-    base_bytes: int | None  # the same before the call: the interpreter, what was imported, the arguments
+    peak_bytes: int | None  # peak memory of the process, or None if the system does not report it
+    base_bytes: int | None  # peak memory before the call: interpreter, imports and arguments
 
 
 class CallError(Exception):
-    """The call raised, or its process died. The message says which."""
+    """The call raised an error, or its process died. The message says which."""
 
 
 def measure_in_fresh_process(function: Callable[..., Any], *arguments: Any) -> Measured:
-    """Call a function of a module in a new process, so that its peak memory is its own.
+    """Call a module-level function in a new process, so that its peak memory can be measured alone.
 
-    Function, arguments and result travel as pickles.
+    Function, arguments and result must be picklable.
 
     Raises
     ------
     CallError
-        With the message of what the function raised, or how its process ended.
+        With the message of the error that the function raised, or with the way in which its process ended.
     """
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
@@ -51,7 +51,9 @@ def measure_in_fresh_process(function: Callable[..., Any], *arguments: Any) -> M
             _start(process)
         theirs.close()
         began = ours.recv()
-        ours.send((function, arguments))  # not with the process: where that dies early, its start would wait for ever
+        ours.send(
+            (function, arguments)
+        )  # If these came with the process and it died early, its start would wait forever.
         while not ours.poll(_LOOK):
             pass
         answer = ours.recv()
@@ -71,13 +73,13 @@ def measure_in_fresh_process(function: Callable[..., Any], *arguments: Any) -> M
 def _start(process: BaseProcess) -> None:
     try:
         process.start()
-    except OSError as error:  # too many processes, or no memory for one more
-        raise CallError(f"no process could be started for it ({error}); end others, and try again.") from error
+    except OSError as error:  # too many processes, or too little memory for another
+        raise CallError(f"no process could be started for it ({error}); end other processes and try again.") from error
 
 
 def peak_memory() -> int | None:
-    """Bytes that this process held at most so far."""
-    if STATUS.exists():  # ru_maxrss of a new process begins at what its parent held when it started it
+    """Peak memory of this process so far, in bytes."""
+    if STATUS.exists():  # ru_maxrss of a new process starts at the memory of its parent
         kilobytes = next(line.split()[1] for line in STATUS.read_text().splitlines() if line.startswith("VmHWM"))
         return int(kilobytes) * 1024
     try:
@@ -88,7 +90,7 @@ def peak_memory() -> int | None:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
-def _answer(connection: Connection) -> None:  # pragma: no cover (its process is killed once it has answered)
+def _answer(connection: Connection) -> None:  # pragma: no cover (its process is killed after the answer)
     connection.send(True)
     function, arguments = connection.recv()
     base = peak_memory()
@@ -104,7 +106,7 @@ def _answer(connection: Connection) -> None:  # pragma: no cover (its process is
 
 @contextmanager
 def _interrupts_wait() -> Iterator[None]:
-    """Hold Ctrl-C back while a process starts; the new one never sees it: whoever waits for it stops it."""
+    """Block Ctrl-C while a process starts. The new process keeps it blocked; the process that waits for it stops it."""
     if not hasattr(signal, "pthread_sigmask"):  # pragma: no cover (Windows)
         yield
         return
@@ -118,7 +120,7 @@ def _interrupts_wait() -> Iterator[None]:
 def _how_it_died(exit_code: int | None, began: bool) -> str:
     if not began:
         return (
-            f"its process ended with exit code {exit_code} before it began; a new process reads the script that starts "
+            f"its process ended with exit code {exit_code} before the call; a new process reads the script that starts "
             'it, so in a script make the call below `if __name__ == "__main__":`.'
         )
     if exit_code is not None and exit_code < 0:

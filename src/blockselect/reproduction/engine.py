@@ -84,7 +84,7 @@ class Standing:
     seconds_left: float | None  # estimate for the known trials
 
 
-Progress: TypeAlias = Callable[[Standing], None]
+TrialProgress: TypeAlias = Callable[[Standing], None]
 
 
 class Agenda(Generic[ConfigT]):
@@ -156,7 +156,7 @@ def run_experiments(
     *,
     workers: int = 1,
     dask: str | None = None,
-    progress: Progress | None = None,
+    progress: TrialProgress | None = None,
 ) -> None:
     """Run every trial of the experiments whose rows are not in the store.
 
@@ -185,7 +185,7 @@ def run_experiments(
             _run_agenda(agenda, progress or (lambda standing: None))
 
 
-def _run_agenda(agenda: Agenda[ConfigT], report: Progress) -> None:
+def _run_agenda(agenda: Agenda[ConfigT], report: TrialProgress) -> None:
     report(agenda.standing())
     # Nothing is queued beyond the workers, so that trials that follow from others can begin before the round ends.
     parallel = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs")
