@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from blockselect.consensus.likelihood import link_gains, link_unit, scaled_for_links
-from blockselect.graphs import statistics
+from blockselect.graphs import along_links
 from references import joint as reference
 from references.joint import small_network
 
@@ -20,7 +20,7 @@ def gains_of_links(features, adjacency, unit=None):
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("cells", [1, 2**22], ids=["row by row", "at once"])
 def test_gains_are_those_of_the_pairs_of_nodes_that_have_the_feature(seed, cells, monkeypatch):
-    monkeypatch.setattr(statistics, "_CELLS", cells)
+    monkeypatch.setattr(along_links, "_CELLS", cells)
     A, X, _ = small_network(seed)
     slow = [reference.link_gain(x, A) for x in X.T]
     assert max(slow) > 0

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from blockselect.graphs.statistics import products_along_links, products_with_groups
+from blockselect.graphs.along_links import products_along_links, products_with_groups
 
 
 def draw(seed, n=12, m=5):

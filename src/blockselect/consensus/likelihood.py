@@ -29,7 +29,8 @@ from scipy import sparse
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.consensus.moves import Counts, Links, Tables
-from blockselect.graphs.statistics import in_units, products_along_links
+from blockselect.graphs.along_links import products_along_links
+from blockselect.graphs.statistics import in_units
 
 _TINY = float(np.finfo(np.float64).tiny)
 _ROUNDING = 64 * np.finfo(np.float64).eps  # gains below this share of their terms are rounding errors

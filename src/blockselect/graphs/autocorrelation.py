@@ -16,12 +16,11 @@ from scipy.special import expit, logit
 from sklearn.utils import gen_batches
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
+from blockselect.graphs.along_links import products_along_links, products_with_groups
 from blockselect.graphs.statistics import (
     column_inner_products,
     constant_columns,
     mean_and_variance,
-    products_along_links,
-    products_with_groups,
 )
 
 _CHUNK_ENTRIES = 2**22  # entries of a dense array with some of the columns, at most
