@@ -39,13 +39,8 @@ class WeakNetwork:
 
 
 def _reference(thing: Any) -> Any:
-    if isinstance(thing, str):  # the key of a graph within the features
-        return lambda: thing
     try:
         return weakref.ref(thing)
-    except TypeError:  # lists, tuples, None
-        return _nothing
-
-
-def _nothing() -> None:
-    return None
+    except TypeError:  # strings, which are keys of graphs and are kept; lists, tuples and None are not
+        kept = thing if isinstance(thing, str) else None
+        return lambda: kept

@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from blockselect import BMGUFS, BlockModel, Descent, make_attributed_blocks
 from blockselect._sklearn import check_parameters
+from blockselect.blockmodels.n_blocks import AS_GIVEN
 from blockselect.bmgufs import estimator
 from blockselect.errors import ParameterError
 from made_fits import easy_network, fit_paper, precision
@@ -100,6 +101,7 @@ def test_a_parameter_without_effect_beside_given_blocks_warns(network, name, val
     with pytest.warns(UserWarning, match=f"{name} is {value}, which has no effect: block_model brings the blocks"):
         selector.fit(network.features, adjacency=network.adjacency)
     assert_array_equal(selector.labels_, network.blocks)
+    assert selector.n_blocks_reason_ == AS_GIVEN
 
 
 def test_beside_given_blocks_products_of_features_still_take_several_jobs(network):

@@ -195,7 +195,8 @@ class BMGUFS(BlockGuidedSelector):
         self.block_model_ = self.candidates_[0]  # lowest ‖A − F M Fᵀ‖ / ‖A‖
         self.labels_ = self.block_model_.labels
         n_blocks = self.block_model_.n_blocks
-        self.n_blocks_reason_ = AS_GIVEN if self.n_blocks is None else reason_for_asked(n_blocks, self.n_blocks)
+        asked = self.n_blocks if self.block_model is None else None
+        self.n_blocks_reason_ = AS_GIVEN if asked is None else reason_for_asked(n_blocks, asked)
         report("block models", 1, 1)
         statistics = BlockStatistics.of(graph.features, [self.block_model_], dtype=self._solver().float_type)
         self._warn_of_smoothing(statistics)
