@@ -15,6 +15,7 @@ from blockselect.wording import count, cut, lift_in_cell, number, per_cent, time
 
 _MAX_DRAWN = 40  # blocks of the drawing
 _DRAWN_WIDTH, _DRAWN_HEIGHT = 680, 400
+_LINES = 3  # lines of the drawing, as a multiple of the number of blocks
 _PARTNERS = 2  # strongest neighbours of each block, which the layout of the drawing keeps near it
 _FAINT = 0.05  # lines below this share of the densest pair are not drawn
 _HEAT_CELLS = 40_000  # cells of the heat map, about a megabyte
@@ -44,21 +45,23 @@ def block_drawing(summary: dict[str, Any]) -> dict[str, Any] | None:
     for block, row in enumerate(between + between.T):
         partners = np.argsort(-row, kind="stable")[:_PARTNERS]
         near[block, partners] = near[partners, block] = row[partners]
-    places = 45 + node_places(csr_array(near), np.arange(k)) * (_DRAWN_WIDTH - 90, _DRAWN_HEIGHT - 90)
-    largest = max(blocks["sizes"])
+    height = 90 if k == 2 else min(_DRAWN_HEIGHT, 90 + 62 * k)
+    places = 45 + node_places(csr_array(near), np.arange(k)) * (_DRAWN_WIDTH - 90, height - 90)
+    largest, radius = max(blocks["sizes"]), min(26.0, 115 / sqrt(k))
+    faintest = max(_FAINT, np.sort(between, axis=None)[-min(_LINES * k, k * k)])
     return {
         "width": _DRAWN_WIDTH,
-        "height": _DRAWN_HEIGHT,
+        "height": height,
         "lines": [
             {"ends": [*places[i], *places[j]], "width": max(0.6, 7 * between[i, j]), "title": _pair_title(blocks, i, j)}
-            for i, j in np.argwhere(between >= _FAINT).tolist()
+            for i, j in np.argwhere(between >= faintest).tolist()
         ],
         "circles": [
             {
                 "block": block,
                 "x": places[block, 0],
                 "y": places[block, 1],
-                "radius": max(10.0, 26 * sqrt(size / largest)),
+                "radius": max(10.0, radius * sqrt(size / largest)),
                 "title": _block_title(summary, block),
             }
             for block, size in enumerate(blocks["sizes"])
