@@ -37,8 +37,7 @@ def test_pairs_above_a_correlation_are_noticed():
         warn_if_made_from_features(graph)
 
 
-@pytest.mark.parametrize("standardised", [False, True])
-@pytest.mark.parametrize("n_components", [5, 15, 50])
+@pytest.mark.parametrize(("n_components", "standardised"), [(5, True), (15, False), (50, True)])
 def test_neighbours_after_a_principal_component_analysis_are_noticed(n_components, standardised):
     cora = load_cora()
     rows = cora.features.toarray()
