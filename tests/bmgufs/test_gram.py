@@ -293,8 +293,10 @@ def test_a_form_of_more_than_a_gibibyte_makes_way_for_a_smaller_one(monkeypatch,
 
 def test_sixty_four_columns_say_how_many_pairs_there_are(monkeypatch):
     asked = []
-    count = module.count_nonzeros
-    monkeypatch.setattr(module, "count_nonzeros", lambda Y, chosen: asked.append(len(chosen)) or count(Y, chosen))
+    count = module.meeting_counts
+    monkeypatch.setattr(
+        module, "meeting_counts", lambda Y, rows, chosen: asked.append(len(chosen)) or count(Y, rows, chosen)
+    )
     assert module._share_of_nonzeros(groups(20, 10)) == pytest.approx(1 / 20)
     assert asked == [64]
 

@@ -21,7 +21,7 @@ from joblib import Parallel, delayed
 from scipy import sparse
 from scipy.linalg.blas import get_blas_funcs
 
-from blockselect.arrays import Array, Features, FloatArray, IntArray, Sparse
+from blockselect.arrays import Array, Features, FloatArray, Sparse
 from blockselect.errors import ParameterError
 from blockselect.graphs.chunks import RowChunks
 from blockselect.graphs.features import as_dense
@@ -30,11 +30,8 @@ from blockselect.graphs.row_sums import (
     OVERSAMPLES,
     TILE,
     bounded_sparse_gram,
-    check_limit,
     copy_bytes,
-    count_rows,
     dense_gram,
-    fill_rows,
     gram_rows,
     gram_times_bytes,
     meeting_counts,
@@ -42,13 +39,14 @@ from blockselect.graphs.row_sums import (
     pair_counts,
     principal_factor,
     quicker_by_pairs,
+    sparse_gram,
     square_by_pairs,
     squared_lengths,
     sum_over_rows,
 )
 
 _CHUNK_BYTES = 2**26  # of dense rows of the features at once
-_ROWS = 256  # of the sparse matrix that one job makes
+_ROWS = 256  # rows of the sparse matrix that are counted at once
 _ROW_BYTES = 64  # of what is kept for each row while it is made
 _LARGEST_INDEX = np.iinfo(np.int32).max
 _IN_DENSE_SUM = 3  # matrices of its size that a dense sum over row chunks holds at once
@@ -149,7 +147,7 @@ def gram_squared(
         if taken == "dense":
             return DenseGramSquared(dense_square(features, np.dtype(dtype), n_jobs))
         if taken == "sparse":
-            return SparseGramSquared(sparse_square(features, np.dtype(dtype), limit=limit, n_jobs=n_jobs))
+            return SparseGramSquared(sparse_square(features, np.dtype(dtype), limit=limit))
         return low_rank_gram_squared(features, dtype=dtype, memory_limit=limit)
     except MemoryError as error:
         raise ParameterError(
@@ -181,14 +179,14 @@ def choose_form(
         first, second = second, first
     for form in (first, second):
         if form == "sparse" and needed[form] <= limit and not isinstance(features, RowChunks | np.ndarray):
-            needed[form] = sparse_bytes(features, float(count_nonzeros(features).sum()), dtype)
+            needed[form] = sparse_bytes(features, float(count_nonzeros(features)), dtype)
         if needed[form] <= limit:
             return GramChoice(form, reason)
         reason = f"the {form} form takes {_in_words(needed[form])}, over memory_limit ({_in_words(limit)})"
     least = low_rank_bytes(features, RANKS[0], dtype)
     if least > limit:
         if needed["sparse"] < least and not isinstance(features, RowChunks | np.ndarray):  # not from a sample
-            needed["sparse"] = sparse_bytes(features, float(count_nonzeros(features).sum()), dtype)
+            needed["sparse"] = sparse_bytes(features, float(count_nonzeros(features)), dtype)
             if needed["sparse"] <= limit:
                 return GramChoice("sparse", f"no other form fits into memory_limit ({_in_words(limit)})")
         raise ParameterError(
@@ -218,12 +216,8 @@ def _share_of_nonzeros(features: Features) -> float:
         return 1.0
     m = features.shape[1]
     most_first = np.argsort(-sum_over_rows(features, pair_counts), kind="stable")
-    columns = most_first[np.unique(np.linspace(0, m - 1, min(m, _SAMPLE)).astype(np.intp))]
-    if isinstance(features, RowChunks):
-        n_nonzeros = sum_over_rows(features, meeting_counts, np.sort(columns)).nnz
-    else:
-        n_nonzeros = count_nonzeros(features, columns).sum()
-    return float(n_nonzeros / (len(columns) * m))
+    columns = np.sort(most_first[np.unique(np.linspace(0, m - 1, min(m, _SAMPLE)).astype(np.intp))])
+    return float(sum_over_rows(features, meeting_counts, columns).nnz / (len(columns) * m))
 
 
 def dense_bytes(features: Features, dtype: np.dtype[Any]) -> float:
@@ -246,10 +240,12 @@ def sparse_bytes(features: Features, n_nonzeros: float, dtype: np.dtype[Any]) ->
     return matrix + _bytes_by_column(features, dtype)
 
 
-def count_nonzeros(features: Sparse, chosen: IntArray | None = None, n_jobs: int | None = None) -> IntArray:
-    """Non-zeros of rows of YᵀY, all or some: with how many features each occurs together, itself included."""
-    rows = np.arange(features.shape[1]) if chosen is None else chosen
-    return _count(rows, _by_row_and_column(features, features.dtype), n_jobs)
+def count_nonzeros(features: Sparse) -> int:
+    """Number of non-zeros of YᵀY: ordered pairs of features that occur together, each with itself included."""
+    ones = np.ones(features.nnz, dtype=np.float32)
+    pattern = sparse.csr_array((ones, features.indices, features.indptr), shape=features.shape)
+    by_feature = sparse.csr_array(pattern.T)
+    return sum((by_feature[start : start + _ROWS] @ pattern).nnz for start in range(0, features.shape[1], _ROWS))
 
 
 def dense_square(features: Features, dtype: np.dtype[Any], n_jobs: int | None = None) -> FloatArray:
@@ -269,24 +265,18 @@ def dense_square(features: Features, dtype: np.dtype[Any], n_jobs: int | None = 
     return squared
 
 
-def sparse_square(
-    features: Features, dtype: np.dtype[Any], *, limit: float = np.inf, n_jobs: int | None = None
-) -> Sparse:
-    """Without its zeros, columns in order; refused where it takes more than the limit. (m, m)"""
+def sparse_square(features: Features, dtype: np.dtype[Any], *, limit: float = np.inf) -> Sparse:
+    """CSR without zeros, columns in order. (m, m)
+
+    The size of a sum over row chunks is not known in advance, so it is rejected once it exceeds the limit.
+    """
     if isinstance(features, RowChunks):
         squared: Sparse = sum_over_rows(features, bounded_sparse_gram, dtype, limit).values
-        squared.sort_indices()
-        np.square(squared.data, out=squared.data)
-        return squared
-    parts = _by_row_and_column(sparse.csr_array(features), dtype)
-    m = features.shape[1]
-    counts = _count(np.arange(m), parts, n_jobs)
-    starts = np.concatenate([[0], np.cumsum(counts)])
-    check_limit(sparse_bytes(features, starts[-1], dtype), limit)
-    indices = np.empty(starts[-1], dtype=_index_type(starts[-1]))
-    data = np.empty(starts[-1], dtype=dtype)
-    _in_parts(fill_rows, m, _ROWS, n_jobs, indices, data, starts, *parts)
-    return sparse.csr_array((data, indices, starts.astype(indices.dtype)), shape=(m, m))
+    else:
+        squared = sum_over_rows(features, sparse_gram, dtype)
+    squared.sort_indices()
+    np.square(squared.data, out=squared.data)
+    return squared
 
 
 def _by_row_and_column(features: Sparse, dtype: np.dtype[Any]) -> tuple[Any, ...]:
@@ -308,13 +298,6 @@ def _bytes_by_column(features: Features, dtype: np.dtype[Any]) -> float:
 
 def _index_type(n_nonzeros: float) -> np.dtype[Any]:
     return np.dtype(np.int32 if n_nonzeros <= _LARGEST_INDEX else np.int64)
-
-
-def _count(rows: IntArray, parts: tuple[Any, ...], n_jobs: int | None) -> IntArray:
-    counts = np.zeros(len(rows), dtype=np.int64)
-    column_starts, nodes, _, row_starts, features, _ = parts
-    _in_parts(count_rows, len(rows), _ROWS, n_jobs, counts, rows, column_starts, nodes, row_starts, features)
-    return counts
 
 
 def _in_parts(kernel: Any, m: int, step: int, n_jobs: int | None, *arguments: Any) -> None:

@@ -69,7 +69,7 @@ def quicker_by_pairs(block: Features) -> bool:
 def sparse_gram(block: Features, rows: slice, dtype: np.dtype[Any]) -> Sparse:
     """YᵀY (m, m), without its zeros."""
     Y = sparse.csr_array(block.astype(dtype, copy=False))
-    return sparse.csr_array(Y.T @ Y)
+    return sparse.csr_array(Y.T) @ Y
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -224,59 +224,3 @@ def mirror(first: int, last: int, squared: FloatArray) -> None:
         for row in range(first, last):
             for column in range(start, min(start + TILE, row)):
                 squared[row, column] = squared[column, row]
-
-
-@njit(cache=True, nogil=True)
-def count_rows(
-    first: int,
-    last: int,
-    counts: IntArray,
-    rows: IntArray,
-    starts: IntArray,
-    nodes: IntArray,
-    node_starts: IntArray,
-    features: IntArray,
-) -> None:
-    """Features that each of these occurs together with."""
-    seen = np.full(len(starts) - 1, -1, dtype=np.int64)
-    for place in range(first, last):
-        for at in range(starts[rows[place]], starts[rows[place] + 1]):
-            node = nodes[at]
-            for other in range(node_starts[node], node_starts[node + 1]):
-                if seen[features[other]] != place:
-                    seen[features[other]] = place
-                    counts[place] += 1
-
-
-@njit(cache=True, nogil=True)
-def fill_rows(
-    first: int,
-    last: int,
-    indices: IntArray,
-    data: FloatArray,
-    row_starts: IntArray,
-    starts: IntArray,
-    nodes: IntArray,
-    values: FloatArray,
-    node_starts: IntArray,
-    features: IntArray,
-    node_values: FloatArray,
-) -> None:
-    """These rows of (YᵀY)∘² without their zeros."""
-    seen = np.full(len(starts) - 1, -1, dtype=np.int64)
-    sums = np.zeros(len(starts) - 1, dtype=data.dtype)
-    for left in range(first, last):
-        end = row_starts[left]
-        for at in range(starts[left], starts[left + 1]):
-            node, x = nodes[at], values[at]
-            for other in range(node_starts[node], node_starts[node + 1]):
-                right = features[other]
-                if seen[right] != left:
-                    seen[right] = left
-                    sums[right] = 0
-                    indices[end] = right
-                    end += 1
-                sums[right] += x * node_values[other]
-        indices[row_starts[left] : end].sort()
-        for place in range(row_starts[left], end):
-            data[place] = sums[indices[place]] ** 2
