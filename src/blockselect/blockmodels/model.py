@@ -18,12 +18,12 @@ from blockselect.parameters import as_generator, as_numbers, check_entries, chec
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockModel:
-    """A graph seen as blocks: A ≈ F M Fᵀ. Every block has at least one node."""
+    """A block model of a graph: A ≈ F M Fᵀ. Every block has at least one node."""
 
     labels: IntArray  # (n,) block of each node, 0 … k − 1 (paper: F, as numbers)
     density: FloatArray  # (k, k) mean link weight of each block pair (paper: M)
     relative_error: float  # ‖A − F M Fᵀ‖ / ‖A‖ (paper: RRE)
-    family: str = "given"  # who found the blocks: a name in FAMILIES, or "given" by the user
+    family: str = "given"  # the family that found the blocks, or "given" by the user
 
     @property
     def n_blocks(self) -> int:
@@ -37,8 +37,8 @@ class BlockModel:
     def from_labels(cls, adjacency: Any, labels: ArrayLike, *, family: str = "given") -> BlockModel:
         """The block model with the best density for these blocks (theorem 1 of the paper).
 
-        The graph is read as :func:`blockselect.check_attributed_graph` reads it. Labels may be any values that sort;
-        numbers nobody carries leave no empty block behind. `family` says who found the labels.
+        The graph may have any form that :func:`blockselect.check_attributed_graph` accepts. Labels may be any sortable
+        values; unused numbers give no empty blocks. `family` is the name of the family that found the labels.
         """
         numbers = encode_labels(labels)
         n_nodes = len(numbers)
@@ -53,7 +53,7 @@ class BlockModel:
 
     @classmethod
     def of_checked(cls, adjacency: Sparse, labels: IntArray, *, family: str = "given") -> BlockModel:
-        """`from_labels` of a graph that was checked before, for labels 0 … k − 1 that are all in use."""
+        """`from_labels` without checks, for a checked graph and labels 0 … k − 1 that are all in use."""
         weight = _block_weights(adjacency, labels)
         sizes = np.bincount(labels)
         density = weight / np.outer(sizes, sizes)
@@ -84,16 +84,16 @@ class BlockModel:
         return replace(self, density=np.maximum(half @ half.T, 0.0))
 
     def among(self, nodes: BoolArray) -> BlockModel:
-        """The blocks of some of the nodes, the others being without links: a block keeps the weight of its links."""
+        """The block model of some of the nodes, if all others are isolated: the link weight of each block stays."""
         kept, labels = np.unique(self.labels[nodes], return_inverse=True)
         shrunken = self.block_sizes[kept] / np.bincount(labels)
         density = self.density[np.ix_(kept, kept)] * np.outer(shrunken, shrunken)
         return replace(self, labels=labels.astype(np.intp, copy=False), density=density)
 
     def with_others(self, nodes: BoolArray) -> BlockModel:
-        """The same blocks where these `nodes` of a larger graph are ours and the others are without links.
+        """The block model of a larger graph in which these `nodes` are ours and all others are isolated.
 
-        Those join the block whose nodes have the fewest links, by which its densities fall.
+        Isolated nodes join the block whose nodes have the fewest links, which lowers its densities.
         """
         labels = np.full(len(nodes), np.argmin(self.density @ self.block_sizes), dtype=np.intp)
         labels[nodes] = self.labels
@@ -105,8 +105,8 @@ class BlockModel:
     ) -> BlockModel:
         """Move a fraction of the nodes, drawn at random, each to another block drawn at random.
 
-        `keep_density` leaves the densities as they are, else they are computed anew: the two halves of the
-        paper's sensitivity study. A block's last node stays, so no block is emptied.
+        With `keep_density` the densities stay; otherwise they are computed again. These are the two parts of the
+        sensitivity study in the paper. The last node of a block stays, so no block becomes empty.
         """
         fraction = check_real("fraction", fraction, 0, 1)
         rng = as_generator(rng)
@@ -128,14 +128,14 @@ class BlockModel:
 
 
 def adjacency_of(network: Any) -> Sparse:
-    """The graph of a checked network as it is, and any other graph once it is checked."""
+    """The adjacency of a checked network, or of any other graph after checking it."""
     if isinstance(network, AttributedGraph):
         return network.adjacency
     return check_adjacency(network)
 
 
 def check_block_model(model: BlockModel, n_nodes: int) -> BlockModel:
-    """Refuse a block model of another graph, or one whose densities do not fit its labels."""
+    """Reject a block model of another graph, or one whose densities do not fit its labels."""
     if not (isinstance(model.labels, np.ndarray) and np.issubdtype(model.labels.dtype, np.integer)):
         raise ValueError(
             f"the block model's labels are {_kind(model.labels)}; expected an array of integers: make it with "
@@ -163,11 +163,11 @@ def _block_weights(adjacency: Sparse, labels: IntArray) -> FloatArray:
     k = int(labels.max()) + 1
     ends = np.repeat(labels * k, np.diff(adjacency.indptr)) + labels[adjacency.indices]
     weight = np.bincount(ends, weights=adjacency.data, minlength=k * k).reshape(k, k)
-    return np.asarray((weight + weight.T) / 2)  # sums in another order differ in the last digit
+    return np.asarray((weight + weight.T) / 2)  # symmetric to the last digit
 
 
 def _relative_error(adjacency: Sparse, weight: FloatArray, sizes: IntArray, density: FloatArray) -> float:
-    """‖A − F M Fᵀ‖ / ‖A‖ by its square, expanded: no n × n matrix, and right for any density."""
+    """‖A − F M Fᵀ‖ / ‖A‖ for any density, from the expanded square, without an n × n matrix."""
     A, M, S = adjacency, density, np.outer(sizes, sizes)
     total = float(np.sum(A.data**2, dtype=np.float64))
     squared = total - 2 * float(np.sum(M * weight)) + float(np.sum(M * M * S))

@@ -1,13 +1,13 @@
 """GramSquared: the elementwise square of the Gram matrix of the features, as an operator (paper: (YᵀY)∘²).
 
-It depends on neither the blocks nor the scores: one is made for a data set and shared by every solve on it. It is held
-in one of three forms, chosen by what memory there is:
+It depends on neither the blocks nor the scores, so one matrix serves all solves on a data set. It has one of three
+forms, chosen by cost and by a limit on memory:
 
-- dense (m, m): the fastest product where many features occur together;
-- sparse: without its zeros, where few features occur together, or where the dense one is large;
+- dense (m, m): the fastest product if many features occur together;
+- sparse: without zeros, if few features occur together or the dense form is large;
 - low rank, the only approximate one: see `LowRankGramSquared`.
 
-Nothing of the size of an exact form is made beside it, and what it takes is known before it is built.
+No second array of the size of an exact form is allocated, and the memory is known before it is computed.
 """
 
 from __future__ import annotations
@@ -45,27 +45,27 @@ from blockselect.graphs.row_sums import (
     sum_over_rows,
 )
 
-_CHUNK_BYTES = 2**26  # of dense rows of the features at once
+_CHUNK_BYTES = 2**26  # bytes of dense rows of the features at once
 _ROWS = 256  # rows of the sparse matrix that are counted at once
-_ROW_BYTES = 64  # of what is kept for each row while it is made
+_ROW_BYTES = 64  # bytes of working memory per row
 _LARGEST_INDEX = np.iinfo(np.int32).max
-_IN_DENSE_SUM = 3  # matrices of its size that a dense sum over row chunks holds at once
-_SPARSE_BELOW = 0.1  # share of non-zeros under which the sparse product is the faster one (benchmarks/gram.py)
-_SPACIOUS = 2**30  # bytes up to which the faster product is worth a larger form
+_IN_DENSE_SUM = 3  # dense matrices that a sum over row chunks holds at once
+_SPARSE_BELOW = 0.1  # share of non-zeros below which the sparse product is faster (benchmarks/gram.py)
+_SPACIOUS = 2**30  # bytes up to which the faster form is used even if it is larger
 _SAMPLE = 64  # columns that estimate that share
-MEMORY_LIMIT = 8e9  # bytes that it may take if no limit is given: the same on every machine
+MEMORY_LIMIT = 8e9  # bytes, if no limit is given; the same on every machine
 
-RANKS = (64, 128, 256, 512)  # tried in this order, until the error is small enough
-MAX_ERROR = 0.02  # of W r, relatively, for uniform r, on sampled features
+RANKS = (64, 128, 256, 512)  # tried in this order until the error is small enough
+MAX_ERROR = 0.02  # relative error of W r for uniform r on sampled features
 _ERROR_SAMPLE = 64  # features
-_WORTH = 0.8  # of the error with half the rank: if more is left, the larger rank is not worth its time
-_COPIES = 5  # arrays of its size that a factor takes on the way
+_WORTH = 0.8  # a larger rank is used only if its error is below this share of the error before
+_COPIES = 5  # arrays of the size of a factor needed to compute it
 
 Form: TypeAlias = Literal["dense", "sparse", "low rank"]
 
 
 class GramSquared(Protocol):
-    """W, symmetric (m, m): what the solver asks of it."""
+    """W, symmetric (m, m), as the solver uses it."""
 
     @property
     def form(self) -> Form: ...
@@ -77,7 +77,7 @@ class GramSquared(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DenseGramSquared:
-    """Held as one array."""
+    """Stored as one array."""
 
     values: Array  # (m, m)
 
@@ -86,14 +86,14 @@ class DenseGramSquared:
         return "dense"
 
     def apply(self, scores: Array) -> Array:
-        if len(scores) == 1 and not is_torch_array(scores):  # W is symmetric, and BLAS packs it first for one row
+        if len(scores) == 1 and not is_torch_array(scores):  # W is symmetric; for a single row BLAS would copy it first
             return (self.values @ scores[0])[None, :]
         return scores @ self.values
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SparseGramSquared:
-    """Held without its zeros."""
+    """Stored without zeros."""
 
     values: Any  # (m, m), scipy CSR or torch CSR
 
@@ -108,7 +108,10 @@ class SparseGramSquared:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LowRankGramSquared:
-    """Held as Z with YᵀY ≈ Z Zᵀ, and what that leaves of the diagonal."""
+    """Stored as Z with YᵀY ≈ Z Zᵀ, and the rest of the diagonal: (W r)_l ≈ z_lᵀ (Zᵀ diag(r) Z) z_l + rest_l r_l.
+
+    It takes m (q + 1) numbers. The diagonal is exact, because it has the largest entry of each row.
+    """
 
     values: Array  # (m, q) Z
     rest: Array  # (m,) W_ll − ‖z_l‖⁴, at least 0
@@ -126,7 +129,7 @@ class LowRankGramSquared:
 
 @dataclass(frozen=True, slots=True)
 class GramChoice:
-    """In which form the matrix is held, and why."""
+    """The form of the matrix, and the reason for it."""
 
     form: Form
     reason: str
@@ -140,7 +143,7 @@ def gram_squared(
     memory_limit: float | None = None,
     n_jobs: int | None = None,
 ) -> DenseGramSquared | SparseGramSquared | LowRankGramSquared:
-    """Square the Gram matrix of the features, in the given form or in the one that `choose_form` takes."""
+    """The elementwise square of the Gram matrix of the features, in the given form or in that of `choose_form`."""
     taken = form or choose_form(features, dtype=dtype, memory_limit=memory_limit).form
     limit = MEMORY_LIMIT if memory_limit is None else memory_limit
     try:
@@ -152,20 +155,20 @@ def gram_squared(
     except MemoryError as error:
         raise ParameterError(
             "memory_limit",
-            f"is {_in_words(limit) if memory_limit else 'not set'}, but there is less memory for the {taken} squared "
-            f"Gram matrix of {features.shape[1]} features ({str(error) or 'no size given'}); "
-            f"{'lower' if memory_limit else 'set'} it, compute in float32, or drop features first (by variance, say).",
+            f"is {_in_words(limit) if memory_limit else 'not set'}, but there is too little memory for the {taken} "
+            f"squared Gram matrix of {features.shape[1]} features ({str(error) or 'no size given'}); "
+            f"{'lower' if memory_limit else 'set'} it, compute in float32, or remove rare features.",
         ) from error
 
 
 def choose_form(
     features: Features, *, dtype: Any = np.float64, memory_limit: float | None = None, on_device: bool = False
 ) -> GramChoice:
-    """The exact form with the faster product, or the smaller one where that takes more than a gibibyte.
+    """The exact form with the faster product, or the smaller form if the faster one takes more than a gibibyte.
 
-    It has to fit into the limit, 8 GB if none is given, with all that is made on the way to it; if it does not, the
-    other exact form is tried, and then the low-rank one. Before all are refused, the non-zeros of the sparse
-    form are counted, not taken from a sample. On a device the faster form is taken at any size.
+    It has to fit into the limit, 8 GB by default, with its working memory; otherwise the other exact form is tried, and
+    then the low-rank form. Before all forms are rejected, the non-zeros of the sparse form are counted instead of
+    estimated from a sample. On a device the faster form is used at any size.
     """
     dtype, m = np.dtype(dtype), features.shape[1]
     limit = MEMORY_LIMIT if memory_limit is None else memory_limit
@@ -193,25 +196,25 @@ def choose_form(
             "memory_limit",
             f"is {_in_words(limit)} but the squared "
             f"Gram matrix of {m} features takes at least {_in_words(_rounded_up(min(least, *needed.values())))}; "
-            "raise it, compute in float32, or drop features first (by variance, say).",
+            "raise it, compute in float32, or remove features first, for example by variance.",
         )
     return GramChoice("low rank", reason)
 
 
 def _in_words(size: float) -> str:
-    """Bytes, to two digits."""
+    """Bytes as text, with two digits."""
     unit, name = next(((unit, name) for unit, name in ((1e9, "GB"), (1e6, "MB")) if size >= unit), (1e3, "kB"))
     return f"{float(f'{size / unit:.2g}'):g} {name}"
 
 
 def _rounded_up(size: float) -> float:
-    """To two digits, so that what is said suffices."""
+    """Rounded up to two digits, so that the stated size suffices."""
     step = 10.0 ** (np.floor(np.log10(size)) - 1)
     return float(np.ceil(size / step) * step)
 
 
 def _share_of_nonzeros(features: Features) -> float:
-    """Share of non-zeros of the Gram matrix, from some columns, in proportion of rare and frequent ones."""
+    """Share of non-zeros of the Gram matrix, estimated from a sample of rare and frequent features."""
     if isinstance(features, np.ndarray):
         return 1.0
     m = features.shape[1]
@@ -221,7 +224,7 @@ def _share_of_nonzeros(features: Features) -> float:
 
 
 def dense_bytes(features: Features, dtype: np.dtype[Any]) -> float:
-    """What the dense form takes at most while it is made."""
+    """Most memory, in bytes, for computing the dense form."""
     matrix: float = float(features.shape[1]) ** 2 * dtype.itemsize
     if isinstance(features, RowChunks):
         return _IN_DENSE_SUM * matrix + 3 * min(_CHUNK_BYTES, matrix)
@@ -232,7 +235,7 @@ def dense_bytes(features: Features, dtype: np.dtype[Any]) -> float:
 
 
 def sparse_bytes(features: Features, n_nonzeros: float, dtype: np.dtype[Any]) -> float:
-    """What the sparse form with so many non-zeros takes at most while it is made."""
+    """Most memory, in bytes, for computing the sparse form with this number of non-zeros."""
     m = features.shape[1]
     matrix = n_nonzeros * (dtype.itemsize + _index_type(n_nonzeros).itemsize) + float(_ROW_BYTES * m)
     if isinstance(features, RowChunks):
@@ -249,7 +252,7 @@ def count_nonzeros(features: Sparse) -> int:
 
 
 def dense_square(features: Features, dtype: np.dtype[Any], n_jobs: int | None = None) -> FloatArray:
-    """By pairs of non-zeros of each node, or by a dense product where there are many. (m, m)"""
+    """The dense form, by pairs of non-zeros of each node, or by a dense product if there are many pairs. (m, m)"""
     if isinstance(features, RowChunks):
         gram: FloatArray = sum_over_rows(features, dense_gram, dtype)
         return np.square(gram, out=gram)
@@ -280,7 +283,7 @@ def sparse_square(features: Features, dtype: np.dtype[Any], *, limit: float = np
 
 
 def _by_row_and_column(features: Sparse, dtype: np.dtype[Any]) -> tuple[Any, ...]:
-    """Y by column and by row, features of a row in order: starts, places and values of each."""
+    """Y by column and by row, with sorted features: indptr, indices and data of both."""
     Y = features.astype(dtype, copy=False)
     if not Y.has_sorted_indices:
         Y = Y.sorted_indices()
@@ -289,7 +292,7 @@ def _by_row_and_column(features: Sparse, dtype: np.dtype[Any]) -> tuple[Any, ...
 
 
 def _bytes_by_column(features: Features, dtype: np.dtype[Any]) -> float:
-    """What both orders take beside the features themselves."""
+    """Memory of both orders besides the features themselves."""
     if not sparse.issparse(features):
         return float(2 * features.shape[0] * features.shape[1] * (dtype.itemsize + 4))
     by_column = features.nnz * (dtype.itemsize + features.indices.itemsize) + float(_ROW_BYTES * sum(features.shape))
@@ -301,14 +304,14 @@ def _index_type(n_nonzeros: float) -> np.dtype[Any]:
 
 
 def _in_parts(kernel: Any, m: int, step: int, n_jobs: int | None, *arguments: Any) -> None:
-    """Rows of the matrix, some at a time; the jobs write into the same arrays."""
+    """Call a kernel on slices of rows of the matrix; all jobs write into the same arrays."""
     Parallel(n_jobs=n_jobs, require="sharedmem")(
         delayed(kernel)(start, min(start + step, m), *arguments) for start in range(0, m, step)
     )
 
 
 def _add_products(gram: FloatArray, Y: Features) -> None:
-    """The upper triangle of YᵀY onto the array, without another one of its size."""
+    """Add the upper triangle of YᵀY to the array in place."""
     m, dtype = gram.shape[0], gram.dtype
     add = get_blas_funcs("syrk", dtype=dtype)
     step = max(1, _CHUNK_BYTES // (max(m, 1) * dtype.itemsize))
@@ -320,10 +323,10 @@ def _add_products(gram: FloatArray, Y: Features) -> None:
 def low_rank_gram_squared(
     features: Features, *, rank: int | None = None, dtype: Any = np.float64, memory_limit: float | None = None
 ) -> LowRankGramSquared:
-    """The form of low rank; by default of the smallest rank tried that keeps W r within 2 %, on sampled features.
+    """The low-rank form; by default of the smallest rank tried whose error of W r on sampled features is at most 2 %.
 
-    A product takes 4 m q² multiplications, so that twice the rank makes a descent four times as long: the first rank
-    tried is 64, and where twice the rank hardly lowers the error, the spectrum is flat, and the smaller one is kept.
+    A product takes 4 m q² multiplications, so doubling the rank makes a descent four times as long. The first rank
+    tried is 64. If doubling the rank hardly lowers the error, the spectrum is flat, and the smaller rank is kept.
     """
     largest, dtype = min(features.shape), np.dtype(dtype)
     lengths = sum_over_rows(features, squared_lengths)
@@ -345,7 +348,7 @@ def low_rank_gram_squared(
 
 
 def low_rank_bytes(features: Features, rank: int, dtype: np.dtype[Any]) -> float:
-    """What a low rank takes at most while it is made."""
+    """Most memory, in bytes, for computing a low-rank form."""
     n, m = features.shape
     width = min(min(rank, n) + OVERSAMPLES, m)
     factors = float(_COPIES * m * width * dtype.itemsize)
@@ -353,14 +356,14 @@ def low_rank_bytes(features: Features, rank: int, dtype: np.dtype[Any]) -> float
 
 
 def _of_rank(features: Features, rank: int, dtype: np.dtype[Any], lengths: FloatArray) -> LowRankGramSquared:
-    """Of this rank, with the diagonal that features of these squared lengths have."""
+    """The form of this rank; `lengths` are the squared lengths of the features, which give the diagonal."""
     Z = principal_factor(features, rank, dtype)
     kept = np.einsum("lq,lq->l", Z, Z, dtype=np.float64)
     return LowRankGramSquared(Z, np.maximum(lengths**2 - kept**2, 0.0).astype(dtype))
 
 
 def low_rank_error(features: Features, gram: LowRankGramSquared) -> float:
-    """‖W r − W_q r‖ / ‖W r‖ for uniform r, on evenly spread features."""
+    """‖W r − W_q r‖ / ‖W r‖ for uniform r, on evenly spaced features."""
     m, Z = features.shape[1], gram.values
     sample = np.unique(np.linspace(0, m - 1, min(m, _ERROR_SAMPLE)).astype(np.intp))
     part: Any = sum_over_rows(features, gram_rows, sample)
