@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from blockselect.cli import options as opt
 from blockselect.cli.failure import Failure, expecting_bad_input, one_line
-from blockselect.cli.options import EXPERT
+from blockselect.cli.options import expert_option
 from blockselect.cli.outputs import check_destination, write_together
 from blockselect.cli.process import begin_work, say
 from blockselect.names import check_known
 
 OUTPUT_FILES = ("comparison.csv", "comparison.md", "run.json")
 ALL_FAILED = 1  # exit code
-COMPARISON = "Comparison"  # panel of the help
 NEED_CLASSES = ("clustering", "classification")
 PROTOCOLS = (*NEED_CLASSES, "links", "structure")
+
+comparison_option: Any = partial(typer.Option, rich_help_panel="Comparison")
 
 Classes = Annotated[
     Path | None,
@@ -30,45 +32,33 @@ Classes = Annotated[
 ]
 Protocol = Annotated[
     str | None,
-    typer.Option(
+    comparison_option(
         metavar="NAME",
         help="How a selection is judged: clustering (K-means clusters against known classes), classification (classes "
         "learnt from 20 labels each), links (prediction of links that the methods did not see) or structure (links "
         "explained by clusters on the features).",
         show_default="clustering; structure without classes",
-        rich_help_panel=COMPARISON,
     ),
 ]
-Methods = Annotated[
-    str,
-    typer.Option(metavar="all|NAME,NAME…", help="Methods to compare, by name.", rich_help_panel=COMPARISON),
-]
+Methods = Annotated[str, comparison_option(metavar="all|NAME,NAME…", help="Methods to compare, by name.")]
 Top = Annotated[
     str,
-    typer.Option(
+    comparison_option(
         metavar="N,N…",
         help="Numbers of features to keep. Each method ranks the features once, for the largest number (paper: d).",
-        rich_help_panel=COMPARISON,
     ),
 ]
 Blocks = Annotated[
     int | None,
-    typer.Option(
+    comparison_option(
         min=1,
         metavar="INTEGER",
         help="Number of blocks or clusters of nodes, for methods that look for them (paper: k).",
         show_default="the number of classes, if they are known",
-        rich_help_panel=COMPARISON,
     ),
 ]
 Runs = Annotated[
-    int,
-    typer.Option(
-        min=1,
-        metavar="INTEGER",
-        help="Number of runs of the protocol, with the seeds 0, 1, ….",
-        rich_help_panel=COMPARISON,
-    ),
+    int, comparison_option(min=1, metavar="INTEGER", help="Number of runs of the protocol, with the seeds 0, 1, ….")
 ]
 Out = Annotated[
     Path | None,
@@ -76,22 +66,20 @@ Out = Annotated[
 ]
 Seed = Annotated[
     int,
-    typer.Option(
+    expert_option(
         min=0,
         max=2**32 - 1,
         metavar="INTEGER",
         help="Random seed of the methods and of the hidden links. The same seed gives the same scores.",
-        rich_help_panel=EXPERT,
     ),
 ]
 Workers = Annotated[
     int,
-    typer.Option(
+    expert_option(
         min=1,
         metavar="INTEGER",
         help="Number of processes that share the runs of the protocol. Methods rank one after another, so that their "
         "times can be compared.",
-        rich_help_panel=EXPERT,
     ),
 ]
 
@@ -142,10 +130,11 @@ def compare(
     from blockselect.cli import comparison as work
     from blockselect.cli import inputs
     from blockselect.cli.terminal import printable, progress_bar
+    from blockselect.graphs.neighbours import N_NEIGHBORS
 
     begin_work()
     reading = inputs.Reading(node_ids, feature_names, transpose, unknown_nodes, weight)
-    network = inputs.load_network(dataset, features, graph, n_neighbors=work.N_NEIGHBORS, reading=reading)
+    network = inputs.load_network(dataset, features, graph, n_neighbors=N_NEIGHBORS, reading=reading)
     if classes is not None:
         network = inputs.with_classes(network, classes)
     for message in network.warnings:

@@ -24,11 +24,8 @@ from blockselect.evaluation.comparison import (
     header,
     markdown_table,
 )
-from blockselect.graphs.neighbours import N_NEIGHBORS
 from blockselect.progress import Progress
 from blockselect.registry import make_selector
-
-__all__ = ["N_NEIGHBORS", "Task", "check_task", "file_contents", "json_summary", "run", "show_table"]
 
 WIDE = 120  # columns of a table that is not printed on a terminal
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -13,7 +14,11 @@ import typer
 from blockselect.cli.outputs import parse_folder
 from blockselect.wording import shortened
 
-DATA, METHOD, OUTPUT, EXPERT = "Data", "Method", "Output", "For experts"  # panels of the help
+# Options of each panel of the help.
+data_option: Any = partial(typer.Option, rich_help_panel="Data")
+method_option: Any = partial(typer.Option, rich_help_panel="Method")
+output_option: Any = partial(typer.Option, rich_help_panel="Output")
+expert_option: Any = partial(typer.Option, rich_help_panel="For experts")
 DATASETS = ("blogcatalog", "citeseer", "cora", "cora-planetoid")
 METHODS = {
     "block-model": "Block models by consensus, the default",
@@ -44,12 +49,12 @@ UnknownNodes = Literal["error", "drop"]
 
 def existing_file(text: str) -> Any:
     """An option that names an input file, which must exist."""
-    return typer.Option(metavar="FILE", exists=True, dir_okay=False, help=text, rich_help_panel=DATA)
+    return data_option(metavar="FILE", exists=True, dir_okay=False, help=text)
 
 
 def results_folder(text: str) -> Any:
     """An option that names the folder for the results."""
-    return typer.Option(metavar="DIR", parser=parse_folder, help=text, rich_help_panel=OUTPUT)
+    return output_option(metavar="DIR", parser=parse_folder, help=text)
 
 
 def value_parser(
@@ -104,11 +109,10 @@ def input_files(
 
 Dataset = Annotated[
     str | None,
-    typer.Option(
+    data_option(
         metavar="NAME",
         help="A network by its name. `blockselect datasets list` shows the names.",
         autocompletion=complete_dataset,
-        rich_help_panel=DATA,
     ),
 ]
 Features = Annotated[
@@ -126,42 +130,25 @@ Graph = Annotated[
         "linked to its nearest neighbours by the features."
     ),
 ]
-NodeIds = Annotated[
-    Path | None,
-    existing_file("Ids of the nodes, one per line, for a matrix of features without ids."),
-]
-FeatureNames = Annotated[
-    Path | None,
-    existing_file("Names of the features, one per line, for a matrix without names."),
-]
-Transpose = Annotated[
-    bool,
-    typer.Option("--transpose", help="Features are in rows and nodes are in columns.", rich_help_panel=DATA),
-]
-OnUnknownNodes = Annotated[
-    UnknownNodes,
-    typer.Option(help="What to do with links of nodes that have no features.", rich_help_panel=DATA),
-]
+NodeIds = Annotated[Path | None, existing_file("Ids of the nodes, one per line, for a matrix of features without ids.")]
+FeatureNames = Annotated[Path | None, existing_file("Names of the features, one per line, for a matrix without names.")]
+Transpose = Annotated[bool, data_option("--transpose", help="Features are in rows and nodes are in columns.")]
+OnUnknownNodes = Annotated[UnknownNodes, data_option(help="What to do with links of nodes that have no features.")]
 Weight = Annotated[
     str | None,
-    typer.Option(
+    data_option(
         metavar="COLUMN",
         help="The column or attribute that holds the weights of the links. With none all links count alike.",
         show_default="weight, if there is one",
-        rich_help_panel=DATA,
     ),
 ]
 Overwrite = Annotated[
     bool,
-    typer.Option(
+    output_option(
         "--overwrite",
         help="Replace files in --out that blockselect did not write or that were changed since. Input files are "
         "never replaced.",
-        rich_help_panel=OUTPUT,
     ),
 ]
-Json = Annotated[
-    bool,
-    typer.Option("--json", help="Print the summary as JSON on stdout, and nothing else.", rich_help_panel=OUTPUT),
-]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Show neither progress nor a summary.", rich_help_panel=OUTPUT)]
+Json = Annotated[bool, output_option("--json", help="Print the summary as JSON on stdout, and nothing else.")]
+Quiet = Annotated[bool, output_option("--quiet", help="Show neither progress nor a summary.")]

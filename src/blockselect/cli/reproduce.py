@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from blockselect.cli import options as opt
 from blockselect.cli.failure import Failure
-from blockselect.cli.options import OUTPUT
+from blockselect.cli.options import output_option
 from blockselect.cli.process import begin_work, say
 
 ALL_FAILED = 1  # exit code
-COMPUTATION = "Computation"  # panel of the help
+
+computation_option: Any = partial(typer.Option, rich_help_panel="Computation")
 
 Names = Annotated[
     str,
@@ -40,29 +42,17 @@ Config = Annotated[
     ),
 ]
 Workers = Annotated[
-    int,
-    typer.Option(
-        min=1,
-        metavar="INTEGER",
-        help="Number of processes on this machine that share the trials.",
-        rich_help_panel=COMPUTATION,
-    ),
+    int, computation_option(min=1, metavar="INTEGER", help="Number of processes on this machine that share the trials.")
 ]
 Dask = Annotated[
     str | None,
-    typer.Option(
+    computation_option(
         metavar="ADDRESS",
         help="Address of the scheduler of a Dask cluster, such as tcp://host:8786, whose workers run the trials.",
-        rich_help_panel=COMPUTATION,
     ),
 ]
-RetryFailed = Annotated[
-    bool, typer.Option("--retry-failed", help="Run trials again that failed before.", rich_help_panel=COMPUTATION)
-]
-NoParquet = Annotated[
-    bool,
-    typer.Option("--no-parquet", help="Write rows only as CSV, even if pyarrow is installed.", rich_help_panel=OUTPUT),
-]
+RetryFailed = Annotated[bool, computation_option("--retry-failed", help="Run trials again that failed before.")]
+NoParquet = Annotated[bool, output_option("--no-parquet", help="Write rows only as CSV, even if pyarrow is installed.")]
 
 app = typer.Typer(add_completion=False)
 

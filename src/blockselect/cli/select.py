@@ -11,7 +11,7 @@ import typer
 
 from blockselect.cli import options as opt
 from blockselect.cli.failure import Failure, expecting_bad_input
-from blockselect.cli.options import DATA, EXPERT, METHOD, OUTPUT, value_parser
+from blockselect.cli.options import data_option, expert_option, method_option, output_option, value_parser
 from blockselect.cli.outputs import check_destination, write_together
 from blockselect.cli.process import begin_work, say
 from blockselect.names import check_known
@@ -26,26 +26,24 @@ NOT_REPEATED = ("out", "overwrite", "as_json", "quiet", "verbose")  # options th
 
 Method = Annotated[
     str | None,
-    typer.Option(
+    method_option(
         metavar="NAME",
         help="The method, by its name in docs/methods.md: mcfs, morans-i, hotspot, …. Only block-model and bmgufs "
         "find blocks; the other methods write selected.csv, scores.csv, nodes.csv and run.json, and no report.",
         show_default=DEFAULT,
         autocompletion=opt.complete_method,
-        rich_help_panel=METHOD,
     ),
 ]
 Paper = Annotated[
     bool,
-    typer.Option(
+    method_option(
         "--paper",
         help="Short for --method bmgufs: exactly the method of Bai, Nguyen and Davidson (KDD 2020). Needs --blocks.",
-        rich_help_panel=METHOD,
     ),
 ]
 Top = Annotated[
     Any,
-    typer.Option(
+    method_option(
         parser=value_parser(
             "a whole number from 1, a number between 0 and 1, or auto",
             word="auto",
@@ -56,203 +54,175 @@ Top = Annotated[
         help="How many features to keep; a number between 0 and 1 is a share of the features. With auto, all features "
         "that match the graph better than chance (paper: d).",
         show_default="half of the features",
-        rich_help_panel=METHOD,
     ),
 ]
 whole_or_auto = value_parser("a whole number from 1, or auto", word="auto", whole=lambda number: number >= 1)
 Blocks = Annotated[
     Any,
-    typer.Option(
+    method_option(
         parser=whole_or_auto,
         metavar="INTEGER|auto",
         help="Number of blocks. With auto, as many as the graph supports, 2 to --max-blocks (paper: k).",
         show_default="auto; needed with --paper",
-        rich_help_panel=METHOD,
     ),
 ]
 Seed = Annotated[
     int | None,
-    typer.Option(
+    method_option(
         min=0,
         max=2**32 - 1,
         metavar="INTEGER",
         help="Random seed. The same seed gives the same result.",
         show_default="0",
-        rich_help_panel=METHOD,
     ),
 ]
 Jobs = Annotated[
     int | None,
-    typer.Option(
+    method_option(
         metavar="INTEGER",
         help="Number of processes or threads; -1 uses all cores. The result does not depend on it.",
         show_default="1",
-        rich_help_panel=METHOD,
     ),
 ]
 Neighbors = Annotated[
     int | None,
-    typer.Option(
+    data_option(
         min=1,
         metavar="INTEGER",
         help="Without --graph: number of nearest neighbours by the features that each node is linked to.",
         show_default="10, with a warning; needed with --paper",
-        rich_help_panel=DATA,
     ),
 ]
 Out = Annotated[
     Path | None,
     opt.results_folder("Folder for the results. Begin with report.html in it. Needed unless --json is given."),
 ]
-Verbose = Annotated[
-    bool, typer.Option("--verbose", "-v", help="Show more about how the result was found.", rich_help_panel=OUTPUT)
-]
+Verbose = Annotated[bool, output_option("--verbose", "-v", help="Show more about how the result was found.")]
 Resamples = Annotated[
     int | None,
-    typer.Option(
+    output_option(
         min=0,
         max=MOST_RESAMPLES,
         metavar="INTEGER",
         help="Number of resampled graphs from which the stability of the selection is estimated. 0 skips this.",
         show_default=f"{RESAMPLES}; 0 with another --method",
-        rich_help_panel=OUTPUT,
     ),
 ]
 SaveMatrix = Annotated[
     bool,
-    typer.Option(
+    output_option(
         "--save-matrix",
         help="Also write the selected features of all nodes, in the format of --features, to matrix.csv or similar.",
-        rich_help_panel=OUTPUT,
     ),
 ]
 MaxBlocks = Annotated[
     int | None,
-    typer.Option(
-        min=2,
-        metavar="INTEGER",
-        help="The largest number of blocks that --blocks auto considers.",
-        show_default="50",
-        rich_help_panel=EXPERT,
+    expert_option(
+        min=2, metavar="INTEGER", help="The largest number of blocks that --blocks auto considers.", show_default="50"
     ),
 ]
 BlockModel = Annotated[
     Literal["mixed", "smoothed", "spectral", "adjacency", "normalized", "two_hop", "onmtf"] | None,
-    typer.Option(
+    expert_option(
         metavar="FAMILY",
         help="How blocks are found: smoothed, spectral, adjacency, normalized, two_hop, onmtf, or mixed, which uses "
         "several of these in turn (paper: F, M).",
         show_default="mixed",
-        rich_help_panel=EXPERT,
     ),
 ]
 Candidates = Annotated[
     Any,
-    typer.Option(
+    expert_option(
         parser=whole_or_auto,
         metavar="INTEGER|auto",
         help="Number of block models to find from different random starts. With auto, 9 to 48, depending on the "
         "estimated cost, and fewer on very large networks.",
         show_default="auto; 10 with --paper",
-        rich_help_panel=EXPERT,
     ),
 ]
 Refine = Annotated[
     bool | None,
-    typer.Option(
+    expert_option(
         "--refine/--no-refine",
         help="Move nodes between blocks while links and features together become more likely.",
         show_default="refine",
-        rich_help_panel=EXPERT,
     ),
 ]
 Binarize = Annotated[
     Literal["auto", "yes", "no"] | None,
-    typer.Option(
+    expert_option(
         help="Use only which features a node has, not their values. With auto, do so if the features are counts and "
         "more than half of them are zero.",
         show_default="auto",
-        rich_help_panel=EXPERT,
     ),
 ]
 ProfileRatio = Annotated[
     float | None,
-    typer.Option(
+    expert_option(
         parser=value_parser("a number from 0 to 1", real=lambda ratio: 0 <= ratio <= 1),
         metavar="NUMBER",
         help="Weight of the profile loss against the reconstruction loss, 0 to 1 (paper: β̄).",
         show_default="0.6; only with --paper",
-        rich_help_panel=EXPERT,
     ),
 ]
 Sparsity = Annotated[
     Any,
-    typer.Option(
+    expert_option(
         parser=value_parser("paper or a number from 0", word="paper", real=lambda weight: weight >= 0),
         metavar="NUMBER|paper",
         help="Weight of the ℓ1 penalty. With paper, the strongest of 0, 0.5, …, 5 that leaves --top features with a "
         "score (paper: γ).",
         show_default="paper; only with --paper",
-        rich_help_panel=EXPERT,
     ),
 ]
 Gradient = Annotated[
     Literal["exact", "paper"] | None,
-    typer.Option(
+    expert_option(
         help="With paper, the published gradient of the profile loss, which is not its derivative.",
         show_default="paper; only with --paper",
-        rich_help_panel=EXPERT,
     ),
 ]
 MaxIter = Annotated[
     int | None,
-    typer.Option(
-        min=1,
-        metavar="INTEGER",
-        help="Number of iterations of the descent.",
-        show_default="200; only with --paper",
-        rich_help_panel=EXPERT,
+    expert_option(
+        min=1, metavar="INTEGER", help="Number of iterations of the descent.", show_default="200; only with --paper"
     ),
 ]
 Tol = Annotated[
     float | None,
-    typer.Option(
+    expert_option(
         parser=value_parser("a number from 0", real=lambda tol: tol >= 0),
         metavar="NUMBER",
         help="Stop once both losses have changed by at most this relative amount over ten iterations. 0 never stops "
         "early.",
         show_default="0.0; only with --paper",
-        rich_help_panel=EXPERT,
     ),
 ]
 Device = Annotated[
     str | None,
-    typer.Option(
+    expert_option(
         metavar="TEXT",
         help="Where the descent runs: cpu (NumPy), or a PyTorch device such as cuda.",
         show_default="cpu; only with --paper",
-        rich_help_panel=EXPERT,
     ),
 ]
 Dtype = Annotated[
     Literal["float64", "float32", "tfloat32"] | None,
-    typer.Option(
+    expert_option(
         metavar="TYPE",
         help="Float type of the descent: float64, float32, or tfloat32, which is float32 with faster matrix products "
         "on a CUDA device.",
         show_default="float64; only with --paper",
-        rich_help_panel=EXPERT,
     ),
 ]
 MemoryLimit = Annotated[
     float | None,
-    typer.Option(
+    expert_option(
         parser=value_parser("a number above 0", real=lambda n_bytes: n_bytes > 0),
         metavar="NUMBER",
         help="Bytes that the squared Gram matrix of the features may take. If no exact form fits, an approximation of "
         "low rank is used.",
         show_default="8 GB; only with --paper",
-        rich_help_panel=EXPERT,
     ),
 ]
 
