@@ -15,7 +15,7 @@ from scipy import sparse
 from blockselect.arrays import ObjectArray, Sparse
 from blockselect.errors import ParameterError
 from blockselect.extras import comes_from
-from blockselect.graphs.edge_tables import ENDS, WEIGHT, edge_matrix
+from blockselect.graphs.edge_tables import ENDS, WEIGHT, edge_matrix, matrix_or_edges, object_array
 from blockselect.graphs.features import (
     as_array,
     as_float_matrix,
@@ -272,16 +272,16 @@ def read_foreign(graph: Any, n_nodes: int | None, name: str, weight: Any) -> Any
     if comes_from(graph, "igraph") and hasattr(graph, "get_edgelist"):
         return _read_igraph(graph, weight)
     if is_anndata(graph):
-        return ForeignGraph(obsp_graph(graph, CONNECTIVITIES), _objects(graph.obs_names))
+        return ForeignGraph(obsp_graph(graph, CONNECTIVITIES), object_array(graph.obs_names))
     if getattr(graph, "edge_index", None) is not None:
         return _read_edge_index(graph, weight)
     if is_tensor(graph):
         graph = as_array(graph)
-        return graph if sparse.issparse(graph) else _matrix_or_edges(graph, n_nodes, name)
+        return graph if sparse.issparse(graph) else matrix_or_edges(graph, n_nodes, name)
     if is_frame(graph):
         return as_pandas(graph, name)
     if isinstance(graph, list | tuple | np.ndarray) or _is_view_of_edges(graph):
-        return _matrix_or_edges(graph, n_nodes, name)
+        return matrix_or_edges(graph, n_nodes, name)
     if hasattr(graph, "__array__"):
         return graph
     raise ValueError(f"{name} is of type {_type_name(graph)}, which is no graph that can be read; {_how_to(graph)}.")
@@ -353,70 +353,17 @@ def _linked(nodes: list[Any], ends: list[tuple[Any, Any]], values: list[Any], *,
         ends = [(end, start) if place[start] > place[end] else (start, end) for start, end in ends]
     edges = pd.DataFrame(
         {
-            ENDS[0]: _objects([start for start, _ in ends]),
-            ENDS[1]: _objects([end for _, end in ends]),
+            ENDS[0]: object_array([start for start, _ in ends]),
+            ENDS[1]: object_array([end for _, end in ends]),
             WEIGHT: pd.Series(values, dtype=object).infer_objects(),
         }
     )
-    ids = _objects(nodes)
+    ids = object_array(nodes)
     return ForeignGraph(edge_matrix(edges, len(nodes), ids), ids)
-
-
-def _matrix_or_edges(graph: Any, n_nodes: int | None, name: str) -> Any:
-    """Keep a square matrix; convert pairs of nodes, in two columns or two rows, to a table of edges."""
-    if np.ma.isMaskedArray(graph):
-        return graph
-    rows = [] if isinstance(graph, np.ndarray) else list(graph)
-    if rows and all(isinstance(row, tuple) and len(row) in (2, 3) for row in rows):
-        return _edges_of_tuples(rows)
-    try:
-        array = np.asarray(graph)
-    except ValueError:
-        return graph  # ragged: reported when the matrix is converted
-    if array.ndim != 2 or array.dtype.kind not in "iuOUST":
-        return array
-    if array.shape[0] == array.shape[1] and n_nodes in (None, len(array)):
-        return array
-    if array.shape == (2, 2):
-        raise ValueError(
-            f"{name} has shape (2, 2), which may be two edges as rows or as columns; pass a DataFrame with the columns "
-            "source and target."
-        )
-    if array.shape[1] == 2 or (array.shape[1] == 3 and array.shape[0] != 3):
-        return pd.DataFrame(array, columns=[*ENDS, 2][: array.shape[1]])
-    if array.shape[0] == 2 and n_nodes != 2:
-        return pd.DataFrame(array.T, columns=[*ENDS])
-    return array
-
-
-def _edges_of_tuples(rows: list[Any]) -> pd.DataFrame:
-    """A table of tuples (source, target), with a weight or a dict of attributes as the optional third value."""
-    edges = pd.DataFrame({end: _objects([row[place] for row in rows]) for place, end in enumerate(ENDS)})
-    edges = edges.infer_objects()
-    n_pairs = sum(len(row) == 2 for row in rows)
-    if 0 < n_pairs < len(rows):
-        raise ValueError(
-            f"{n_pairs} of {len(rows)} edges are pairs (source, target) and the others have a third value; pass it "
-            "for all edges or for none."
-        )
-    if not n_pairs:
-        third = [row[2] for row in rows]
-        if all(isinstance(each, dict) for each in third):
-            return pd.concat([edges, pd.DataFrame(third)], axis=1)
-        edges[2] = pd.Series(third, dtype=object).infer_objects()
-    return edges
 
 
 def _is_view_of_edges(graph: Any) -> bool:
     return comes_from(graph, "networkx") and hasattr(graph, "__iter__")
-
-
-def _objects(values: Any) -> ObjectArray:
-    """An object array in which tuples stay single entries."""
-    listed = list(values)
-    array = np.empty(len(listed), dtype=object)
-    array[:] = listed
-    return array
 
 
 def _type_name(thing: Any) -> str:
