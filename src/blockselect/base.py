@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from inspect import signature
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -35,11 +35,13 @@ from blockselect.graphs.attributed import (
     refuse_graph_as_target,
 )
 from blockselect.graphs.chunks import RowChunks
-from blockselect.graphs.evidence import NetworkEvidence, network_evidence
 from blockselect.graphs.features import anndata_matrix, is_anndata
 from blockselect.graphs.statistics import constant_columns
 from blockselect.progress import Progress, no_progress
 from blockselect.warned import warn_caller
+
+if TYPE_CHECKING:
+    from blockselect.graphs.evidence import NetworkEvidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +269,8 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         has_links = graph.n_links > graph.n_self_loops
         if self.graph_source_ == "features" or isinstance(graph.features, RowChunks) or not (has_links and len(chosen)):
             return None
+        from blockselect.graphs.evidence import network_evidence  # here, because Numba takes half a second to import
+
         found = network_evidence(graph.features, graph.adjacency, chosen)
         if not found.is_clear:
             warn_caller(
