@@ -12,7 +12,7 @@ from scipy import sparse
 
 from blockselect import BMGUFS, BlockModelSelector, Descent, RowChunks, make_attributed_blocks, selection_stability
 from blockselect.bmgufs import gram as gram_module
-from blockselect.graphs import chunks
+from blockselect.graphs import dask_chunks
 from blockselect.graphs.row_sums import dense_gram
 
 dask = pytest.importorskip("dask")
@@ -61,7 +61,7 @@ def test_a_fit_on_a_cluster_is_a_fit_here(client, monkeypatch, form):
 
 
 def test_delayed_chunks_work_without_a_cluster(monkeypatch):
-    monkeypatch.setattr(chunks, "_client", lambda: None)
+    monkeypatch.setattr(dask_chunks, "_client", lambda: None)
     monkeypatch.setattr("distributed.client._global_clients", {})
     assert_allclose(fit(delayed_chunks()).scores_, fit(FEATURES).scores_, atol=1e-8)
     assert_allclose(sparse.vstack(list(delayed_chunks())).toarray(), FEATURES.toarray())

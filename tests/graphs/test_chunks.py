@@ -167,3 +167,64 @@ def test_a_file_that_is_no_array_is_named(tmp_path):
     (tmp_path / "f.npy").write_text("a,b")
     with pytest.raises(ValueError, match=r"f\.npy could not be read as \.npy .*; save it with numpy\.save"):
         RowChunks.from_npy(tmp_path / "f.npy")
+
+
+ROWS_KEPT = np.arange(23) % 3 > 0
+
+
+def doubled(block, rows, weights):
+    return sparse.csr_array(sparse.diags_array(weights[rows]) @ block)
+
+
+def row_sums(block, rows):
+    return block.sum(axis=1)
+
+
+def later_products(block, rows, other, other_rows):
+    """Σ_j<i x_i x_j, counted in the way of `sum_over_pairs`."""
+    apart = np.arange(23)[rows][:, None] > np.arange(23)[other_rows]
+    return np.einsum("il,ij,jl->l", block.toarray(), apart.astype(float), other.toarray())
+
+
+def appended(block, rows, state, name):
+    return [*state, (name, rows.start, rows.stop)]
+
+
+@pytest.mark.parametrize("made", ["here", "by dask"])
+@pytest.mark.parametrize("held", [1, 2**28])
+def test_mapped_chunks_of_some_rows_are_those_of_the_matrix(made, held, monkeypatch):
+    monkeypatch.setattr("blockselect.graphs.chunks._HELD_BYTES", held)
+    blocks = np.split(MATRIX, [5, 5, 14])  # one of them is empty
+    if made == "here":
+        chunks = RowChunks.from_blocks(blocks)
+    else:
+        dask = pytest.importorskip("dask")
+        monkeypatch.setattr("distributed.client._global_clients", {})
+        chunks = RowChunks.from_delayed([dask.delayed(block) for block in blocks], 7)
+    weights = np.arange(1.0, 24.0)
+    expected = (MATRIX * weights[:, None])[ROWS_KEPT]
+    some = chunks.map(doubled, weights)[ROWS_KEPT]
+    assert some.shape == expected.shape
+    assert_array_equal(sparse.vstack(list(some)).toarray(), expected)
+    assert_array_equal(some.concatenate(row_sums), expected.sum(axis=1))
+    assert_array_equal(some.column_sums(), [np.count_nonzero(expected, axis=0), expected.sum(axis=0)])
+    whole = (expected.sum(axis=0) ** 2 - (expected**2).sum(axis=0)) / 2
+    np.testing.assert_allclose(some.sum_over_pairs(later_products), whole)
+    assert some.fold(appended, [[], ["x"]], "a", n_jobs=2) == [
+        [*start, ("a", 0, 3), ("a", 3, 3), ("a", 3, 9), ("a", 9, 15)] for start in ([], ["x"])
+    ]
+
+
+def test_a_chunk_that_cannot_be_read_is_named():
+    def blocks():
+        yield MATRIX[:9]
+        yield np.load("no such file.npy")
+
+    with pytest.raises(ValueError, match=r"chunk 1 of features could not be read \(FileNotFoundError: .*check where"):
+        _ = RowChunks.from_blocks(blocks).shape
+
+
+def test_chunks_of_different_precision_are_refused_and_whole_numbers_are_not():
+    with pytest.raises(ValueError, match=r"chunk 1 of features is float32 but the chunks before it are float64"):
+        _ = RowChunks.from_blocks([MATRIX[:9], MATRIX[9:].astype(np.float32)]).shape
+    assert RowChunks.from_blocks([MATRIX[:9].astype(np.int8), MATRIX[9:]]).shape == MATRIX.shape

@@ -13,7 +13,8 @@ from blockselect.bmgufs.gram import choose_form, gram_squared, low_rank_error, l
 from blockselect.bmgufs.statistics import BlockStatistics
 from blockselect.errors import ParameterError
 from blockselect.graphs import row_sums as module
-from blockselect.graphs.row_sums import dense_gram, gram_times, principal_factor, sparse_gram, sum_over_rows
+from blockselect.graphs.over_rows import sum_over_rows
+from blockselect.graphs.row_sums import dense_gram, gram_times, principal_factor, sparse_gram
 
 NETWORK = make_attributed_blocks(300, 3, random_state=0)
 WEIGHTS = sparse.diags_array(np.random.default_rng(0).random(300))

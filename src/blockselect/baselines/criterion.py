@@ -15,7 +15,7 @@ from blockselect.base import ScoreSelector
 from blockselect.baselines._solvers.row_sparse import Solve, reweight
 from blockselect.graphs.affinity import check_affinity, neighbour_affinity
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.checks import check_varies
+from blockselect.graphs.statistics import check_varies
 from blockselect.warned import warn_caller
 
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.base import best_first
 from blockselect.graphs.node_labels import encode_labels
-from blockselect.graphs.row_sums import block_sums, sum_over_rows
+from blockselect.graphs.over_rows import sum_over_rows
+from blockselect.graphs.row_sums import block_sums
 
 _TINY = np.finfo(np.float64).tiny
 

@@ -25,6 +25,7 @@ from blockselect.arrays import Array, Features, FloatArray, Sparse
 from blockselect.errors import ParameterError
 from blockselect.graphs.chunks import RowChunks
 from blockselect.graphs.features import as_dense
+from blockselect.graphs.over_rows import sum_over_rows
 from blockselect.graphs.row_sums import (
     IN_SPARSE_SUM,
     OVERSAMPLES,
@@ -42,7 +43,6 @@ from blockselect.graphs.row_sums import (
     sparse_gram,
     square_by_pairs,
     squared_lengths,
-    sum_over_rows,
 )
 
 _CHUNK_BYTES = 2**26  # bytes of dense rows of the features at once

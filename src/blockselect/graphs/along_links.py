@@ -10,6 +10,7 @@ from numba import njit
 from scipy import sparse
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
+from blockselect.graphs.chunks import RowChunks
 
 _CELLS = 2**22  # numbers of a dense product held at once
 
@@ -19,20 +20,29 @@ def products_along_links(features: Features, weights: Sparse) -> FloatArray:
 
     Parameters
     ----------
-    features : array, or CSR, of shape (n, m)
+    features : array, CSR or RowChunks of shape (n, m)
     weights : CSR of shape (n, n)
         Symmetric, without self-loops.
     """
+    if isinstance(features, RowChunks):
+        return np.asarray(features.sum_over_pairs(_products_of_pairs, features.place(weights)))
     n_nodes, n_features = features.shape
     if sparse.issparse(features):
-        parts = (weights.indptr, weights.indices, weights.data, features.indptr, features.indices, features.data)
-        sums: FloatArray = _shared(*parts, n_features)
-        return sums
+        rows = slice(0, n_nodes)
+        return _products_of_pairs(features, rows, features, rows, weights)
     step = max(1, _CELLS // n_features)
     sums = np.zeros(n_features)
     for start in range(0, n_nodes, step):
         rows = slice(start, start + step)
         sums += np.einsum("il,il->l", features[rows], weights[rows] @ features)
+    return sums
+
+
+def _products_of_pairs(block: Sparse, rows: slice, other: Sparse, other_rows: slice, weights: Sparse) -> FloatArray:
+    """2 Σ A_ij x_il x_jl over nodes i in some rows and nodes j < i in some other rows: (m,)."""
+    links = (weights.indptr, weights.indices, weights.data)
+    here, there = ((part.indptr, part.indices, part.data) for part in (block, other))
+    sums: FloatArray = _shared(*links, *here, rows.start, *there, other_rows.start, block.shape[1])
     return sums
 
 
@@ -60,20 +70,31 @@ def _shared(
     starts: IntArray,
     features: IntArray,
     values: FloatArray,
+    first: int,
+    other_starts: IntArray,
+    other_features: IntArray,
+    other_values: FloatArray,
+    other_first: int,
     n_features: int,
 ) -> FloatArray:
-    """Σ_ij A_ij x_il x_jl of each sparse feature l; the features of node i are held densely for its neighbours j."""
+    """See `_products_of_pairs`; the features of node i are held densely for its neighbours j."""
     sums, laid_out = np.zeros(n_features), np.zeros(n_features)
-    for node in range(len(starts) - 1):
-        for at in range(starts[node], starts[node + 1]):
-            laid_out[features[at]] = values[at]
+    n_others = len(other_starts) - 1
+    for row in range(len(starts) - 1):
+        node, is_laid_out = first + row, False
         for link in range(link_starts[node], link_starts[node + 1]):
-            other, weight = neighbours[link], weights[link]
-            if other < node:  # each pair once
-                for at in range(starts[other], starts[other + 1]):
-                    sums[features[at]] += 2 * weight * values[at] * laid_out[features[at]]
-        for at in range(starts[node], starts[node + 1]):
-            laid_out[features[at]] = 0.0
+            other, weight = neighbours[link] - other_first, weights[link]
+            if other < 0 or other >= n_others or neighbours[link] >= node:  # each pair once
+                continue
+            if not is_laid_out:
+                is_laid_out = True
+                for at in range(starts[row], starts[row + 1]):
+                    laid_out[features[at]] = values[at]
+            for at in range(other_starts[other], other_starts[other + 1]):
+                sums[other_features[at]] += 2 * weight * other_values[at] * laid_out[other_features[at]]
+        if is_laid_out:
+            for at in range(starts[row], starts[row + 1]):
+                laid_out[features[at]] = 0.0
     return sums
 
 

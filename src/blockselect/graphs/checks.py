@@ -10,7 +10,6 @@ from scipy import sparse
 
 from blockselect.arrays import Features, IntArray, ObjectArray, Sparse
 from blockselect.errors import ParameterError
-from blockselect.graphs.statistics import constant_columns
 
 
 def check_features(
@@ -83,14 +82,6 @@ def check_n_blocks(n_blocks: int, n_nodes: int) -> None:
     if not 1 <= n_blocks <= n_nodes:
         raise ParameterError(
             "n_blocks", f"is {n_blocks} but the graph has {n_nodes} nodes; choose 1 to {n_nodes} blocks."
-        )
-
-
-def check_varies(features: Features) -> None:
-    """Check that at least one feature differs between nodes."""
-    if constant_columns(features).all():
-        raise ValueError(
-            f"all {features.shape[1]} features are constant: none differs between nodes; check how they were loaded."
         )
 
 

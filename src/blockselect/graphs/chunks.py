@@ -1,18 +1,20 @@
-"""RowChunks: features as chunks of rows, read one at a time by this process or by a Dask cluster."""
+"""RowChunks: features as chunks of rows, read one at a time; `dask_chunks` has those that a Dask cluster reads."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from os import PathLike
 from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
+from joblib import Parallel, delayed
 from scipy import sparse
 
-from blockselect.arrays import ObjectArray, Sparse
+from blockselect.arrays import BoolArray, FloatArray, ObjectArray, Sparse
 from blockselect.errors import ParameterError
 from blockselect.extras import needed
 from blockselect.graphs.checks import check_range, check_values, first_entry, largest_value
@@ -21,8 +23,33 @@ from blockselect.graphs.node_labels import check_names
 from blockselect.parameters import check_whole
 
 _CHUNK_BYTES = 2**26  # of a chunk held densely in float64, where we choose its rows
+_HELD_BYTES = 2**28  # of rows that are held while all rows before them are read, by `sum_over_pairs`
 Path: TypeAlias = str | PathLike[str]
 Part: TypeAlias = Callable[..., Any]  # (block, rows, *shared) → array or sparse array
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkSurvey:
+    """What a first pass finds in one chunk."""
+
+    n_rows: int
+    n_values: int  # values other than zero
+    largest: float
+    smallest: float  # of the values other than zero; infinity without such values
+    are_whole: bool  # whether all values are whole numbers
+    dtype: np.dtype[Any]
+
+    @classmethod
+    def of(cls, block: Sparse) -> ChunkSurvey:
+        values = block.data[block.data != 0]
+        return cls(
+            n_rows=block.shape[0],
+            n_values=len(values),
+            largest=largest_value(block),
+            smallest=float(values.min(initial=np.inf)),
+            are_whole=bool((values == np.floor(values)).all()),
+            dtype=block.dtype,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +57,14 @@ class Survey:
     """Results of the first pass over the chunks."""
 
     n_features: int
-    n_rows: tuple[int, ...]  # of each chunk
-    largest: tuple[float, ...]  # value of each chunk
-    node_ids: pd.Index[Any] | None = None  # of all rows, if the chunks are DataFrames that name them
+    chunks: tuple[ChunkSurvey, ...]
+    node_ids: pd.Index[Any] | None = None  # of all rows, where the chunks are DataFrames that name them
+
+    @property
+    def rows(self) -> list[slice]:
+        """The rows of each chunk among all rows."""
+        ends = np.cumsum([0, *(chunk.n_rows for chunk in self.chunks)]).tolist()
+        return [slice(start, stop) for start, stop in pairwise(ends)]
 
 
 class RowChunks:
@@ -70,10 +102,15 @@ class RowChunks:
         self._ids = node_ids
         self._names = None if feature_names is None else list(feature_names)
         self._survey: Survey | None = None
+        self._column_sums: FloatArray | None = None
 
     @classmethod
     def from_blocks(
-        cls, blocks: Callable[[], Iterable[Any]] | Iterable[Any], *, feature_names: Iterable[Any] | None = None
+        cls,
+        blocks: Callable[[], Iterable[Any]] | Iterable[Any],
+        *,
+        feature_names: Iterable[Any] | None = None,
+        node_ids: Iterable[Any] | None = None,
     ) -> RowChunks:
         """From dense or sparse blocks of rows: a list, or a function that returns a new iterator at each call."""
         if isinstance(blocks, Iterator):
@@ -83,7 +120,8 @@ class RowChunks:
             )
         if sparse.issparse(blocks) or isinstance(blocks, np.ndarray):
             raise ValueError("blocks is one matrix; pass a list of blocks of rows, or the matrix itself to fit.")
-        return cls(blocks if callable(blocks) else partial(iter, blocks), feature_names=feature_names)
+        make = blocks if callable(blocks) else partial(iter, blocks)
+        return cls(make, feature_names=feature_names, node_ids=node_ids)
 
     @classmethod
     def from_npy(cls, path: Path, *, rows_per_chunk: int | None = None) -> RowChunks:
@@ -123,16 +161,27 @@ class RowChunks:
         )
 
     @classmethod
-    def from_delayed(cls, delayed: Iterable[Any], n_features: int) -> RowChunks:
-        """From `dask.delayed` blocks of rows, which a Dask cluster loads and adds up where they are."""
+    def from_delayed(
+        cls,
+        delayed: Iterable[Any],
+        n_features: int,
+        *,
+        feature_names: Iterable[Any] | None = None,
+        node_ids: Iterable[Any] | None = None,
+    ) -> RowChunks:
+        """Chunks that a Dask cluster loads and sums up where they are: one `dask.delayed` block of rows per chunk.
 
-        return DelayedChunks(delayed, n_features)
+        Needs Dask.
+        """
+        from blockselect.graphs.dask_chunks import DelayedChunks
+
+        return DelayedChunks(delayed, n_features, feature_names=feature_names, node_ids=node_ids)
 
     @property
     def shape(self) -> tuple[int, int]:
         """Numbers of rows and columns; the first call reads all chunks once."""
         survey = self.survey()
-        return sum(survey.n_rows), survey.n_features
+        return sum(chunk.n_rows for chunk in survey.chunks), survey.n_features
 
     @property
     def feature_names(self) -> ObjectArray | None:
@@ -148,25 +197,91 @@ class RowChunks:
 
     def _read(self) -> Iterator[tuple[Any, Sparse]]:
         """Each chunk as it was given, and after the checks."""
-        width, n_seen, columns = None, 0, None
-        for number, raw in enumerate(self._blocks()):
+        first, n_seen, columns = None, 0, None
+        for number, raw in enumerate(_readable(self._blocks)):
             columns = _same_columns(raw, number, columns)
-            block = checked_block(raw, number, width)
-            width, n_seen = block.shape[1], number + 1
+            block = checked_block(raw, number, first)
+            first, n_seen = first or (block.shape[1], block.dtype), number + 1
             if self._survey is not None:
                 _check_same(self._survey, number, block.shape[0])
             yield raw, block
         if self._survey is not None:
             _check_same(self._survey, n_seen, None)
 
-    def sum(self, part: Part, *shared: Any) -> Any:
-        """The sum over all chunks of ``part(block, rows, *shared)``, where `rows` is the slice of rows in the block."""
-        total, first = None, 0
+    def with_rows(self) -> Iterator[tuple[Sparse, slice]]:
+        """Each chunk, and which of all rows it holds."""
+        first = 0
         for block in self:
             rows = slice(first, first + block.shape[0])
+            first = rows.stop
+            yield block, rows
+
+    def map(self, function: Part, *shared: Any) -> RowChunks:
+        """The chunks ``function(block, rows, *shared)``, of as many rows, made whenever a chunk is read."""
+        return _Mapped(self, function, shared, self.survey())
+
+    def __getitem__(self, nodes: BoolArray) -> RowChunks:
+        """The rows for which a boolean array of shape (n,) is true."""
+        return _Mapped(self, keep_rows, (nodes,), survey_of(self.survey(), nodes))
+
+    def sum(self, part: Part, *shared: Any) -> Any:
+        """The sum over all chunks of ``part(block, rows, *shared)``, `rows` being the slice of all rows it holds."""
+        total = None
+        for block, rows in self.with_rows():
             one = part(block, rows, *shared)
-            total, first = one if total is None else added(total, one), rows.stop
+            total = one if total is None else added(total, one)
         return total
+
+    def column_sums(self) -> FloatArray:
+        """Rows with a value other than zero, and the sum, of each column: (2, m). Found by one pass and kept."""
+        if self._column_sums is None:
+            self._column_sums = self.sum(column_sums)
+        return self._column_sums
+
+    def concatenate(self, part: Part, *shared: Any) -> Any:
+        """The arrays ``part(block, rows, *shared)`` of all chunks, one entry per row, one after the other."""
+        return np.concatenate([part(block, rows, *shared) for block, rows in self.with_rows()])
+
+    def sum_over_pairs(self, part: Part, *shared: Any) -> Any:
+        """The sum of ``part(block, rows, other, other_rows, *shared)`` over pairs of rows, each pair once or twice.
+
+        Every row meets all rows before it, and some after it; `part` must count only pairs in which the row of `other`
+        comes first. Several chunks at a time are held while the chunks before them are read.
+        """
+        total = None
+        for block, rows in self._held_together():
+            for other, other_rows in self.with_rows():
+                if other_rows.start >= rows.stop:
+                    break
+                one = part(block, rows, other, other_rows, *shared)
+                total = one if total is None else added(total, one)
+        return total
+
+    def _held_together(self) -> Iterator[tuple[Sparse, slice]]:
+        """Rows of several chunks, as many as take `_HELD_BYTES`, but at least one chunk."""
+        held: list[Sparse] = []
+        start = stop = 0
+        for block, rows in self.with_rows():
+            if held and sum(map(_bytes, held)) + _bytes(block) > _HELD_BYTES:
+                yield sparse.vstack(held, format="csr"), slice(start, stop)
+                held, start = [], stop
+            held.append(block)
+            stop = rows.stop
+        yield sparse.vstack(held, format="csr"), slice(start, stop)
+
+    def fold(self, step: Part, states: Sequence[Any], *shared: Any, n_jobs: int | None = None) -> list[Any]:
+        """Each state after ``state = step(block, rows, state, *shared)`` for all chunks in order.
+
+        A chunk is read once for all states, whose steps run in threads. `step` may change a state in place.
+        """
+        with Parallel(n_jobs=n_jobs, prefer="threads") as parallel:
+            for block, rows in self.with_rows():
+                states = list(parallel(delayed(step)(block, rows, state, *shared) for state in states))
+        return list(states)
+
+    def place(self, shared: Any) -> Any:
+        """What to pass in place of an object that many sums share, so that it travels only once."""
+        return shared
 
     def survey(self) -> Survey:
         """Number of rows and largest value of each chunk; the first call reads all chunks."""
@@ -177,18 +292,70 @@ class RowChunks:
     def check(self, dtype: np.dtype[Any]) -> None:
         """Raise an error if all values are zero, or if the largest is outside the range of the solver."""
         survey = self.survey()
-        largest = max(survey.largest)
-        check_range(largest, self.shape[0], dtype, lambda: f"chunk {survey.largest.index(largest)}")
+        largest = [chunk.largest for chunk in survey.chunks]
+        check_range(max(largest), self.shape[0], dtype, lambda: f"chunk {largest.index(max(largest))}")
 
     def _first_pass(self) -> Survey:
         found = [
-            (block.shape[1], block.shape[0], largest_value(block), raw.index if isinstance(raw, pd.DataFrame) else None)
+            (block.shape[1], ChunkSurvey.of(block), raw.index if isinstance(raw, pd.DataFrame) else None)
             for raw, block in self._read()
         ]
         if not found:
             raise ValueError("there is no chunk of rows; pass at least one, and a function that makes a new iterator.")
-        widths, n_rows, largest, indexes = zip(*found, strict=True)
-        return Survey(widths[0], n_rows, largest, _joined(indexes))
+        widths, chunks, indexes = zip(*found, strict=True)
+        return Survey(widths[0], chunks, _joined(indexes))
+
+
+class _Mapped(RowChunks):
+    """See `RowChunks.map`."""
+
+    def __init__(self, source: RowChunks, function: Part, shared: tuple[Any, ...], survey: Survey) -> None:
+        super().__init__(lambda: iter(source))
+        self._source, self._function, self._shared, self._survey = source, function, shared, survey
+
+    def __iter__(self) -> Iterator[Sparse]:
+        return (self._function(block, rows, *self._shared) for block, rows in self._source.with_rows())
+
+
+def column_sums(block: Sparse, rows: slice) -> FloatArray:
+    """See `RowChunks.column_sums`."""
+    m = block.shape[1]
+    holders = np.bincount(block.indices, block.data != 0, minlength=m)
+    return np.stack([holders, np.bincount(block.indices, block.data, minlength=m)])
+
+
+def keep_rows(block: Sparse, rows: slice, nodes: BoolArray) -> Sparse:
+    return block[nodes[rows]]
+
+
+def survey_of(survey: Survey, nodes: BoolArray) -> Survey:
+    """The survey of some of the rows; largest and smallest values remain those of all rows."""
+    n_rows = [int(np.count_nonzero(nodes[rows])) for rows in survey.rows]
+    kept = [replace(chunk, n_rows=n) for chunk, n in zip(survey.chunks, n_rows, strict=True)]
+    return Survey(survey.n_features, tuple(kept))
+
+
+def _bytes(block: Sparse) -> int:
+    return int(block.data.nbytes + block.indices.nbytes + block.indptr.nbytes)
+
+
+def _readable(blocks: Callable[[], Iterable[Any]]) -> Iterator[Any]:
+    """The blocks of one pass; an error names the chunk that could not be read."""
+    number = 0
+    try:
+        for number, raw in enumerate(blocks()):
+            yield raw
+            number += 1
+    except (GeneratorExit, MemoryError):
+        raise
+    except Exception as error:
+        raise unreadable(number, error) from error
+
+
+def unreadable(number: int, error: Exception) -> ValueError:
+    return ValueError(
+        f"chunk {number} of features could not be read ({type(error).__name__}: {error}); check where it comes from."
+    )
 
 
 def check_rows_per_chunk(rows_per_chunk: Any) -> None:
@@ -197,14 +364,17 @@ def check_rows_per_chunk(rows_per_chunk: Any) -> None:
         check_whole("rows_per_chunk", rows_per_chunk, 1)
 
 
-def checked_block(raw: Any, number: int, n_features: int | None) -> Sparse:
-    """Check one chunk and convert it to CSR; errors name the chunk."""
+def checked_block(raw: Any, number: int, alike: tuple[int, np.dtype[Any] | None] | None) -> Sparse:
+    """Check one chunk and convert it to CSR; errors name the chunk. `alike` are the columns and type of the others."""
     block = sparse.csr_array(as_float_matrix(raw, f"chunk {number} of features"))
-    if n_features is not None and block.shape[1] != n_features:
+    n_features, dtype = alike or (block.shape[1], None)
+    if block.shape[1] != n_features:
         raise ValueError(
             f"chunk {number} of features has {block.shape[1]} columns but expected are {n_features}; give every chunk "
             "the same features."
         )
+    if dtype is not None:
+        check_same_dtype(block.dtype, number, dtype)
 
     def place(offends: Callable[[Any], Any]) -> str:
         row, column = first_entry(block, offends)
@@ -212,6 +382,15 @@ def checked_block(raw: Any, number: int, n_features: int | None) -> Sparse:
 
     check_values(block, place)
     return block
+
+
+def check_same_dtype(dtype: np.dtype[Any], number: int, first: np.dtype[Any]) -> None:
+    """Refuse single precision beside double precision: equal values would differ. Whole numbers become double."""
+    if dtype != first:
+        raise ValueError(
+            f"chunk {number} of features is {dtype} but the chunks before it are {first}, so that equal values would "
+            "differ; convert every chunk to one type, for example chunk.astype(numpy.float64)."
+        )
 
 
 def _same_columns(raw: Any, number: int, columns: Any) -> Any:
@@ -249,7 +428,7 @@ def added(total: Any, one: Any) -> Any:
 
 def _check_same(survey: Survey, number: int, n_rows: int | None) -> None:
     """Raise an error if a chunk differs from the first pass; `n_rows` is None after the last chunk."""
-    known = survey.n_rows[number] if number < len(survey.n_rows) else None
+    known = survey.chunks[number].n_rows if number < len(survey.chunks) else None
     if n_rows != known:
         before, now = ("none" if n is None else f"{n} rows" for n in (known, n_rows))
         raise ValueError(
@@ -270,89 +449,3 @@ def _row_groups(path: Path) -> Iterator[Any]:
     with ParquetFile(path) as file:
         for number in range(file.num_row_groups):
             yield file.read_row_group(number).to_pandas()
-
-
-class DelayedChunks(RowChunks):
-    """See `RowChunks.from_delayed`."""
-
-    def __init__(self, delayed: Iterable[Any], n_features: int) -> None:
-        try:
-            from dask.base import is_dask_collection
-        except ImportError as error:
-            raise ImportError(
-                "delayed row chunks need Dask; install it with: pip install 'blockselect[dask]'"
-            ) from error
-        self._delayed = list(delayed)
-        self._n_features = int(n_features)
-        for number, one in enumerate(self._delayed):
-            if not is_dask_collection(one):
-                raise ValueError(f"chunk {number} is of type {type(one).__name__}; wrap its loader in dask.delayed.")
-        super().__init__(lambda: (one.compute() for one in self._delayed))
-
-    def __iter__(self) -> Iterator[Sparse]:
-        for number, raw in enumerate(self._blocks()):
-            yield checked_block(raw, number, self._n_features)
-
-    def sum(self, part: Part, *shared: Any) -> Any:
-        from dask.delayed import delayed
-
-        placed = [_scattered(one) for one in shared]
-        ends = np.cumsum(self.survey().n_rows).tolist()
-        parts = [
-            delayed(_part)(part, raw, number, self._n_features, slice(start, stop), *placed)
-            for number, (raw, start, stop) in enumerate(zip(self._delayed, [0, *ends], ends, strict=False))
-        ]
-        while len(parts) > 1:  # tree reduction
-            parts = [delayed(_sum)(parts[i : i + 2]) for i in range(0, len(parts), 2)]
-        return _result(parts[0])
-
-    def _first_pass(self) -> Survey:
-        from dask.delayed import delayed
-
-        if not self._delayed:
-            raise ValueError("there is no chunk of rows; pass at least one.")
-        found = [delayed(_size)(raw, number, self._n_features) for number, raw in enumerate(self._delayed)]
-        n_rows, largest = zip(*_result(delayed(list)(found)), strict=True)
-        return Survey(self._n_features, n_rows, largest)
-
-
-def _part(part: Part, raw: Any, number: int, n_features: int, rows: slice, *shared: Any) -> Any:
-    block = checked_block(raw, number, n_features)
-    if block.shape[0] != rows.stop - rows.start:
-        raise ValueError(
-            f"chunk {number} of features had {rows.stop - rows.start} rows in the first pass and has "
-            f"{block.shape[0]} now; load the same rows every time."
-        )
-    return part(block, rows, *shared)
-
-
-def _size(raw: Any, number: int, n_features: int) -> tuple[int, float]:
-    block = checked_block(raw, number, n_features)
-    return block.shape[0], largest_value(block)
-
-
-def _sum(parts: list[Any]) -> Any:
-    return parts[0] + parts[1] if len(parts) == 2 else parts[0]
-
-
-def _client() -> Any:
-    """The current Dask client; None if there is none, and then the threads of Dask do the work."""
-    try:
-        from distributed import get_client
-
-        return get_client()
-    except (ImportError, ValueError):
-        return None
-
-
-def _scattered(one: Any) -> Any:
-    """Send an array to every worker once instead of with each task; copies also survive the loss of a worker."""
-    client = _client()
-    if client is None or not isinstance(one, np.ndarray):
-        return one
-    return client.scatter(one, broadcast=True)
-
-
-def _result(delayed: Any) -> Any:
-    client = _client()
-    return delayed.compute() if client is None else client.compute(delayed).result()

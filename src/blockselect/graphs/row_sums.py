@@ -15,21 +15,15 @@ from scipy import sparse
 
 from blockselect.arrays import Array, Features, FloatArray, IntArray, Sparse
 from blockselect.errors import ParameterError
-from blockselect.graphs.chunks import Part, RowChunks
+from blockselect.graphs.chunks import RowChunks
 from blockselect.graphs.features import as_dense
+from blockselect.graphs.over_rows import sum_over_rows
 
 _SLAB_BYTES = 2**26  # of dense rows handled at once
 TILE = 64  # rows and columns of the dense matrix in work at once
 IN_SPARSE_SUM = 5  # matrices of its size that a sparse sum over row chunks holds at once
 OVERSAMPLES = 10  # vectors of the range finder beyond the rank
 _BY_PAIRS = 16  # multiplications of a dense product in the time of one of a sparse product, or a scattered addition
-
-
-def sum_over_rows(features: Features, part: Part, *shared: Any) -> Any:
-    """The sum of a part over all rows of the features."""
-    if isinstance(features, RowChunks):
-        return features.sum(part, *shared)
-    return part(features, slice(0, features.shape[0]), *shared)
 
 
 def block_sums(block: Features, rows: slice, labels: IntArray, n_blocks: int, dtype: Any) -> FloatArray:

@@ -7,10 +7,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from blockselect.arrays import Features, FloatArray, IntArray
+from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.errors import ParameterError
+from blockselect.graphs.chunks import RowChunks
+from blockselect.graphs.over_rows import map_rows, n_holders, sum_over_rows
 
 _LARGEST_MULTIPLE = 1e4  # larger multiples cannot be distinguished from other numbers because of rounding
+_EQUAL = 1e-9  # values in row chunks with a smaller relative difference from their mean are equal
 
 
 def mean_and_variance(features: Features, weights: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
@@ -31,11 +34,26 @@ def column_inner_products(left: Features, right: Features) -> FloatArray:
 
 
 def constant_columns(features: Features) -> NDArray[np.bool_]:
-    """Which columns are exactly constant: (m,). Their computed variance may be above zero because of rounding."""
+    """Which columns are exactly constant: (m,). Their computed variance may be above zero because of rounding.
+
+    In row chunks, values are equal if they differ by less than a relative difference of 1e-9.
+    """
+    if isinstance(features, RowChunks):
+        held = n_holders(features)
+        alike = features.shape[0] == sum_over_rows(features, _equal_values, _units(features))
+        return np.asarray((held == 0) | alike)
     low, high = features.min(axis=0), features.max(axis=0)
     if sparse.issparse(features):
         low, high = low.toarray().ravel(), high.toarray().ravel()
     return np.asarray(low == high)
+
+
+def check_varies(features: Features) -> None:
+    """Check that at least one feature differs between nodes."""
+    if constant_columns(features).all():
+        raise ValueError(
+            f"all {features.shape[1]} features are constant: none differs between nodes; check how they were loaded."
+        )
 
 
 def are_sparse_counts(features: Features) -> bool:
@@ -43,33 +61,48 @@ def are_sparse_counts(features: Features) -> bool:
 
     They may have any unit: multiples of the smallest value count as whole numbers.
     """
-    values = features.data if sparse.issparse(features) else features
-    if np.count_nonzero(values) * 2 >= np.prod(features.shape):
+    if isinstance(features, RowChunks):
+        found = features.survey().chunks
+        n_values, largest = sum(chunk.n_values for chunk in found), max(chunk.largest for chunk in found)
+        are_whole, smallest = all(chunk.are_whole for chunk in found), min(chunk.smallest for chunk in found)
+    else:
+        values = features.data if sparse.issparse(features) else features
+        n_values, largest = int(np.count_nonzero(values)), float(values.max(initial=0))
+        are_whole, smallest = bool((values == np.floor(values)).all()), _smallest_positive(values)
+    if n_values * 2 >= np.prod(features.shape):
         return False
-    counts = values.max(initial=0) > 1 and (values == np.floor(values)).all()
-    return bool((counts or _are_multiples(values)) and not constant_columns(_present(features)).all())
+    are_counts = (largest > 1 and are_whole) or _are_multiples(features, smallest, largest)
+    return bool(are_counts and not (n_holders(features) % features.shape[0] == 0).all())
 
 
-def _are_multiples(values: FloatArray) -> bool:
+def _smallest_positive(values: FloatArray) -> float:
+    return float(np.min(values, where=values > 0, initial=np.inf))
+
+
+def _are_multiples(features: Features, smallest: float, largest: float) -> bool:
     """Whether all values are whole multiples of the smallest one, and some are larger than it."""
-    positive = values[values > 0]
-    if not len(positive) or not 1.5 < positive.max() / positive.min() < _LARGEST_MULTIPLE:
+    if not np.isfinite(smallest) or not 1.5 < largest / smallest < _LARGEST_MULTIPLE:
         return False
-    multiples = positive / positive.min()
-    rounding = 8 * np.finfo(positive.dtype).eps * multiples
-    return bool((np.abs(multiples - np.rint(multiples)) <= rounding).all())
+    return bool(sum_over_rows(features, _broken_multiples, smallest) == 0)
+
+
+def _broken_multiples(block: Features, rows: slice, unit: float) -> int:
+    """Number of positive values that are not multiples of a unit, up to rounding."""
+    values = block.data if sparse.issparse(block) else block
+    multiples = values[values > 0] / values.dtype.type(unit)
+    rounding = 8 * np.finfo(values.dtype).eps * multiples
+    return int(np.count_nonzero(np.abs(multiples - np.rint(multiples)) > rounding))
 
 
 def presence(features: Features) -> Features:
     """1 if a node has a feature, otherwise 0, in the float type and storage of the features."""
-    present = _present(features)
-    if constant_columns(present).all():
+    if (n_holders(features) % features.shape[0] == 0).all():
         raise ParameterError(
             "binarize",
             "is True, which leaves every feature constant: none is zero for some nodes and not for others; "
             "set binarize=False.",
         )
-    return present
+    return map_rows(features, _present)
 
 
 def in_units(features: Features) -> Features:
@@ -77,6 +110,8 @@ def in_units(features: Features) -> Features:
 
     Zeros and ones do not change, and the sum of a feature becomes the number of nodes that have it.
     """
+    if isinstance(features, RowChunks):
+        return features.map(scale_columns, 1 / _units(features))
     if not sparse.issparse(features):
         values: FloatArray = np.asarray(features, dtype=np.float64)
         return values / _means(values.sum(axis=0), np.count_nonzero(values, axis=0))
@@ -93,5 +128,25 @@ def _means(sums: FloatArray, n_holders: IntArray) -> FloatArray:
     return means
 
 
-def _present(features: Features) -> Features:
+def _units(chunks: RowChunks) -> FloatArray:
+    """Mean of the non-zero values of each column: (m,)."""
+    held, sums = chunks.column_sums()
+    return _means(sums, held.astype(np.intp))
+
+
+def scale_columns(block: Sparse, rows: slice, by: FloatArray) -> Sparse:
+    """Each column times a number, in double precision and without zeros; a copy."""
+    scaled = sparse.csr_array(block, dtype=np.float64, copy=True)
+    scaled.eliminate_zeros()
+    scaled.data *= by[scaled.indices]
+    return scaled
+
+
+def _equal_values(block: Sparse, rows: slice, units: FloatArray) -> IntArray:
+    """Number of values of each column that are equal to its unit: (m,)."""
+    equal = np.abs(block.data / units[block.indices] - 1) < _EQUAL
+    return np.bincount(block.indices[equal], minlength=block.shape[1])
+
+
+def _present(features: Features, rows: slice) -> Features:
     return (features != 0).astype(features.dtype)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from blockselect.graphs.chunks import RowChunks, _client
+from blockselect.graphs.chunks import RowChunks
+from blockselect.graphs.dask_chunks import _client
 
 dask = pytest.importorskip("dask")
 

@@ -1,0 +1,56 @@
+"""Functions of the rows of the features, which are one block in memory or come in chunks.
+
+A part is a function of a block: ``part(block, rows, *shared)``, where `rows` is the slice of all rows in the block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from blockselect.arrays import Features, IntArray
+from blockselect.graphs.chunks import Part, RowChunks
+
+
+def sum_over_rows(features: Features, part: Part, *shared: Any) -> Any:
+    """The sum of a part over all rows of the features."""
+    if isinstance(features, RowChunks):
+        return features.sum(part, *shared)
+    return part(features, slice(0, features.shape[0]), *shared)
+
+
+def map_rows(features: Features, function: Part, *shared: Any) -> Features:
+    """``function(block, rows, *shared)`` of all rows: at once in memory, and whenever a chunk is read otherwise."""
+    if isinstance(features, RowChunks):
+        return features.map(function, *shared)
+    return function(features, slice(0, features.shape[0]), *shared)
+
+
+def by_row(features: Features, part: Part, *shared: Any) -> Any:
+    """The entries that a part has for each row, of all rows: (n, …)."""
+    if isinstance(features, RowChunks):
+        return features.concatenate(part, *shared)
+    return part(features, slice(0, features.shape[0]), *shared)
+
+
+def fold_over_rows(
+    features: Features, step: Part, states: Sequence[Any], *shared: Any, n_jobs: int | None = None
+) -> list[Any]:
+    """Each state after a step over the rows in memory, or one step over each chunk in order."""
+    if isinstance(features, RowChunks):
+        return features.fold(step, states, *shared, n_jobs=n_jobs)
+    return [step(features, slice(0, features.shape[0]), state, *shared) for state in states]
+
+
+def n_holders(features: Features) -> IntArray:
+    """Number of nodes that have each feature: (m,)."""
+    if isinstance(features, RowChunks):
+        held = features.column_sums()[0]
+    elif sparse.issparse(features):
+        held = np.bincount(features.indices, features.data != 0, minlength=features.shape[1])
+    else:
+        held = np.count_nonzero(features, axis=0)
+    return np.asarray(held, dtype=np.intp)
