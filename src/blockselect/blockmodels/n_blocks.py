@@ -1,4 +1,4 @@
-"""How many blocks a graph has: as many as its spectrum shows above chance and as pay for their description."""
+"""The number of blocks of a graph, from its spectrum and from the description length of the blocks."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from blockselect.blockmodels.model import adjacency_of
 from blockselect.errors import ParameterError
 from blockselect.parameters import as_generator
 
-MAX_BLOCKS = 50  # counted unless asked for more; where communities hold communities, it decides the level
-_LOOKS = (6, 16)  # eigenvalues computed first; more, which are slow within the noise, only if all are beyond it
+MAX_BLOCKS = 50  # default limit; if communities contain communities, it decides which level is counted
+_LOOKS = (6, 16)  # numbers of eigenvalues computed first; more are computed only if all exceed the noise
 _LAST_LOOK = 48  # or as many as blocks: eigenvalues of small cliques may come before those of blocks
 _FLIPS = 3  # graphs with random signs; the mean of their largest eigenvalues is the noise
 _TOLERANCE = 3e-3  # of eigenvectors; the eigenvalues, which decide, are far closer, and exact ones take ten times
@@ -29,23 +29,25 @@ _LABEL_SHARE = 0.5  # share of the blocks' entropy that counts as cost
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BlockCount:
-    """The number of blocks of a graph, and why."""
+    """The number of blocks of a graph, and the reason for it."""
 
     n_blocks: int  # at least 2 (1 if there is one node only) (paper: k)
-    eigenvalues: FloatArray  # (s,) those of the normalised graph that stand out, largest magnitude first
+    eigenvalues: FloatArray  # (s,) eigenvalues of the normalised graph above the noise, largest magnitude first
     noise: float  # magnitude that eigenvalues of such a graph reach by chance
-    description_lengths: FloatArray  # (s,) nats for 1, 2, … s blocks, less those for one (at least this one)
-    max_blocks: int  # the most that were allowed
-    limit: int  # the most that could be counted: max_blocks, or the root of the number of nodes
-    vectors: FloatArray | None = None  # (n, s) of these eigenvalues; None where not the graph as given was decomposed
+    description_lengths: FloatArray  # (s,) nats for 1, 2, … s blocks, minus the nats for one block
+    max_blocks: int  # the largest number allowed
+    limit: int  # the largest number possible: max_blocks, or the root of the number of nodes
+    vectors: FloatArray | None = (
+        None  # (n, s) their eigenvectors; None if the graph was changed before the decomposition
+    )
 
     @property
     def n_shown(self) -> int:
-        """Blocks that the graph shows: 1 where it shows none apart, and two are counted all the same."""
+        """1 if no block structure is visible; the selector then still uses 2."""
         return 1 + int(np.argmin(self.description_lengths))
 
     def reason_for(self, n_blocks: int) -> str:
-        """Why a block model of this graph has so many blocks, in words: features may have shown more, or fewer."""
+        """The reason, in words, why a block model of this graph has this number of blocks."""
         allows = f"max_blocks={self.max_blocks}" if self.limit == self.max_blocks else "the root of the number of nodes"
         if n_blocks != self.n_blocks:
             compared = "more" if n_blocks > self.n_blocks else "fewer"
@@ -59,11 +61,11 @@ class BlockCount:
         return "as many as the links show beyond chance"
 
 
-AS_GIVEN = "as given"  # the reason where the user brought the blocks
+AS_GIVEN = "as given"  # the reason if the user gave the blocks
 
 
 def reason_for_asked(n_blocks: int, asked: int) -> str:
-    """Why a block model has so many blocks, where the user said how many: some may have stayed empty."""
+    """The reason for the number of blocks if the user chose it; some blocks may be empty."""
     return "as asked for" if n_blocks == asked else f"the others of the {asked} that were asked for stayed empty"
 
 
@@ -76,31 +78,29 @@ def count_blocks(adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.random
     """Count the blocks of a graph without labels.
 
     Blocks show as eigenvalues of (D + τI)^-½ A (D + τI)^-½ (τ the mean degree), positive where nodes link within
-    their block, negative where they link to others. Those count that are larger in magnitude than the largest of the
-    same graph with the signs of its links drawn at random, which keeps degrees and weights and leaves no blocks
-    (sign-flip parallel analysis [1]_). Among 1 to that many blocks, the number with the shortest description is
-    taken: the likelihood of the degree-corrected block model with a penalty for densities and labels, a corrected
-    BIC [2]_.
+    their block, negative where they link to others. We count the eigenvalues whose magnitude exceeds the largest one
+    found under random signs of the links, which keep degrees and weights and destroy the blocks (sign-flip parallel
+    analysis [1]_). From 1 to that many blocks, we take the number with the shortest description length: the
+    likelihood of the degree-corrected block model with a penalty for densities and labels, a corrected BIC [2]_.
 
-    Blocks of fewer than √n / 2 nodes are not counted: smaller components are set aside, then smaller clusters that
-    hang on the rest, unless that would leave half of the nodes or links or fewer: a few hubs that hold all others
-    together stay. Weights w are compared as log(1 + w / median), so that a few huge ones do not hide the blocks;
-    self-loops are left out.
+    Blocks of fewer than √n / 2 nodes are not counted. Smaller components are removed first, and then smaller clusters,
+    unless at most half of the nodes or links would be left, as around a few hubs that connect all other nodes. Weights
+    w are compared as log(1 + w / median), so that a few large weights do not hide the blocks. Self-loops are ignored.
 
     Parameters
     ----------
     adjacency : array or sparse matrix of shape (n, n), or AttributedGraph
-        The graph, read as :func:`blockselect.check_attributed_graph` reads it. (paper: A)
+        The graph, in any form that :func:`blockselect.check_attributed_graph` accepts. (paper: A)
     max_blocks : int, default=50
-        Most blocks to count, at least 2; nor are there more than √n, or 2 for the smallest graphs. Where communities
-        hold communities, the limit decides at which level they count.
+        The largest number of blocks, at least 2. It is also at most √n (2 for the smallest graphs). If communities
+        contain communities, the limit decides which level is counted.
     rng : numpy.random.Generator or int
         Draws the signs.
 
     Returns
     -------
     BlockCount
-        At least two blocks, even where the graph shows none.
+        At least two blocks, even if the graph shows none.
 
     References
     ----------
@@ -155,14 +155,14 @@ def _compare_weights(adjacency: Sparse) -> Sparse:
 
 
 def _without_small_components(graph: Sparse, least_size: float) -> Sparse:
-    """Where all are small, all stay."""
+    """The graph without its small components, unless all are small."""
     component = connected_components(graph, directed=False)[1]
     large = np.bincount(component)[component] >= least_size
     return sparse.csr_array(graph[large][:, large]) if large.any() and not large.all() else graph
 
 
 def _noise(normalized: Sparse, rng: np.random.Generator) -> float:
-    """The magnitude that eigenvalues reach once signs are random: of the largest, the mean over a few draws."""
+    """The mean, over a few draws of random signs, of the largest magnitude of an eigenvalue."""
     links = sparse.triu(normalized, 1, format="coo")
     numbers = sparse.coo_array((np.arange(1, links.nnz + 1), links.coords), links.shape)
     both = sparse.csr_array(numbers + numbers.T)  # of each link, in both directions
@@ -177,7 +177,7 @@ def _noise(normalized: Sparse, rng: np.random.Generator) -> float:
 
 
 def _beyond_noise(graph: Sparse, limit: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, float]:
-    """Eigenvalues beyond the noise, their vectors, and the noise."""
+    """Eigenvalues above the noise, their eigenvectors, and the noise."""
     normalized, beyond_by = degree_normalized(graph), _BEYOND
     looks = [*(look for look in _LOOKS if look < limit), limit, *([_LAST_LOOK] if limit < _LAST_LOOK else [])]
     if graph.shape[0] > LARGE:  # vectors of half the size, one look less; errors of the eigenvalues are no blocks
@@ -203,7 +203,7 @@ def _in_large_clusters(vectors: FloatArray, least_size: float) -> NDArray[np.boo
 
 
 def _description_lengths(graph: Sparse, vectors: FloatArray) -> FloatArray:
-    """Nats to describe the graph by 1, 2, … blocks of its first 1, 2, … eigenvectors, less those by one block."""
+    """Description lengths in nats with 1, 2, … blocks of the first 1, 2, … eigenvectors, minus that of one block."""
     scaled = sparse.triu(graph / graph.data.mean(), 1, format="coo")  # as many nats a link as without weights
     return np.array([0.0, *(_description_length(scaled, vectors[:, :k]) for k in range(2, vectors.shape[1] + 1))])
 
@@ -225,9 +225,9 @@ def _description_length(links: sparse.coo_array, vectors: FloatArray) -> float:
 
 
 def _labels(vectors: FloatArray) -> IntArray:
-    """Blocks of k eigenvectors without any random start: turn them until k unlike nodes lie on the axes.
+    """Blocks from k eigenvectors without a random start: rotate them so that k dissimilar nodes lie on the axes.
 
-    The nodes are those that a pivoted QR decomposition takes first (Damle, Minden, Ying 2019).
+    The nodes are the first pivots of a QR decomposition (Damle, Minden, Ying 2019).
     """
     if vectors.shape[1] == 0:
         return np.zeros(len(vectors), dtype=np.intp)
@@ -237,14 +237,14 @@ def _labels(vectors: FloatArray) -> IntArray:
 
 
 def _unlike_rows(vectors: FloatArray) -> list[int]:
-    """As many rows as there are columns, each the longest once those before it are projected out."""
+    """As many rows as there are columns; each is the longest after projecting out the rows before it."""
     left = np.sum(vectors * vectors, axis=1)  # squared lengths
     chosen: list[int] = []
     directions = np.zeros((0, vectors.shape[1]), dtype=vectors.dtype)
     for _ in range(vectors.shape[1]):
         chosen.append(int(np.argmax(left)))
         new = vectors[chosen[-1]]
-        for _ in range(2):  # the first time leaves rounding
+        for _ in range(2):  # the first pass leaves rounding errors
             new = new - (directions @ new) @ directions
         new = new / max(float(np.linalg.norm(new)), float(np.finfo(vectors.dtype).tiny))
         directions = np.vstack([directions, new])

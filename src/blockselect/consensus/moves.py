@@ -1,12 +1,12 @@
-"""Node moves: each node to the block with the largest likelihood, one at a time; the objective never falls.
+"""Node moves: each node moves to the block with the largest likelihood, one node at a time.
 
-Compiled (Numba), since a move changes what the next one gains, so that moves cannot be made as array operations. A
-visit takes few logarithms, however many blocks there are. What one more link between two blocks gains, and one more
-value of a feature in a block, is kept in tables. By these alone the few blocks are found that suit the node best, and
-only for those the exact gain is computed. The best of them is the new block if its exact gain is positive.
+The moves are compiled (Numba), because each move changes the gains of the next one, so array operations do not apply. A
+visit takes few logarithms, however many blocks there are: tables contain the gain of one more link between two blocks,
+and of one more value of a feature in a block. These tables show the few blocks that suit the node best, and the exact
+gain is computed only for those. The best of them is the new block if its exact gain is positive.
 
-Most nodes stay where they are once the first rounds are over. A node whose best other block is worse by many nats is
-not visited again until so many of its neighbours have moved that this might have changed.
+Most nodes no longer move after the first rounds. A node whose best other block is worse by many nats is visited again
+only after so many of its neighbours have moved that this might have changed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ from numba import njit
 from blockselect.arrays import BoolArray, FloatArray, IntArray
 
 N_EXACT = 3  # other blocks whose exact gains are compared
-NATS_A_LINK, SURE = 2.0, 4.0  # that a link to a moved neighbour may change a gain by, roughly; and all else
+NATS_A_LINK, SURE = (
+    2.0,
+    4.0,
+)  # roughly how much a link to a moved neighbour may change a gain, and how much everything else may
 _TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -51,7 +54,7 @@ class Counts(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """What links and features sum up to in each block; a sweep keeps it up to date."""
+    """Sums of links and features in each block; a sweep keeps them up to date."""
 
     weights: FloatArray  # (k, k) of the links, Fᵀ A F
     sums: FloatArray  # (m, k) of each feature in each block
@@ -80,9 +83,9 @@ def sweep(
 ) -> int:
     """Visit nodes in the given order and move each to its best block; returns how many moved.
 
-    `labels`, `tables` and `slack` are changed in place. A move is made only if it gains more than `least_gain`, which
-    is rounding. A block's last node stays. `slack` (n,) are the nats by which the best other block of each node is
-    worse, less what moved neighbours may have changed: only nodes at or below 0 are visited.
+    `labels`, `tables` and `slack` are changed in place. A move is made only if it gains more than `least_gain`, the
+    rounding error. The last node of a block stays. `slack` (n,) contains the nats by which the best other block of each
+    node is worse, minus what moved neighbours may have changed. Only nodes with a slack of at most 0 are visited.
     """
     w, sums, entropies, join, leave, t = tables
     k = len(w)
@@ -159,7 +162,7 @@ def sweep(
                         leave_features += _xlogx(sums[feature, old] - counts.values[at]) - entropies[feature, old]
             leave_features -= _weighted_log(z[old] - z_node, t[old] - t_node) - _weighted_log(z[old], t[old])
             left += feature_weight * leave_features
-        # The best few of the others, exactly.
+        # Exact gains of the best few other blocks.
         rough[old] = -np.inf
         new, gain = old, -np.inf
         for _ in range(min(N_EXACT, k - 1)):
@@ -240,12 +243,12 @@ def sweep(
 
 @njit(cache=True, nogil=True)
 def _weighted_log(weight: float, x: float) -> float:
-    """weight · log x, 0 where the weight is, and finite where x is 0 but for rounding."""
+    """weight · log x; 0 if the weight is 0, and finite if x is 0 up to rounding."""
     return weight * log(max(x, _TINY)) if weight > 0 else 0.0
 
 
 def announce_compilation() -> None:
-    """Log that the first sweep after an installation takes some seconds, where no compiled one is stored."""
+    """Log that the first sweep takes some seconds if no compiled version is stored."""
     folder = sweep.stats.cache_path
     stored = folder is not None and any(Path(folder).glob("moves.sweep-*.nbi"))
     if not (stored or sweep.signatures):
