@@ -22,10 +22,7 @@ from numba import njit
 from blockselect.arrays import BoolArray, FloatArray, IntArray
 
 N_EXACT = 3  # other blocks whose exact gains are compared
-NATS_A_LINK, SURE = (
-    2.0,
-    4.0,
-)  # roughly how much a link to a moved neighbour may change a gain, and how much everything else may
+NATS_A_LINK, SURE = 2.0, 4.0  # most that a link to a moved neighbour, and all else, may change a gain by, roughly
 _TINY = float(np.finfo(np.float64).tiny)
 
 
