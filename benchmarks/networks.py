@@ -1,4 +1,4 @@
-"""Networks to measure on: Cora and Citeseer come with the package, others are read from the folder BLOCKSELECT_DATA."""
+"""Networks to measure on: some come with the package, others are read from the folder BLOCKSELECT_DATA."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from scipy.io import loadmat
 
 from blockselect import AttributedGraph, check_attributed_graph, load_citeseer, load_cora
 from blockselect.datasets.catalogue import DATASETS, find_dataset
+from blockselect.datasets.networks import package_network
 
 N_NODES, N_LINKS, N_FEATURES, N_ENTRIES, N_BLOCKS = 5196, 171_743, 8189, 369_435, 6  # of BlogCatalog
 JUDGED = ("cora", "citeseer", "blogcatalog", "photo", "uai", "debian")  # on which selections are judged by use
@@ -51,10 +52,10 @@ def blogcatalog_name() -> str:
 
 
 def judged(name: str) -> AttributedGraph:
-    """A network with known classes: of the catalogue, packages of Debian, or stored as CSR parts in BLOCKSELECT_DATA.
+    """A network with known classes: of the catalogue, or stored in BLOCKSELECT_DATA.
 
-    "debian" has at most 200 packages of each section, "debian-all" all packages, and "debian-large-sections" those of
-    sections of 600 packages or more. Classes are the sections.
+    "debian-all" has all packages of Debian, and "debian-large-sections" those of sections of 600 packages or more.
+    Classes are the sections.
 
     Raises
     ------
@@ -72,7 +73,7 @@ def judged(name: str) -> AttributedGraph:
         )
     if not stored.startswith("debian"):
         return _from_parts(path)
-    packages = _debian(path)
+    packages = package_network(np.load(path))
     return _large_sections(packages) if name == LARGE_SECTIONS else packages
 
 
@@ -92,17 +93,6 @@ def _from_parts(path: Path) -> AttributedGraph:
         for name in "YA"
     )
     return check_attributed_graph(features, adjacency, classes=parts["labels"])
-
-
-def _debian(path: Path) -> AttributedGraph:
-    """Packages of Debian: links are dependencies, features are tags and words of the description."""
-    parts = np.load(path)
-    n_nodes, n_features = len(parts["packages"]), len(parts["features"])
-    links = sparse.csr_array((np.ones(len(parts["edges"])), tuple(parts["edges"].T)), shape=(n_nodes, n_nodes))
-    values = np.ones(len(parts["X_indices"]))
-    features = sparse.csr_array((values, parts["X_indices"], parts["X_indptr"]), shape=(n_nodes, n_features))
-    sections = np.unique(parts["sections"], return_inverse=True)[1]
-    return check_attributed_graph(features, links.sign(), classes=sections, feature_names=parts["features"])
 
 
 def _large_sections(graph: AttributedGraph) -> AttributedGraph:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         fetch_blogcatalog,
         load_citeseer,
         load_cora,
+        load_debian,
         make_attributed_blocks,
     )
     from blockselect.evaluation import evaluate_selection
@@ -67,6 +68,7 @@ _HOME = {  # public name → the module that defines it
     "find_block_models": "blockmodels.candidates",
     "load_citeseer": "datasets",
     "load_cora": "datasets",
+    "load_debian": "datasets",
     "make_attributed_blocks": "datasets",
     "make_selector": "registry",
     "selection_stability": "inspection.stability",
@@ -89,6 +91,7 @@ __all__ = [
     "find_block_models",
     "load_citeseer",
     "load_cora",
+    "load_debian",
     "make_attributed_blocks",
     "make_selector",
     "selection_stability",

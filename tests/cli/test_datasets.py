@@ -79,6 +79,7 @@ def test_list_shows_each_network_with_its_counts_and_where_it_is(run, cache):
     assert table["blogcatalog"] == ["5,196", "171,743", "8,189", "6", "not", "fetched"]
     assert table["citeseer"] == ["3,312", "4,660", "3,703", "6", "in", "the", "package"]
     assert table["cora"] == ["2,708", "5,278", "1,433", "7", "in", "the", "package"]
+    assert table["debian"] == ["4,960", "18,195", "1,088", "31", "in", "the", "package"]
     assert set(DATASETS) < set(table)
 
 
@@ -114,13 +115,18 @@ def test_info_shows_counts_source_checksum_licence_and_what_to_cite(run, cache):
 
 
 @pytest.mark.parametrize(
-    ("name", "licence"), [("cora", "Apache-2.0"), ("citeseer", "none stated for the data; the repository they")]
+    ("name", "licence", "author"),
+    [
+        ("cora", "Apache-2.0", "P. Sen"),
+        ("citeseer", "none stated for the data; the repository they", "P. Sen"),
+        ("debian", "none stated; only facts are taken", "The Debian Project"),
+    ],
 )
-def test_info_of_what_comes_with_the_package_names_its_licence(run, name, licence):
+def test_info_of_what_comes_with_the_package_names_its_licence(run, name, licence, author):
     shown = run("datasets", "info", name).stdout
     assert "where: in the package" in shown
     assert f"licence: {licence}" in shown
-    assert "cite: P. Sen" in shown
+    assert f"cite: {author}" in shown
 
 
 @pytest.mark.parametrize(
@@ -161,7 +167,7 @@ def test_help_is_shown_when_nothing_is_asked(run):
     assert all(command in result.stdout for command in ("list", "info", "fetch"))
 
 
-@pytest.mark.parametrize("name", ["citeseer", "blogcatalog", "cora-planetoid"])
+@pytest.mark.parametrize("name", ["citeseer", "blogcatalog", "cora-planetoid", "debian"])
 def test_select_takes_every_network(run, data_path, name):
     options = ("--paper", "--blocks", 3, "--candidates", 1, "--sparsity", 0, "--max-iter", 2, "--top", 4)
     result = run("select", "--dataset", name, *options, "--json")

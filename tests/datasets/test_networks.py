@@ -9,15 +9,25 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from blockselect.datasets import CORA_CLASSES, DATASETS, fetch_blogcatalog, find_dataset, load_citeseer, load_cora
+from blockselect.datasets import (
+    CORA_CLASSES,
+    DATASETS,
+    DEBIAN_SECTIONS,
+    fetch_blogcatalog,
+    find_dataset,
+    load_citeseer,
+    load_cora,
+    load_debian,
+)
 from blockselect.datasets.catalogue import NetworkCounts
 from blockselect.datasets.networks import BLOGCATALOG
 
-PAPER = {
+COUNTS = {
     "blogcatalog": (5196, 171743, 8189, 6),
     "citeseer": (3312, 4660, 3703, 6),
     "cora": (2708, 5278, 1433, 7),
     "cora-planetoid": (2708, 5278, 1433, 7),
+    "debian": (4960, 18195, 1088, 31),
 }
 EMBEDDED = [name for name in DATASETS if name != "blogcatalog"]
 
@@ -29,12 +39,12 @@ def share_within_classes(graph):
 
 
 @pytest.mark.parametrize("name", DATASETS)
-def test_counts_are_those_of_the_paper(name, request):
+def test_counts_are_the_published_ones(name, request):
     if name == "blogcatalog":
         request.getfixturevalue("data_path")
     graph = DATASETS[name].load()
     assert DATASETS[name].name == name
-    assert DATASETS[name].counts == NetworkCounts.of(graph) == NetworkCounts(*PAPER[name])
+    assert DATASETS[name].counts == NetworkCounts.of(graph) == NetworkCounts(*COUNTS[name])
     assert graph.classes.min() == 0
 
 
@@ -100,10 +110,23 @@ def test_citeseer_has_124_self_loops_and_leaves_out_15_papers_without_words():
 def test_each_load_returns_a_new_copy(name):
     changed = DATASETS[name].load()
     changed.features.data[:] = 7
-    changed.classes[:] = 7
+    changed.classes[:] = 99
     again = DATASETS[name].load()
     assert set(again.features.data) == {1.0}
-    assert again.classes.max() < 7
+    assert again.classes.max() < 99
+
+
+def test_debian_packages_and_features_have_names_that_fit_links_and_sections():
+    debian = load_debian()
+    row = {name: at for at, name in enumerate(debian.node_ids)}
+    column = {name: at for at, name in enumerate(debian.feature_names)}
+    assert (debian.n_self_loops, debian.n_isolated, debian.features.nnz) == (0, 0, 29876)
+    assert debian.adjacency[row["gimp"], row["gimp-gmic"]] == 1
+    assert debian.features[row["gimp"], column["tag:works-with::image"]] == 1
+    assert DEBIAN_SECTIONS[debian.classes[row["gimp"]]] == "graphics"
+    has_perl = debian.features[:, [column["tag:devel::lang:perl"]]].toarray().ravel() > 0
+    assert np.mean(debian.classes[has_perl] == DEBIAN_SECTIONS.index("perl")) > 0.9
+    assert share_within_classes(debian) > 0.6  # one in thirty in a wrong order
 
 
 def test_blogcatalog_counts_keywords(data_path):

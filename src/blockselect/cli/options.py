@@ -19,7 +19,7 @@ data_option: Any = partial(typer.Option, rich_help_panel="Data")
 method_option: Any = partial(typer.Option, rich_help_panel="Method")
 output_option: Any = partial(typer.Option, rich_help_panel="Output")
 expert_option: Any = partial(typer.Option, rich_help_panel="For experts")
-DATASETS = ("blogcatalog", "citeseer", "cora", "cora-planetoid")
+DATASETS = ("blogcatalog", "citeseer", "cora", "cora-planetoid", "debian")
 METHODS = {
     "block-model": "Block models by consensus, the default",
     "bmgufs": "BMGUFS, as published",

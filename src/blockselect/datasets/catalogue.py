@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from blockselect.datasets.download import Source
-from blockselect.datasets.networks import BLOGCATALOG, fetch_blogcatalog, load_citeseer, load_cora
+from blockselect.datasets.networks import BLOGCATALOG, fetch_blogcatalog, load_citeseer, load_cora, load_debian
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.names import look_up
 from blockselect.progress import Progress
@@ -100,6 +100,16 @@ _ENTRIES = (
         source=None,
         licence="Apache-2.0",
         citations=(COLLECTIVE, PLANETOID),
+    ),
+    Dataset(
+        name="debian",
+        about="Debian packages, their tags and words, and their dependencies; the classes are sections of the archive",
+        counts=NetworkCounts(nodes=4960, links=18195, features=1088, classes=31),
+        loader=load_debian,
+        origin="the package index of Debian 12.15 (bookworm), main, amd64",
+        source=None,
+        licence="none stated; only facts are taken: names, dependencies, sections, tags and single words",
+        citations=("The Debian Project: Debian 12 (bookworm). https://www.debian.org, 2023.",),
     ),
 )
 DATASETS: dict[str, Dataset] = {dataset.name: dataset for dataset in _ENTRIES}

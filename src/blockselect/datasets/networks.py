@@ -1,8 +1,9 @@
-"""The real networks: Cora and Citeseer, which come with the package, and BlogCatalog, which is downloaded."""
+"""The real networks: three that come with the package, and BlogCatalog, which is downloaded."""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Mapping
 from importlib.resources import files
 
 import numpy as np
@@ -22,12 +23,40 @@ CORA_CLASSES = (
     "Genetic_Algorithms",
     "Case_Based",
 )
+DEBIAN_SECTIONS = tuple(
+    "database editors education electronics fonts games gnome gnu-r golang graphics hamradio haskell java javascript "
+    "kde lisp mail math net ocaml perl php python ruby rust science sound tex text video web".split()
+)
 BLOGCATALOG = Source(
     dataset="blogcatalog",
     url="https://raw.githubusercontent.com/xhuang31/LANE/93afd69f23dc5160694dbf0fa212b2b02b3d6e41/BlogCatalog.mat",
     size=1476789,
     sha256="886e1d8dec043588247ef7188fe6459f2ba657b6b9211d73f255d28b42f06b0c",
 )
+
+
+def load_debian() -> AttributedGraph:
+    """Load a network of Debian packages: their dependencies, and their tags and words.
+
+    The network has 4960 packages, 18195 undirected links, 1088 binary features and 31 classes. A link joins two
+    packages of which one depends on the other or recommends it. The features are tags, such as
+    ``tag:implemented-in::perl``, and words of the one-line description, such as ``font``; the classes are the sections
+    of the archive. Nothing is downloaded. ``datasets/data/README.md`` describes the file and how it was made from the
+    package index of Debian 12.
+
+    Returns
+    -------
+    AttributedGraph
+        Sparse features. The ``node_ids`` are names of packages, ``feature_names`` are tags and words, and ``classes``
+        are positions in ``DEBIAN_SECTIONS``.
+
+    Examples
+    --------
+    >>> debian = load_debian()
+    >>> debian.n_nodes, debian.n_links, debian.n_features
+    (4960, 18195, 1088)
+    """
+    return package_network(_stored_arrays("debian.npz"))
 
 
 def load_cora(*, planetoid: bool = False) -> AttributedGraph:
@@ -118,6 +147,23 @@ def fetch_blogcatalog(*, progress: Progress | None = None) -> AttributedGraph:
         csr_array(stored["Network"]),
         feature_names=[f"keyword_{column}" for column in range(stored["Attributes"].shape[1])],
         classes=stored["Label"].ravel().astype(np.intp) - 1,
+    )
+
+
+def package_network(stored: Mapping[str, np.ndarray]) -> AttributedGraph:
+    """Build a network of packages from the arrays that ``datasets/data/README.md`` describes, as large as it may be.
+
+    The classes are the positions of the sections in alphabetical order.
+    """
+    n_packages, n_features = len(stored["packages"]), len(stored["features"])
+    ends, columns = stored["edges"], stored["X_indices"]
+    links = coo_array((np.ones(len(ends)), tuple(ends.T)), shape=(n_packages, n_packages))
+    return check_attributed_graph(
+        csr_array((np.ones(len(columns)), columns, stored["X_indptr"]), shape=(n_packages, n_features)),
+        links.tocsr(),
+        node_ids=stored["packages"].tolist(),
+        feature_names=stored["features"].tolist(),
+        classes=np.unique(stored["sections"], return_inverse=True)[1].tolist(),
     )
 
 
