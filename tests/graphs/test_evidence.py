@@ -19,7 +19,7 @@ def random_network(rng, n=120, m=40):
 
 def most_autocorrelated(features, adjacency, d):
     """The selection that the test should find hardest to see through: the columns of the largest exponents."""
-    links = evidence._links_to_use(features, adjacency, np.random.default_rng(0))
+    links = evidence._links_to_use(features, adjacency, 1e9, np.random.default_rng(0))
     test = evidence._Autocorrelation(features, links.weights)
     return np.argsort(-test.exponents(test.covariances(links)))[:d]
 
@@ -60,15 +60,23 @@ def test_covariances_equal_the_sum_over_links_for_sparse_and_dense_features():
     centred = X.toarray() - X.mean(axis=0)
     slow = sum(w * centred[i] * centred[j] for i, j, w in zip(pairs.row, pairs.col, pairs.data, strict=True))
     for features in (X, X.toarray()):
-        links = evidence._links_to_use(features, A, np.random.default_rng(0))
+        links = evidence._links_to_use(features, A, 1e9, np.random.default_rng(0))
         np.testing.assert_allclose(evidence._Autocorrelation(features, links.weights).covariances(links), slow)
 
 
 def test_of_many_links_a_sample_is_used(monkeypatch):
     planted = make_attributed_blocks(300, 3, random_state=0)
-    monkeypatch.setattr(evidence, "_PRODUCTS", 12_000)
+    monkeypatch.setattr(evidence, "_PRODUCTS", (12_000,))
     found = network_evidence(planted.features, planted.adjacency, np.flatnonzero(planted.is_informative))
     assert found.n_links < planted.adjacency.nnz // 2
+    assert found.is_clear
+
+
+def test_more_links_are_tested_if_a_small_sample_shows_no_evidence(monkeypatch):
+    planted = make_attributed_blocks(300, 3, random_state=0)
+    monkeypatch.setattr(evidence, "_PRODUCTS", (1000, 1e9))
+    found = network_evidence(planted.features, planted.adjacency, np.flatnonzero(planted.is_informative))
+    assert found.n_links == (planted.adjacency.nnz - planted.adjacency.diagonal().astype(bool).sum()) // 2
     assert found.is_clear
 
 
