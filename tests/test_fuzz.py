@@ -19,7 +19,6 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import has_fit_parameter
 
 import blockselect
 from blockselect.registry import SELECTORS, make_selector
@@ -92,14 +91,12 @@ def fitted(name, network, *, features=None, adjacency=None):
     selector = make_selector(name, 1, n_blocks=network.n_blocks, random_state=0)
     if name in FEW_CANDIDATES:
         selector.set_params(n_candidates=3)
-    graph = {}
-    if has_fit_parameter(selector, "adjacency"):
-        graph["adjacency"] = network.adjacency if adjacency is None else adjacency
+    adjacency = network.adjacency if adjacency is None else adjacency
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
         try:
-            return selector.fit(network.features if features is None else features, **graph)
+            return selector.fit(network.features if features is None else features, adjacency=adjacency)
         except ValueError as error:
             check_refusal(error)
             return None

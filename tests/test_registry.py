@@ -19,7 +19,7 @@ import blockselect
 from blockselect import BMGUFS, BlockModelSelector, check_attributed_graph, make_attributed_blocks
 from blockselect.base import ScoreSelector
 from blockselect.baselines.criterion import CriterionSelector
-from blockselect.registry import SELECTORS, find_method, fit_selector, make_selector, methods_table
+from blockselect.registry import SELECTORS, find_method, make_selector, methods_table
 
 PAGE = Path(__file__).parents[1] / "docs" / "methods.md"
 GUIDED_BY_FEATURES = [name for name, method in SELECTORS.items() if method.guidance == "features"]
@@ -50,7 +50,7 @@ def fitted(planted):
             with warnings.catch_warnings():
                 if name == "ndfs-published":  # its steps need not lower the objective
                     warnings.filterwarnings("ignore", message="the objective did not settle")
-                done[name, form] = fit_selector(selector, graph)
+                done[name, form] = selector.fit(graph.features, adjacency=graph.adjacency)
         return done[name, form]
 
     return fit
@@ -96,7 +96,7 @@ def test_the_same_seed_gives_the_same_scores(planted, fitted, name, form):
     with warnings.catch_warnings():
         if name == "ndfs-published":
             warnings.filterwarnings("ignore", message="the objective did not settle")
-        again = fit_selector(clone(fitted(name, form)), graph)
+        again = clone(fitted(name, form)).fit(graph.features, adjacency=graph.adjacency)
     assert_array_equal(again.scores_, fitted(name, form).scores_)
 
 
@@ -112,6 +112,17 @@ def test_an_adjacency_of_other_nodes_is_an_error(planted, name):
         make_selector(name, 5, n_blocks=3).fit(planted.features, adjacency=planted.adjacency[:79, :79])
 
 
+@pytest.mark.parametrize("name", [name for name in SELECTORS if SELECTORS[name].guidance in ("features", "none")])
+def test_a_method_that_reads_no_graph_ignores_it(planted, fitted, name):
+    alone = clone(fitted(name, "sparse"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        if name == "ndfs-published":
+            warnings.filterwarnings("ignore", message="the objective did not settle")
+        alone.fit(planted.features)
+    assert_array_equal(alone.scores_, fitted(name, "sparse").scores_)
+
+
 @pytest.mark.parametrize("name", GUIDED_BY_FEATURES)
 def test_an_affinity_of_the_wrong_shape_or_sign_is_an_error(planted, name):
     selector = make_selector(name, 5, n_blocks=3)
@@ -124,7 +135,7 @@ def test_an_affinity_of_the_wrong_shape_or_sign_is_an_error(planted, name):
 @pytest.mark.parametrize("name", WITH_BLOCKS)
 def test_more_clusters_than_nodes_is_an_error(planted, name):
     with pytest.raises(ValueError, match=r"n_blocks is 81 but .*; choose 1 to \d+( blocks)?\."):
-        fit_selector(make_selector(name, 5, n_blocks=81), planted.graph)
+        make_selector(name, 5, n_blocks=81).fit(planted.features, adjacency=planted.adjacency)
 
 
 @pytest.mark.parametrize("name", [name for name, method in SELECTORS.items() if method.guidance != "blocks"])
@@ -133,7 +144,7 @@ def test_features_that_are_all_constant_are_an_error(planted, name, form):
     ones = np.ones((80, 4))
     graph = check_attributed_graph(ones if form == "dense" else planted.features.__class__(ones), planted.adjacency)
     with pytest.raises(ValueError, match="all 4 features are constant"):
-        fit_selector(make_selector(name, 2, n_blocks=3), graph)
+        make_selector(name, 2, n_blocks=3).fit(graph.features, adjacency=graph.adjacency)
 
 
 @pytest.mark.parametrize("name", [name for name in SELECTORS if name != "ndfs-published"])
@@ -145,7 +156,8 @@ def test_a_column_of_ones_is_never_selected(planted, name, form):
     )
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=r"only \d+ of the 31 features asked for can be selected")
-        selector = fit_selector(make_selector(name, 31, n_blocks=3, random_state=0), graph)
+        selector = make_selector(name, 31, n_blocks=3, random_state=0)
+        selector.fit(graph.features, adjacency=graph.adjacency)
     assert not selector.support_[30]
 
 
@@ -165,7 +177,7 @@ def test_a_labelled_affinity_follows_the_index_of_the_features(planted, name):
 @every_method
 def test_more_features_than_there_are_is_an_error(planted, name):
     with pytest.raises(ValueError, match="n_features_to_select is 31 but there are 30 features"):
-        fit_selector(make_selector(name, 31, n_blocks=3), planted.graph)
+        make_selector(name, 31, n_blocks=3).fit(planted.features, adjacency=planted.adjacency)
 
 
 @every_method

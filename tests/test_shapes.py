@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import has_fit_parameter
 
 from blockselect.blockmodels import FAMILIES, find_block_models
 from blockselect.blockmodels.n_blocks import count_blocks
@@ -27,7 +26,7 @@ SHAPES = [path, ring, binary_tree, grid, star, complete, pairs, one_link]
 MOST_LINKED = 1500  # nodes of a complete graph: a million links
 MOST_NODES = {"spec": 5000, "spec-published": 5000}  # they compare all pairs of nodes
 COMPARE_WITH_NON_LINKS = {"mmpop", "mmpop-logistic", "partial-order", "gfs", "adapt"}
-GUIDED_BY_NODES = [name for name, method in SELECTORS.items() if has_fit_parameter(method.selector, "adjacency")]
+GUIDED_BY_NODES = [name for name, method in SELECTORS.items() if method.guidance in ("blocks", "network")]
 every_shape = pytest.mark.parametrize("shape", SHAPES)
 
 

@@ -16,7 +16,7 @@ from benchmarks.quality.panel_networks import Cell, PanelNetwork, plant_cell
 from benchmarks.quality.panel_tables import OURS
 from blockselect import SignedSelector, __version__
 from blockselect.base import ScoreSelector
-from blockselect.registry import fit_selector, make_selector
+from blockselect.registry import make_selector
 from blockselect.reproduction.engine import Trial
 from blockselect.reproduction.store import Row
 
@@ -99,4 +99,4 @@ def fitted(network: PanelNetwork, method: str, seed: int) -> ScoreSelector:
     selector = make_selector(method, 2 * network.n_blocks, n_blocks=n_blocks, random_state=seed)
     if method in ONLY_NON_NEGATIVE and network.graph.features.min() < 0:
         selector = SignedSelector(selector)
-    return fit_selector(selector, network.graph)
+    return selector.fit(network.graph.features, adjacency=network.graph.adjacency)

@@ -9,7 +9,7 @@ from benchmarks.quality.real_networks import RIVAL, VARIANT
 from benchmarks.quality.regimes import PlantedSizes, plant
 from benchmarks.quality.variants import find_variant, selector_of
 from blockselect.base import ScoreSelector
-from blockselect.registry import fit_selector, make_selector
+from blockselect.registry import make_selector
 from blockselect.reproduction.engine import Trial
 from blockselect.reproduction.store import Row
 
@@ -45,7 +45,7 @@ def recover_by_method(regime: str, sizes: PlantedSizes, method: str, seed: int) 
     network = plant(regime, sizes, seed)
     n_planted = int(network.is_informative.sum())
     selector = make_selector(method, n_planted, n_blocks=network.n_blocks, random_state=seed)
-    fit_selector(selector, network.graph)
+    selector.fit(network.features, adjacency=network.adjacency)
     return [{"precision": precision(selector, network.is_informative), "n_selected": int(selector.support_.sum())}]
 
 

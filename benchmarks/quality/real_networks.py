@@ -11,7 +11,7 @@ from benchmarks.quality.references import reference_rows, reference_trials
 from benchmarks.quality.selected import selected_by_rank, taken
 from benchmarks.quality.variants import find_variant, selector_of
 from blockselect.datasets.catalogue import find_dataset
-from blockselect.registry import find_method, fit_selector, make_selector
+from blockselect.registry import find_method, make_selector
 from blockselect.reproduction.engine import Trial
 from blockselect.reproduction.experiments.effectiveness import GRID, rank_candidates
 from blockselect.reproduction.networks import classes, n_classes, network, network_trial, published_block_models
@@ -51,7 +51,7 @@ def select_by_variant(name: str, arguments: str, asked_for: int, tops: Sequence[
 def select_by_method(name: str, method: str, tops: Sequence[int], seed: int) -> list[Row]:
     """A rival ranks once, given the number of classes, as in the reproduction."""
     selector = make_selector(method, max(tops), n_blocks=n_classes(name), random_state=seed)
-    fit_selector(selector, network(name))
+    selector.fit(network(name).features, adjacency=network(name).adjacency)
     return [taken(selected_by_rank(selector), top) for top in tops]
 
 

@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from sklearn.utils.validation import has_fit_parameter
-
 from blockselect._sklearn import parameter_names
 from blockselect.base import ScoreSelector
 from blockselect.baselines.by_features.laplacian import LaplacianScore, NetworkLaplacianScore
@@ -27,7 +25,6 @@ from blockselect.baselines.by_network.netfs import NetFS
 from blockselect.baselines.by_network.partial_order import PartialOrder
 from blockselect.bmgufs.estimator import BMGUFS
 from blockselect.consensus.estimator import BlockModelSelector
-from blockselect.graphs.attributed import AttributedGraph
 from blockselect.names import look_up
 
 Guidance = Literal["blocks", "features", "network", "none"]
@@ -212,9 +209,3 @@ def make_selector(
     taken = parameter_names(method.selector)
     settings = {key: value for key, value in shared.items() if key in taken and value is not None}
     return method.selector(n_features_to_select, **{**method.settings, **settings})
-
-
-def fit_selector(selector: ScoreSelector, graph: AttributedGraph) -> ScoreSelector:
-    """Fit to a network, of which a selector that looks at the features alone sees those alone."""
-    network = {"adjacency": graph.adjacency} if has_fit_parameter(selector, "adjacency") else {}
-    return selector.fit(graph.features, **network)  # type: ignore[no-any-return]

@@ -87,7 +87,7 @@ class FeatureGuidedSelector(CriterionSelector):
     }
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, *, affinity: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, adjacency: Any = None, affinity: Any = None) -> Self:
         """Score the features.
 
         Parameters
@@ -95,6 +95,8 @@ class FeatureGuidedSelector(CriterionSelector):
         X : array, sparse matrix or DataFrame of shape (n, m)
             Features of the nodes.
         y : ignored
+        adjacency : ignored
+            Accepted so that every method of the package can be called in the same way.
         affinity : array, sparse matrix or DataFrame of shape (n, n), optional
             Non-negative similarity between nodes; the larger of both directions is used. By default it is computed
             from the nearest neighbours. If both the affinity and X have node ids, they are matched by id.
@@ -103,6 +105,7 @@ class FeatureGuidedSelector(CriterionSelector):
         -------
         self
         """
+        del adjacency
         table = self._check_features(X, y, graph="affinity", non_negative=False)
         features = table.matrix
         check_varies(features)

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sklearn.utils.validation import has_fit_parameter
-
 from blockselect._sklearn import check_parameters, parameter_names
 from blockselect.base import ScoreSelector
 from blockselect.blockmodels.guided import BlockGuidedSelector
@@ -115,21 +113,21 @@ def run_selection(
 ) -> Selection:
     """Fit the selector, estimate the stability of the selection if requested, and collect all warnings."""
     warnings = list(network.warnings)
-    features, graph = network.graph.features, {}
+    features, adjacency = network.graph.features, network.graph.adjacency
     shown: dict[str, Any] = {}
     if isinstance(selector, BlockGuidedSelector):
-        graph, shown = {"adjacency": network.adjacency}, {"progress": progress}
+        adjacency, shown = network.adjacency, {"progress": progress}
         if network.built_from_features:
             if selector.n_neighbors is None:
                 warnings.append(NO_GRAPH)
             selector.set_params(n_neighbors=neighbors_to_link(selector))
-    elif has_fit_parameter(selector, "adjacency"):
-        graph = {"adjacency": network.graph.adjacency}
     stability = None
     with collected_warnings() as messages, expecting_bad_input():
-        selector.fit(features, **graph, **shown)
+        selector.fit(features, adjacency=adjacency, **shown)
         if n_resamples:
-            stability = selection_stability(selector, features, **graph, n_resamples=n_resamples, progress=progress)
+            stability = selection_stability(
+                selector, features, adjacency=adjacency, n_resamples=n_resamples, progress=progress
+            )
     if isinstance(selector, BlockGuidedSelector):
         summary = summarize(selector, network.graph, stability=stability)
     else:

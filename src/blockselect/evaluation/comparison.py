@@ -23,7 +23,7 @@ from blockselect.graphs.attributed import AttributedGraph
 from blockselect.names import check_known, look_up
 from blockselect.parameters import check_n_jobs, check_seed, check_whole
 from blockselect.progress import Progress, no_progress
-from blockselect.registry import SELECTORS, fit_selector, make_selector
+from blockselect.registry import SELECTORS, make_selector
 from blockselect.warned import collected_warnings
 
 ALL_FEATURES = "all-features"
@@ -203,7 +203,7 @@ def rank_features(
     """Rank the features of a network by a method of the registry."""
     selector = make_selector(method, n_features_to_select, n_blocks=n_blocks, random_state=seed)
     with collected_warnings() as messages:
-        fit_selector(selector, graph)
+        selector.fit(graph.features, adjacency=graph.adjacency)
     return RankedFeatures(selector.ranking_, selector.support_, tuple(messages))
 
 

@@ -15,7 +15,7 @@ from matplotlib.patheffects import withStroke
 
 from blockselect.blockmodels.model import BlockModel
 from blockselect.datasets.catalogue import find_dataset
-from blockselect.registry import SELECTORS, fit_selector, make_selector
+from blockselect.registry import SELECTORS, make_selector
 from blockselect.reproduction.config import ExperimentConfig
 from blockselect.reproduction.engine import Trial
 from blockselect.reproduction.figures import COLOURS, MEASURES, new_figure, say_empty, tidy, title_of
@@ -66,7 +66,7 @@ def rank_candidates(name: str, models: list[BlockModel], config: ExperimentConfi
 def rank_by_method(name: str, method: str, config: ExperimentConfig) -> list[Row]:
     tops = feasible_tops(name, config)
     selector = make_selector(method, max(tops), n_blocks=n_classes(name), random_state=config.seed)
-    fit_selector(selector, network(name))
+    selector.fit(network(name).features, adjacency=network(name).adjacency)
     ranked = np.argsort(selector.ranking_)[: selector.n_features_]
     return [selection_row(ranked, top) for top in tops]
 
