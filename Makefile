@@ -85,7 +85,7 @@ torch: $(VENV)/.dev
 # Tests with real AnnData (or ARGS) and the example, in a separate environment, because scanpy needs pandas below 3.
 single-cell:
 	$(PYTHON) -m venv $(VENV)-single-cell
-	$(VENV)-single-cell/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[single-cell]'
+	$(VENV)-single-cell/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[test-single-cell]'
 	$(VENV)-single-cell/bin/python -m pytest $(or $(ARGS),tests/test_anndata.py tests/graphs/test_chunks.py \
 	  tests/graphs/test_files.py tests/graphs/test_write.py tests/baselines/by_network/test_moran.py)
 	$(VENV)-single-cell/bin/python examples/single_cell.py

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +18,18 @@ def test_a_missing_package_is_named_with_its_extra(monkeypatch, package):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(ImportError, match=rf"a file needs {package}; .*'blockselect\[{_EXTRAS[package]}\]'"):
         needed(package, "a file")
+
+
+def test_every_extra_brings_its_packages_and_all_brings_those_of_users():
+    text = (Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8")
+    declared = tomllib.loads(text)["project"]["optional-dependencies"]
+    names = {extra: {re.match(r"[\w.-]+", line)[0] for line in lines} for extra, lines in declared.items()}
+    brings = {**{package: package for package in _EXTRAS}, "h5py": "anndata"}  # anndata itself needs h5py
+    assert [package for package, extra in _EXTRAS.items() if brings[package] not in names[extra]] == []
+    assert [extra for extra, packages in names.items() if "pytest" in packages] == ["test-single-cell", "dev"]
+    listed = re.search(r"\[(.*)\]", declared["all"][0])[1].split(",")
+    assert set(listed) >= set(_EXTRAS.values()) - {"report"}  # which is part of the command
+    assert "report" in declared["cli"][0]
 
 
 def test_where_a_thing_comes_from_is_told_by_its_types():
@@ -31,7 +46,7 @@ def test_where_a_thing_comes_from_is_told_by_its_types():
         (
             "matplotlib.axes",
             ImportError,
-            r"plots need matplotlib; .*pip install 'blockselect\[cli\]'\.$",
+            r"plots need matplotlib; .*pip install 'blockselect\[report\]'\.$",
         ),
         ("numpy.random", ModuleNotFoundError, "^No module named 'numpy.random'$"),  # which no extra brings
     ],

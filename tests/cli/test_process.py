@@ -137,8 +137,8 @@ def test_an_unknown_command_is_refused_with_a_guess(run):
     [
         ("typer", "cli", ["--help"]),
         ("rich", "cli", ["select", "--help"]),
-        ("matplotlib", "cli", ["select", "--dataset", "cora", "--json"]),
-        ("jinja2", "cli", ["reproduce", "all", "--out", "out"]),
+        ("matplotlib", "report", ["select", "--dataset", "cora", "--json"]),
+        ("jinja2", "report", ["reproduce", "all", "--out", "out"]),
         ("pooch", "datasets", ["datasets", "info", "blogcatalog"]),
     ],
 )

@@ -91,4 +91,4 @@ except ImportError as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "plots need matplotlib; install it with: pip install 'blockselect[cli]'.\n"
+    assert done.stdout == "plots need matplotlib; install it with: pip install 'blockselect[report]'.\n"

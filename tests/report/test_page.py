@@ -224,7 +224,7 @@ except ImportError as error:
     print(error)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == f"pictures and pages need {package}; install it with: pip install 'blockselect[cli]'.\n"
+    assert done.stdout == f"pictures and pages need {package}; install it with: pip install 'blockselect[report]'.\n"
 
 
 def test_a_graph_made_from_the_features_is_announced_on_the_page():
