@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 
@@ -76,8 +77,15 @@ def small_blocks():
     return report(planted(400, 3), BlockModelSelector(5, block_model=labels, random_state=0), stability=False)
 
 
+def wrong_order():
+    graph = planted()
+    rows = np.random.default_rng(0).permutation(graph.n_nodes)
+    return report(replace(graph, features=graph.features[rows]))
+
+
 STATES = {  # state: how the page is made, and a sentence that it must hold
     "ordinary": (lambda: report(planted(names=["first"]), warnings=["one <warning>"]), "7 of 30 features explain"),
+    "wrong order": (wrong_order, "Are the rows of the features in the order of the nodes of the graph?"),
     "no stability": (lambda: report(planted(names=[]), stability=False), "Stability was not computed"),
     "no discoveries": (no_discoveries, "None of 6 features explains"),
     "discoveries": (some_discoveries, "features match the links better than chance"),

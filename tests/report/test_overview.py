@@ -14,6 +14,7 @@ from numpy.testing import assert_allclose
 
 from blockselect import BMGUFS
 from blockselect.report import draw_diagnostics, draw_overview, render_png, summarize
+from blockselect.report.sentences import follows_network
 
 
 @pytest.fixture(scope="module")
@@ -148,3 +149,11 @@ except ImportError as error:
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "pictures and pages need matplotlib; install it with: pip install 'blockselect[report]'.\n"
+
+
+def test_the_picture_says_if_there_is_no_evidence(summary, figure):
+    assert figure.get_suptitle().startswith("7 of 30 features selected: ")
+    doubtful = {**summary, "network_evidence": {"p_value": 0.45, "is_clear": False}}
+    headline = draw_overview(doubtful).get_suptitle()
+    assert headline.startswith("No evidence that the 7 selected features follow the links (30 features): 80 nodes, ")
+    assert headline.endswith("\n" + follows_network(doubtful))

@@ -25,8 +25,35 @@ def test_the_headline_counts(summary):
     assert sentences.headline(none, DETAILS) == "None of 30 features explains the structure of cora"
 
 
+@pytest.mark.parametrize(
+    ("n_selected", "these"), [(7, "the 7 selected features follow"), (1, "the selected feature follows")]
+)
+def test_without_evidence_the_headline_claims_nothing_and_asks_for_the_order(summary, n_selected, these):
+    doubtful = {
+        **summary,
+        "counts": {**summary["counts"], "selected_features": n_selected},
+        "network_evidence": {"p_value": 0.45, "is_clear": False},
+    }
+    assert sentences.headline(doubtful, DETAILS) == f"No evidence that {these} the links in cora"
+    assert sentences.lead(doubtful, DETAILS)[0] == (
+        "On graphs with randomly permuted nodes, selections follow the links as well as this one (p = 0.45). Are the "
+        "rows of the features in the order of the nodes of the graph?"
+    )
+
+
+def test_evidence_is_stated_in_one_sentence_if_it_was_tested(summary, selector):
+    assert selector.network_evidence_.is_clear
+    assert sentences.follows_network(summary) == (
+        "These 7 features follow this network more than any selection follows a random permutation of its nodes "
+        "(p = 0.025)."
+    )
+    assert sentences.follows_network({**summary, "network_evidence": None}) is None
+    assert sentences.headline({**summary, "network_evidence": None}, DETAILS).startswith("7 of 30 features explain")
+
+
 def test_sentences_say_what_is_explained_asked_found_and_to_be_kept_in_mind(summary):
-    explained, asked, found, mind = sentences.lead(summary, DETAILS)
+    explained, follows, asked, found, mind = sentences.lead(summary, DETAILS)
+    assert follows == sentences.follows_network(summary)
     assert explained == sentences.features_explain(summary)
     assert asked.startswith("The question was which 7 features best explain who is linked to whom among 80 nodes with ")
     assert found == "There are 3 blocks, groups of nodes that link alike (as asked for)."
@@ -118,9 +145,9 @@ def test_the_best_features_are_the_first_by_rank(summary):
 
 def test_what_the_selected_leave_out_is_stated(summary):
     whole = {**summary, "counts": {**summary["counts"], "nodes_without_selected_features": 0}}
-    assert sentences.lead(whole, DETAILS)[3].endswith(" Every node has at least one of the selected features.")
+    assert sentences.lead(whole, DETAILS)[-1].endswith(" Every node has at least one of the selected features.")
     one = {**summary, "counts": {**summary["counts"], "nodes_without_selected_features": 1}}
-    assert sentences.lead(one, DETAILS)[3].endswith(
+    assert sentences.lead(one, DETAILS)[-1].endswith(
         " 1 node has none of the selected features (1.2 %), so these say nothing about it."
     )
 

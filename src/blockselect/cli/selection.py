@@ -187,6 +187,7 @@ def _run_record(selection: Selection) -> dict[str, Any]:
         "n_resamples": selection.n_resamples,
         "versions": versions(getattr(selector, "device", "cpu")),
         "counts": summary["counts"],
+        "network_evidence": summary["network_evidence"],
     }
     if selection.by_blocks:
         record |= {

@@ -27,7 +27,7 @@ from rich.table import Table
 from rich.text import Text
 
 from blockselect.cli.options import METHODS
-from blockselect.report.sentences import blocks_found, features_explain
+from blockselect.report.sentences import blocks_found, is_doubtful, main_findings, no_evidence
 from blockselect.wording import count, listed, number, per_cent, visible
 
 SHOWN = 10  # of the selected features
@@ -82,8 +82,10 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None
 def show_selection(title: str, summary: dict[str, Any], folder: Path, files: Sequence[str], *, verbose: bool) -> None:
     """Show what was found, the best features and where the files are; with `verbose`, also the details."""
     counts, by_blocks = summary["counts"], "blocks" in summary
-    if by_blocks and (explained := features_explain(summary)):
-        typer.echo(explained)
+    if is_doubtful(summary):
+        typer.echo(f"{no_evidence(summary)}.")
+    for sentence in main_findings(summary):
+        typer.echo(sentence)
     typer.echo(
         f"{printable(title)}: {count(counts['nodes'], 'node')}, {count(counts['links'], 'link')}, "
         f"{count(counts['features'], 'feature')}."

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from blockselect import plot
 from blockselect.plot.common import INK, STYLE
 from blockselect.plot.of_features import SHOWN
+from blockselect.report.sentences import follows_network, is_doubtful, no_evidence
 from blockselect.wording import count
 
 
@@ -95,9 +96,12 @@ def _figure(summary: dict[str, Any], size: tuple[float, float]) -> Figure:
 def _headline(summary: dict[str, Any]) -> str:
     counts, blocks = summary["counts"], summary["blocks"]
     selected = f"{count(counts['selected_features'])} of {count(counts['features'], 'feature')} selected"
+    if is_doubtful(summary):
+        selected = f"{no_evidence(summary)} ({count(counts['features'], 'feature')})"
     chosen = " (chosen)" if blocks["automatic"] else ""
     size = f"{count(counts['nodes'], 'node')}, {count(counts['links'], 'link')}"
-    return f"{selected}: {size}, {count(blocks['count'], 'block')}{chosen}"
+    below = f"\n{follows_network(summary)}" if is_doubtful(summary) else ""
+    return f"{selected}: {size}, {count(blocks['count'], 'block')}{chosen}{below}"
 
 
 def _draw_features(figure: Any, summary: dict[str, Any]) -> None:

@@ -19,24 +19,56 @@ def headline(summary: dict[str, Any], details: dict[str, Any]) -> str:
     chosen, of = summary["counts"]["selected_features"], summary["counts"]["features"]
     if chosen == 0:
         return f"None of {count(of, 'feature')} explains the structure of {details['title']}"
+    if is_doubtful(summary):
+        return f"{no_evidence(summary)} in {details['title']}"
     if summary["blocks"]["count"] == 1:
         return f"{count(chosen)} of {count(of, 'feature')} selected in {details['title']}, which has one block"
     verb = "explains" if chosen == 1 else "explain"
     return f"{count(chosen)} of {count(of, 'feature')} {verb} the structure of {details['title']}"
 
 
+def is_doubtful(summary: dict[str, Any]) -> bool:
+    """Whether the test found no evidence that the selected features follow this graph."""
+    evidence = summary["network_evidence"]
+    return evidence is not None and not evidence["is_clear"]
+
+
+def no_evidence(summary: dict[str, Any]) -> str:
+    """The headline of a doubtful selection, without a full stop."""
+    chosen = summary["counts"]["selected_features"]
+    these = "the selected feature follows" if chosen == 1 else f"the {count(chosen)} selected features follow"
+    return f"No evidence that {these} the links"
+
+
+def follows_network(summary: dict[str, Any]) -> str | None:
+    """Whether the selected features follow this graph; None if it was not tested."""
+    evidence, chosen = summary["network_evidence"], summary["counts"]["selected_features"]
+    if evidence is None:
+        return None
+    p_value = f"p = {evidence['p_value']:.2g}"
+    if not evidence["is_clear"]:
+        return (
+            f"On graphs with randomly permuted nodes, selections follow the links as well as this one ({p_value}). Are "
+            "the rows of the features in the order of the nodes of the graph?"
+        )
+    these = "This feature follows" if chosen == 1 else f"These {count(chosen)} features follow"
+    return f"{these} this network more than any selection follows a random permutation of its nodes ({p_value})."
+
+
 def lead(summary: dict[str, Any], details: dict[str, Any]) -> list[str]:
-    """What the features explain, what was asked, the blocks, and the limits of the selection."""
-    explained = features_explain(summary)
-    first = [] if explained is None else [explained]
-    return [*first, _asked(summary, details), f"{blocks_found(summary)}.", _limits(summary)]
+    """Whether the features follow the network, what they explain, what was asked, the blocks, and the limits."""
+    return [*main_findings(summary), _asked(summary, details), f"{blocks_found(summary)}.", _limits(summary)]
+
+
+def main_findings(summary: dict[str, Any]) -> list[str]:
+    """The first sentences of the page and of the terminal: a doubt, or what is explained and the evidence for it."""
+    follows, explain = follows_network(summary), features_explain(summary) if "explained" in summary else None
+    ordered = (follows, explain) if is_doubtful(summary) else (explain, follows)
+    return [sentence for sentence in ordered if sentence is not None]
 
 
 def features_explain(summary: dict[str, Any]) -> str | None:
-    """How much of the blocks the selected features explain, compared with all features; None if it is unknown.
-
-    The page and the terminal begin with this sentence.
-    """
+    """How much of the blocks the selected features explain, compared with all features; None if it is unknown."""
     explained, n_selected = summary["explained"], summary["counts"]["selected_features"]
     if explained is None or (n_selected and explained["share"] is None):
         return None

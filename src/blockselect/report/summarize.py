@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,8 @@ def summarize(
           columns of the selected features that mark each block (`marked_by`), and the names of the nodes with most
           links inside their block (`central_nodes`, None for nodes without names).
         - `explained`: how much of the block structure the features explain (see `explained_by_size`).
+        - `network_evidence`: whether the selected features follow this graph, with `p_value`, `autocorrelation`,
+          `n_links` and `is_clear` of `network_evidence_`; None if that was not tested.
         - `candidates`: how well each candidate block model explains links and features, and whether it is kept.
         - `effort`: the requested and the actual extent of the search.
         - `sparsity` (paper: γ), `loss_history` and `n_iter`: the descent of BMGUFS.
@@ -76,6 +79,7 @@ def summarize(
         "measures": {measure: values.tolist() for measure, values in measures.items()},
         "blocks": {**_blocks(selector, markers.block_means[:, chosen]), **_links(selector, graph, markers, chosen)},
         "explained": explained_by_size(selector, graph),
+        "network_evidence": _network_evidence(selector),
         "relative_error": selector.block_model_.relative_error,
         "candidates": _candidates(selector),
         "effort": _effort(selector),
@@ -89,7 +93,7 @@ def summarize_scores(
 ) -> dict[str, Any]:
     """Collect the part of :func:`summarize` that does not need blocks, for any fitted selector.
 
-    It holds `counts`, `selected`, `feature_names`, `scores`, `ranking` and `measures`.
+    It holds `counts`, `selected`, `feature_names`, `scores`, `ranking`, `measures` and `network_evidence`.
     """
     check_is_fitted(selector)
     measures = _measures(selector, stability)
@@ -101,7 +105,13 @@ def summarize_scores(
         "scores": selector.scores_.tolist(),
         "ranking": selector.ranking_.tolist(),
         "measures": {measure: values.tolist() for measure, values in measures.items()},
+        "network_evidence": _network_evidence(selector),
     }
+
+
+def _network_evidence(selector: ScoreSelector) -> dict[str, Any] | None:
+    found = getattr(selector, "network_evidence_", None)
+    return None if found is None else {**asdict(found), "is_clear": found.is_clear}
 
 
 def _scored(selector: ScoreSelector, names: list[str], index: int, measures: dict[str, FloatArray]) -> dict[str, Any]:
