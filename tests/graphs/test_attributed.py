@@ -183,6 +183,17 @@ def test_frames_name_nodes_and_features_unless_names_are_given():
     assert type(graph.feature_names[0]) is str
 
 
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_the_frame_of_a_graph_has_its_values_and_names_and_can_be_read_again(convert):
+    graph = check_attributed_graph(convert(X), A, node_ids=["ann", "bob", "cleo"], feature_names=["graph", "gene"])
+    frame = graph.frame
+    assert frame.loc["cleo", "graph"] == 3
+    again = check_attributed_graph(frame, A)
+    assert type(again.features) is type(graph.features)
+    assert_array_equal(_dense(again.features), X)
+    assert (again.node_ids.tolist(), again.feature_names.tolist()) == (["ann", "bob", "cleo"], ["graph", "gene"])
+
+
 def test_classes_are_kept_as_integers():
     assert check_attributed_graph(X, A, classes=[2, 0, 1]).classes.tolist() == [2, 0, 1]
     assert check_attributed_graph(X, A).classes is None

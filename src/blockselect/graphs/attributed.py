@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
 from blockselect.arrays import BoolArray, Features, IntArray, ObjectArray, Sparse
@@ -62,6 +63,14 @@ class AttributedGraph:
     def has_features(self) -> BoolArray:
         """Which nodes have a non-zero feature; the features must be in memory: (n,)."""
         return np.asarray(np.asarray((self.features != 0).sum(axis=1)).ravel() > 0)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The features as a DataFrame with names of nodes and features, sparse if they are; they must be in memory."""
+        of_sparse: Any = pd.DataFrame.sparse  # the type stubs of pandas do not know it
+        make = of_sparse.from_spmatrix if sparse.issparse(self.features) else pd.DataFrame
+        frame: pd.DataFrame = make(self.features, index=self.node_ids, columns=self.feature_names)
+        return frame
 
     def only(self, nodes: BoolArray) -> AttributedGraph:
         """The subgraph of some nodes; the graph itself if these are all nodes."""
