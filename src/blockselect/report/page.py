@@ -94,6 +94,22 @@ def make_report(
 
 def render_page(summary: dict[str, Any], more: dict[str, Any]) -> str:
     """Render a summary and its details as HTML; the same input gives the same text."""
+    picture = more["ordered_links"]
+    return render_template(
+        "report.html.jinja",
+        summary=summary,
+        more=more,
+        say=sentences,
+        parts=page_parts,
+        data=script_data(more["features"], summary["blocks"]["sizes"]),
+        rows=more["features"]["rows"][: min(_STATIC_ROWS, summary["counts"]["selected_features"])],
+        adjacency=None if picture is None else _png_uri(picture),
+        script=_source("report.js"),
+    )
+
+
+def render_template(name: str, **values: Any) -> str:
+    """Fill a template; every page has the same filters and style sheet."""
     environment = Environment(
         loader=PackageLoader("blockselect.report"),
         autoescape=True,
@@ -109,18 +125,7 @@ def render_page(summary: dict[str, Any], more: dict[str, Any]) -> str:
         cut=wording.cut,
         whole=_whole,
     )
-    picture = more["ordered_links"]
-    return environment.get_template("report.html.jinja").render(
-        summary=summary,
-        more=more,
-        say=sentences,
-        parts=page_parts,
-        data=script_data(more["features"], summary["blocks"]["sizes"]),
-        rows=more["features"]["rows"][: min(_STATIC_ROWS, summary["counts"]["selected_features"])],
-        adjacency=None if picture is None else _png_uri(picture),
-        style=_source("report.css"),
-        script=_source("report.js"),
-    )
+    return environment.get_template(name).render(style=_source("report.css"), **values)
 
 
 def _whole(sentence: str) -> str:
