@@ -132,7 +132,7 @@ def check_attributed_graph(
 
     Examples
     --------
-    >>>     >>> words = pd.DataFrame({"graph": [1, 2, 0], "gene": [0, 1, 3]}, index=["ann", "bob", "cleo"])
+    >>> words = pd.DataFrame({"graph": [1, 2, 0], "gene": [0, 1, 3]}, index=["ann", "bob", "cleo"])
     >>> graph = check_attributed_graph(words, pd.DataFrame({"source": ["ann"], "target": ["bob"]}))
     >>> graph.n_nodes, graph.n_features, graph.n_links, graph.n_isolated
     (3, 2, 1, 1)
