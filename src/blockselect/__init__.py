@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from blockselect.graphs.adjacency import as_adjacency
     from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
     from blockselect.graphs.chunks import RowChunks
+    from blockselect.graphs.node_graph import NodeGraph
     from blockselect.inspection.discoveries import discover_features
     from blockselect.inspection.stability import selection_stability
     from blockselect.registry import SELECTORS, make_selector
@@ -58,6 +59,7 @@ _HOME = {  # public name → the module that defines it
     "BlockModel": "blockmodels.model",
     "BlockModelSelector": "consensus.estimator",
     "Descent": "bmgufs.descent",
+    "NodeGraph": "graphs.node_graph",
     "RowChunks": "graphs.chunks",
     "as_adjacency": "graphs.adjacency",
     "SignedSelector": "signed",
@@ -81,6 +83,7 @@ __all__ = [
     "BlockModel",
     "BlockModelSelector",
     "Descent",
+    "NodeGraph",
     "RowChunks",
     "SignedSelector",
     "as_adjacency",

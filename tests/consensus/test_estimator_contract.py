@@ -9,7 +9,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
@@ -70,14 +69,6 @@ def test_fitting_changes_no_parameter(network):
     before = selector.get_params()
     selector.fit(network.features, adjacency=network.adjacency)
     assert selector.get_params() == before
-
-
-def test_cross_validation_over_a_graph_says_what_to_do_instead(network):
-    with config_context(enable_metadata_routing=True):
-        selector = BlockModelSelector(12, n_blocks=3).set_fit_request(adjacency=True)
-        search = GridSearchCV(selector, {"n_blocks": [2, 3]}, scoring=lambda *_: 0.0, cv=2, error_score="raise")
-        with pytest.raises(ValueError, match=r"square.*GridSearchCV.*ParameterGrid"):
-            search.fit(network.features, adjacency=network.adjacency)
 
 
 def test_a_damaged_sparse_matrix_is_refused_not_read(network):

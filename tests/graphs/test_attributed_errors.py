@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
@@ -36,7 +37,10 @@ def _decreasing() -> sparse.csr_array:
 
 ERRORS = {
     "adjacency not square": (X, A[:2], {}, r"shape \(2, 3\)", r"expected a square matrix"),
-    "adjacency sliced by rows": (X[:2], A[:2], {}, r"shape \(2, 3\)", r"GridSearchCV.*Fit once on the whole"),
+    "adjacency sliced by rows": (X[:2], A[:2], {}, r"shape \(2, 3\)", r"GridSearchCV.*NodeGraph\(graph\)"),
+    "square frame sliced by rows": (X[:2], pd.DataFrame(A).iloc[:2], {}, r"shape \(2, 3\)", r"NodeGraph\(graph\)"),
+    "graph of networkx sliced by rows": (X[:2], [nx.path_graph(3)[0], nx.path_graph(3)[1]], {},
+        r"list of neighbourhoods of networkx", r"NodeGraph\(graph\)"),
     "node count": (X, np.ones((4, 4)), {}, r"4 nodes but features has 3", r"pass the graph of exactly these"),
     "adjacency missing": (X, None, {}, r"adjacency is missing", r"nearest_neighbour_graph"),
     "adjacency one-dimensional": (X, A[0], {}, r"adjacency has 1 dimension", r"expected a matrix"),

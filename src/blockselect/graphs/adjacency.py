@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -30,6 +30,10 @@ from blockselect.parameters import check_whole
 
 CONNECTIVITIES = "connectivities"  # the graph that scanpy.pp.neighbors writes
 _NAME_FROM_NETWORKX = "_nx_name"  # attribute in which igraph.Graph.from_networkx keeps the name of a node
+_FOR_FOLDS = (
+    "Cross-validation (GridSearchCV, cross_val_score) cuts the rows of a matrix but not its columns; pass "
+    "adjacency=NodeGraph(graph), which is cut by both."
+)
 _CONVERSIONS = {  # package → how to convert its graphs
     "graph_tool": "graph_tool.spectral.adjacency(graph)",
     "dgl": "graph.adj_external(scipy_fmt='csr')",
@@ -81,16 +85,21 @@ def as_adjacency(graph: Any, *, nodes: int | Iterable[Any] | None = None, weight
            [0., 0., 1.],
            [0., 0., 0.]])
     """
+    return read_nodes(graph, nodes, weight).matrix
+
+
+def read_nodes(graph: Any, nodes: int | Iterable[Any] | None = None, weight: Any = None) -> ForeignGraph:
+    """The weights and the names of the nodes, if they have names; the arguments are those of `as_adjacency`."""
     if nodes is None:
-        return as_square_csr(graph, None, weight=weight)
+        return _read_named(graph, None, weight=weight)
     if isinstance(nodes, int | Real):
-        return as_square_csr(graph, check_whole("nodes", nodes, 1), weight=weight)
+        return _read_named(graph, check_whole("nodes", nodes, 1), weight=weight)
     if isinstance(nodes, pd.DataFrame):
         raise ParameterError("nodes", "is a DataFrame; pass the ids of its rows: nodes=table.index.")
     refuse_unordered(nodes, "nodes")
     listed = list(nodes)
     ids = check_names(listed, len(listed), "node id", "row")
-    return as_square_csr(graph, len(listed), ids, weight=weight)
+    return _read_named(graph, len(listed), ids, weight=weight)
 
 
 def as_square_csr(
@@ -108,6 +117,19 @@ def as_square_csr(
     missing in it. If the nodes of the graph have names but the rows have no ids, the graph is rejected, unless it may
     keep its `own_order`.
     """
+    return _read_named(adjacency, n_nodes, node_ids, name=name, weight=weight, own_order=own_order).matrix
+
+
+def _read_named(
+    adjacency: Any,
+    n_nodes: int | None,
+    node_ids: ObjectArray | None = None,
+    *,
+    name: str = "adjacency",
+    weight: Any = None,
+    own_order: bool = False,
+) -> ForeignGraph:
+    """The weights of `as_square_csr`, and the names of the nodes in the order of the rows, if they have names."""
     if adjacency is None:
         raise ValueError(
             f"{name} is missing (None); pass the graph of these rows, or build one with "
@@ -119,29 +141,30 @@ def as_square_csr(
     foreign = isinstance(adjacency, ForeignGraph)  # its weights were chosen when it was read
     if isinstance(adjacency, pd.DataFrame):
         if not _is_square_frame(adjacency):
+            if n_nodes == len(adjacency) < adjacency.shape[1] and adjacency.index.isin(adjacency.columns).all():
+                _check_square(adjacency.shape, n_nodes, name)
             if n_nodes is None:
                 raise ValueError(
                     f"{name} is a table of {len(adjacency)} edges, which does not say which nodes there are; "
                     "name them: as_adjacency(edges, nodes=ids)."
                 )
-            return adjacency_from_edges(adjacency, n_nodes, node_ids, weight=weight)
+            return ForeignGraph(adjacency_from_edges(adjacency, n_nodes, node_ids, weight=weight), node_ids)
         adjacency, names = _square_frame(adjacency)
     elif isinstance(adjacency, ForeignGraph):
+        own_order, fix = own_order or adjacency.own_order, adjacency.fix
         adjacency, names = adjacency.matrix, adjacency.node_ids
-        fix = (
-            "add those without links: graph.add_nodes_from(features.index), or choose the nodes: "
-            "graph.subgraph(features.index), features.loc[list(graph)]"
-        )
     else:
         names = None
     weights = sparse.csr_array(as_float_matrix(adjacency, name)).astype(np.float64, copy=False)
     if names is not None and n_nodes is not None and not (own_order and node_ids is None):
         at = _places(names, n_nodes, node_ids, name, fix)
         weights = sparse.csr_array(weights[at][:, at])
-    _check_square(weights, n_nodes, name)
+    _check_square(weights.shape, n_nodes, name)
     if foreign and names is None:
         _refuse_numbers_for_ids(node_ids, name)
-    return weights if foreign else _weighted_matrix(weights, weight)
+    return ForeignGraph(
+        weights if foreign else _weighted_matrix(weights, weight), names if node_ids is None else node_ids
+    )
 
 
 def _weighted_matrix(weights: Sparse, weight: Any) -> Sparse:
@@ -156,22 +179,17 @@ def _weighted_matrix(weights: Sparse, weight: Any) -> Sparse:
     return weights
 
 
-def _check_square(weights: Sparse, n_nodes: int | None, name: str) -> None:
-    rows, columns = weights.shape
+def _check_square(shape: tuple[int, ...], n_nodes: int | None, name: str) -> None:
+    rows, columns = shape
     if rows != columns:
         hint = " Pairs of nodes are whole numbers or names: pairs.astype(int)." if 2 in (rows, columns) else ""
         if rows == n_nodes:
-            hint += (
-                " Cross-validation (GridSearchCV, cross_val_score) slices rows only: it cannot split a graph."
-                " Fit once on the whole graph, or compare settings by loss (history_) over"
-                " sklearn.model_selection.ParameterGrid."
-            )
-        raise ValueError(
-            f"{name} has shape {weights.shape}; expected a square matrix with one row and column per node.{hint}"
-        )
+            hint += f" {_FOR_FOLDS}"
+        raise ValueError(f"{name} has shape {shape}; expected a square matrix with one row and column per node.{hint}")
     if n_nodes is not None and rows != n_nodes:
         raise ValueError(
             f"{name} has {rows} nodes but features has {n_nodes} rows; pass the graph of exactly these rows."
+            + (f" {_FOR_FOLDS}" if rows > n_nodes else "")
         )
 
 
@@ -245,12 +263,17 @@ def _check_same_nodes(known: pd.Index[Any], other: pd.Index[Any], fix: str) -> N
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class ForeignGraph:
     """A graph with the nodes in their own order."""
 
+    fix: ClassVar[str] = (  # what to do if its nodes are not those of the features
+        "add those without links: graph.add_nodes_from(features.index), or choose the nodes: "
+        "graph.subgraph(features.index), features.loc[list(graph)]"
+    )
     matrix: Any  # (n, n) sparse
     node_ids: ObjectArray | None  # (n,); None if the numbers of nodes are rows of the features
+    own_order: bool = False  # whether rows without ids are known to be in the order of the nodes
 
 
 def read_foreign(graph: Any, n_nodes: int | None, name: str, weight: Any) -> Any:
@@ -267,6 +290,8 @@ def read_foreign(graph: Any, n_nodes: int | None, name: str, weight: Any) -> Any
     weight : column or attribute, False or None
         See :func:`blockselect.as_adjacency`.
     """
+    if isinstance(graph, ForeignGraph):
+        return graph.matrix if graph.node_ids is None else graph
     if comes_from(graph, "networkx") and hasattr(graph, "is_multigraph"):
         return _read_networkx(graph, weight)
     if comes_from(graph, "igraph") and hasattr(graph, "get_edgelist"):
@@ -280,6 +305,8 @@ def read_foreign(graph: Any, n_nodes: int | None, name: str, weight: Any) -> Any
         return graph if sparse.issparse(graph) else matrix_or_edges(graph, n_nodes, name)
     if is_frame(graph):
         return as_pandas(graph, name)
+    if isinstance(graph, list) and graph and comes_from(graph[0], "networkx"):
+        raise ValueError(f"{name} is a list of neighbourhoods of networkx, not a graph. {_FOR_FOLDS}")
     if isinstance(graph, list | tuple | np.ndarray) or _is_view_of_edges(graph):
         return matrix_or_edges(graph, n_nodes, name)
     if hasattr(graph, "__array__"):
