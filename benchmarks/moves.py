@@ -96,7 +96,7 @@ def compare(name: str, graph: AttributedGraph, folder: Path, before: Path) -> pd
     likelihood = JointLikelihood(graph)
 
     def objective(model: BlockModel | np.ndarray) -> float:
-        return -likelihood.gain(model.labels if isinstance(model, BlockModel) else model)
+        return -likelihood.gains([model.labels if isinstance(model, BlockModel) else model])[0]
 
     ends = {"before": _refined(folder, before, "before"), "now": _refined(folder, None, "now")}
     print(name, *(f"{version} {end['seconds']:.1f} s" for version, end in ends.items()), file=sys.stderr, flush=True)

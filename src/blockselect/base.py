@@ -86,7 +86,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         if isinstance(X, RowChunks) and not self._takes_row_chunks:
             raise ValueError(
                 f"{type(self).__name__} needs the features of single nodes, which row chunks do not provide; use "
-                "BMGUFS, or pass some of the features as a matrix in memory."
+                "BlockModelSelector or BMGUFS, or pass some of the features as a matrix in memory."
             )
         table = check_feature_table(X, **options)
         if y is not None:

@@ -59,8 +59,8 @@ def test_the_table_has_the_candidates_in_their_order(hard_network, hard_fit):
     assert list(table) == ["family", "n_blocks", "relative_error", "gain_at_start", "gain", "in_consensus"]
     for row, model in zip(table.itertuples(), hard_fit.candidates_, strict=True):
         assert (row.family, row.n_blocks, row.relative_error) == (model.family, model.n_blocks, model.relative_error)
-        assert row.gain_at_start == pytest.approx(likelihood.gain(model.labels))
-    assert likelihood.gain(hard_fit.labels_) == pytest.approx(table["gain"].max())
+        assert row.gain_at_start == pytest.approx(likelihood.gains([model.labels])[0])
+    assert likelihood.gains([hard_fit.labels_])[0] == pytest.approx(table["gain"].max())
 
 
 def test_the_best_of_the_consensus_models_is_the_block_model(hard_fit):
@@ -301,7 +301,7 @@ def test_blocks_found_anew_are_the_best_of_two_starts_of_the_families_that_were_
     model = again._search_again(likelihood, network.graph, np.random.default_rng(0))
     assert asked == [(3, one.family, 1, 100) for one in kept[:2]]
     assert len(screened[0]) == 2
-    assert likelihood.gain(model.labels) >= max(likelihood.gain(one.labels) for one in screened[0]) - 1e-9
+    assert likelihood.gains([model.labels])[0] >= max(likelihood.gains([one.labels for one in screened[0]])) - 1e-9
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from blockselect import BlockModel, check_attributed_graph
-from blockselect.consensus.likelihood import as_links, block_tables, link_gain, weights_by_block
+from blockselect.consensus.likelihood import FeatureCounts, as_links, block_tables, link_gain, weights_by_block
 from blockselect.consensus.moves import SURE, Counts, sweep
 from blockselect.consensus.refine import JointLikelihood
 from blockselect.datasets import make_attributed_blocks
@@ -25,19 +25,20 @@ IN_USE = np.array([True, False, True, True, False, True, True])
 
 def counts_of(X):
     """The features as they are, with a typical value that is the mean of the non-zero ones."""
-    csr = sparse.csr_array(X)
     holders = np.maximum(np.count_nonzero(X, axis=0), 1)
     typical = np.where(X.any(axis=0), X.sum(axis=0) / holders, 1.0)
     equal = bool(np.all((X == 0) | (typical == X)))
-    return Counts(csr.indptr.astype(np.int64), csr.indices.astype(np.int32), csr.data, X.sum(axis=1), typical, equal)
+    return FeatureCounts(sparse.csr_array(X), X.sum(axis=1), typical, equal)
 
 
 def swept(A, X, labels, order, *, slack=None, feature_weight=1.0, in_use=IN_USE):
     """Labels after one compiled sweep, how many nodes moved, and the tables and the slack as it left them."""
     labels = labels.astype(np.int64)
-    links, counts = as_links(sparse.csr_array(A), 1.0), counts_of(X)
-    tables = block_tables(links, counts, labels)
+    links, features = as_links(sparse.csr_array(A), 1.0), counts_of(X)
+    (tables,) = block_tables(links, features, [labels])
     slack = np.zeros(len(A)) if slack is None else slack
+    csr, *others = features.matrix, features.totals, features.typical, features.equal
+    counts = Counts(csr.indptr.astype(np.int64), csr.indices.astype(np.int32), csr.data, *others)
     n_moves = sweep(labels, order, slack, links, counts, tables, in_use, feature_weight, 1e-9)
     return labels, n_moves, tables, slack
 
@@ -116,7 +117,7 @@ def test_tables_after_a_sweep_are_those_of_the_new_blocks(seed, binary):
     assert_allclose(tables.weights, F.T @ A @ F, atol=1e-9)
     assert_allclose(tables.sums, X.T @ F, atol=1e-9)
     assert_allclose(tables.totals, X.sum(axis=1) @ F, atol=1e-9)
-    anew = block_tables(as_links(sparse.csr_array(A), 1.0), counts_of(X), found)
+    (anew,) = block_tables(as_links(sparse.csr_array(A), 1.0), counts_of(X), [found])
     for name in ("entropies", "join", "leave"):
         assert_allclose(getattr(tables, name), getattr(anew, name), atol=1e-9)
 

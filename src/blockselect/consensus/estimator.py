@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from blockselect._sklearn import Interval, StrOptions, fit_context
 from blockselect.arrays import BoolArray, Features, FloatArray, Sparse
 from blockselect.base import best_first
-from blockselect.blockmodels.candidates import FAMILIES, check_family, find_candidates
+from blockselect.blockmodels.candidates import FAMILIES, FEATURE_READING, check_family, find_candidates
 from blockselect.blockmodels.embedding import one_thread
 from blockselect.blockmodels.families import MAX_ITER
 from blockselect.blockmodels.guided import BlockGuidedSelector
@@ -26,19 +26,28 @@ from blockselect.consensus.explained import rank_by_models
 from blockselect.consensus.refine import JointLikelihood
 from blockselect.consensus.resampling import Resampling
 from blockselect.consensus.screening import FACTORIZATION_STEPS, Effort, plan_effort, screen
+from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.checks import check_n_blocks
+from blockselect.graphs.chunks import RowChunks
 from blockselect.graphs.links import cap_weights
 from blockselect.graphs.neighbours import N_NEIGHBORS
 from blockselect.graphs.statistics import are_sparse_counts, presence
 from blockselect.inspection.circularity import warn_if_made_from_features
-from blockselect.inspection.discoveries import DEFAULT_LEVEL, Discoveries, check_testable, match_blocks
+from blockselect.inspection.discoveries import (
+    DEFAULT_LEVEL,
+    NO_TEST_OF_CHUNKS,
+    Discoveries,
+    check_testable,
+    match_blocks,
+)
 from blockselect.inspection.reselection import n_looked_at
 from blockselect.parameters import generator_from
 from blockselect.progress import Progress, no_progress
 from blockselect.warned import warn_caller
 
 _MORE_THAN_LINKS_SHOW = 12  # blocks that are tried as well if the links show fewer
+_LEFT_OUT = f"the family {FEATURE_READING!r} is left out for row chunks, because each of its iterations would read all"
 _SPARSE_BELOW = 1 / 3  # share of non-zero values up to which features are stored as CSR, whatever their input format
 
 
@@ -125,6 +134,8 @@ class BlockModelSelector(BlockGuidedSelector):
         Planned and requested search effort: `n_candidates`, `max_rounds`, `n_resamples(asked)`, `was_cut`.
     n_blocks_reason_ : str
         Why there are as many blocks as there are.
+    families_left_out_ : str or None
+        Which family of block models was not tried, and why: "smoothed", if X comes in row chunks. None otherwise.
     graph_source_ : str
         "adjacency" if `fit` was given the graph, "features" if it linked nearest neighbours.
     network_evidence_ : NetworkEvidence or None
@@ -164,6 +175,7 @@ class BlockModelSelector(BlockGuidedSelector):
     }
 
     _default_neighbors = N_NEIGHBORS
+    _takes_row_chunks = True
 
     def __init__(
         self,
@@ -196,8 +208,9 @@ class BlockModelSelector(BlockGuidedSelector):
 
         Parameters
         ----------
-        X : array, sparse matrix, DataFrame of pandas or polars, or AnnData, of shape (n, m)
-            Non-negative features of the nodes. (paper: Y)
+        X : array, sparse matrix, DataFrame of pandas or polars, AnnData or RowChunks, of shape (n, m)
+            Non-negative features of the nodes; as :class:`blockselect.RowChunks` they may be larger than memory.
+            (paper: Y)
         y : ignored
         adjacency : matrix of shape (n, n), edges, graph of another library, or None
             The graph of the rows of X, in any form that :func:`blockselect.as_adjacency` reads. None links each node
@@ -249,6 +262,8 @@ class BlockModelSelector(BlockGuidedSelector):
         self.block_model_ = self.consensus_models_[0]
         self.labels_ = self.block_model_.labels
         self.n_blocks_reason_ = search.why(self.block_model_.n_blocks)
+        in_chunks = isinstance(X, RowChunks) and self._searches()
+        self.families_left_out_ = _LEFT_OUT if in_chunks and self.block_model == "mixed" else None
         return self._remember(X, adjacency)
 
     def _read_network(self, X: Any, y: Any = None, adjacency: Any = None) -> AttributedGraph:
@@ -257,6 +272,8 @@ class BlockModelSelector(BlockGuidedSelector):
         if self.n_features_to_select == "auto":
             check_testable(adjacency, self.block_model)
         self._check_combinations()
+        if isinstance(X, RowChunks):
+            self._check_for_chunks()
         graph = self._check_graph(X, y, adjacency)
         if graph.n_links == graph.n_self_loops:
             raise ValueError(
@@ -270,6 +287,13 @@ class BlockModelSelector(BlockGuidedSelector):
         features = _in_form(graph.features)
         binary = are_sparse_counts(features) if self.binarize == "auto" else self.binarize
         return replace(graph, features=presence(features) if binary else features)
+
+    def _check_for_chunks(self) -> None:
+        """Raise an error for settings that need the features of all nodes in memory."""
+        if isinstance(self.block_model, str) and self.block_model == FEATURE_READING:
+            raise ParameterError("block_model", f"is {FEATURE_READING!r}, but {_LEFT_OUT}; choose another family.")
+        if self.n_features_to_select == "auto":
+            raise ParameterError("n_features_to_select", f'is "auto", but {NO_TEST_OF_CHUNKS}; pass a number.')
 
     def _factorization_steps(self) -> int:
         """Iterations of a factorisation: fewer if blocks are refined afterwards."""
@@ -300,7 +324,7 @@ class BlockModelSelector(BlockGuidedSelector):
         found = [
             find_candidates(
                 graph.adjacency,
-                graph.features,
+                None if isinstance(graph.features, RowChunks) else graph.features,
                 number,
                 family=self.block_model,
                 n_candidates=effort.n_candidates if place == 0 else max(1, effort.n_candidates // 4),
@@ -369,12 +393,21 @@ class BlockModelSelector(BlockGuidedSelector):
 
 
 def _in_form(features: Features) -> Features:
-    """Double precision; CSR or dense by the share of non-zero values, so that the input format changes nothing."""
+    """Double precision; CSR or dense by the share of non-zero values, so that the input format changes nothing.
+
+    Row chunks are CSR.
+    """
+    if isinstance(features, RowChunks):
+        return features.map(_in_double)
     features = features.astype(np.float64, copy=False)
     n_values = features.count_nonzero() if sparse.issparse(features) else np.count_nonzero(features)
     if n_values <= _SPARSE_BELOW * features.shape[0] * features.shape[1]:
         return sparse.csr_array(features)
     return features.toarray() if sparse.issparse(features) else features
+
+
+def _in_double(block: Sparse, rows: slice) -> Sparse:
+    return block.astype(np.float64, copy=False)
 
 
 def _of_all_nodes(models: Sequence[BlockModel], nodes: BoolArray) -> list[BlockModel]:

@@ -41,11 +41,17 @@ from blockselect.blockmodels.model import BlockModel
 from blockselect.consensus.likelihood import link_gains, scaled_for_links
 from blockselect.consensus.refine import JointLikelihood
 from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.chunks import RowChunks
+from blockselect.graphs.features import as_dense, membership_matrix
+from blockselect.graphs.over_rows import map_rows, n_holders, sum_over_rows
+from blockselect.graphs.row_sums import squared_lengths
 from blockselect.graphs.statistics import constant_columns
 
 MAX_STEPS = 500  # of greedy selection; later features are ranked by what each would add next
 MAX_COUNTED = 1000  # features whose shares are computed one after the other; later ones are compared with these
 _AT_ONCE = 4096  # columns per slice of a product
+_CELLS = 2**25  # numbers per slice of a product whose features come in row chunks, so that they are read seldom
+_BATCH = 64  # columns of the Gram matrix that are computed by one reading of all row chunks
 _CLEAR = 3.0  # √(2 × log-likelihood gain) above which a feature follows the graph clearly
 _SMALLEST_GAIN = 0.25  # nats, so that a feature without any gain still has an effect size above zero
 _TIE = 1e-9  # relative difference below which two features are equally good
@@ -57,7 +63,7 @@ _MAX_ITER, _CONVERGED = 100, 1e-5  # largest number of these iterations, and the
 class BlockRegression:
     """The regression of the block structure on the features. It needs only sums over the nodes."""
 
-    features: Features  # (n, m) U before its columns are centred; CSR or dense
+    features: Features  # (n, m) U before its columns are centred; CSR, dense or RowChunks
     means: FloatArray  # (m,) of its columns
     squares: FloatArray  # (m,) squared lengths of the centred columns
     products: FloatArray  # (m, q) UᵀT
@@ -67,38 +73,25 @@ class BlockRegression:
     @classmethod
     def of(cls, features: Features, adjacency: Sparse, labels: Sequence[IntArray]) -> BlockRegression:
         """From the features (n, m), the graph, and the labels (n,) of each block model."""
-        U = normalize(features)
-        n = U.shape[0]
-        means = np.asarray(U.mean(axis=0)).ravel()
-        lengths = np.asarray(U.power(2).sum(axis=0) if sparse.issparse(U) else np.square(U).sum(axis=0)).ravel()
-        squares = lengths - n * means**2
-        squares = np.where(squares > _TIE * lengths, squares, 0.0)  # constant columns, up to rounding
+        U, n = map_rows(features, _unit_rows), features.shape[0]
         degrees = np.asarray(adjacency.sum(axis=1), dtype=np.float64).ravel()
-        share = np.divide(1.0, degrees, out=np.zeros(n), where=degrees > 0)
-        walk = sparse.diags_array(share) @ adjacency
+        walk = sparse.diags_array(np.divide(1.0, degrees, out=np.zeros(n), where=degrees > 0)) @ adjacency  # P
         linked = (degrees > 0).astype(np.float64)  # P 1
-        of_linked = U.T @ linked
+        targets = [_Target.of(walk, linked, of_node) for of_node in labels]
+        place = U.place if isinstance(U, RowChunks) else lambda shared: shared
+        sums: _Sums = sum_over_rows(U, _sums_with_targets, place(walk), linked, place(targets))
+        means = sums.plain / n
+        squares = sums.squares - n * means**2
+        squares = np.where(squares > _TIE * sums.squares, squares, 0.0)  # constant columns, up to rounding
         products, total = [], 0.0
-        for of_node in labels:
-            member = sparse.csr_array((np.ones(n), (np.arange(n), of_node)))  # F
-            around = walk @ member  # P F
-            shares = np.bincount(of_node) / n
-            within = around.multiply(member).sum(axis=0) - shares * (member.T @ linked + around.sum(axis=0))
-            sign = np.where(within + shares**2 * linked.sum() < -_TIE * n, -1.0, 1.0)  # of the diagonal of Hᵀ P H
-            target = sparse.csr_array(member + around @ sparse.diags_array(sign))
-            # T is `target` − (1 + σ P 1) mean(F), minus its own column means.
-            sums = target.sum(axis=0) - shares * (n + sign * linked.sum())
-            lengths = target.power(2).sum(axis=0)
-            crossed = target.sum(axis=0) + sign * (target.T @ linked)
-            squared = lengths - 2 * shares * crossed + shares**2 * (n + (2 * sign + 1) * linked.sum()) - sums**2 / n
-            if squared.sum() <= _TIE * lengths.sum():  # a single block leaves nothing to explain
-                products.append(np.zeros((U.shape[1], len(shares))))
+        for target, by_block, of_target in zip(targets, sums.by_target, sums.of_targets, strict=True):
+            column_sums, squared = target.centred_lengths(of_target, n, float(linked.sum()))
+            if squared <= _TIE * of_target[1].sum():  # a single block leaves nothing to explain
+                products.append(np.zeros_like(by_block))
                 continue
-            total += float(squared.sum())
-            by_block = U.T @ target if sparse.issparse(U) else (target.T @ U).T
-            dense = by_block.toarray() if sparse.issparse(by_block) else by_block
-            shift = np.outer(n * means, shares) + np.outer(of_linked, sign * shares)
-            products.append(dense - shift - np.outer(means, sums))
+            total += squared
+            shift = np.outer(sums.plain, target.shares) + np.outer(sums.of_linked, target.sign * target.shares)
+            products.append(by_block - shift - np.outer(means, column_sums))
         positive = squares[squares > 0]
         ridge = float(np.median(positive)) if len(positive) else 1.0
         return cls(U, means, squares, np.hstack(products), total or 1.0, ridge)
@@ -109,9 +102,12 @@ class BlockRegression:
         return np.where(self.squares > 0, np.square(self.products).sum(axis=1) / self.penalised, 0.0) / self.total
 
     def of_all(self) -> float | None:
-        """R² of all features together, by conjugate gradients; None if that would take minutes."""
+        """R² of all features together, by conjugate gradients; None if that would take minutes.
+
+        Each iteration would read all row chunks, so the result is None for these too.
+        """
         U, B = self.features, self.products
-        if (U.nnz if sparse.issparse(U) else U.size) * B.shape[1] > _LARGEST_PRODUCT:
+        if isinstance(U, RowChunks) or (U.nnz if sparse.issparse(U) else U.size) * B.shape[1] > _LARGEST_PRODUCT:
             return None
         solution, residual = np.zeros_like(B), B.copy()  # of (UᵀU + λI) W = UᵀT
         direction, squares, explained = residual, np.sum(B * B, axis=0), 0.0
@@ -142,19 +138,98 @@ class BlockRegression:
         factor = cholesky(self._gram(chosen, chosen) + self.ridge * np.eye(len(chosen)), lower=True)
         along = solve_triangular(factor, self.products[chosen], lower=True)
         would_add = np.empty(len(others))
-        for start in range(0, len(others), _AT_ONCE):
-            part = others[start : start + _AT_ONCE]
+        at_once = _CELLS // len(chosen) if isinstance(self.features, RowChunks) else _AT_ONCE
+        for start in range(0, len(others), at_once):
+            part = others[start : start + at_once]
             spanned = solve_triangular(factor, self._gram(chosen, part), lower=True)
             left = self.penalised[part] - np.square(spanned).sum(axis=0)
             rest = self.products[part] - spanned.T @ along
-            would_add[start : start + _AT_ONCE] = np.square(rest).sum(axis=1) / left
+            would_add[start : start + at_once] = np.square(rest).sum(axis=1) / left
         return np.square(along).sum(axis=1) / self.total, would_add / self.total
 
     def _gram(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Some rows and columns of UᵀU."""
-        products = self.features[:, rows].T @ self.features[:, columns]
-        dense = products.toarray() if sparse.issparse(products) else products
-        return np.asarray(dense - self.features.shape[0] * np.outer(self.means[rows], self.means[columns]))
+        products = sum_over_rows(self.features, _column_products, rows, columns)
+        return np.asarray(products - self.features.shape[0] * np.outer(self.means[rows], self.means[columns]))
+
+
+def _unit_rows(block: Features, rows: slice) -> Features:
+    return normalize(block) if block.shape[0] else block
+
+
+def _column_products(block: Features, rows: slice, left: IntArray, right: IntArray) -> FloatArray:
+    """Products of some columns with others: (left, right)."""
+    return as_dense(block[:, left].T @ block[:, right])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Target:
+    """The target T of one block model: F + P F diag(σ) − (1 + σ P 1) mean(F), minus its own column means."""
+
+    labels: IntArray  # (n,)
+    shares: FloatArray  # (k,) of the nodes in each block, mean(F)
+    sign: FloatArray  # (k,) σ
+
+    @classmethod
+    def of(cls, walk: Sparse, linked: FloatArray, labels: IntArray) -> _Target:
+        """From P, P 1 and the labels of the nodes."""
+        n, sizes = len(labels), np.bincount(labels)
+        shares, around = sizes / n, labels[walk.indices]
+        here = np.repeat(labels, np.diff(walk.indptr)) == around
+        within = np.bincount(around[here], walk.data[here], minlength=len(sizes))
+        outside = np.bincount(labels, linked) + np.bincount(around, walk.data, minlength=len(sizes))
+        diagonal = within - shares * outside + shares**2 * linked.sum()  # of Hᵀ P H
+        return cls(labels, shares, np.where(diagonal < -_TIE * n, -1.0, 1.0))
+
+    def of_rows(self, walk: Sparse, rows: slice) -> Sparse:
+        """F + P F diag(σ) of some nodes, from their rows of P."""
+        member = membership_matrix(self.labels)  # F
+        return sparse.csr_array(member[rows] + walk @ member @ sparse.diags_array(self.sign))
+
+    def centred_lengths(self, sums: FloatArray, n: int, n_linked: float) -> tuple[FloatArray, float]:
+        """Column sums of T before its means are removed, and ‖T‖².
+
+        `sums` (3, k) are column sums, sums of squares and sums over linked nodes of F + P F diag(σ).
+        """
+        plain, squares, of_linked = sums
+        column_sums = plain - self.shares * (n + self.sign * n_linked)
+        crossed = plain + self.sign * of_linked
+        squared = squares - 2 * self.shares * crossed + self.shares**2 * (n + (2 * self.sign + 1) * n_linked)
+        return column_sums, float((squared - column_sums**2 / n).sum())
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sums:
+    """Sums over the nodes that a regression needs."""
+
+    plain: FloatArray  # (m,) of each column of U
+    squares: FloatArray  # (m,)
+    of_linked: FloatArray  # (m,) Uᵀ P 1
+    by_target: list[FloatArray]  # (m, k) each, Uᵀ(F + P F diag(σ))
+    of_targets: list[FloatArray]  # (3, k) each, see `_Target.centred_lengths`
+
+    def __add__(self, other: _Sums) -> _Sums:
+        return _Sums(
+            self.plain + other.plain,
+            self.squares + other.squares,
+            self.of_linked + other.of_linked,
+            [one + two for one, two in zip(self.by_target, other.by_target, strict=True)],
+            [one + two for one, two in zip(self.of_targets, other.of_targets, strict=True)],
+        )
+
+
+def _sums_with_targets(
+    block: Features, rows: slice, walk: Sparse, linked: FloatArray, targets: Sequence[_Target]
+) -> _Sums:
+    of_rows = walk if rows == slice(0, walk.shape[0]) else walk[rows]
+    by_target, of_targets = [], []
+    for target in targets:
+        matrix = target.of_rows(of_rows, rows)
+        by_target.append(as_dense(block.T @ matrix if sparse.issparse(block) else (matrix.T @ block).T))
+        squares = matrix.power(2).sum(axis=0)
+        of_targets.append(np.stack([matrix.sum(axis=0), squares, matrix.T @ linked[rows]]))
+    plain = np.asarray(block.sum(axis=0)).ravel()
+    return _Sums(plain, squared_lengths(block, rows), block.T @ linked[rows], by_target, of_targets)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -177,9 +252,8 @@ class FeatureGains:
 
         `scaled` is the result of `scaled_for_links`, for callers that need the gains on many graphs.
         """
-        by_blocks = np.mean(
-            [likelihood.gains_by_feature(model.labels) - likelihood.penalty(model.n_blocks) for model in models], axis=0
-        )
+        penalties = np.array([likelihood.penalty(model.n_blocks) for model in models])
+        by_blocks = (likelihood.gains_by_feature([model.labels for model in models]) - penalties[:, None]).mean(axis=0)
         scaled = scaled_for_links(graph.features) if scaled is None else scaled
         by_links = link_gains(scaled, graph.adjacency, likelihood.link_unit)
         return cls(by_blocks, by_links - likelihood.penalty(2), constant_columns(graph.features))
@@ -251,11 +325,7 @@ def rank_features(regression: BlockRegression, gains: FeatureGains, n_wanted: in
 
 def effect_sizes(gains: FeatureGains, features: Features) -> FloatArray:
     """Cohen's w of each feature by the blocks, √(2E / c): (m,)"""
-    if sparse.issparse(features):
-        n_holders = np.bincount(features.indices, minlength=features.shape[1])
-    else:
-        n_holders = np.count_nonzero(features, axis=0)
-    sizes: FloatArray = np.sqrt(2 * np.maximum(gains.by_blocks, _SMALLEST_GAIN) / np.maximum(n_holders, 1))
+    sizes: FloatArray = np.sqrt(2 * np.maximum(gains.by_blocks, _SMALLEST_GAIN) / np.maximum(n_holders(features), 1))
     return sizes
 
 
@@ -277,7 +347,7 @@ def select_together(
     products with all candidates), a step costs one column of the Gram matrix and two matrix-vector products.
     """
     n_steps = min(n_steps, MAX_STEPS, len(candidates)) if regression.products.any() else 0
-    columns = _Columns(regression, candidates)
+    columns = _columns(regression, candidates)
     products = regression.products[candidates]  # (c, q)
     left = regression.penalised[candidates]  # squared length of what is not yet spanned
     unexplained = np.square(products).sum(axis=1)  # ‖residual productᵀ‖² of each candidate
@@ -293,7 +363,7 @@ def select_together(
         is_free[place] = False
         length = np.sqrt(left[place])
         before, weights_before = basis[:step], coefficients[:step]
-        direction = (columns.products_with(place) - before.T @ before[:, place]) / length
+        direction = (columns.products_with(place, gains * weight * is_free) - before.T @ before[:, place]) / length
         target = (products[place] - weights_before.T @ before[:, place]) / length
         along = products @ target - before.T @ (weights_before @ target)  # residual productᵀ target
         unexplained = unexplained - 2 * direction * along + direction**2 * (target @ target)
@@ -301,6 +371,30 @@ def select_together(
         basis[step], coefficients[step] = direction, target
     added[is_free] = np.maximum(unexplained, 0.0)[is_free] / left[is_free]
     return Greedy(candidates[np.array(chosen, dtype=np.intp)], added / regression.total)
+
+
+def _columns(regression: BlockRegression, candidates: IntArray) -> _Columns | _ColumnsOfChunks:
+    of_chunks = isinstance(regression.features, RowChunks)
+    return (_ColumnsOfChunks if of_chunks else _Columns)(regression, candidates)
+
+
+class _ColumnsOfChunks:
+    """Columns of UᵀU + λI among the candidates. One reading of all chunks computes those that may be wanted next."""
+
+    def __init__(self, regression: BlockRegression, candidates: IntArray) -> None:
+        self._regression, self._candidates = regression, candidates
+        self._known: dict[int, FloatArray] = {}
+
+    def products_with(self, place: int, criterion: FloatArray) -> FloatArray:
+        """The column of a candidate. `criterion` says how good each of the others is."""
+        if place not in self._known:
+            others = best_first(criterion)
+            wanted = np.array([place, *(int(at) for at in others if at not in self._known and at != place)][:_BATCH])
+            columns = self._regression._gram(self._candidates, self._candidates[wanted])
+            self._known.update(zip(wanted.tolist(), columns.T, strict=True))
+        column = self._known.pop(place)
+        column[place] += self._regression.ridge
+        return column
 
 
 class _Columns:
@@ -311,7 +405,8 @@ class _Columns:
         self._means, self._ridge = regression.means[candidates], regression.ridge
         self._by_column = sparse.csc_array(self._features) if sparse.issparse(self._features) else None
 
-    def products_with(self, place: int) -> FloatArray:
+    def products_with(self, place: int, criterion: FloatArray) -> FloatArray:
+        """The column of a candidate; the others need not be known."""
         if self._by_column is None:
             products = self._features.T @ self._features[:, place]
         else:

@@ -22,15 +22,19 @@ binary are divided by an overdispersion factor.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
-from blockselect.consensus.moves import Counts, Links, Tables
+from blockselect.consensus.moves import Links, Tables
 from blockselect.graphs.along_links import products_along_links
-from blockselect.graphs.statistics import in_units
+from blockselect.graphs.chunks import RowChunks
+from blockselect.graphs.over_rows import by_row, n_holders, sum_over_rows
+from blockselect.graphs.statistics import in_units, scale_columns
 
 _TINY = float(np.finfo(np.float64).tiny)
 _ROUNDING = 64 * np.finfo(np.float64).eps  # gains below this share of their terms are rounding errors
@@ -73,50 +77,83 @@ def as_links(adjacency: Sparse, unit: float) -> Links:
     )
 
 
-def as_counts(features: Features) -> Counts:
-    """Non-negative features in units in which they vary like Poisson counts, and the total of each node.
+@dataclass(frozen=True, slots=True, eq=False)
+class FeatureCounts:
+    """Non-negative features in units in which they vary like Poisson counts, and the total of each node."""
+
+    matrix: Features  # (n, m) CSR without zeros, or RowChunks of such blocks
+    totals: FloatArray  # (n,) of all features, each in units of the mean of its non-zero values
+    typical: FloatArray  # (m,) mean of the non-zero values of each feature
+    equal: bool  # whether the non-zero values of each feature are all the same
+
+
+def as_counts(features: Features) -> FeatureCounts:
+    """Features in units in which they vary like Poisson counts.
 
     Each feature adds to the totals in units of the mean of its non-zero values, so all features have the same weight.
     """
-    counts = sparse.csr_array(in_units(features))
-    totals: FloatArray = counts.sum(axis=1)
-    equal = bool((np.abs(counts.data - 1) < _EQUAL).all())  # in units of their mean, equal values are 1
-    units = 1 / dispersions(counts, totals)
-    counts.data *= units[counts.indices]
-    return Counts(
-        counts.indptr.astype(np.int64, copy=False),
-        counts.indices.astype(np.int32, copy=False),
-        counts.data,
-        totals,
-        units,
-        equal,
-    )
+    scaled = in_units(features)
+    if not isinstance(scaled, RowChunks):
+        scaled = sparse.csr_array(scaled)
+    totals: FloatArray = by_row(scaled, _row_totals)
+    squares, by_total, n_equal = sum_over_rows(scaled, _moments, totals)
+    held = n_holders(features)
+    units = 1 / dispersions(held.astype(np.float64), squares, by_total, totals)
+    if isinstance(features, RowChunks):
+        matrix = scaled.map(scale_columns, units)
+    else:
+        matrix = scaled
+        matrix.data *= units[matrix.indices]
+    return FeatureCounts(matrix, totals, units, bool(np.all(n_equal == held)))
 
 
-def dispersions(counts: Sparse, totals: FloatArray) -> FloatArray:
+def _row_totals(block: Sparse, rows: slice) -> FloatArray:
+    totals: FloatArray = block.sum(axis=1)
+    return totals
+
+
+def _moments(block: Sparse, rows: slice, totals: FloatArray) -> FloatArray:
+    """Of each feature Σ x², Σ x t, and how many values are equal to their mean, which is 1: (3, m)."""
+    is_mean = np.bincount(block.indices, np.abs(block.data - 1) < _EQUAL, minlength=block.shape[1])
+    return np.stack([block.power(2).sum(axis=0), block.T @ totals[rows], is_mean])
+
+
+def dispersions(sums: FloatArray, squares: FloatArray, by_total: FloatArray, totals: FloatArray) -> FloatArray:
     """Variance of each feature around its single rate, over its mean: φ_l = Σ_i (x_il − t_i c_l / T)² / c_l, (m,).
 
     It is near 1 for rare binary features. Pearson's statistic would divide each square by its own mean, which is the
     same if all totals are equal; otherwise it overrates rare features of nodes with few features. With this φ, blocks
     drawn at random gain (k − 1) / 2 nats on average.
+
+    Parameters
+    ----------
+    sums, squares, by_total : arrays of shape (m,)
+        Σ_i x_il, Σ_i x_il² and Σ_i x_il t_i of each feature.
+    totals : array of shape (n,)
+        t_i, the total of all features of each node.
     """
-    sums: FloatArray = counts.sum(axis=0)
     rates = sums / max(totals.sum(), _TINY)
-    squares: FloatArray = counts.power(2).sum(axis=0)
-    residual = squares - 2 * rates * (counts.T @ totals) + rates**2 * float(np.sum(totals**2))
+    residual = squares - 2 * rates * by_total + rates**2 * float(np.sum(totals**2))
     floor = _LEAST_DISPERSION * np.maximum(sums, _TINY)
     varies: FloatArray = np.maximum(residual, floor) / np.maximum(sums, _TINY)
     return varies
 
 
-def block_tables(links: Links, counts: Counts, labels: IntArray) -> Tables:
-    """The sums of links and features over the blocks of these labels (n,)."""
-    k = int(labels.max()) + 1
-    totals: FloatArray = np.bincount(labels, counts.totals, minlength=k).astype(np.float64)
-    sums, typical = sums_by_block(counts, labels, k), counts.typical[:, None]
-    entropies = xlogx(sums)
-    join, leave = xlogx(sums + typical) - entropies, xlogx(sums - typical) - entropies
-    return Tables(weights_by_block(links, labels, k), sums, entropies, join, leave, totals)
+def block_tables(links: Links, counts: FeatureCounts, labels: Sequence[IntArray]) -> Iterator[Tables]:
+    """The sums of links and features over the blocks of each array of labels (n,).
+
+    Row chunks are read once for all labels.
+    """
+    at_once = len(labels) if isinstance(counts.matrix, RowChunks) else 1
+    typical = counts.typical[:, None]
+    for start in range(0, len(labels), at_once):
+        some = labels[start : start + at_once]
+        for of_node, sums in zip(some, sums_by_block(counts, some), strict=True):
+            k = sums.shape[1]
+            totals: FloatArray = np.bincount(of_node, counts.totals, minlength=k).astype(np.float64)
+            entropies = xlogx(sums)
+            join, leave = xlogx(sums + typical) - entropies, xlogx(sums - typical) - entropies
+            yield Tables(weights_by_block(links, of_node, k), sums, entropies, join, leave, totals)
 
 
 def weights_by_block(links: Links, labels: IntArray, n_blocks: int) -> FloatArray:
@@ -126,11 +163,21 @@ def weights_by_block(links: Links, labels: IntArray, n_blocks: int) -> FloatArra
     return weights.reshape(n_blocks, n_blocks)
 
 
-def sums_by_block(counts: Counts, labels: IntArray, n_blocks: int) -> FloatArray:
-    """Sum of each feature in each block: (m, k)."""
-    cells = counts.indices * np.int64(n_blocks) + np.repeat(labels, np.diff(counts.indptr))
-    m = len(counts.typical)
-    return np.bincount(cells, counts.values, minlength=m * n_blocks).astype(np.float64).reshape(m, n_blocks)
+def sums_by_block(counts: FeatureCounts, labels: Sequence[IntArray]) -> list[FloatArray]:
+    """Sum of each feature in each block, (m, k), for each array of labels (n,)."""
+    sizes = [int(of_node.max()) + 1 for of_node in labels]
+    together: FloatArray = sum_over_rows(counts.matrix, _sums_by_block, list(labels), sizes)
+    return [np.ascontiguousarray(sums) for sums in np.split(together, np.cumsum(sizes)[:-1], axis=1)]
+
+
+def _sums_by_block(block: Sparse, rows: slice, labels: Sequence[IntArray], sizes: Sequence[int]) -> FloatArray:
+    """Sum of each feature in each block of each array of labels: (m, Σk)."""
+    m, lengths = block.shape[1], np.diff(block.indptr)
+    sums = []
+    for of_node, k in zip(labels, sizes, strict=True):
+        cells = block.indices * np.int64(k) + np.repeat(of_node[rows], lengths)
+        sums.append(np.bincount(cells, block.data, minlength=m * k).astype(np.float64).reshape(m, k))
+    return np.hstack(sums)
 
 
 def link_gain(weights: FloatArray) -> float:
@@ -175,7 +222,7 @@ def feature_gains(sums: FloatArray, block_totals: FloatArray, entropies: FloatAr
 
 def scaled_for_links(features: Features) -> Features:
     """Features in units of the mean of their non-zero values; as CSR if most values are zero."""
-    if not sparse.issparse(features) and np.count_nonzero(features) <= _SPARSE_BELOW * features.size:
+    if isinstance(features, np.ndarray) and np.count_nonzero(features) <= _SPARSE_BELOW * features.size:
         features = sparse.csr_array(features)
     return in_units(features)
 
@@ -212,10 +259,15 @@ class _Sums(NamedTuple):
 
 
 def _sums_over_nodes(matrix: Features, weights: Sparse, degrees: FloatArray) -> _Sums:
-    squares = matrix * matrix
-    plain, of_squares = (np.asarray(each.sum(axis=0)).ravel() for each in (matrix, squares))
-    by_degree = (matrix.T @ degrees, of_squares, squares.T @ degrees, squares.T @ degrees**2)
-    return _Sums(plain, *by_degree, products_along_links(matrix, weights))
+    of_rows = tuple(sum_over_rows(matrix, _sums_by_degree, degrees))
+    return _Sums._make((*of_rows, products_along_links(matrix, weights)))
+
+
+def _sums_by_degree(block: Features, rows: slice, degrees: FloatArray) -> FloatArray:
+    """All of `_Sums` but the last, of some rows: (5, m)."""
+    squares, of_rows = block * block, degrees[rows]
+    plain, of_squares = (np.asarray(each.sum(axis=0)).ravel() for each in (block, squares))
+    return np.stack([plain, block.T @ of_rows, of_squares, squares.T @ of_rows, squares.T @ of_rows**2])
 
 
 def _link_dispersion(sums: _Sums, total_degree: float) -> FloatArray:

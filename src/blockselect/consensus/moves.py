@@ -40,14 +40,15 @@ class Links(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """Features: CSR, without zeros."""
+    """Features of all nodes, or of the nodes in a chunk of rows: CSR, without zeros."""
 
-    indptr: IntArray  # (n + 1,)
+    indptr: IntArray  # (rows + 1,)
     indices: IntArray
     values: FloatArray
-    totals: FloatArray  # (n,) of all features
+    totals: FloatArray  # (rows,) of all features
     typical: FloatArray  # (m,) mean of the non-zero values of each feature
     equal: bool  # whether the non-zero values of each feature are all the same
+    first: int = 0  # the node of the first row
 
 
 class Tables(NamedTuple):
@@ -80,9 +81,10 @@ def sweep(
 ) -> int:
     """Visit nodes in the given order and move each to its best block; returns how many moved.
 
-    `labels`, `tables` and `slack` are changed in place. A move is made only if it gains more than `least_gain`, the
-    rounding error. The last node of a block stays. `slack` (n,) contains the nats by which the best other block of each
-    node is worse, minus what moved neighbours may have changed. Only nodes with a slack of at most 0 are visited.
+    The nodes in `order` must be those of the rows of `counts`. `labels`, `tables` and `slack` are changed in place. A
+    move is made only if it gains more than `least_gain`, the rounding error. The last node of a block stays. `slack`
+    (n,) contains the nats by which the best other block of each node is worse, minus what moved neighbours may have
+    changed. Only nodes with a slack of at most 0 are visited.
     """
     w, sums, entropies, join, leave, t = tables
     k = len(w)
@@ -108,7 +110,8 @@ def sweep(
         old = labels[node]
         if slack[node] > 0 or sizes[old] == 1:
             continue
-        loop, degree, t_node = links.loops[node], links.degrees[node], counts.totals[node]
+        loop, degree, t_node = links.loops[node], links.degrees[node], counts.totals[node - counts.first]
+        begin, end = counts.indptr[node - counts.first], counts.indptr[node - counts.first + 1]  # of its features
         # Links to each block, without the self-loop.
         n_near = 0
         for at in range(links.indptr[node], links.indptr[node + 1]):
@@ -124,7 +127,7 @@ def sweep(
             of_features[block] = 0.0
         leave_features, z_node = 0.0, 0.0
         if feature_weight > 0:
-            for at in range(counts.indptr[node], counts.indptr[node + 1]):
+            for at in range(begin, end):
                 feature = counts.indices[at]
                 if in_use[feature]:
                     z_node += counts.values[at]
@@ -153,7 +156,7 @@ def sweep(
                 left += _xlogx(w[old, c] - to_blocks[c]) - _xlogx(w[old, c])
         if feature_weight > 0:
             if not counts.equal:
-                for at in range(counts.indptr[node], counts.indptr[node + 1]):
+                for at in range(begin, end):
                     feature = counts.indices[at]
                     if in_use[feature]:
                         leave_features += _xlogx(sums[feature, old] - counts.values[at]) - entropies[feature, old]
@@ -180,7 +183,7 @@ def sweep(
                 features = of_features[s]
                 if not counts.equal:
                     features = 0.0
-                    for at in range(counts.indptr[node], counts.indptr[node + 1]):
+                    for at in range(begin, end):
                         feature = counts.indices[at]
                         if in_use[feature]:
                             features += _xlogx(sums[feature, s] + counts.values[at]) - entropies[feature, s]
@@ -208,7 +211,7 @@ def sweep(
             z[new] += z_node
             t[old] -= t_node
             t[new] += t_node
-            for at in range(counts.indptr[node], counts.indptr[node + 1]):
+            for at in range(begin, end):
                 feature, x = counts.indices[at], counts.values[at]
                 sums[feature, old] -= x
                 sums[feature, new] += x

@@ -15,16 +15,28 @@ if hubs are separated. All three lead away from planted blocks, even if the desc
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
+from joblib import Parallel, delayed
 
-from blockselect.arrays import BoolArray, FloatArray, IntArray
+from blockselect.arrays import BoolArray, FloatArray, IntArray, Sparse
 from blockselect.blockmodels.model import BlockModel
-from blockselect.consensus.likelihood import as_counts, as_links, block_tables, feature_gains, link_gain, xlogx
+from blockselect.consensus.likelihood import (
+    FeatureCounts,
+    as_counts,
+    as_links,
+    block_tables,
+    feature_gains,
+    link_gain,
+    xlogx,
+)
 from blockselect.consensus.likelihood import link_unit as default_link_unit
-from blockselect.consensus.moves import Counts, Tables, announce_compilation, sweep
+from blockselect.consensus.moves import Counts, Links, Tables, announce_compilation, sweep
 from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.chunks import RowChunks
+from blockselect.graphs.over_rows import fold_over_rows
 
 DEFAULT_TOL = 0.01  # nats per node
 MAX_ROUNDS = 50
@@ -50,6 +62,47 @@ class _State:
     objective: float  # J
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Round:
+    """A round of visits for a fixed choice of features. A sweep changes labels, slack and tables in place."""
+
+    labels: IntArray  # (n,)
+    slack: FloatArray  # (n,)
+    tables: Tables
+    order: IntArray  # (n,) nodes in the order of the visits; those of each chunk of rows stand at its rows
+    in_use: BoolArray  # (m,)
+    feature_weight: float
+    least_gain: float
+    n_moves: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class _Refinement:
+    """A block model that is being refined."""
+
+    labels: IntArray  # (n,) changed in place
+    state: _State
+    slack: FloatArray  # (n,) changed in place
+    objective: list[float]
+    n_moves: list[int] = field(default_factory=list)
+    all_due: bool = True  # whether the next round visits all nodes
+    is_done: bool = False
+
+    @classmethod
+    def start(cls, labels: IntArray, state: _State) -> _Refinement:
+        return cls(labels, state, np.zeros(len(labels)), [state.objective])
+
+    def end_round(self, labels: IntArray, slack: FloatArray, state: _State, n_moves: int, tol: float) -> None:
+        self.labels, self.slack, self.state = labels, slack, state
+        self.n_moves.append(n_moves)
+        self.objective.append(state.objective)
+        if n_moves == 0 or self.objective[-2] - self.objective[-1] <= tol * len(labels):
+            if self.all_due:
+                self.is_done = True
+            self.slack[:] = 0.0
+        self.all_due = not self.slack.any()
+
+
 class JointLikelihood:
     """How well blocks explain the links and the features of a graph, and how to improve the blocks.
 
@@ -58,8 +111,8 @@ class JointLikelihood:
     Parameters
     ----------
     graph : AttributedGraph
-        The features are non-negative numbers, dense or sparse. Their units do not matter: the gain of a feature is
-        relative to its variance. Link weights are divided by `link_unit` and treated as counts.
+        The features are non-negative numbers, dense, sparse or in row chunks. Their units do not matter: the gain of a
+        feature is relative to its variance. Link weights are divided by `link_unit` and treated as counts.
     feature_weight : float
         Weight of the features relative to the links; 0 ignores the features.
     rate_penalty : float
@@ -67,7 +120,7 @@ class JointLikelihood:
     link_unit : float, optional
         The weight that counts as one link; by default that of `likelihood.link_unit`. A resampled graph has the unit of
         the graph from which it was drawn.
-    counts : Counts, optional
+    counts : FeatureCounts, optional
         The result of `as_counts`, if another likelihood of the same features has computed it.
 
     Examples
@@ -91,7 +144,7 @@ class JointLikelihood:
         feature_weight: float = 1.0,
         rate_penalty: float = 1.0,
         link_unit: float | None = None,
-        counts: Counts | None = None,
+        counts: FeatureCounts | None = None,
     ) -> None:
         self.feature_weight, self.rate_penalty = float(feature_weight), float(rate_penalty)
         self._graph = graph
@@ -103,22 +156,24 @@ class JointLikelihood:
         """Penalty, in nats, of a feature with a separate rate in each of k blocks: λ (k − 1)."""
         return self.rate_penalty * (n_blocks - 1)
 
-    def gains_by_feature(self, labels: IntArray) -> FloatArray:
-        """Log-likelihood gain of each feature by the blocks, without the penalty: (m,), at least 0."""
-        return self._state(self._tables(labels)).gains
+    def gains_by_feature(self, labels: Sequence[IntArray]) -> FloatArray:
+        """Log-likelihood gain of each feature by the blocks of c arrays of labels, without the penalty: (c, m)."""
+        return np.array([state.gains for state in self._states(labels)])
 
-    def gain(self, labels: IntArray) -> float:
-        """−J, the penalised log-likelihood gain of links and features; larger is better."""
-        return -self._state(self._tables(labels)).objective
+    def gains(self, labels: Sequence[IntArray]) -> FloatArray:
+        """−J of c arrays of labels, the penalised log-likelihood gain of links and features; larger is better: (c,)."""
+        return np.array([-state.objective for state in self._states(labels)])
 
-    def comparable_gain(self, labels: IntArray) -> float:
-        """A gain that is comparable between different numbers of blocks, like a description length; larger is better.
+    def comparable_gains(self, labels: Sequence[IntArray]) -> FloatArray:
+        """Gains that are comparable between different numbers of blocks, like description lengths: (c,).
 
         More blocks gain more by chance, so the cost of describing them is subtracted: log k nats per label, half the
         logarithm of the total link weight per density, and half the logarithm of n (BIC) per rate of a feature, in
-        place of the penalty in J.
+        place of the penalty in J. Larger is better.
         """
-        state = self._state(self._tables(labels))
+        return np.array([self._comparable(state) for state in self._states(labels)])
+
+    def _comparable(self, state: _State) -> float:
         weights = state.tables.weights
         n, k = self._graph.n_nodes, len(weights)
         features = float(np.maximum(state.gains - 0.5 * np.log(n) * (k - 1), 0.0).sum())
@@ -151,30 +206,67 @@ class JointLikelihood:
         -------
         JointResult
         """
+        return next(self.improve_all([model], rngs=[rng], max_rounds=max_rounds, tol=tol))
+
+    def improve_all(
+        self,
+        models: Sequence[BlockModel],
+        *,
+        rngs: Sequence[np.random.Generator],
+        max_rounds: int = MAX_ROUNDS,
+        tol: float = DEFAULT_TOL,
+        n_jobs: int | None = None,
+    ) -> Iterator[JointResult]:
+        """Refine several block models, each as `improve` does, in threads: compiled moves release the interpreter lock.
+
+        A round over row chunks visits the chunks in order, and the nodes of each chunk in random order. All models are
+        then refined together, so that each round reads each chunk once.
+        """
         announce_compilation()
-        n_nodes = self._graph.n_nodes
-        labels = model.labels.astype(np.int64)
-        state = self._state(self._tables(labels))
-        objective, n_moves = [state.objective], []
-        slack, all_due = np.zeros(n_nodes), True
+        if isinstance(self._counts.matrix, RowChunks):
+            yield from self._improve_together(models, rngs, max_rounds, tol, n_jobs)
+            return
+        parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+        for results in parallel(
+            delayed(self._improve_together)([model], [rng], max_rounds, tol)
+            for model, rng in zip(models, rngs, strict=True)
+        ):
+            yield from results
+
+    def _improve_together(
+        self,
+        models: Sequence[BlockModel],
+        rngs: Sequence[np.random.Generator],
+        max_rounds: int,
+        tol: float,
+        n_jobs: int | None = None,
+    ) -> list[JointResult]:
+        labels = [model.labels.astype(np.int64) for model in models]
+        runs = [_Refinement.start(*one) for one in zip(labels, self._states(labels), strict=True)]
+        matrix = self._counts.matrix
+        place = matrix.place if isinstance(matrix, RowChunks) else lambda shared: shared
+        shared = place(self._links), place(self._counts.totals), place(self._counts.typical), self._counts.equal
         for _ in range(max_rounds):
-            n_moves.append(self._move_nodes(labels, state, rng.permutation(n_nodes), slack))
-            state = self._state(state.tables)
-            objective.append(state.objective)
-            if n_moves[-1] == 0 or objective[-2] - objective[-1] <= tol * n_nodes:
-                if all_due:
-                    break
-                slack[:] = 0.0
-            all_due = not slack.any()
+            due = [(run, rng) for run, rng in zip(runs, rngs, strict=True) if not run.is_done]
+            if not due:
+                break
+            rounds = [self._round(run, rng) for run, rng in due]
+            for (run, _), visited in zip(
+                due, fold_over_rows(matrix, _visit, rounds, *shared, n_jobs=n_jobs), strict=True
+            ):
+                run.end_round(visited.labels, visited.slack, self._state(visited.tables), visited.n_moves, tol)
+        return [self._result(model, run) for model, run in zip(models, runs, strict=True)]
+
+    def _result(self, model: BlockModel, run: _Refinement) -> JointResult:
         return JointResult(
-            model=BlockModel.of_checked(self._graph.adjacency, labels, family=model.family),
-            in_use=state.gains > self.penalty(model.n_blocks),
-            objective=np.array(objective),
-            n_moves=np.array(n_moves, dtype=np.intp),
+            model=BlockModel.of_checked(self._graph.adjacency, run.labels, family=model.family),
+            in_use=run.state.gains > self.penalty(model.n_blocks),
+            objective=np.array(run.objective),
+            n_moves=np.array(run.n_moves, dtype=np.intp),
         )
 
-    def _tables(self, labels: IntArray) -> Tables:
-        return block_tables(self._links, self._counts, labels)
+    def _states(self, labels: Sequence[IntArray]) -> Iterator[_State]:
+        return map(self._state, block_tables(self._links, self._counts, labels))
 
     def _state(self, tables: Tables) -> _State:
         """The gains of the features by these blocks, and J for the best choice of features."""
@@ -182,10 +274,47 @@ class JointLikelihood:
         above = float(np.maximum(gains - self.penalty(len(tables.weights)), 0.0).sum())
         return _State(tables, gains, -float(link_gain(tables.weights)) - self.feature_weight * above)
 
-    def _move_nodes(self, labels: IntArray, state: _State, order: IntArray, slack: FloatArray) -> int:
-        """One sweep for a fixed choice of features; changes `labels`, `slack` and the tables of the state in place."""
-        in_use = state.gains > self.penalty(len(state.tables.weights))
+    def _round(self, run: _Refinement, rng: np.random.Generator) -> _Round:
+        """The next round of visits; only the features whose gain exceeds the penalty move nodes."""
+        tables = run.state.tables
+        in_use = run.state.gains > self.penalty(len(tables.weights))
         weight = self.feature_weight if in_use.any() else 0.0
-        of_features = float(state.tables.sums[in_use].sum())
-        least = _ROUNDING * max(float(xlogx(state.tables.weights.sum()) + weight * xlogx(np.float64(of_features))), 1.0)
-        return int(sweep(labels, order, slack, self._links, self._counts, state.tables, in_use, weight, least))
+        of_features = float(tables.sums[in_use].sum())
+        least = _ROUNDING * max(float(xlogx(tables.weights.sum()) + weight * xlogx(np.float64(of_features))), 1.0)
+        order = self._in_chunks(rng.permutation(self._graph.n_nodes))
+        return _Round(run.labels, run.slack, tables, order, in_use, weight, least)
+
+    def _in_chunks(self, order: IntArray) -> IntArray:
+        """The nodes in this order, but those of each chunk of rows together, at the place of its rows."""
+        matrix = self._counts.matrix
+        if not isinstance(matrix, RowChunks):
+            return order
+        chunk_of = np.repeat(np.arange(len(rows := matrix.survey().rows)), [one.stop - one.start for one in rows])
+        return order[np.argsort(chunk_of[order], kind="stable")]
+
+
+def _visit(
+    block: Sparse, rows: slice, now: _Round, links: Links, totals: FloatArray, typical: FloatArray, equal: bool
+) -> _Round:
+    """Visit the nodes of some rows; changes `labels`, `slack` and the tables of the round in place."""
+    counts = Counts(
+        block.indptr.astype(np.int64, copy=False),
+        block.indices.astype(np.int32, copy=False),
+        block.data,
+        totals[rows],
+        typical,
+        equal,
+        rows.start,
+    )
+    moved = sweep(
+        now.labels,
+        now.order[rows],
+        now.slack,
+        links,
+        counts,
+        now.tables,
+        now.in_use,
+        now.feature_weight,
+        now.least_gain,
+    )
+    return replace(now, n_moves=now.n_moves + int(moved))

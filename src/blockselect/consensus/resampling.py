@@ -17,6 +17,7 @@ from blockselect.consensus.likelihood import as_counts, link_unit, scaled_for_li
 from blockselect.consensus.refine import JointLikelihood
 from blockselect.consensus.screening import screen
 from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.chunks import RowChunks
 from blockselect.progress import Progress
 
 _ROUNDS = 3  # of refinement on a resampled graph, because the optimum is near
@@ -69,7 +70,8 @@ class Resampling:
 
         scores = []
         with one_thread():  # sums over several threads would depend on the number of cores
-            parallel = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")
+            n_jobs = 1 if isinstance(graph.features, RowChunks) else self.n_jobs  # one reading at a time
+            parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
             for done, found in enumerate(parallel(delayed(rescore)(i) for i in range(len(adjacencies))), start=1):
                 scores.append(found)
                 progress("resampling", done, len(adjacencies))
@@ -82,7 +84,7 @@ class Resampling:
         found = [
             find_candidates(
                 graph.adjacency,
-                graph.features,
+                None if isinstance(graph.features, RowChunks) else graph.features,
                 model.n_blocks,
                 family=model.family,
                 n_candidates=1,

@@ -25,7 +25,6 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
 
 from blockselect.arrays import FloatArray, IntArray
 from blockselect.base import best_first
@@ -33,6 +32,7 @@ from blockselect.blockmodels.candidates import MIXED
 from blockselect.blockmodels.model import BlockModel
 from blockselect.consensus.refine import MAX_ROUNDS, JointLikelihood
 from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.chunks import RowChunks
 
 KEPT = 0.25  # share of the candidates that form the consensus
 _FIRST_ROUNDS = 2  # rounds of refinement of every candidate
@@ -96,7 +96,10 @@ def _default_candidates(graph: AttributedGraph, n_blocks: int) -> int:
 def _work(graph: AttributedGraph, n_blocks: int, n_candidates: int) -> float:
     """Most multiplications of a search."""
     n_links = graph.adjacency.nnz
-    n_values = getattr(graph.features, "nnz", graph.n_nodes * graph.n_features)
+    if isinstance(graph.features, RowChunks):
+        n_values = graph.features.n_values
+    else:
+        n_values = getattr(graph.features, "nnz", graph.n_nodes * graph.n_features)
     rounds = _FIRST_ROUNDS * n_candidates + MAX_ROUNDS * ceil(KEPT * n_candidates)
     return n_blocks * rounds * float(n_links + n_values)
 
@@ -149,7 +152,7 @@ def screen(
             likelihood, found, rng.spawn(len(found)), n_jobs, lambda done: report(done, total), max_rounds=_FIRST_ROUNDS
         )
     else:
-        gain = at_start = np.array([likelihood.gain(model.labels) for model in candidates])
+        gain = at_start = likelihood.gains([model.labels for model in candidates])
         report(total, total)
     places = best_first(_comparable(likelihood, found, gain))[:n_kept]
     consensus = [found[i] for i in places]
@@ -172,7 +175,7 @@ def _comparable(likelihood: JointLikelihood, models: Sequence[BlockModel], gain:
     """The gains, or gains that are comparable between numbers of blocks if these differ."""
     if len({model.n_blocks for model in models}) == 1:
         return gain
-    return np.array([likelihood.comparable_gain(model.labels) for model in models])
+    return likelihood.comparable_gains([model.labels for model in models])
 
 
 def _refined(
@@ -184,12 +187,9 @@ def _refined(
     *,
     max_rounds: int,
 ) -> tuple[list[BlockModel], FloatArray, FloatArray]:
-    """Models refined in threads (compiled moves release the interpreter lock), and their gains before and after."""
-    improved = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
-        delayed(likelihood.improve)(model, rng=rng, max_rounds=max_rounds)
-        for model, rng in zip(models, rngs, strict=True)
-    )
+    """Refined models, and their gains before and after."""
     results = []
+    improved = likelihood.improve_all(models, rngs=rngs, max_rounds=max_rounds, n_jobs=n_jobs)
     for done, result in enumerate(improved, start=1):
         results.append(result)
         report(done)

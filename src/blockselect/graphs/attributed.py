@@ -17,6 +17,7 @@ from blockselect.graphs.chunks import RowChunks
 from blockselect.graphs.features import FeatureTable, as_feature_table, as_float_matrix, is_anndata
 from blockselect.graphs.neighbours import nearest_neighbour_graph
 from blockselect.graphs.node_labels import check_classes, check_names
+from blockselect.graphs.over_rows import by_row
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,8 +62,8 @@ class AttributedGraph:
 
     @property
     def has_features(self) -> BoolArray:
-        """Which nodes have a non-zero feature; the features must be in memory: (n,)."""
-        return np.asarray(np.asarray((self.features != 0).sum(axis=1)).ravel() > 0)
+        """Which nodes have a non-zero feature: (n,)."""
+        return np.asarray(by_row(self.features, _has_features))
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -83,6 +84,10 @@ class AttributedGraph:
             node_ids=None if self.node_ids is None else self.node_ids[nodes],
             classes=None if self.classes is None else self.classes[nodes],
         )
+
+
+def _has_features(block: Features, rows: slice) -> BoolArray:
+    return np.asarray(np.asarray((block != 0).sum(axis=1)).ravel() > 0)
 
 
 def check_attributed_graph(

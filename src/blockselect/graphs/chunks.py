@@ -184,6 +184,11 @@ class RowChunks:
         return sum(chunk.n_rows for chunk in survey.chunks), survey.n_features
 
     @property
+    def n_values(self) -> int:
+        """Number of values other than zero; of a selection of rows those of all rows."""
+        return sum(chunk.n_values for chunk in self.survey().chunks)
+
+    @property
     def feature_names(self) -> ObjectArray | None:
         return check_names(self._names, self.shape[1], "feature name", "column")
 

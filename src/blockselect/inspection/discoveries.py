@@ -31,6 +31,7 @@ _DEFAULT_ROUNDS = 50
 _MAX_BLOCKS = 12  # many small blocks would contain too few nodes for a test
 _N_GROUPS = 3  # groups of nodes by degree
 _DECIMALS = 6  # decimals of the square root of a degree relative to the largest; degrees that agree are equal
+NO_TEST_OF_CHUNKS = "a test of the features permutes single nodes, whose features row chunks do not provide"
 _ROUNDING = 1e-6  # values that differ by less than this share of the largest are equal
 
 
@@ -102,10 +103,7 @@ def discover_features(
         check_whole("n_blocks", n_blocks, 1)
     check_testable(adjacency, None)
     if isinstance(X, RowChunks):
-        raise ValueError(
-            "discover_features reads the features of single nodes, which row chunks cannot give; pass some of the "
-            "features as one matrix in memory."
-        )
+        raise ValueError(f"X is in row chunks, but {NO_TEST_OF_CHUNKS}; pass some of the features as one matrix.")
     with memory_for("test the features"):
         graph = check_attributed_graph(X, adjacency)
         warn_if_made_from_features(graph)

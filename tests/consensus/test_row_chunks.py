@@ -1,0 +1,149 @@
+"""The default on features in row chunks: the result of the same features in memory."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+from sklearn.metrics import adjusted_rand_score
+
+from blockselect import BlockModelSelector, RowChunks, check_attributed_graph, make_attributed_blocks
+from blockselect.blockmodels import BlockModel
+from blockselect.consensus import explained
+from blockselect.consensus.explained import rank_by_models
+from blockselect.consensus.likelihood import as_counts, link_gains, link_unit, scaled_for_links
+from blockselect.consensus.refine import JointLikelihood
+from blockselect.graphs.statistics import are_sparse_counts, constant_columns
+
+PLANTED = make_attributed_blocks(240, 4, mean_degree=5, n_informative=20, n_redundant=0, n_noise=60, random_state=0)
+RNG = np.random.default_rng(0)
+PRESENT = PLANTED.features.toarray()
+KINDS = {
+    "words": PRESENT,
+    "counts": PRESENT * RNG.integers(1, 5, PRESENT.shape),
+    "counts in thousandths": PRESENT * RNG.integers(1, 5, PRESENT.shape) / 1000,
+    "amounts": PRESENT * RNG.random(PRESENT.shape),
+    "measurements": RNG.normal(5, 0.5, PRESENT.shape).clip(0) + PRESENT,
+    "a constant and an empty column": np.column_stack([np.full(240, 0.3), np.zeros(240), PRESENT]),
+    "a node without anything": np.where(np.arange(240)[:, None] == 100, 0.0, PRESENT),
+}
+CUTS = [60, 60, 150]  # the second chunk is empty
+
+
+def in_chunks(X, cuts=CUTS):
+    return RowChunks.from_blocks(np.split(X, cuts) if isinstance(X, np.ndarray) else [X])
+
+
+def links(X):
+    """The planted links without those of a node that has no features either."""
+    A = PLANTED.adjacency.toarray()
+    bare = ~X.any(axis=1)
+    A[bare] = A[:, bare] = 0
+    return sparse.csr_array(A)
+
+
+class GroupedOrders:
+    """A generator whose permutations group the nodes by chunk."""
+
+    def __init__(self, seed):
+        self._rng = np.random.default_rng(seed)
+
+    def permutation(self, n):
+        order = self._rng.permutation(n)
+        return order[np.argsort(np.searchsorted(CUTS, order, side="right"), kind="stable")]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_chunk_gives_the_result_in_memory(kind):
+    X = KINDS[kind]
+    here, there = (
+        BlockModelSelector(15, block_model="spectral", n_candidates=5, random_state=0).fit(one, adjacency=links(X))
+        for one in (X, in_chunks(X, []))
+    )
+    assert adjusted_rand_score(there.labels_, here.labels_) == 1  # equally good models may come in another order
+    assert_array_equal(there.ranking_, here.ranking_)
+    for name in ("scores_", "explained_", "explained_more_", "explained_alone_"):
+        assert_allclose(getattr(there, name), getattr(here, name), rtol=1e-8, atol=1e-12)
+    for name in ("gain_at_start", "gain"):
+        assert_allclose(np.sort(there.candidates_table_[name]), np.sort(here.candidates_table_[name]), rtol=1e-8)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_moves_in_the_same_order_give_the_result_in_memory(kind):
+    X = KINDS[kind]
+    start = BlockModel.of_checked(PLANTED.adjacency, np.random.default_rng(1).permutation(PLANTED.blocks))
+    here, there = (
+        JointLikelihood(check_attributed_graph(one, PLANTED.adjacency)).improve(start, rng=GroupedOrders(3))
+        for one in (X, in_chunks(X))
+    )
+    assert here.n_moves.sum() > 100
+    assert_array_equal(there.model.labels, here.model.labels)
+    assert_array_equal(there.n_moves, here.n_moves)
+    assert_array_equal(there.in_use, here.in_use)
+    assert_allclose(there.objective, here.objective, rtol=1e-8)
+
+
+@pytest.mark.parametrize("batch", [2, 64])
+@pytest.mark.parametrize("kind", KINDS)
+def test_blocks_give_the_ranking_in_memory(kind, batch, monkeypatch):
+    monkeypatch.setattr(explained, "_BATCH", batch)
+    X = KINDS[kind]
+    blocks = [PLANTED.blocks, (PLANTED.blocks + (RNG.random(240) < 0.1)) % 4]
+    rankings = []
+    for one in (X, in_chunks(X)):
+        monkeypatch.setattr(explained, "_CELLS", 200)  # several slices of the Gram matrix
+        graph = check_attributed_graph(one, links(X))
+        models = [BlockModel.of_checked(graph.adjacency, labels) for labels in blocks]
+        rankings.append(rank_by_models(graph, JointLikelihood(graph), models, 12))
+    here, there = rankings
+    assert_array_equal(there.order, here.order)
+    assert_array_equal(there.is_useful, here.is_useful)
+    for name in ("scores", "added", "alone"):
+        assert_allclose(getattr(there, name), getattr(here, name), rtol=1e-8, atol=1e-12)
+    assert_allclose(there.explained(there.order[:5]), here.explained(here.order[:5]), rtol=1e-8)
+    assert there.regression.of_all() is None
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_statistics_are_those_in_memory(kind):
+    X, chunks = KINDS[kind], in_chunks(KINDS[kind])
+    assert are_sparse_counts(chunks) == are_sparse_counts(X) == kind.startswith("counts")
+    assert_array_equal(constant_columns(chunks), constant_columns(X))
+    here, there = as_counts(X), as_counts(chunks)
+    assert_allclose(there.totals, here.totals)
+    assert_allclose(there.typical, here.typical)
+    assert there.equal == here.equal
+    assert_allclose(sparse.vstack(list(there.matrix)).toarray(), here.matrix.toarray())
+    unit = link_unit(PLANTED.adjacency)
+    here, there = (link_gains(scaled_for_links(one), PLANTED.adjacency, unit) for one in (X, chunks))
+    assert here.any()
+    assert_allclose(there, here, rtol=1e-8, atol=1e-9)
+
+
+def test_candidates_in_threads_and_blocks_without_refinement():
+    X = in_chunks(PRESENT)
+    one, two = (
+        BlockModelSelector(15, n_candidates=4, random_state=0, n_jobs=jobs).fit(X, adjacency=PLANTED.adjacency)
+        for jobs in (1, 2)
+    )
+    assert_array_equal(two.ranking_, one.ranking_)
+    assert set(one.candidates_table_["family"]) == {"spectral", "adjacency"}
+    assert one.families_left_out_.startswith("the family 'smoothed' is left out for row chunks, because")
+    assert PLANTED.is_informative[one.support_].mean() > 0.9
+    plain = BlockModelSelector(15, n_candidates=4, refine=False, random_state=0).fit(X, adjacency=PLANTED.adjacency)
+    assert_array_equal(plain.candidates_table_["gain"], plain.candidates_table_["gain_at_start"])
+    given = BlockModelSelector(15, block_model=PLANTED.blocks).fit(X, adjacency=PLANTED.adjacency)
+    assert_array_equal(given.labels_, PLANTED.blocks)
+    assert given.families_left_out_ is None
+    assert BlockModelSelector(5).fit(PRESENT, adjacency=PLANTED.adjacency).families_left_out_ is None
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"block_model": "smoothed"}, r"block_model is 'smoothed', but .* each of its iterations would read all"),
+        ({"n_features_to_select": "auto"}, r'n_features_to_select is "auto", but a test .* pass a number'),
+    ],
+)
+def test_settings_that_need_single_nodes_are_refused(settings, message):
+    with pytest.raises(ValueError, match=message):
+        BlockModelSelector(**settings).fit(in_chunks(PRESENT), adjacency=PLANTED.adjacency)
