@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
-from blockselect import BMGUFS, BlockModelSelector, load_cora
+from blockselect import BMGUFS, BlockModelSelector, load_cora, selection_stability
 from blockselect.errors import ParameterError
 from made_fits import QUICK, easy_network, fit
 
@@ -121,6 +121,23 @@ def test_blocks_of_a_series_find_their_nodes_by_its_index(network, kind):
     assert_array_equal(ours.labels_, network.blocks)
     with pytest.raises(ParameterError, match=r"is a Series whose index is not that of the features.*'cell-0'"):
         kind(12, block_model=shuffled.drop("cell-0")).fit(frame, adjacency=network.adjacency)
+
+
+@pytest.mark.parametrize("kind", [BMGUFS, BlockModelSelector])
+@pytest.mark.parametrize("form", ["dict", "communities", "igraph"])
+def test_blocks_in_the_forms_of_network_libraries_find_their_nodes(network, kind, form):
+    ids = [f"n{i}" for i in range(200)]
+    frame = pd.DataFrame(network.features.toarray(), index=ids).rename(columns=str)
+    blocks = dict(list(zip(ids, network.blocks.tolist(), strict=True))[::-1])
+    if form == "communities":
+        blocks = [{node for node, block in blocks.items() if block == one} for one in range(3)]
+    elif form == "igraph":
+        igraph = pytest.importorskip("igraph")
+        graph = igraph.Graph(200, vertex_attrs={"name": list(blocks)})
+        blocks = igraph.VertexClustering(graph, list(blocks.values()))
+    selector = kind(12, block_model=blocks, random_state=0).fit(frame, adjacency=network.adjacency)
+    assert_array_equal(selector.labels_, network.blocks)
+    assert selection_stability(selector, frame, adjacency=network.adjacency, n_resamples=3).shape == (52,)
 
 
 @pytest.mark.parametrize(

@@ -146,9 +146,9 @@ class BlockGuidedSelector(ScoreSelector):
         report: Progress = no_progress,
     ) -> FloatArray:
         """Scores from one fit per graph. Given blocks stay the same; their densities are those of each graph."""
-        if not isinstance(self.block_model, BlockModel):
+        if self.block_model is None or isinstance(self.block_model, str | np.ndarray):
             return super()._scores_on(graph, adjacencies, rngs, report)
-        by_labels: Self = clone(self).set_params(block_model=self.block_model.labels)
+        by_labels: Self = clone(self).set_params(block_model=self._given_block_model(graph).labels)
         return by_labels._scores_on(graph, adjacencies, rngs, report)
 
     def __sklearn_tags__(self) -> Tags:

@@ -54,9 +54,11 @@ class BMGUFS(BlockGuidedSelector):
         How many features to keep; between 0 and 1 a share of them; None keeps half. (paper: d)
     n_blocks : int or None, default=None
         Blocks of the graph. The paper gives no rule for it, so it must be given, unless `block_model` is. (paper: k)
-    block_model : array of shape (n,), BlockModel or None, default=None
-        Blocks of your own: a label for each node, or a block model. None finds them by non-negative tri-factorisation
-        of the graph, and takes the candidate with the lowest relative error. (paper: F, M)
+    block_model : array of shape (n,), Series, dict, list of sets, VertexClustering, BlockModel or None, default=None
+        Blocks of your own: one label per node, in the order of the rows or by node id (a Series or dict), the
+        communities of networkx (a list of sets of node ids), a clustering of igraph, or a block model. None finds
+        blocks by non-negative tri-factorisation of the graph, and takes the candidate with the lowest relative error.
+        (paper: F, M)
     n_candidates : int, default=10
         Block models found from different random starts.
     profile_ratio : float, default=0.6

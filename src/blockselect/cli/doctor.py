@@ -16,15 +16,8 @@ from blockselect import __version__
 from blockselect.cli.process import begin_work
 
 CORE = ("numpy", "scipy", "scikit-learn", "pandas", "joblib", "numba")
-FOR_DEVELOPERS = (
-    "dev",
-    "docs",
-    "bench",
-    "release",
-    "torch-cpu",
-    "test-single-cell",
-    "fuzz",
-)  # extras of no use to users
+# Extras that users do not need.
+FOR_DEVELOPERS = ("dev", "docs", "bench", "release", "torch-cpu", "test-single-cell", "fuzz")
 
 app = typer.Typer(add_completion=False)
 

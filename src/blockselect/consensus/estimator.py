@@ -77,9 +77,10 @@ class BlockModelSelector(BlockGuidedSelector):
         Blocks of the graph. "auto": as many as the graph supports, 2 to `max_blocks`. (paper: k)
     max_blocks : int, default=50
         The most blocks that "auto" chooses.
-    block_model : str, array of shape (n,) or BlockModel, default="mixed"
-        How blocks are found, or the blocks themselves: one label per node, or a block model. "mixed" uses several
-        families in turn. See :func:`blockselect.find_block_models`. (paper: F, M)
+    block_model : str, array of shape (n,), Series, dict, list of sets, VertexClustering or BlockModel, default="mixed"
+        How blocks are found, or the blocks themselves: one label per node, in the order of the rows or by node id (a
+        Series or dict), the communities of networkx (a list of sets of node ids), a clustering of igraph, or a block
+        model. "mixed" uses several families in turn. See :func:`blockselect.find_block_models`. (paper: F, M)
     n_candidates : int or "auto", default="auto"
         Block models found from different random starts. "auto": 9 to 48, depending on the estimated cost, and fewer
         on networks of more than about 5·10⁶ links.

@@ -25,11 +25,10 @@ from blockselect.graphs.features import (
     is_frame,
     is_tensor,
 )
-from blockselect.graphs.node_labels import check_names, refuse_unordered
+from blockselect.graphs.node_labels import check_names, igraph_names, refuse_unordered
 from blockselect.parameters import check_whole
 
 CONNECTIVITIES = "connectivities"  # the graph that scanpy.pp.neighbors writes
-_NAME_FROM_NETWORKX = "_nx_name"  # attribute in which igraph.Graph.from_networkx keeps the name of a node
 _FOR_FOLDS = (
     "Cross-validation (GridSearchCV, cross_val_score) cuts the rows of a matrix but not its columns; pass "
     "adjacency=NodeGraph(graph), which is cut by both."
@@ -338,8 +337,8 @@ def _read_networkx(graph: Any, weight: Any) -> ForeignGraph:
 
 
 def _read_igraph(graph: Any, weight: Any) -> ForeignGraph:
-    names = next((one for one in ("name", _NAME_FROM_NETWORKX) if one in graph.vs.attributes()), None)
-    nodes = list(range(graph.vcount())) if names is None else graph.vs[names]
+    names = igraph_names(graph)
+    nodes = list(range(graph.vcount())) if names is None else names
     known = graph.es.attributes()
     if weight not in (None, False) and weight not in known:
         raise ValueError(f"weight is {weight!r}, but edges have the attributes {known}; choose one of them, or False.")

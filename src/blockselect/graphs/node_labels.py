@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, ValuesView
 from collections.abc import Set as AbstractSet
 from numbers import Integral
 from typing import Any
@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 
 from blockselect.arrays import IntArray, ObjectArray
 from blockselect.errors import ParameterError
+from blockselect.extras import comes_from
+
+IGRAPH_NAMES = ("name", "_nx_name")  # attributes that name nodes; the second is that of igraph.Graph.from_networkx
 
 
 def encode_labels(labels: Any, what: str = "block labels") -> IntArray:
@@ -50,20 +53,43 @@ def refuse_missing(missing: NDArray[np.bool_], what: str) -> None:
 
 
 def labels_by_id(labels: Any, node_ids: ObjectArray | None, parameter: str = "block_model") -> Any:
-    """Put a Series whose index names the nodes in the order of the nodes; other labels are returned as they are.
+    """Put labels that name their nodes in the order of the nodes; an array of labels is returned as it is.
 
     Parameters
     ----------
-    labels : array or Series of shape (n,)
-        The index of a Series must match the ids of the nodes. If it only counts 0, 1, … and the nodes have other ids,
-        it names no nodes, and the order is kept.
+    labels : array of shape (n,), Series, dict, list of sets, or clustering of igraph
+        A Series or a dict from node ids to labels, communities as networkx finds them (a list of sets of node ids), or
+        a `VertexClustering`. Each must name every node once. The index of a Series may also count 0, 1, … while the
+        nodes have other ids: then it names no nodes, and the order is kept.
     node_ids : array of shape (n,) or None
         None if nodes have no ids other than their row numbers.
     parameter : str
         The parameter that holds the labels, for errors.
     """
-    if not isinstance(labels, pd.Series):
-        return labels
+    if isinstance(labels, pd.Series):
+        return _series_in_order(labels, node_ids, parameter)
+    named = _named_labels(labels, parameter)
+    if not isinstance(named, pd.Series):
+        return named
+    kind = type(labels).__name__
+    known: pd.Index[Any] = pd.RangeIndex(len(named)) if node_ids is None else pd.Index(node_ids, tupleize_cols=False)
+    alone = known.symmetric_difference(named.index, sort=False).tolist()
+    if alone and node_ids is None:
+        raise ParameterError(
+            parameter,
+            f"is a {kind} that names nodes such as {named.index[:3].tolist()}, while the rows of the features have no "
+            "ids, only the numbers 0, 1, …; pass the features as a DataFrame whose index names the nodes.",
+        )
+    if alone:
+        raise ParameterError(
+            parameter,
+            f"is a {kind} that does not name the nodes of the features: {len(alone)} node(s) are in only one of them, "
+            f"for example {alone[:3]}; give each node one label (1 and '1' differ).",
+        )
+    return named.iloc[named.index.get_indexer(known)].to_numpy()
+
+
+def _series_in_order(labels: pd.Series[Any], node_ids: ObjectArray | None, parameter: str) -> Any:
     in_order = pd.RangeIndex(len(labels))
     if node_ids is None:
         if not labels.index.equals(in_order):
@@ -87,6 +113,48 @@ def labels_by_id(labels: Any, node_ids: ObjectArray | None, parameter: str = "bl
             "rows.",
         )
     return labels.iloc[at].to_numpy()  # the index is no longer needed
+
+
+def _named_labels(labels: Any, parameter: str) -> Any:
+    """A Series whose index has the ids of the nodes; labels that do not name nodes are returned as they are."""
+    if comes_from(labels, "igraph"):
+        return _igraph_labels(labels, parameter)
+    if isinstance(labels, Mapping):
+        return pd.Series(list(labels.values()), index=pd.Index(list(labels), tupleize_cols=False))
+    communities = list(labels) if isinstance(labels, list | tuple | ValuesView) else []
+    if not communities or not all(isinstance(one, AbstractSet) for one in communities):
+        return labels
+    number_of: dict[Any, int] = {}
+    for number, community in enumerate(communities):
+        for node in community:
+            if node in number_of:
+                raise ParameterError(
+                    parameter,
+                    f"is a list of communities that overlap: node {node!r} is in the communities {number_of[node]} "
+                    f"and {number}; give each node one community, as networkx.community.louvain_communities does.",
+                )
+            number_of[node] = number
+    return pd.Series(list(number_of.values()), index=pd.Index(list(number_of), tupleize_cols=False))
+
+
+def _igraph_labels(labels: Any, parameter: str) -> Any:
+    """The labels of a VertexClustering: a Series, or a list in the order of the rows if its nodes have no names."""
+    membership = getattr(labels, "membership", None)
+    if membership is None or any(isinstance(one, list) for one in membership):
+        fix = "dendrogram.as_clustering()" if hasattr(labels, "as_clustering") else "graph.community_multilevel()"
+        raise ParameterError(
+            parameter,
+            f"is a {type(labels).__name__} of igraph, which does not give each node one block; pass a "
+            f"VertexClustering, for example {fix}.",
+        )
+    names = igraph_names(labels.graph)
+    return membership if names is None else pd.Series(membership, index=pd.Index(names, tupleize_cols=False))
+
+
+def igraph_names(graph: Any) -> list[Any] | None:
+    """The names of the nodes of an igraph graph; None if nodes only have numbers."""
+    names: list[Any] | None = next((graph.vs[one] for one in IGRAPH_NAMES if one in graph.vs.attributes()), None)
+    return names
 
 
 def check_names(names: Iterable[Any] | None, expected: int, what: str, axis: str) -> ObjectArray | None:
