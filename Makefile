@@ -22,7 +22,7 @@ $(VENV)/.dev: $(VENV)/.cli
 	touch $@
 
 demo: $(VENV)/.cli
-	$(BIN)/blockselect select --dataset cora --top 64 --out blockselect-demo
+	$(BIN)/blockselect select --dataset debian --top 60 --out blockselect-demo
 
 # ARGS=tests/graphs runs only these tests.
 test: $(VENV)/.dev

@@ -7,8 +7,11 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
+
+from scripts.draw_readme import PICTURE, debian_summary, draw
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -52,3 +55,20 @@ def test_files_and_pictures_that_the_readme_points_to_are_there():
     assert local
     for target in local:
         assert (ROOT / target).exists(), target
+
+
+def test_the_picture_shows_what_the_code_finds_today():
+    """The texts are those of a new picture; places may differ by a little, because machines round differently."""
+    stale = f"{PICTURE.name} is stale; run: python scripts/draw_readme.py"
+    (stored_texts, stored_places), (texts, places) = map(parts_of, (PICTURE.read_text("utf-8"), draw(debian_summary())))
+    assert stored_texts == texts, stale
+    assert stored_places == pytest.approx(places, abs=3), stale
+
+
+def parts_of(svg: str) -> tuple[list[tuple[str, str | None]], list[float]]:
+    """The elements of a picture with their texts, and all numbers of their attributes."""
+    elements = list(ElementTree.fromstring(svg).iter())
+    values = [value for one in elements for value in one.attrib.values()]
+    return [(one.tag, one.text) for one in elements], [
+        float(value) for value in values if re.fullmatch(r"-?[\d.]+", value)
+    ]

@@ -99,7 +99,7 @@ def blockselect(
 
     \b
     Begin with:
-      blockselect select --dataset cora --top 64 --out results
+      blockselect select --dataset debian --top 60 --out results
       blockselect select --features genes.csv --graph links.csv --out results
       blockselect select --help
     """

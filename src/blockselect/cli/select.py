@@ -270,7 +270,7 @@ def select(
 ) -> None:
     """\b
     Examples:
-      blockselect select --dataset cora --top 64 --out results
+      blockselect select --dataset debian --top 60 --out results
       blockselect select --features genes.csv --graph links.csv --out results
       blockselect select --features genes.csv --graph links.csv --top auto --json
       blockselect select --dataset cora --method morans-i --top 64 --out moran
