@@ -115,3 +115,12 @@ def test_a_damaged_file_is_named_with_the_remedy(folder, store, name):
     (folder / name).write_text("[{")
     with pytest.raises(ValueError, match=rf"{name} is damaged .*; delete it, and run the same command again"):
         Store(folder, MARKS).get("numbers/a")
+
+
+@pytest.mark.parametrize("marks", [None, "[]"])
+def test_rows_without_readable_marks_are_refused(folder, store, marks):
+    store.add("numbers/a", [{"x": 1}])
+    path = folder / "marks.json"
+    path.unlink() if marks is None else path.write_text(marks)
+    with pytest.raises(ValueError, match="choose another folder"):
+        Store(folder, MARKS)

@@ -39,8 +39,12 @@ class Store:
         self.folder = folder
         mine = json.loads(json.dumps(marks))
         if not (folder / MARKS).exists():
+            if next(folder.glob("*/*.json"), None):
+                raise ValueError(f"{folder} holds rows but no {MARKS} about their origin; choose another folder.")
             _write(folder / MARKS, mine)
         theirs = _read(folder / MARKS)
+        if not isinstance(theirs, dict):
+            raise ValueError(f"{folder / MARKS} is damaged; choose another folder.")
         different = sorted(name for name in {*mine, *theirs} if mine.get(name) != theirs.get(name))
         if different == ["code"]:
             raise ValueError(
