@@ -161,7 +161,7 @@ def _show_best(summary: dict[str, Any]) -> None:
         cells = [str(row["rank"]), row["name"], number(row["score"], zeros=True)]
         cells += [form(row[measure]) for measure, (_, form) in shown.items()]
         if marks:
-            cells.append("none" if row["marked_block"] is None else f"{row['marked_block']} ({row['lift']:.1f} times)")
+            cells.append("none" if row["marked_block"] is None else f"{row['marked_block']} ({row['lift']:.1f} ×)")
         table.add_row(*(Text(printable(cell)) for cell in cells))  # Text, because names may look like markup
     typer.echo(f"\nThe {SHOWN} best of the selected features:" if n_selected > SHOWN else "\nThe selected features:")
     Console().print(table)
