@@ -2,51 +2,59 @@
 A first selection
 =================
 
-A network of 400 people who are linked by friendship, and 120 interests that each of them
-may have. Which few interests explain who is linked with whom?
+Debian is made of packages that need one another. Here are 4,960 of them with 18,195
+dependencies, and 1,088 tags and words that describe them. Which few tags and words explain
+who needs whom?
 
-The network is made on the spot, so that we know the answer: it was built from four groups
-of friends, 24 interests follow these groups, and the other 96 are chance. The selector
-knows none of this. It sees the links and a table of interests.
+The network comes with the package. The selector sees the links and the table of tags and
+words, and no labels.
 """
 
 # %%
 # The data
 # --------
-# The features are a table with one row per node and one column per feature; here the
-# columns have names. The graph says who is linked with whom.
+# The features are a table with one row per package and one column per tag or word. The
+# graph says which packages are linked: one of them needs or recommends the other.
 import matplotlib.pyplot as plt
+import numpy as np
 import pandas as pd
 
-from blockselect import BlockModelSelector, make_attributed_blocks, plot
+from blockselect import BlockModelSelector, evaluate_selection, load_debian, plot
+from blockselect.datasets import DEBIAN_SECTIONS
 
-made = make_attributed_blocks(
-    400, 4, n_informative=24, n_redundant=0, n_noise=96, random_state=0
-)
-names = [f"interest {number}" for number in range(120)]
-interests = pd.DataFrame(made.features.toarray(), columns=names)
-interests.iloc[:5, :8]
+debian = load_debian()
+words = debian.frame
+words.loc[["gimp", "ruby-rails", "emacs"], ["emacs", "gnu", "image", "tag:role::program"]]
 
 # %%
 # Select
 # ------
-# One line, without labels or settings: the number of groups is found from the graph.
-selector = BlockModelSelector(16, random_state=0).fit(interests, adjacency=made.adjacency)
+# One line, without labels or settings: the number of blocks is found from the graph.
+selector = BlockModelSelector(60, random_state=0).fit(words, adjacency=debian.adjacency)
 print(f"{selector.block_model_.n_blocks} blocks: {selector.n_blocks_reason_}")
 
 # %%
-# These are the selected interests, with the block (the group of nodes that link alike) that
-# each of them marks. *Lift* says how many times as common the interest is in that block as
-# among all people.
-selector.table().query("selected").sort_values("rank").head(8).round(3)
+# These are the best tags and words, with the block (the group of packages that link alike)
+# that each of them marks. *Lift* says how many times as common the word is in that block as
+# among all packages.
+selected = selector.table().query("selected").sort_values("rank")
+selected[["feature", "score", "marked_block", "lift", "prevalence"]].head(10).round(3)
+
+# %%
+# What are the blocks?
+# --------------------
+# The words that mark a block say what it is: Perl, PHP, Ruby, Rust, Emacs, TeX, R ("GNU
+# R"), fonts, games, GNOME, KDE and more. Here are the first twelve:
+blocks = selected.groupby("marked_block")["feature"].agg(", ".join)
+blocks.to_frame("words").head(12)
 
 # %%
 # See it
 # ------
-# The left plot shows the links, with people ordered by block: dark squares on the diagonal
-# are groups of friends. The right plot shows the selected interests: each is common in one
-# or two groups (blue) and rare in the others (amber).
-figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
+# The left plot shows the links, with packages ordered by block: dark squares on the
+# diagonal are blocks that link within. The right plot shows the best words: each is common
+# in a few blocks (blue) and rare in the others (amber).
+figure, (left, right) = plt.subplots(1, 2, figsize=(12, 5), layout="constrained")
 plot.ordered_adjacency(selector, left)
 plot.features_by_block(selector, right)
 plt.show()
@@ -54,10 +62,25 @@ plt.show()
 # %%
 # Was it right?
 # -------------
-# Here the truth is known, so we can check.
-right_ones = made.is_informative[selector.support_].sum()
-print(f"{right_ones} of the 16 selected interests follow the groups.")
-print(f"By chance it would be {16 * 24 / 120:.0f}.")
+# Debian sorts its packages into sections, which the selector has not seen. For each block
+# that is marked by words, here is its most frequent section and the share of its packages:
+sections = pd.Series(np.array(DEBIAN_SECTIONS)[debian.classes])
+counts = pd.crosstab(selector.labels_, sections)
+pd.DataFrame(
+    {
+        "words": blocks,
+        "section": counts.idxmax(axis=1)[blocks.index],
+        "share": (counts.max(axis=1) / counts.sum(axis=1))[blocks.index].round(2),
+    }
+).sort_values("share", ascending=False)
+
+# %%
+# How well does K-means find the sections, without any label? The 60 selected tags and words
+# serve better than all 1,088 (normalised mutual information, the mean of five runs).
+everything = np.ones(debian.n_features, dtype=bool)
+for name, support in {"selected": selector.support_, "all": everything}.items():
+    scores = evaluate_selection(debian.features, debian.classes, support, n_runs=5)
+    print(f"{name:8} NMI {scores.nmi:.2f}")
 
 # %%
 # Next: :ref:`sphx_glr_gallery_plot_how_stable_how_many.py`, and how to read the whole
