@@ -13,10 +13,6 @@ from references import joint as reference
 from references.joint import small_network
 
 
-def feature_weights(likelihood, graph, models):
-    return FeatureGains.of(likelihood, graph, models).weights
-
-
 def slow_gains(A, X, models):
     """Gain of each feature from blocks, the mean over models, and from links, each less its penalty."""
     from_blocks = [
@@ -27,13 +23,13 @@ def slow_gains(A, X, models):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_weight_is_the_root_of_twice_the_gain_from_blocks_and_links(seed):
+def test_the_z_value_is_the_root_of_twice_the_gain_from_blocks_and_links(seed):
     A, X, labels = small_network(seed)
     graph = check_attributed_graph(X, A)
     models = [BlockModel.from_labels(graph.adjacency, one) for one in (labels, labels % 2)]
     gains = slow_gains(A, X, models)
     expected = np.sqrt(2 * np.maximum(gains, 0))
-    assert_allclose(feature_weights(JointLikelihood(graph), graph, models), expected, atol=1e-7)
+    assert_allclose(FeatureGains.of(JointLikelihood(graph), graph, models).z_values, expected, atol=1e-7)
 
 
 def test_gains_by_blocks_are_the_mean_over_models_and_constant_features_are_named():
@@ -58,7 +54,7 @@ def test_features_that_were_scaled_before_have_the_same_gains():
     assert_array_equal(again.total, plain.total)
 
 
-def test_the_weight_is_that_of_both_gains_and_zero_where_these_are_negative():
+def test_the_z_value_is_that_of_both_gains_and_zero_where_these_are_negative():
     gains = FeatureGains(np.array([5.0, 1, 1, -9]), np.array([2.0, 8, -1, 4]), np.zeros(4, dtype=bool))
     assert_allclose(gains.total, [7, 9, 0, -5])
-    assert_allclose(gains.weights, [14**0.5, 18**0.5, 0, 0])
+    assert_allclose(gains.z_values, [14**0.5, 18**0.5, 0, 0])

@@ -13,11 +13,11 @@ of the block structure: a ridge regression, whose λ is the median squared lengt
 Greedy forward selection (orthogonal least squares [1]_) adds one feature after the other. The best next feature is not
 simply the one that raises R² most. Such a feature may be very common and slightly more so in some blocks, which a
 regression can use, but a clustering cannot. So the rise of R² is multiplied by the effect size of the feature,
-√(2E / c): E is the log-likelihood gain of the feature by the blocks, c the number of nodes that have it. This is
-Cohen's w, by which a test statistic becomes independent of the number of observations.
+√(2E / h): E is the penalised log-likelihood gain of the feature by the blocks, h the number of nodes that have it.
+This is Cohen's w, which makes a test statistic independent of the number of observations.
 
-Features that may follow the graph by chance come after all others: those with √(2 (E + N)) ≤ 3, where N is the
-log-likelihood gain by links. This root is comparable to a z-value.
+Features that may follow the graph by chance come after all others: those with √(2 (E + N − 1)) ≤ 3, where N is the
+log-likelihood gain by links, and 1 is its AIC penalty. This root is comparable to a z-value.
 
 References
 ----------
@@ -237,7 +237,7 @@ class FeatureGains:
     """Log-likelihood gains of each feature in nats, minus one nat per extra parameter (AIC): (m,)"""
 
     by_blocks: FloatArray  # E, the mean over block models
-    by_links: FloatArray  # N
+    by_links: FloatArray  # N − 1
     is_constant: BoolArray  # features that have the same value for all nodes
 
     @classmethod
@@ -264,10 +264,10 @@ class FeatureGains:
         return self.by_blocks + self.by_links
 
     @property
-    def weights(self) -> FloatArray:
-        """√(2 × total gain) of each feature; 0 if the gain is negative: (m,)"""
-        weights: FloatArray = np.sqrt(2 * np.maximum(self.total, 0.0))
-        return weights
+    def z_values(self) -> FloatArray:
+        """√(2 × total gain) of each feature, which is comparable to a z-value; 0 if the gain is negative: (m,)"""
+        values: FloatArray = np.sqrt(2 * np.maximum(self.total, 0.0))
+        return values
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -304,7 +304,7 @@ def rank_by_models(
 def rank_features(regression: BlockRegression, gains: FeatureGains, n_wanted: int) -> Ranking:
     """Rank all features: the first `n_wanted` by greedy selection, if as many clearly follow the graph."""
     is_useful = (regression.squares > 0) & ~gains.is_constant
-    is_clear = is_useful & (gains.weights > _CLEAR)
+    is_clear = is_useful & (gains.z_values > _CLEAR)
     effect = effect_sizes(gains, regression.features)
     clear = np.flatnonzero(is_clear)
     greedy = select_together(regression, clear, n_wanted, effect[clear])
@@ -324,7 +324,7 @@ def rank_features(regression: BlockRegression, gains: FeatureGains, n_wanted: in
 
 
 def effect_sizes(gains: FeatureGains, features: Features) -> FloatArray:
-    """Cohen's w of each feature by the blocks, √(2E / c): (m,)"""
+    """Cohen's w of each feature by the blocks, √(2E / h): (m,)"""
     sizes: FloatArray = np.sqrt(2 * np.maximum(gains.by_blocks, _SMALLEST_GAIN) / np.maximum(n_holders(features), 1))
     return sizes
 

@@ -14,9 +14,9 @@ features vary more than Poisson counts, so their gain is divided by the overdisp
 mean (quasi-likelihood; Wedderburn, 1974). The gain is homogeneous in the values of the feature, so we divide these.
 
 The links among the nodes that have a feature need no blocks. Let x be the values of the feature, in units of the mean
-of its non-zero values. The weight of these links is E = Σ_{i<j} x_i x_j A_ij. If links depended on the degrees alone,
+of its non-zero values. The weight of these links is G = Σ_{i<j} x_i x_j A_ij. If links depended on the degrees alone,
 it would be X = w' Σ_{i<j} x_i x_j d_i d_j / Σ_{i<j} d_i d_j, with w' the weight of all links. The gain of a Poisson
-count is E log(E / X) − (E − X). Different values make E vary more than a count, so E and X of features that are not
+count is G log(G / X) − (G − X). Different values make G vary more than a count, so G and X of features that are not
 binary are divided by an overdispersion factor.
 """
 
@@ -283,11 +283,11 @@ def _link_dispersion(sums: _Sums, total_degree: float) -> FloatArray:
 
 
 def _poisson_excess(observed: FloatArray, expected: FloatArray) -> FloatArray:
-    """E log(E / X) − (E − X) where E exceeds X, otherwise 0: (m,)"""
+    """G log(G / X) − (G − X) where G exceeds X, otherwise 0: (m,)"""
     above = observed - expected > _ROUNDING * observed
     nats: FloatArray = np.zeros(len(observed))
-    E, X = observed[above], np.maximum(expected[above], _TINY)
-    nats[above] = E * np.log(E / X) - (E - X)
+    G, X = observed[above], np.maximum(expected[above], _TINY)
+    nats[above] = G * np.log(G / X) - (G - X)
     return np.maximum(nats, 0.0)
 
 

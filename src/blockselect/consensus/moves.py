@@ -22,7 +22,8 @@ from numba import njit
 from blockselect.arrays import BoolArray, FloatArray, IntArray
 
 N_EXACT = 3  # other blocks whose exact gains are compared
-NATS_A_LINK, SURE = 2.0, 4.0  # most that a link to a moved neighbour, and all else, may change a gain by, roughly
+# Rough bounds on the change of a gain, in nats: by one link to a neighbour that has moved, and by all other moves.
+NATS_PER_LINK, SURE = 2.0, 4.0
 _TINY = float(np.finfo(np.float64).tiny)
 
 
@@ -56,10 +57,10 @@ class Tables(NamedTuple):
 
     weights: FloatArray  # (k, k) of the links, Fᵀ A F
     sums: FloatArray  # (m, k) of each feature in each block
-    entropies: FloatArray  # (m, k) s log s of these
-    join: FloatArray  # (m, k) gain, before exposure, of one more typical value
-    leave: FloatArray  # (m, k) of one less
-    totals: FloatArray  # (k,) of all features
+    entropies: FloatArray  # (m, k) s log s of these sums s
+    join: FloatArray  # (m, k) change of s log s if a node with a typical value joins the block
+    leave: FloatArray  # (m, k) the same if such a node leaves the block
+    totals: FloatArray  # (k,) total of all features in each block
 
 
 @njit(cache=True, nogil=True)
@@ -88,8 +89,9 @@ def sweep(
     """
     w, sums, entropies, join, leave, t = tables
     k = len(w)
-    sizes, e, log_e, log_t = np.zeros(k), np.zeros(k), np.empty(k), np.empty(k)
-    z = np.zeros(k)  # of the features in use
+    sizes, log_t = np.zeros(k), np.empty(k)
+    e, log_e = np.zeros(k), np.empty(k)  # sum of the degrees in each block
+    z = np.zeros(k)  # total in each block of the features in use
     for node in range(len(labels)):
         sizes[labels[node]] += 1
     if feature_weight > 0:
@@ -231,7 +233,7 @@ def sweep(
             for block in (old, new):
                 log_e[block], log_t[block] = log(max(e[block], _TINY)), log(max(t[block], _TINY))
             for at in range(links.indptr[node], links.indptr[node + 1]):
-                slack[links.indices[at]] -= NATS_A_LINK * links.weights[at]
+                slack[links.indices[at]] -= NATS_PER_LINK * links.weights[at]
             labels[node] = new
             sizes[old] -= 1
             sizes[new] += 1

@@ -6,7 +6,7 @@ Both improve one objective for the blocks F and the choice r ∈ {0, 1}^m of fea
 
 L(F) is the log-likelihood gain of the links and I_l(F) that of feature l, both over a single block (see `likelihood`).
 A feature that follows the blocks has one rate per block, k − 1 more than a feature that does not, so each extra rate
-is penalised. λ = 1 is the AIC penalty; it offsets what k − 1 free rates gain by chance.
+is penalised. λ = 1 is the AIC penalty; it offsets what k − 1 free rates gain by chance. The selector uses w = λ = 1.
 
 The losses of the paper and ‖A − F M Fᵀ‖² are no objectives for blocks that may change. L_m is lowest if blocks are
 blurred, L_b if nodes with many features are separated from nodes with few, and the error ‖A − F M Fᵀ‖ of a sparse graph
@@ -67,7 +67,7 @@ class _Round:
     """A round of visits for a fixed choice of features. A sweep changes labels, slack and tables in place."""
 
     labels: IntArray  # (n,)
-    slack: FloatArray  # (n,)
+    slack: FloatArray  # (n,) nodes with a positive slack are not visited (see `sweep`)
     tables: Tables
     order: IntArray  # (n,) nodes in the order of the visits; those of each chunk of rows stand at its rows
     in_use: BoolArray  # (m,)
@@ -82,8 +82,8 @@ class _Refinement:
 
     labels: IntArray  # (n,) changed in place
     state: _State
-    slack: FloatArray  # (n,) changed in place
-    objective: list[float]
+    slack: FloatArray  # (n,) changed in place (see `sweep`)
+    objective: list[float]  # J before the first round and after each round
     n_moves: list[int] = field(default_factory=list)
     all_due: bool = True  # whether the next round visits all nodes
     is_done: bool = False
@@ -285,11 +285,12 @@ class JointLikelihood:
         return _Round(run.labels, run.slack, tables, order, in_use, weight, least)
 
     def _in_chunks(self, order: IntArray) -> IntArray:
-        """The nodes in this order, but those of each chunk of rows together, at the place of its rows."""
+        """The nodes in this order, but grouped by chunk: those of each chunk stand at the positions of its rows."""
         matrix = self._counts.matrix
         if not isinstance(matrix, RowChunks):
             return order
-        chunk_of = np.repeat(np.arange(len(rows := matrix.survey().rows)), [one.stop - one.start for one in rows])
+        sizes = [rows.stop - rows.start for rows in matrix.survey().rows]
+        chunk_of = np.repeat(np.arange(len(sizes)), sizes)
         return order[np.argsort(chunk_of[order], kind="stable")]
 
 
