@@ -106,5 +106,16 @@ accuracy = cross_val_score(
 print(accuracy.round(2))
 
 # %%
+# Blocks of new nodes
+# -------------------
+# A fitted selector predicts the blocks of other nodes from their selected words alone,
+# without their links. Here it is fitted to the first 400 nodes and their planted blocks.
+known, new = slice(400), slice(400, None)
+selector = BlockModelSelector(60, block_model=made.blocks[known])
+selector.fit(made.features[known], adjacency=NodeGraph(made.adjacency)[known])
+accuracy = selector.score(made.features[new], made.blocks[new])
+print(f"{accuracy:.2f} of the new nodes are assigned to their block")
+
+# %%
 # Restore the setting, so that other code is not affected.
 sklearn.set_config(enable_metadata_routing=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -98,16 +98,23 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
 
     def transform(self, X: Any) -> Any:
         """The selected features of X, as a matrix; ``adata[:, selector.get_support()]`` keeps an AnnData."""
-        if isinstance(X, RowChunks):
-            raise ValueError("X is of type RowChunks; transform each chunk: [selector.transform(one) for one in X].")
-        if not is_anndata(X):
-            return super().transform(X)
+        return self._read_matrix(X, super().transform)
+
+    def _read_matrix(self, X: Any, read: Callable[[Any], Any]) -> Any:
+        """Call a function on X or, if X is an AnnData with the features of the fit, on its matrix."""
         check_is_fitted(self)
+        if isinstance(X, RowChunks):
+            raise ValueError(
+                "X is of type RowChunks; transform each chunk: [selector.transform(one) for one in X], and predict "
+                "likewise."
+            )
+        if not is_anndata(X):
+            return read(X)
         if hasattr(self, "feature_names_in_") and list(X.var_names) != list(self.feature_names_in_):
             raise ValueError("the AnnData has other var_names than the data of the fit; pass the same genes.")
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "X does not have valid feature names")  # they are in var_names
-            return super().transform(anndata_matrix(X))
+            return read(anndata_matrix(X))
 
     def _check_graph(self, X: Any, y: Any, adjacency: Any, **options: Any) -> AttributedGraph:
         """Check and convert the network and its features, before any computation."""

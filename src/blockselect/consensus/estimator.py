@@ -12,9 +12,12 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import accuracy_score
+from sklearn.preprocessing import normalize
+from sklearn.utils.validation import validate_data
 
 from blockselect._sklearn import Interval, StrOptions, fit_context
-from blockselect.arrays import BoolArray, Features, FloatArray, Sparse
+from blockselect.arrays import BoolArray, Features, FloatArray, IntArray, Sparse
 from blockselect.base import best_first
 from blockselect.blockmodels.candidates import FAMILIES, FEATURE_READING, check_family, find_candidates
 from blockselect.blockmodels.embedding import one_thread
@@ -22,7 +25,8 @@ from blockselect.blockmodels.families import MAX_ITER
 from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.blockmodels.model import BlockModel
 from blockselect.blockmodels.n_blocks import AS_GIVEN, MAX_BLOCKS, BlockCount, count_blocks, reason_for_asked
-from blockselect.consensus.explained import rank_by_models
+from blockselect.consensus.explained import MAX_COUNTED, rank_by_models
+from blockselect.consensus.prediction import regress_blocks
 from blockselect.consensus.refine import JointLikelihood
 from blockselect.consensus.resampling import Resampling
 from blockselect.consensus.screening import FACTORIZATION_STEPS, Effort, plan_effort, screen
@@ -124,6 +128,11 @@ class BlockModelSelector(BlockGuidedSelector):
         The best block model.
     labels_ : array of shape (n,)
         The block of each node in it. (paper: F)
+    coef_, intercept_ : arrays of shape (k, d) and (k,)
+        The regression of the blocks on the selected features by which `predict` finds the blocks of other nodes.
+        Selected features after the first 1000 have coefficients of 0.
+    binarized_ : bool
+        Whether only the presence of features was used, not their values.
     consensus_models_ : list of BlockModel
         The block models that features are asked to explain, the best first.
     candidates_ : list of BlockModel
@@ -251,7 +260,15 @@ class BlockModelSelector(BlockGuidedSelector):
             else:  # all discoveries are selected: a subset of them would lose the guarantee
                 self._rank(ranking.scores, ranking.order)
                 self.support_, self.n_features_ = found.support, n_wanted
-            self.explained_ = ranking.explained(self._selected_in_order())
+            in_order = self._selected_in_order()
+            self.explained_ = ranking.explained(in_order)
+            self.coef_, self.intercept_ = regress_blocks(
+                graph.features,
+                np.flatnonzero(self.support_),
+                in_order[:MAX_COUNTED],
+                screening.consensus[0].labels,
+                ranking.regression.ridge,
+            )
             report("ranking", 1, 1)
         self.explained_more_, self.explained_alone_ = ranking.added, ranking.alone
         self.network_evidence_ = self._evidence(graph)
@@ -266,6 +283,46 @@ class BlockModelSelector(BlockGuidedSelector):
         in_chunks = isinstance(X, RowChunks) and self._searches()
         self.families_left_out_ = _LEFT_OUT if in_chunks and self.block_model == "mixed" else None
         return self._remember(X, adjacency)
+
+    def predict(self, X: Any) -> IntArray:
+        """Predict the blocks of nodes, also of new ones, from the selected features alone.
+
+        This is a ridge classifier that was fitted to the blocks and the selected features of the nodes of the fit. It
+        uses no links.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, DataFrame or AnnData of shape (n, m)
+            Features with the columns of the fit; only the selected columns are used.
+
+        Returns
+        -------
+        array of shape (n,)
+            A block of `block_model_` for each row. All rows without any selected feature get the same block.
+        """
+        check = partial(validate_data, self, accept_sparse="csr", dtype=np.float64, reset=False)
+        chosen = self._read_matrix(X, check)[:, np.flatnonzero(self.support_)]
+        if not self.n_features_:
+            return np.full(chosen.shape[0], np.argmax(self.intercept_))
+        unit = normalize((chosen != 0).astype(np.float64) if self.binarized_ else chosen)
+        blocks: IntArray = np.argmax(unit @ self.coef_.T + self.intercept_, axis=1)
+        return blocks
+
+    def score(self, X: Any, y: Any) -> float:
+        """Share of the nodes whose block is predicted correctly.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, DataFrame or AnnData of shape (n, m)
+            Features with the columns of the fit.
+        y : array of shape (n,)
+            The blocks of these nodes, numbered as in `labels_`.
+
+        Returns
+        -------
+        float
+        """
+        return float(accuracy_score(y, self.predict(X)))
 
     def _read_network(self, X: Any, y: Any = None, adjacency: Any = None) -> AttributedGraph:
         if isinstance(self.block_model, str):
@@ -286,8 +343,8 @@ class BlockModelSelector(BlockGuidedSelector):
         else:
             self._n_to_select(graph.n_features)
         features = _in_form(graph.features)
-        binary = are_sparse_counts(features) if self.binarize == "auto" else self.binarize
-        return replace(graph, features=presence(features) if binary else features)
+        self.binarized_ = are_sparse_counts(features) if self.binarize == "auto" else self.binarize
+        return replace(graph, features=presence(features) if self.binarized_ else features)
 
     def _check_for_chunks(self) -> None:
         """Raise an error for settings that need the features of all nodes in memory."""

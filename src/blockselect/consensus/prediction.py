@@ -1,0 +1,60 @@
+"""The block of new nodes from the selected features: a ridge regression of the blocks.
+
+Let V be the selected features with rows of unit length and centred columns, and H the one-hot block membership of the
+best block model with column means removed. The coefficients W minimise ‖H − V W‖² + λ‖W‖². This is the regression by
+which features are selected (see `explained`, with the same λ), but without the neighbours, which a new node need not
+have, and with rows that have unit length in the selected features alone, so that no other feature needs to be known.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from sklearn.preprocessing import normalize
+
+from blockselect.arrays import Features, FloatArray, IntArray
+from blockselect.graphs.features import as_dense
+from blockselect.graphs.over_rows import sum_over_rows
+
+
+class BlockRidge(NamedTuple):
+    """The coefficients of the selected features for each block."""
+
+    coefficients: FloatArray  # (k, d)
+    intercepts: FloatArray  # (k,)
+
+
+def regress_blocks(
+    features: Features, selected: IntArray, used: IntArray, labels: IntArray, ridge: float
+) -> BlockRidge:
+    """Regress the blocks (n,) on some columns of the features.
+
+    `selected` (d,) are the columns in which rows get unit length, in rising order; the others of them than `used` have
+    coefficients of 0.
+    """
+    n, n_blocks = len(labels), int(labels.max()) + 1
+    shares = np.bincount(labels) / n
+    coefficients = np.zeros((n_blocks, len(selected)))
+    if not len(selected):
+        return BlockRidge(coefficients, shares)
+    places = np.searchsorted(selected, used)
+    sums = sum_over_rows(features, _products, selected, places, labels, n_blocks)
+    gram, by_block, means = np.split(sums, [len(used), len(used) + n_blocks], axis=1)
+    means = means / n
+    gram = gram - n * means @ means.T + ridge * np.eye(len(used))
+    coefficients[:, places] = np.linalg.solve(gram, by_block - n * means * shares).T
+    return BlockRidge(coefficients, shares - coefficients[:, places] @ means[:, 0])
+
+
+def _products(
+    block: Features, rows: slice, selected: IntArray, places: IntArray, labels: IntArray, n_blocks: int
+) -> FloatArray:
+    """Products of the used columns with themselves, with the blocks and with 1: (u, u + k + 1)."""
+    if not block.shape[0]:
+        return np.zeros((len(places), len(places) + n_blocks + 1))
+    V = normalize(block[:, selected])[:, places]
+    n = V.shape[0]
+    blocks = sparse.csr_array((np.ones(n), labels[rows], np.arange(n + 1)), shape=(n, n_blocks))
+    return np.hstack([as_dense(V.T @ V), as_dense((blocks.T @ V).T), np.asarray(V.sum(axis=0)).reshape(-1, 1)])
