@@ -133,11 +133,15 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
 
     def _features_again(self, X: Any) -> Features:
         """Check and convert features that must be those of the fit."""
+        return self._table_again(X).matrix
+
+    def _table_again(self, X: Any) -> CheckedTable:
+        """Features of the fit, with their names."""
         again = copy(self)  # because reading sets attributes
         table = again._check_features(X, non_negative=False)
         again._nodes_in = _Nodes(table.matrix.shape[0], _digest(table.node_ids))
         self._refuse_others(again)
-        return table.matrix
+        return table
 
     def _refuse_lost_graph(self, adjacency: Any) -> None:
         """Raise an error if a graph was passed to `fit` but not again: the features alone would give another graph."""

@@ -139,3 +139,8 @@ def test_one_block_has_no_other_to_move_to():
 def test_labels_of_two_dimensions_are_refused():
     with pytest.raises(ValueError, match=r"block labels have shape \(3, 2\); give one label per node"):
         BlockModel.from_labels(np.ones((3, 3)), np.zeros((3, 2)))
+
+
+def test_a_block_model_is_printed_in_one_line():
+    model = BlockModel(np.array([0, 0, 1]), np.eye(2), 0.51234, "spectral")
+    assert repr(model) == "BlockModel(n_nodes=3, n_blocks=2, relative_error=0.512, family='spectral')"

@@ -375,3 +375,8 @@ def test_nothing_is_found_where_no_node_has_both_links_and_features(network):
     found = discover_features(features, adjacency=adjacency, n_blocks=3, n_candidates=2, random_state=0)
     assert not found.support.any()
     assert (found.p_values == 1).all()
+
+
+def test_discoveries_are_printed_in_one_line():
+    found = discoveries.Discoveries(np.array([0.001, 0.5]), np.array([0.002, 0.5]), np.array([True, False]))
+    assert repr(found) == "Discoveries(1 of 2 features, smallest q-value 0.002)"

@@ -252,3 +252,9 @@ def test_a_table_and_a_networkx_graph_are_known_again():
     assert "The best features are \u2068gene " in selector.show_report().html
     assert plot.ordered_adjacency(selector, Figure().subplots()).images
     assert plot.features_by_block(selector, Figure().subplots()).images
+
+
+def test_a_report_is_printed_in_one_line(graph, selector):
+    made = make_report(selector, graph, title="R & D")
+    size = round(len(made.to_bytes()) / 1000)
+    assert repr(made) == f"Report('7 of 30 features explain the structure of R & D', {size} kB)"

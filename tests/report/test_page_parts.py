@@ -69,15 +69,15 @@ def test_small_blocks_are_listed_together(summary):
 
 def test_of_fifty_blocks_the_largest_have_cards_and_the_others_are_listed(summary):
     sizes = list(range(31, 81))
-    marked = [[row["index"]] for row in summary["selected"]] + [[]] * 43
-    blocks = {"count": 50, "sizes": sizes, "marked_by": marked, "link_weights": np.eye(50).tolist()}
+    first = summary["blocks"]["described"][0]
+    blocks = {"count": 50, "sizes": sizes, "described": [first] * 50}
     rows = [{**row, "block_lifts": [1.0] * 50} for row in summary["selected"]]
     crowded = {**summary, "selected": rows, "blocks": {**summary["blocks"], **blocks}}
     assert [card["block"] for card in page_parts.cards(crowded)] == list(range(49, 37, -1))
     others = page_parts.other_blocks(crowded)
     assert [block["block"] for block in others["blocks"]] == list(range(37, -1, -1))
     assert (others["size"], others["are_small"]) == (sum(sizes[:38]), False)
-    assert others["blocks"][-1]["markers"][0]["name"] == rows[0]["name"]
+    assert others["blocks"][-1]["markers"][0]["name"] == first["markers"][0]["feature"]
     assert page_parts.heat_map(summary)["numbered"]
     assert not page_parts.heat_map(crowded)["numbered"]
 

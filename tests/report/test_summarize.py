@@ -70,7 +70,8 @@ def test_blocks_come_with_their_links_and_the_features_that_mark_them(summary, s
     slow = [[A[labels == a][:, labels == b].sum() for b in range(3)] for a in range(3)]
     assert_allclose(blocks["link_weights"], slow)
     marked = {row["index"]: row["marked_block"] for row in summary["selected"]}
-    assert {index: block for block, by in enumerate(blocks["marked_by"]) for index in by} == marked
+    found = enumerate(blocks["described"])
+    assert {row["column"]: block for block, one in found for row in one["markers"]} == marked
 
 
 def slow_pattern(pairs):
@@ -307,11 +308,11 @@ def test_small_blocks_are_said_in_the_page_and_the_table_and_stay_in_the_labels(
 
 def test_nodes_with_most_links_inside_their_block_are_named_where_nodes_have_names(fitted):
     graph, selector = fitted
-    assert summarize(selector, graph)["blocks"]["central_nodes"] is None
+    assert all(block["typical_nodes"] == [] for block in summarize(selector, graph)["blocks"]["described"])
     named = replace(graph, node_ids=np.array([f"node {i}" for i in range(400)], dtype=object))
-    central = summarize(selector, named)["blocks"]["central_nodes"]
+    central = [block["typical_nodes"] for block in summarize(selector, named)["blocks"]["described"]]
     within = np.asarray(graph.adjacency[selector.labels_ == 0][:, selector.labels_ == 0].sum(axis=1)).ravel()
     assert central[0][0] == f"node {np.flatnonzero(selector.labels_ == 0)[within.argmax()]}"
     assert len(central) == 4
-    assert len(central[0]) == 3
+    assert len(central[0]) == 5
     assert f'Typical nodes: <bdi title="{central[0][0]}">' in make_report(selector, named).html

@@ -73,7 +73,7 @@ def test_blocks_table_has_sizes_densities_and_marks(summary):
     for block, row in enumerate(rows):
         assert int(row["size"]) == blocks["sizes"][block]
         assert [float(row[f"density_to_{other}"]) for other in range(3)] == blocks["density"][block]
-        marks = [summary["feature_names"][column] for column in blocks["marked_by"][block]]
+        marks = [marker["feature"] for marker in blocks["described"][block]["markers"]]
         assert row["marked_by"] == "; ".join(marks)
 
 

@@ -15,12 +15,15 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from blockselect._sklearn import N_JOBS, Interval
-from blockselect.arrays import FloatArray, Sparse
+from blockselect.arrays import FloatArray, ObjectArray, Sparse
 from blockselect.base import ScoreSelector
-from blockselect.blockmodels.markers import block_markers
+from blockselect.blockmodels.description import BlockDescription, describe_blocks
+from blockselect.blockmodels.markers import Markers, block_markers
 from blockselect.blockmodels.model import BlockModel, check_block_model
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.node_labels import labels_by_id
+from blockselect.graphs.write import write_labels
+from blockselect.parameters import check_whole
 from blockselect.progress import Progress, no_progress
 from blockselect.warned import collected_warnings
 from blockselect.weak_network import WeakNetwork
@@ -67,12 +70,14 @@ class BlockGuidedSelector(ScoreSelector):
         if X is None:
             X, _ = self._fitted_to.recall()
         markers = block_markers(self._features_again(X), self.labels_)
-        named = feature_labels(getattr(self, "feature_names_in_", None), len(self.scores_))
+        return self._feature_table(markers, getattr(self, "feature_names_in_", None))
+
+    def _feature_table(self, markers: Markers, feature_names: Any) -> pd.DataFrame:
         blocks = pd.array(markers.marked_block, dtype="Int64")
         blocks[markers.marked_block < 0] = pd.NA
         return pd.DataFrame(
             {
-                "feature": named,
+                "feature": pd.Series(feature_labels(feature_names, len(self.scores_)), dtype=object),  # any text
                 "score": self.scores_,
                 "rank": self.ranking_,
                 "selected": self.support_,
@@ -86,6 +91,76 @@ class BlockGuidedSelector(ScoreSelector):
     def _table_columns(self) -> dict[str, FloatArray]:
         """Further columns of the table."""
         return {}
+
+    def describe_block(self, block: int, X: Any = None, *, adjacency: Any = None) -> BlockDescription:
+        """Describe a block: its size, the blocks it links to, all features that mark it, and typical nodes.
+
+        Parameters
+        ----------
+        block : int
+            Number of the block, as in `labels_`.
+        X, adjacency
+            As passed to `fit`; may be omitted while they are in memory.
+
+        Returns
+        -------
+        BlockDescription
+            It is shown as text, or as HTML by a notebook, and holds `block`, `size`, `n_nodes`, `share_within` (share
+            of the link weight of its nodes that stays inside) and:
+
+            - `links`: a DataFrame with one row per block that it links to, itself included: share of its link weight,
+              density, and the density relative to that of random links with the same degrees;
+            - `markers`: a DataFrame with one row per feature that marks it, selected or not, the surest first: column,
+              feature, rank, selected, lift with its 95 % interval (lift_low, lift_high), and prevalence. The interval
+              does not account for the choice of the feature or of the block;
+            - `typical_nodes`: ids, or row numbers, of the nodes with most links inside the block.
+        """
+        check_is_fitted(self)
+        check_whole("block", block, 0, self.block_model_.n_blocks - 1)
+        with collected_warnings():  # the fit has already issued them
+            graph = self._network_again(X, adjacency)
+        return self._describe_blocks(graph)[block]
+
+    def _describe_blocks(self, graph: AttributedGraph) -> list[BlockDescription]:
+        markers = block_markers(graph.features, self.labels_)
+        table = self._feature_table(markers, graph.feature_names)
+        return describe_blocks(graph, self.block_model_, markers, table)
+
+    def annotate(self, graph: Any, *, nodes: Any = None, attribute: str = "block") -> Any:
+        """Write the block of each node to a graph of networkx or igraph, as an attribute of its nodes.
+
+        Parameters
+        ----------
+        graph : networkx or igraph graph
+            It is changed. It may have further nodes, which networkx leaves without the attribute and igraph sets to
+            None.
+        nodes : sequence, optional
+            The node of each row of X. By default the names of the rows, while X is in memory, or 0, 1, … for rows
+            without names.
+        attribute : str, default="block"
+            Name of the attribute.
+
+        Returns
+        -------
+        graph
+            The same graph.
+        """
+        check_is_fitted(self)
+        if nodes is None:
+            nodes = self._node_ids_again()
+        return write_labels(graph, self.labels_, nodes, attribute)
+
+    def _node_ids_again(self) -> ObjectArray | None:
+        """Names of the rows of the fit; None if they had none."""
+        if self._nodes_in.digest is None:
+            return None
+        try:
+            X, _ = self._fitted_to.recall()
+        except ValueError as error:
+            raise ValueError(
+                "the features of the fit are no longer in memory; name the node of each row: nodes=X.index."
+            ) from error
+        return self._table_again(X).node_ids
 
     def report(self, path: str | Path, X: Any = None, *, adjacency: Any = None, **options: Any) -> Path:
         """Write a page about the selection: the features, what marks each block, how stable it is, how it was made.

@@ -16,7 +16,7 @@ from blockselect.graphs.node_labels import encode_labels
 from blockselect.parameters import as_generator, as_numbers, check_entries, check_real
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BlockModel:
     """A block model of a graph: A ≈ F M Fᵀ. Every block has at least one node."""
 
@@ -24,6 +24,12 @@ class BlockModel:
     density: FloatArray  # (k, k) mean link weight of each block pair (paper: M)
     relative_error: float  # ‖A − F M Fᵀ‖ / ‖A‖ (paper: RRE)
     family: str = "given"  # the family that found the blocks, or "given" by the user
+
+    def __repr__(self) -> str:
+        return (
+            f"BlockModel(n_nodes={len(self.labels)}, n_blocks={self.n_blocks}, relative_error="
+            f"{self.relative_error:.3g}, family={self.family!r})"
+        )
 
     @property
     def n_blocks(self) -> int:
@@ -54,7 +60,7 @@ class BlockModel:
     @classmethod
     def of_checked(cls, adjacency: Sparse, labels: IntArray, *, family: str = "given") -> BlockModel:
         """`from_labels` without checks, for a checked graph and labels 0 … k − 1 that are all in use."""
-        weight = _block_weights(adjacency, labels)
+        weight = block_weights(adjacency, labels)
         sizes = np.bincount(labels)
         density = weight / np.outer(sizes, sizes)
         return cls(labels, density, _relative_error(adjacency, weight, sizes, density), family)
@@ -123,7 +129,7 @@ class BlockModel:
                     sizes[new] += 1
         if not keep_density:
             return BlockModel.from_labels(adjacency, labels)
-        error = _relative_error(adjacency, _block_weights(adjacency, labels), np.bincount(labels), self.density)
+        error = _relative_error(adjacency, block_weights(adjacency, labels), np.bincount(labels), self.density)
         return BlockModel(labels, self.density, error)
 
 
@@ -159,7 +165,8 @@ def check_block_model(model: BlockModel, n_nodes: int) -> BlockModel:
     return model if density is model.density else replace(model, density=density)
 
 
-def _block_weights(adjacency: Sparse, labels: IntArray) -> FloatArray:
+def block_weights(adjacency: Sparse, labels: IntArray) -> FloatArray:
+    """Total link weight of each pair of blocks, each link counted from both ends: (k, k)."""
     k = int(labels.max()) + 1
     ends = np.repeat(labels * k, np.diff(adjacency.indptr)) + labels[adjacency.indices]
     weight = np.bincount(ends, weights=adjacency.data, minlength=k * k).reshape(k, k)

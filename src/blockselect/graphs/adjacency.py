@@ -310,7 +310,7 @@ def read_foreign(graph: Any, n_nodes: int | None, name: str, weight: Any) -> Any
         return matrix_or_edges(graph, n_nodes, name)
     if hasattr(graph, "__array__"):
         return graph
-    raise ValueError(f"{name} is of type {_type_name(graph)}, which is no graph that can be read; {_how_to(graph)}.")
+    raise ValueError(f"{name} is of type {type_name(graph)}, which is no graph that can be read; {_how_to(graph)}.")
 
 
 def obsp_graph(adata: Any, key: str) -> Any:
@@ -392,7 +392,7 @@ def _is_view_of_edges(graph: Any) -> bool:
     return comes_from(graph, "networkx") and hasattr(graph, "__iter__")
 
 
-def _type_name(thing: Any) -> str:
+def type_name(thing: Any) -> str:
     kind = type(thing)
     return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
 

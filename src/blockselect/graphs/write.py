@@ -1,9 +1,10 @@
-"""A matrix of features as the content of a file, in the format in which the features were read."""
+"""What goes out: features as the content of a file in the format they were read in, and labels on a user's graph."""
 
 from __future__ import annotations
 
 import gzip
 import io
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,12 @@ import pandas as pd
 from scipy import io as scipy_io
 from scipy import sparse
 
-from blockselect.arrays import Features, ObjectArray
-from blockselect.extras import needed
+from blockselect.arrays import Features, IntArray, ObjectArray
+from blockselect.errors import ParameterError
+from blockselect.extras import comes_from, needed
+from blockselect.graphs.adjacency import type_name
 from blockselect.graphs.features import as_dense
+from blockselect.graphs.node_labels import igraph_names
 from blockselect.graphs.text_files import format_of, is_packed
 from blockselect.parameters import is_number
 from blockselect.wording import feature_labels
@@ -82,3 +86,34 @@ def _write_h5ad(  # pragma: no cover (needs anndata, which holds pandas below 3:
     cells = anndata.AnnData(sparse.csr_matrix(matrix), frame[[]], frame.T[[]])
     with needed("h5py", "an .h5ad file").File(buffer, "w") as file:
         anndata.io.write_elem(file, "/", cells)
+
+
+def write_labels(graph: Any, labels: IntArray, nodes: Iterable[Any] | None, attribute: str) -> Any:
+    """Write one label per node to a graph of networkx or igraph, as a node attribute, and return the graph.
+
+    `nodes` are the ids of the nodes in the order of the labels; None means 0, 1, ….
+    """
+    ids = list(range(len(labels))) if nodes is None else list(nodes)
+    if len(ids) != len(labels):
+        raise ParameterError("nodes", f"has {len(ids)} entries for {len(labels)} nodes; pass one per row of X.")
+    label_of = dict(zip(ids, labels.tolist(), strict=True))
+    if comes_from(graph, "networkx") and hasattr(graph, "is_multigraph"):
+        own = list(graph)
+    elif comes_from(graph, "igraph") and hasattr(graph, "get_edgelist"):
+        own = igraph_names(graph) or list(range(graph.vcount()))
+    else:
+        raise ParameterError("graph", f"is of type {type_name(graph)}; expected a graph of networkx or igraph.")
+    missing = list(label_of.keys() - set(own))
+    if missing or (nodes is None and len(own) != len(ids)):
+        called = "are numbered 0, 1, …" if nodes is None else f"include {missing[:3]}, which the graph does not have"
+        raise ParameterError(
+            "graph",
+            f"has nodes called {own[:3]}, … but the rows of the fit {called}; name the node of each row: nodes=ids, or "
+            "nodes=list(graph) if both have the same order.",
+        )
+    if hasattr(graph, "vs"):
+        graph.vs[attribute] = [label_of.get(node) for node in own]
+    else:
+        for node, label in label_of.items():
+            graph.nodes[node][attribute] = label
+    return graph

@@ -35,13 +35,17 @@ NO_TEST_OF_CHUNKS = "a test of the features permutes single nodes, whose feature
 _ROUNDING = 1e-6  # values that differ by less than this share of the largest are equal
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Discoveries:
     """Features that match the graph better than chance, with p-values and q-values."""
 
     p_values: FloatArray  # (m,)
     q_values: FloatArray  # (m,) the lowest level at which each feature is a discovery
     support: NDArray[np.bool_]  # (m,)
+
+    def __repr__(self) -> str:
+        smallest = self.q_values.min(initial=1.0)
+        return f"Discoveries({self.support.sum():,} of {len(self.support):,} features, smallest q-value {smallest:.2g})"
 
 
 def discover_features(

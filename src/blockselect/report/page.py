@@ -7,8 +7,9 @@ import json
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
+from html import escape, unescape
 from pathlib import Path
+from re import DOTALL, search
 from typing import Any
 
 import numpy as np
@@ -29,11 +30,16 @@ _STATIC_ROWS = 200  # features in the table for readers without script
 _LINK_INK = (59, 130, 196)  # visible on white and on black
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Report:
     """A page about one selection; a notebook displays it by itself."""
 
     html: str
+
+    def __repr__(self) -> str:
+        title = search("<title>(.*?)</title>", self.html, DOTALL)
+        about = f"{unescape(title[1])!r}, " if title else ""
+        return f"Report({about}{len(self.to_bytes()) / 1000:,.0f} kB)"
 
     def save(self, path: str | Path) -> Path:
         """Write the page to a file and return its path."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
+from blockselect.blockmodels.description import interval
 from blockselect.plot.of_blocks import block_bounds
 from blockselect.report.charts import explained_chart, loss_chart, matrix_chart, node_places, rank_chart
 from blockselect.wording import count, cut, lift_in_cell, number, per_cent, times
@@ -22,6 +23,8 @@ _HEAT_CELLS = 40_000  # cells of the heat map, about a megabyte
 _TITLED_CELLS = 5000  # up to this number, each cell states its lift on hover
 _CARDS = 12  # blocks with a card of their own
 _CARD_MARKERS = 6
+_CARD_NODES = 3
+_WORTH_NAMING = 0.02  # share of the links of a block that go to another one
 _NUMBERED = 20  # with more blocks than this, the cells of the heat map hold no numbers
 _NAME_ROOM = 30  # distance between the numbers of two blocks
 _HARDLY = 0.05  # standard deviations
@@ -116,22 +119,26 @@ def heat_cell(lift: float) -> dict[str, str]:
 def cards(summary: dict[str, Any]) -> list[dict[str, Any]]:
     """The largest blocks, the largest first: size, links within and to others, markers and typical nodes."""
     blocks = summary["blocks"]
-    weights = np.array(blocks["link_weights"])
     found = []
     for block in _with_card(summary):
-        ends = float(weights[block].sum())
-        shares = weights[block] / ends if ends else np.zeros(len(weights))
-        others = [
-            other for other in np.argsort(-shares, kind="stable").tolist() if other != block and shares[other] > 0.02
-        ]
+        described = blocks["described"][block]
+        within = described["share_within"]
+        others = [row for row in described["links"] if row["block"] != block and row["share"] > _WORTH_NAMING]
         found.append(
             {
                 **_marked_block(summary, block),
                 "share": per_cent(blocks["sizes"][block] / summary["counts"]["nodes"]),
-                "within": per_cent(float(shares[block])) if ends else None,
-                "within_share": float(shares[block]),
-                "others": [{"block": other, "share": per_cent(float(shares[other]))} for other in others[:3]],
-                "nodes": blocks["central_nodes"][block] if blocks["central_nodes"] else [],
+                "within": None if within is None else per_cent(within),
+                "within_share": within,
+                "others": [
+                    {
+                        "block": row["block"],
+                        "share": per_cent(row["share"]),
+                        "title": f"{times(row['relative_density'])} the density of random links with the same degrees",
+                    }
+                    for row in others[:3]
+                ],
+                "nodes": described["typical_nodes"][:_CARD_NODES],
             }
         )
     return found
@@ -165,12 +172,15 @@ def _by_size(sizes: list[int]) -> list[int]:
 
 def _marked_block(summary: dict[str, Any], block: int) -> dict[str, Any]:
     """A block, its size, and the first features that mark it."""
-    blocks, by_index = summary["blocks"], {row["index"]: row for row in summary["selected"]}
-    markers = [by_index[index] for index in blocks["marked_by"][block]]
+    blocks = summary["blocks"]
+    markers = blocks["described"][block]["markers"]
     return {
         "block": block,
         "size": blocks["sizes"][block],
-        "markers": [{"name": row["name"], "lift": times(row["block_lifts"][block])} for row in markers[:_CARD_MARKERS]],
+        "markers": [
+            {"name": row["feature"], "lift": times(row["lift"]), "interval": interval(row)}
+            for row in markers[:_CARD_MARKERS]
+        ],
         "more": max(0, len(markers) - _CARD_MARKERS),
     }
 

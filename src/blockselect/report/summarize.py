@@ -12,17 +12,16 @@ from sklearn.utils.validation import check_is_fitted
 from blockselect.arrays import FloatArray, IntArray
 from blockselect.base import ScoreSelector
 from blockselect.blockmodels.guided import BlockGuidedSelector
-from blockselect.blockmodels.markers import Markers, block_markers, central_nodes
+from blockselect.blockmodels.markers import Markers, block_markers
+from blockselect.blockmodels.model import block_weights
 from blockselect.bmgufs.estimator import BMGUFS
 from blockselect.consensus.estimator import BlockModelSelector
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.features import membership_matrix
 from blockselect.parameters import as_numbers, check_entries
 from blockselect.report.explained_curve import explained_by_size
 from blockselect.wording import feature_labels
 
-_CENTRAL = 3  # typical nodes per block
 SMALL = 0.01  # a block with a smaller share of the nodes is called small
 
 
@@ -54,9 +53,9 @@ def summarize(
         - `blocks`: their `count` with the `reason` for it, whether it was chosen from the graph (`automatic`) or the
           blocks were `given`, their `sizes`, which blocks are `small` (less than 1 % of the nodes), the `density` of
           their links (paper: M), their `similarity` by the selected features, the standardised patterns of both (see
-          `block_patterns`), the link weight of each pair (`link_weights`, each link counted from both ends), the
-          columns of the selected features that mark each block (`marked_by`), and the names of the nodes with most
-          links inside their block (`central_nodes`, None for nodes without names).
+          `block_patterns`), the link weight of each pair (`link_weights`, each link counted from both ends), and what
+          `describe_block` says of each block (`described`): `share_within`, its `links`, the `markers` among the
+          selected features, and `typical_nodes` (empty for nodes without names).
         - `explained`: how much of the block structure the features explain (see `explained_by_size`).
         - `network_evidence`: whether the selected features follow this graph, with `p_value`, `autocorrelation`,
           `n_links` and `is_clear` of `network_evidence_`; None if that was not tested.
@@ -77,7 +76,11 @@ def summarize(
         "scores": selector.scores_.tolist(),
         "ranking": selector.ranking_.tolist(),
         "measures": {measure: values.tolist() for measure, values in measures.items()},
-        "blocks": {**_blocks(selector, markers.block_means[:, chosen]), **_links(selector, graph, markers, chosen)},
+        "blocks": {
+            **_blocks(selector, markers.block_means[:, chosen]),
+            "link_weights": block_weights(graph.adjacency, selector.labels_).tolist(),
+            "described": _described(selector, graph),
+        },
         "explained": explained_by_size(selector, graph),
         "network_evidence": _network_evidence(selector),
         "relative_error": selector.block_model_.relative_error,
@@ -289,18 +292,13 @@ def _block_or_none(block: int) -> int | None:
     return None if block < 0 else int(block)
 
 
-def _links(selector: BlockGuidedSelector, graph: AttributedGraph, markers: Markers, chosen: IntArray) -> dict[str, Any]:
-    """Link weight of each pair of blocks, the features that mark each block, and its most central nodes."""
-    model = selector.block_model_
-    F = membership_matrix(model.labels)
-    return {
-        "link_weights": (F.T @ (graph.adjacency @ F)).toarray().tolist(),
-        "marked_by": [markers.features_of(block, chosen).tolist() for block in range(model.n_blocks)],
-        "central_nodes": _names_of_central_nodes(graph, model.labels),
-    }
-
-
-def _names_of_central_nodes(graph: AttributedGraph, labels: IntArray) -> list[list[str]] | None:
-    if graph.node_ids is None:
-        return None
-    return [[str(graph.node_ids[node]) for node in nodes] for nodes in central_nodes(graph.adjacency, labels, _CENTRAL)]
+def _described(selector: BlockGuidedSelector, graph: AttributedGraph) -> list[dict[str, Any]]:
+    return [
+        {
+            "share_within": one.share_within,
+            "links": one.links.to_dict("records"),
+            "markers": one.markers[one.markers["selected"]].to_dict("records"),
+            "typical_nodes": [str(node) for node in one.typical_nodes] if graph.node_ids is not None else [],
+        }
+        for one in selector._describe_blocks(graph)
+    ]

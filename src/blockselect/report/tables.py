@@ -48,11 +48,11 @@ def nodes_table(graph: AttributedGraph, labels: IntArray | None, chosen: IntArra
 
 def blocks_table(summary: dict[str, Any]) -> str:
     """One line per block: size, whether it is small, density of links to each block, and the features that mark it."""
-    blocks, names = summary["blocks"], summary["feature_names"]
+    blocks = summary["blocks"]
     rows = (
-        [block, size, int(block in blocks["small"]), *density, "; ".join(names[column] for column in marked)]
-        for block, (size, density, marked) in enumerate(
-            zip(blocks["sizes"], blocks["density"], blocks["marked_by"], strict=True)
+        [block, size, int(block in blocks["small"]), *density, "; ".join(row["feature"] for row in found["markers"])]
+        for block, (size, density, found) in enumerate(
+            zip(blocks["sizes"], blocks["density"], blocks["described"], strict=True)
         )
     )
     to = [f"density_to_{block}" for block in range(len(blocks["sizes"]))]
