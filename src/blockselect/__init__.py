@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         make_attributed_blocks,
     )
     from blockselect.evaluation import evaluate_selection
+    from blockselect.evaluation.comparison import compare_methods
     from blockselect.graphs.adjacency import as_adjacency
     from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
     from blockselect.graphs.chunks import RowChunks
@@ -64,6 +65,7 @@ _HOME = {  # public name → the module that defines it
     "as_adjacency": "graphs.adjacency",
     "SignedSelector": "signed",
     "check_attributed_graph": "graphs.attributed",
+    "compare_methods": "evaluation.comparison",
     "discover_features": "inspection.discoveries",
     "evaluate_selection": "evaluation",
     "fetch_blogcatalog": "datasets",
@@ -88,6 +90,7 @@ __all__ = [
     "SignedSelector",
     "as_adjacency",
     "check_attributed_graph",
+    "compare_methods",
     "discover_features",
     "evaluate_selection",
     "fetch_blogcatalog",

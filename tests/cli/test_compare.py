@@ -18,7 +18,7 @@ from blockselect.evaluation.process import CallError, Measured
 from blockselect.registry import SELECTORS
 from terminal import interrupt_on_terminal
 
-FILES = [".blockselect.json", "comparison.csv", "comparison.md", "run.json"]
+FILES = [".blockselect.json", "comparison.csv", "comparison.html", "comparison.md", "run.json"]
 QUICK = ("--methods", "block-model,variance", "--top", "4,8", "--runs", "2")
 
 
@@ -63,7 +63,7 @@ def in_this_process(monkeypatch):
     monkeypatch.setattr(comparison, "measure_in_fresh_process", measure)
 
 
-def test_exactly_the_three_files_are_written(done):
+def test_exactly_the_four_files_are_written(done):
     folder, result = done
     assert (result.exit_code, result.stderr) == (0, "")
     assert sorted(path.name for path in folder.iterdir()) == FILES
@@ -94,10 +94,20 @@ def test_the_table_is_shown_with_each_method_named_once(done):
         assert title in result.stdout
     assert result.stdout.count("block-model") == result.stdout.count("all-features") == 1
     assert f"{float(table(folder)[1]['accuracy']):.3f} ± " in result.stdout
-    assert f"wrote {folder / 'comparison.md'}" in result.stdout
+    assert f"wrote {folder / 'comparison.html'}; beside it are comparison.csv" in result.stdout
 
 
-def test_the_page_has_the_table_and_how_it_was_made(done):
+def test_the_page_shows_figures_overlap_and_the_command(done):
+    page = (done[0] / "comparison.html").read_text(encoding="utf-8")
+    assert "Best by ACC: " in page
+    assert f"{float(table(done[0])[1]['accuracy']):.3f} ± " in page
+    assert "Jaccard index" in page
+    assert "were found by no other method" in page
+    command = "blockselect compare --features features.csv --graph edges.csv --classes classes.csv"
+    assert f"{command} --methods block-model,variance --top 4,8 --runs 2 --out comparison" in page
+
+
+def test_the_text_has_the_table_and_how_it_was_made(done):
     page = (done[0] / "comparison.md").read_text(encoding="utf-8")
     assert "60 nodes" in page
     assert "| block-model | 4 | 4 |" in page
@@ -170,7 +180,8 @@ def test_quiet_says_nothing(run, options, tmp_path, in_this_process):
 
 
 def test_all_is_every_method_of_the_registry_and_numbers_are_sorted(run, options, tmp_path, in_this_process):
-    result = run("compare", *options, "--top", "8,4,8", "--runs", 1, "--blocks", 2, "--out", tmp_path / "out")
+    options = [*options, "--methods", "all", "--top", "8,4,8", "--runs", 1, "--blocks", 2]
+    result = run("compare", *options, "--out", tmp_path / "out")
     assert result.exit_code == 0
     rows = table(tmp_path / "out")
     methods = dict.fromkeys(row["method"] for row in rows)
@@ -266,8 +277,8 @@ def test_what_is_no_list_of_numbers_is_refused(refuse, options, top):
 
 
 def test_more_than_the_network_has_is_refused(refuse, options):
-    assert "--top is 31 but there are 30 features" in refuse(*options, "--top", "4,31")
-    assert "--blocks is 61 but there are 60 nodes" in refuse(*options, "--top", "4", "--blocks", 61)
+    assert "--top is 31; expected a whole number, from 1 to 30" in refuse(*options, "--top", "4,31")
+    assert "--blocks is 61; expected a whole number, from 1 to 60" in refuse(*options, "--top", "4", "--blocks", 61)
 
 
 @pytest.mark.parametrize(
@@ -303,8 +314,21 @@ def test_classes_that_do_not_fit_the_nodes_are_refused(refuse, network, tmp_path
     assert message in refuse(*network.options, "--classes", tmp_path / "classes.csv", "--top", 4)
 
 
+def test_without_a_folder_the_table_is_printed_and_nothing_written(
+    run, network, tmp_path, in_this_process, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    result = run("compare", *network.options, "--runs", 1)
+    assert result.exit_code == 0
+    assert "links explained ± sd" in result.stdout
+    for method in ("all-features", "block-model", "morans-i", "hotspot", "variance"):
+        assert method in result.stdout
+    assert "wrote" not in result.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_place_for_the_result_is_needed_and_must_be_a_folder(run, refuse, options, tmp_path):
-    result = run("compare", *options)
+    result = run("compare", *options, "--quiet")
     assert (result.exit_code, result.stderr.startswith("error: nowhere to put the result")) == (2, True)
     (tmp_path / "taken").write_text("x")
     assert "is a file; name a folder" in refuse(*options, out="taken")

@@ -18,13 +18,14 @@ from blockselect.cli.options import value_parser
 from blockselect.cli.selection import configured_selector
 from blockselect.datasets import DATASETS
 from blockselect.errors import ParameterError
-from blockselect.evaluation.comparison import PROTOCOLS
+from blockselect.evaluation.comparison import DEFAULT_METHODS, PROTOCOLS
 from blockselect.graphs.files import UnknownNodes
 from blockselect.graphs.neighbours import N_NEIGHBORS
 from blockselect.inspection.reselection import MIN_RESAMPLES
 from blockselect.inspection.stability import selection_stability
 
 ONLY_IN_PYTHON = {"solver", "step_size", "smoothing", "initial_scores", "compile"}
+OF_FUNCTIONS = {"adjacency", "n_features"}  # of `fit` and of compare_methods
 SAID_OTHERWISE = {  # parameter → what the help says in place of the default in Python
     "n_features_to_select": "half of the features",
     "n_jobs": "1",
@@ -54,10 +55,10 @@ def shown():
 
 def test_every_parameter_has_an_option():
     parameters = {*OURS, *PAPERS} - ONLY_IN_PYTHON
-    assert parameters == set(OPTION_OF) - {"n_resamples", "adjacency"}
+    assert parameters == set(OPTION_OF) - {"n_resamples", *OF_FUNCTIONS}
 
 
-@pytest.mark.parametrize("parameter", [parameter for parameter in OPTION_OF if parameter != "adjacency"])
+@pytest.mark.parametrize("parameter", [parameter for parameter in OPTION_OF if parameter not in OF_FUNCTIONS])
 def test_the_help_shows_the_defaults_of_the_library(shown, parameter):
     text = shown[OPTION_OF[parameter]]
     if parameter in SAID_OTHERWISE:
@@ -91,6 +92,7 @@ def test_names_for_completion_are_those_of_the_library():
     assert {name: method.title for name, method in SELECTORS.items()} == options.METHODS
     assert tuple(DATASETS) == options.DATASETS
     assert tuple(PROTOCOLS) == compare.PROTOCOLS
+    assert tuple(compare.METHODS.split(",")) == DEFAULT_METHODS
     assert {name for name, protocol in PROTOCOLS.items() if protocol.needs_classes} == set(compare.NEED_CLASSES)
 
 

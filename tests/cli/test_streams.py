@@ -57,7 +57,7 @@ def test_names_that_stdout_cannot_show_are_shown_in_part(network, tmp_path, enco
         capture_output=True, check=False, env={**os.environ, "PYTHONIOENCODING": encoding},
     )  # fmt: skip
     assert (done.returncode, done.stderr) == (0, b"")
-    assert done.stdout.endswith(b"/o?/run.json\n")
+    assert b"/o?/comparison.html; beside it are " in done.stdout
     with open(os.fsencode(tmp_path) + b"/o\xff/comparison.md", encoding="utf-8") as page:
         assert page.readline() == "# Comparison on fe??[31m.csv with edges.csv\n"
 

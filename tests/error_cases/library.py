@@ -22,6 +22,7 @@ from blockselect import (
     RowChunks,
     as_adjacency,
     check_attributed_graph,
+    compare_methods,
     discover_features,
     evaluate_selection,
     find_block_models,
@@ -31,7 +32,6 @@ from blockselect import (
     selection_stability,
 )
 from blockselect.evaluation import classify_selection, hide_links, predict_links
-from blockselect.evaluation.comparison import compare_methods
 from blockselect.graphs import nearest_neighbour_graph
 from blockselect.report import make_report
 from error_cases.case import N_NODES, Case, adjacency, edge_table, feature_table, features, network, with_entry
@@ -102,7 +102,7 @@ NO_WHOLE_NUMBERS: tuple[tuple[str, Callable[[Any], Any], str, Any], ...] = (
     ("evaluate_selection", lambda v: _evaluate(first_seed=v), "first_seed", 2**32),
     ("classify_selection", lambda v: _classify(n_labels=v), "n_labels", 0),
     ("predict_links", lambda v: predict_links(X, hide_links(A), [0], n_runs=v), "n_runs", [3]),
-    ("compare_methods", lambda v: _compare(numbers=[v]), "numbers", 99),
+    ("compare_methods", lambda v: _compare(numbers=[v]), "n_features", 99),
 )
 OTHER_ARGUMENTS: tuple[Row, ...] = (
     ("fit: a network by position", lambda: _fit(X, network()), ("y ", "by name")),
@@ -220,7 +220,7 @@ def _classify(graph: Any = A, **settings: Any) -> Any:
 
 
 def _compare(methods: Any = ("variance",), numbers: Any = (3,), **settings: Any) -> Any:
-    return compare_methods(_check(classes=CLASSES), methods, numbers, n_blocks=3, **settings)
+    return compare_methods(_check(classes=CLASSES), methods=methods, n_features=numbers, n_blocks=3, **settings)
 
 
 def _pyg(**changes: Any) -> Any:

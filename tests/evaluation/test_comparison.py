@@ -9,23 +9,19 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from blockselect import BlockModelSelector, make_attributed_blocks
+from blockselect import BlockModelSelector, compare_methods, make_attributed_blocks
 from blockselect.evaluation import classify_selection, comparison, evaluate_selection, hide_links, predict_links
-from blockselect.evaluation.comparison import (
+from blockselect.evaluation.compared import (
     ALL_FEATURES,
-    PROTOCOLS,
     Comparison,
     ComparisonRow,
     Figure,
-    RankedFeatures,
     agreement,
     cells,
-    compare_methods,
-    csv_table,
     header,
     markdown_table,
-    rank_features,
 )
+from blockselect.evaluation.comparison import PROTOCOLS, RankedFeatures, rank_features
 from blockselect.evaluation.process import CallError, Measured
 from blockselect.graphs import check_attributed_graph
 
@@ -46,12 +42,17 @@ def calls(monkeypatch):
             raise CallError("its process ended.")
         return Measured(function(*arguments), seconds=0.5, peak_bytes=200_000_000, base_bytes=150_000_000)
 
-    monkeypatch.setattr(comparison, "measure_in_fresh_process", measure)
+    monkeypatch.setattr(comparison, "measure_here", measure)
     return made
 
 
+def compare(graph, methods, numbers, **settings):
+    """Compare by known classes, as in the paper, unless told otherwise."""
+    return compare_methods(graph, methods=methods, n_features=numbers, **{"protocol": "clustering", **settings})
+
+
 def test_rows_are_all_features_and_then_each_method_at_each_number(graph, calls):
-    rows = compare_methods(graph, ["variance", "morans-i"], [4, 9], n_blocks=3, n_runs=2).rows
+    rows = compare(graph, ["variance", "morans-i"], [4, 9], n_blocks=3, n_runs=2).rows
     expected = [(ALL_FEATURES, 40), ("variance", 4), ("variance", 9), ("morans-i", 4), ("morans-i", 9)]
     assert [(row.method, row.n_features) for row in rows] == expected
     assert [row.n_selected for row in rows] == [40, 4, 9, 4, 9]
@@ -59,13 +60,13 @@ def test_rows_are_all_features_and_then_each_method_at_each_number(graph, calls)
 
 
 def test_each_method_ranks_once_asked_for_the_most(graph, calls):
-    compare_methods(graph, ["variance", "morans-i"], [9, 4], n_blocks=3, n_runs=1, seed=7)
+    compare(graph, ["variance", "morans-i"], [9, 4, 9], n_blocks=3, n_runs=1, random_state=7)
     assert [call[0] for call in calls] == ["variance", "morans-i"]
     assert [call[2:] for call in calls] == [(9, 3, 7), (9, 3, 7)]
 
 
 def test_scores_are_those_of_the_protocol_on_the_best_features(graph, calls):
-    row = compare_methods(graph, ["block-model"], [6], n_blocks=3, n_runs=3, seed=5).rows[1]
+    row = compare(graph, ["block-model"], [6], n_blocks=3, n_runs=3, random_state=5).rows[1]
     selector = BlockModelSelector(6, n_blocks=3, random_state=5).fit(graph.features, adjacency=graph.adjacency)
     scores = evaluate_selection(graph.features, graph.classes, selector.support_, n_runs=3)
     assert row.figures == {
@@ -77,7 +78,7 @@ def test_scores_are_those_of_the_protocol_on_the_best_features(graph, calls):
 
 
 def test_classification_is_that_of_the_library(graph, calls):
-    row = compare_methods(graph, ["variance"], [6], n_blocks=3, protocol="classification", n_runs=3).rows[1]
+    row = compare(graph, ["variance"], [6], n_blocks=3, protocol="classification", n_runs=3).rows[1]
     columns = rank_features("variance", graph, 6, 3, 0).best(6)
     scores = classify_selection(graph.features, graph.classes, columns, adjacency=graph.adjacency, n_runs=3)
     assert row.figures["accuracy"] == Figure(scores.accuracies.mean(), scores.accuracies.std())
@@ -85,7 +86,7 @@ def test_classification_is_that_of_the_library(graph, calls):
 
 
 def test_hidden_links_are_hidden_from_the_methods(graph, calls):
-    row = compare_methods(graph, ["morans-i"], [6], n_blocks=3, protocol="links", n_runs=3, seed=4).rows[1]
+    row = compare(graph, ["morans-i"], [6], n_blocks=3, protocol="links", n_runs=3, random_state=4).rows[1]
     split = hide_links(graph.adjacency, random_state=4)
     assert abs(calls[0][1].adjacency - split.kept).sum() == 0
     columns = rank_features("morans-i", calls[0][1], 6, 3, 4).best(6)
@@ -95,7 +96,7 @@ def test_hidden_links_are_hidden_from_the_methods(graph, calls):
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_every_protocol_has_its_measures_in_all_rows_and_says_how_it_judges(graph, calls, protocol):
-    compared = compare_methods(graph, ["variance"], [4], n_blocks=3, protocol=protocol, n_runs=2)
+    compared = compare(graph, ["variance"], [4], n_blocks=3, protocol=protocol, n_runs=2)
     for row in compared.rows:
         assert list(row.figures) == list(compared.titles)
         assert all(0 <= figure.mean <= 1 for figure in row.figures.values())
@@ -105,7 +106,7 @@ def test_every_protocol_has_its_measures_in_all_rows_and_says_how_it_judges(grap
 
 
 def test_a_method_that_fails_is_rows_with_its_error_and_the_others_go_on(graph, calls):
-    compared = compare_methods(graph, ["udfs", "variance"], [4, 9], n_blocks=3, n_runs=1)
+    compared = compare(graph, ["udfs", "variance"], [4, 9], n_blocks=3, n_runs=1)
     assert compared.errors == {"udfs": "its process ended."}
     failed = [row for row in compared.rows if row.method == "udfs"]
     assert [(row.n_features, row.figures, row.seconds) for row in failed] == [(4, {}, None), (9, {}, None)]
@@ -114,9 +115,7 @@ def test_a_method_that_fails_is_rows_with_its_error_and_the_others_go_on(graph, 
 
 def test_progress_is_reported_step_by_step_also_of_a_failure(graph, calls):
     steps = []
-    compare_methods(
-        graph, ["udfs", "variance"], [4, 9], n_blocks=3, n_runs=1, progress=lambda *step: steps.append(step)
-    )
+    compare(graph, ["udfs", "variance"], [4, 9], n_blocks=3, n_runs=1, progress=lambda *step: steps.append(step))
     assert steps == [
         (ALL_FEATURES, 0, 1),
         (ALL_FEATURES, 1, 1),
@@ -132,8 +131,8 @@ def test_progress_is_reported_step_by_step_also_of_a_failure(graph, calls):
 def test_features_without_a_score_are_never_among_the_best():
     ranked = RankedFeatures(np.array([2, 1, 3, 4]), np.array([True, True, False, False]), ())
     assert ranked.best(1).tolist() == [1]
-    assert ranked.best(2).tolist() == [0, 1]
-    assert ranked.best(4).tolist() == [0, 1]
+    assert ranked.best(2).tolist() == [1, 0]
+    assert ranked.best(4).tolist() == [1, 0]
 
 
 def test_fewer_features_than_asked_for_are_counted_and_warned_of(graph):
@@ -150,7 +149,7 @@ def test_fewer_features_than_asked_for_are_counted_and_warned_of(graph):
 def test_a_method_that_scores_no_feature_is_an_error_row(graph, calls, monkeypatch):
     nothing = RankedFeatures(np.arange(1, 41), np.zeros(40, dtype=bool), ())
     monkeypatch.setattr(comparison, "rank_features", lambda *arguments: nothing)
-    row = compare_methods(graph, ["variance"], [4], n_blocks=3, n_runs=1).rows[1]
+    row = compare(graph, ["variance"], [4], n_blocks=3, n_runs=1).rows[1]
     assert (row.n_selected, row.figures, row.seconds) == (0, {}, 0.5)
     assert "no feature has a score" in row.error
 
@@ -159,13 +158,13 @@ def test_warnings_of_the_library_reach_the_comparison_and_not_the_caller(graph, 
     features = graph.features.toarray()
     features[:, 5:] = 1
     constant = check_attributed_graph(features, graph.adjacency, classes=graph.classes)
-    compared = compare_methods(constant, ["variance"], [8], n_blocks=3, n_runs=1)
+    compared = compare(constant, ["variance"], [8], n_blocks=3, n_runs=1)
     assert len(compared.warnings["variance"]) == 1
     assert not [warning for warning in recwarn if issubclass(warning.category, ConvergenceWarning)]
 
 
 def test_it_runs_in_processes_of_their_own(graph):
-    row = compare_methods(graph, ["variance"], [4], n_blocks=3, n_runs=1).rows[1]
+    row = compare(graph, ["variance"], [4], n_blocks=3, n_runs=1, measure_memory=True).rows[1]
     assert row.error is None
     assert row.seconds > 0
     assert row.peak_mb is None or row.peak_mb >= row.base_mb > 10
@@ -174,14 +173,14 @@ def test_it_runs_in_processes_of_their_own(graph):
 def test_a_network_without_classes_and_bad_numbers_are_refused(graph, calls):
     nameless = check_attributed_graph(graph.features, graph.adjacency)
     with pytest.raises(ValueError, match="no classes to compare with"):
-        compare_methods(nameless, ["variance"], [4], n_blocks=3)
+        compare(nameless, ["variance"], [4], n_blocks=3)
     with pytest.raises(ValueError, match=r"no protocol is called 'clusters'.*Did you mean clustering\?"):
-        compare_methods(graph, ["variance"], [4], n_blocks=3, protocol="clusters")
+        compare(graph, ["variance"], [4], n_blocks=3, protocol="clusters")
     for numbers in ([], [0], [41]):
         with pytest.raises(ValueError, match="from 1 to 40"):
-            compare_methods(graph, ["variance"], numbers, n_blocks=3)
+            compare(graph, ["variance"], numbers, n_blocks=3)
     assert calls == []
-    assert compare_methods(nameless, ["variance"], [4], n_blocks=None, protocol="links", n_runs=1).errors == {}
+    assert compare(nameless, ["variance"], [4], n_blocks=None, protocol="links", n_runs=1).errors == {}
 
 
 def test_agreement_is_the_mean_jaccard_index_with_the_others():
@@ -199,7 +198,7 @@ def test_agreement_is_the_mean_jaccard_index_with_the_others():
 def test_methods_are_compared_without_classes():
     network = make_attributed_blocks(60, 2, random_state=0)
     graph = check_attributed_graph(network.features, network.adjacency)
-    compared = compare_methods(graph, ["variance", "morans-i"], [5], n_blocks=None, protocol="structure", n_runs=2)
+    compared = compare(graph, ["variance", "morans-i"], [5], n_blocks=None, protocol="structure", n_runs=2)
     every, *ranked = compared.rows
     assert every.agreement is None
     assert ranked[0].agreement == ranked[1].agreement is not None
@@ -214,7 +213,9 @@ FAILED = ComparisonRow("ndfs", 16, error="a | b, c")
 
 
 def test_csv_holds_every_field_in_full_and_nothing_for_what_is_missing():
-    scored, failed = csv.DictReader(io.StringIO(csv_table(Comparison(TITLES, "", [SCORED, FAILED]))))
+    scored, failed = csv.DictReader(
+        io.StringIO(Comparison(TITLES, "", None, [], [SCORED, FAILED]).table().to_csv(index=False))
+    )
     assert float(scored["accuracy"]) == 0.51234
     assert (scored["method"], scored["n_selected"], scored["error"]) == ("variance", "15", "")
     assert list(scored) == [
@@ -252,3 +253,98 @@ def test_rows_for_people_are_rounded_and_say_what_failed():
 
 def test_markdown_keeps_bars_inside_their_cells():
     assert markdown_table(["a", "b"], [["x|y", "1"]]) == "| a | b |\n| --- | ---: |\n| x\\|y | 1 |\n"
+
+
+@pytest.fixture(scope="module")
+def compared(graph):
+    """Three methods, without labels, on features whose columns have names."""
+    return compare_methods(
+        graph.frame, adjacency=graph.adjacency, methods=["block-model", "morans-i", "variance"], n_features=[4, 9],
+        n_runs=2,
+    )  # fmt: skip
+
+
+def test_labels_and_a_number_of_blocks_are_not_needed(graph, calls):
+    compared = compare_methods(graph.features, adjacency=graph.adjacency, methods=["bmgufs", "mcfs"], n_runs=1)
+    assert list(compared.titles) == ["explained_links"]
+    assert compared.errors == {}
+    assert compared.n_blocks is None
+    assert [call[2:4] for call in calls] == [(16, None), (16, None)]  # of 16 and 64, as there are 40 features
+
+
+def test_without_a_number_half_of_few_features_are_selected(graph, calls):
+    compared = compare_methods(graph.features[:, :11], adjacency=graph.adjacency, methods=["variance"], n_runs=1)
+    assert compared.numbers == [6]
+
+
+def test_classes_are_read_by_the_protocol_alone_and_count_the_blocks(graph, calls):
+    names = np.array(["red", "green", "blue"])[graph.classes]
+    compared = compare_methods(
+        graph.features, adjacency=graph.adjacency, classes=names, methods=["mcfs"], n_features=4, n_runs=1
+    )
+    assert list(compared.titles) == ["accuracy", "nmi"]
+    assert compared.n_blocks == 3
+    with pytest.raises(ValueError, match=r"classes has shape \(5,\) but the network has 90 nodes"):
+        compare_methods(graph, classes=names[:5])
+
+
+def test_a_graph_that_comes_twice_is_refused(graph):
+    with pytest.raises(ValueError, match="adjacency is given, but X is an AttributedGraph"):
+        compare_methods(graph, adjacency=graph.adjacency)
+
+
+def test_all_is_every_method_and_one_name_is_a_mistake(graph, calls):
+    assert compare_methods(graph, methods="all", n_features=4, n_runs=1).methods == list(comparison.SELECTORS)
+    with pytest.raises(ValueError, match=r"expected 'all' or a list of names: \['variance'\]"):
+        compare_methods(graph, methods="variance")
+
+
+def test_any_error_of_a_method_is_a_row(graph, monkeypatch):
+    def broken(*arguments):
+        raise ZeroDivisionError("by nothing")
+
+    monkeypatch.setattr(comparison, "rank_features", broken)
+    compared = compare_methods(graph, methods=["variance"], n_features=4, n_runs=1)
+    assert compared.errors == {"variance": "ZeroDivisionError: by nothing"}
+    assert compared.overlap().empty
+
+
+def test_the_table_has_a_row_for_each_method_and_number(compared):
+    table = compared.table()
+    assert table["method"].tolist() == ["all-features", *np.repeat(["block-model", "morans-i", "variance"], 2)]
+    assert table["n_selected"].tolist() == [40, 4, 9, 4, 9, 4, 9]
+    assert (table["seconds"][1:] > 0).all()
+    assert table["peak_mb"].isna().all()
+
+
+def test_overlap_is_the_jaccard_index_of_every_two_selections(compared):
+    overlap = compared.overlap(4)
+    assert list(overlap) == list(overlap.index) == compared.methods
+    one, other = (set(compared.selections[method, 4].tolist()) for method in ("morans-i", "variance"))
+    assert (
+        overlap.loc["morans-i", "variance"]
+        == overlap.loc["variance", "morans-i"]
+        == len(one & other) / len(one | other)
+    )
+    assert (np.diag(overlap) == 1).all()
+    with pytest.raises(ValueError, match=r"n_features is 5; the comparison has \[4, 9\]"):
+        compared.overlap(5)
+
+
+def test_features_of_one_method_alone_come_by_name_and_rank(graph):
+    names = ["a", "b", "c", "d"]
+    compared = Comparison({"nmi": "NMI"}, "", None, names, [ComparisonRow("one", 3), ComparisonRow("two", 3)])
+    compared.selections = {("one", 3): np.array([3, 1, 0]), ("two", 3): np.array([2, 1])}
+    assert compared.found_by_one() == {"one": ["d", "a"], "two": ["c"]}
+
+
+def test_it_draws_itself_and_is_short_in_a_prompt(compared):
+    pytest.importorskip("matplotlib").use("agg")
+    ax = compared.plot()
+    assert ax.get_title(loc="left") == "explained links by method"
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["all features"]
+    assert sorted(text.get_text() for text in ax.texts) == sorted(compared.methods)
+    assert repr(compared) == (
+        "<Comparison of 3 methods at 4 and 9 features by links explained; table() has the figures>"
+    )
+    assert "<table" in compared._repr_html_()

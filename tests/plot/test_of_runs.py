@@ -12,7 +12,7 @@ from matplotlib import figure
 from numpy.testing import assert_allclose
 
 from blockselect import plot
-from blockselect.evaluation.comparison import ComparisonRow, Figure
+from blockselect.evaluation.compared import ComparisonRow, Figure
 from blockselect.plot.common import BLUE
 from made_fits import fit_paper
 

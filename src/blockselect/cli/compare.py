@@ -15,11 +15,13 @@ from blockselect.cli.options import expert_option
 from blockselect.cli.outputs import check_destination, write_together
 from blockselect.cli.process import begin_work, say
 from blockselect.names import check_known
+from blockselect.wording import listed
 
-OUTPUT_FILES = ("comparison.csv", "comparison.md", "run.json")
+OUTPUT_FILES = ("comparison.html", "comparison.csv", "comparison.md", "run.json")
 ALL_FAILED = 1  # exit code
 NEED_CLASSES = ("clustering", "classification")
 PROTOCOLS = (*NEED_CLASSES, "links", "structure")
+METHODS = "block-model,morans-i,hotspot,variance"
 
 comparison_option: Any = partial(typer.Option, rich_help_panel="Comparison")
 
@@ -37,15 +39,16 @@ Protocol = Annotated[
         help="How a selection is judged: clustering (K-means clusters against known classes), classification (classes "
         "learnt from 20 labels each), links (prediction of links that the methods did not see) or structure (links "
         "explained by clusters on the features).",
-        show_default="clustering; structure without classes",
+        show_default="structure; clustering with --classes",
     ),
 ]
 Methods = Annotated[str, comparison_option(metavar="all|NAME,NAME…", help="Methods to compare, by name.")]
 Top = Annotated[
-    str,
+    str | None,
     comparison_option(
         metavar="N,N…",
         help="Numbers of features to keep. Each method ranks the features once, for the largest number (paper: d).",
+        show_default="16,64, or half of up to 16 features",
     ),
 ]
 Blocks = Annotated[
@@ -54,7 +57,7 @@ Blocks = Annotated[
         min=1,
         metavar="INTEGER",
         help="Number of blocks or clusters of nodes, for methods that look for them (paper: k).",
-        show_default="the number of classes, if they are known",
+        show_default="the number of classes, if they are used",
     ),
 ]
 Runs = Annotated[
@@ -62,7 +65,10 @@ Runs = Annotated[
 ]
 Out = Annotated[
     Path | None,
-    opt.results_folder("Folder for comparison.csv, comparison.md and run.json. Needed unless --json is given."),
+    opt.results_folder(
+        "Folder for comparison.html, the page to begin with, comparison.csv, comparison.md and run.json. Without it "
+        "the table is only printed."
+    ),
 ]
 Seed = Annotated[
     int,
@@ -88,6 +94,7 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def compare(
+    context: typer.Context,
     dataset: opt.Dataset = None,
     features: opt.Features = None,
     graph: opt.Graph = None,
@@ -98,8 +105,8 @@ def compare(
     weight: opt.Weight = None,
     classes: Classes = None,
     protocol: Protocol = None,
-    methods: Methods = "all",
-    top: Top = "16,64",
+    methods: Methods = METHODS,
+    top: Top = None,
     blocks: Blocks = None,
     runs: Runs = 20,
     out: Out = None,
@@ -111,15 +118,16 @@ def compare(
 ) -> None:
     """\b
     Examples:
-      blockselect compare --dataset cora --methods block-model,variance --top 16,64 --out comparison
+      blockselect compare --features genes.csv --graph links.csv
+      blockselect compare --features genes.csv --graph links.csv --methods all --top 16,64 --out comparison
       blockselect compare --features genes.csv --graph links.csv --classes types.csv --out comparison
     """
     files = {**opt.input_files(features, graph, node_ids, feature_names), "--classes": classes}
-    check_destination(out, OUTPUT_FILES, files, as_json=as_json, overwrite=overwrite)
+    check_destination(out, OUTPUT_FILES, files, elsewhere=as_json or not quiet, overwrite=overwrite)
     if protocol is None:
-        protocol = "structure" if features is not None and classes is None else "clustering"
+        protocol = "structure" if classes is None else "clustering"
     _check_known("--protocol", [protocol], PROTOCOLS, what="protocol")
-    names, numbers = _parse_methods(methods), _parse_numbers(top)
+    names, numbers = _parse_methods(methods), None if top is None else _parse_numbers(top)
     if dataset is not None and classes is not None:
         raise Failure("--classes goes with --features; a --dataset brings its own classes.")
     if features is not None and classes is None and protocol in NEED_CLASSES:
@@ -139,7 +147,7 @@ def compare(
         network = inputs.with_classes(network, classes)
     for message in network.warnings:
         say(f"warning: {message}")
-    task = work.check_task(work.Task(network, names, numbers, protocol, blocks, runs, seed))
+    task = work.Task(network, names, numbers, protocol, blocks, runs, seed)
     with progress_bar(quiet) as progress:
         comparison = work.run(task, n_jobs=workers, progress=progress)
     for name, messages in comparison.warnings.items():
@@ -149,13 +157,16 @@ def compare(
         say(f"failed: {name}: {one_line(error)}")
     if out is not None:
         with expecting_bad_input():
-            write_together(out, work.file_contents(task, comparison), mark="run.json")
+            write_together(
+                out, work.file_contents(task, comparison, opt.repeat_command(context, "comparison")), mark="run.json"
+            )
     if as_json:
         typer.echo(json.dumps(work.json_summary(task, comparison), allow_nan=False, default=str))
-    elif out is not None and not quiet:
+    elif not quiet:
         work.show_table(comparison)
-        for file in OUTPUT_FILES:
-            typer.echo(f"wrote {printable(str(out / file))}")
+        if out is not None:
+            first, *others = OUTPUT_FILES
+            typer.echo(f"wrote {printable(str(out / first))}; beside it are {listed(others)}")
     if set(comparison.errors) >= set(names):
         raise typer.Exit(ALL_FAILED)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from rich import box
@@ -11,21 +11,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from blockselect.arrays import IntArray
-from blockselect.cli.failure import Failure, one_line
+from blockselect.cli.failure import expecting_bad_input, one_line
 from blockselect.cli.inputs import NetworkInput
 from blockselect.cli.record import json_bytes, settings_record, versions
 from blockselect.cli.terminal import printable
-from blockselect.evaluation.comparison import (
-    Comparison,
-    cells,
-    compare_methods,
-    csv_table,
-    header,
-    markdown_table,
-)
+from blockselect.evaluation.compared import Comparison, cells, header, markdown_table
+from blockselect.evaluation.comparison import compare_methods
 from blockselect.progress import Progress
 from blockselect.registry import make_selector
+from blockselect.report.comparison import comparison_report
 
 WIDE = 120  # columns of a table that is not printed on a terminal
 
@@ -36,46 +30,35 @@ class Task:
 
     network: NetworkInput
     methods: list[str]
-    numbers: list[int]
+    numbers: list[int] | None
     protocol: str
     n_blocks: int | None
     n_runs: int
     seed: int
 
 
-def check_task(task: Task) -> Task:
-    """Refuse more features or blocks than the network has; by default there are as many blocks as classes."""
-    graph, most = task.network.graph, task.numbers[-1]
-    if most > graph.n_features:
-        raise Failure(f"--top is {most} but there are {graph.n_features} features; choose at most {graph.n_features}.")
-    if task.n_blocks is not None and task.n_blocks > graph.n_nodes:
-        raise Failure(
-            f"--blocks is {task.n_blocks} but there are {graph.n_nodes} nodes; choose at most {graph.n_nodes}."
-        )
-    if task.n_blocks is None and graph.classes is not None:
-        return replace(task, n_blocks=_n_classes(graph.classes))
-    return task
-
-
 def run(task: Task, *, n_jobs: int, progress: Progress | None) -> Comparison:
-    """Compare the methods."""
-    return compare_methods(
-        task.network.graph,
-        task.methods,
-        task.numbers,
-        n_blocks=task.n_blocks,
-        protocol=task.protocol,
-        n_runs=task.n_runs,
-        seed=task.seed,
-        n_jobs=n_jobs,
-        progress=progress,
-    )
+    """Compare the methods, each in a process of its own."""
+    with expecting_bad_input():
+        return compare_methods(
+            task.network.graph,
+            methods=task.methods,
+            n_features=task.numbers,
+            protocol=task.protocol,
+            n_blocks=task.n_blocks,
+            n_runs=task.n_runs,
+            random_state=task.seed,
+            n_jobs=n_jobs,
+            measure_memory=True,
+            progress=progress,
+        )
 
 
-def file_contents(task: Task, comparison: Comparison) -> dict[str, bytes]:
-    """The contents of all files by name."""
+def file_contents(task: Task, comparison: Comparison, command: str) -> dict[str, bytes]:
+    """The contents of all files by name, the first one to read first."""
     return {
-        "comparison.csv": csv_table(comparison).encode(),
+        "comparison.html": comparison_report(comparison, title=task.network.title, command=command).to_bytes(),
+        "comparison.csv": comparison.table().to_csv(index=False, lineterminator="\n").encode(),
         "comparison.md": _page(task, comparison).encode(),
         "run.json": json_bytes(_run_record(task, comparison)),
     }
@@ -86,11 +69,16 @@ def _run_record(task: Task, comparison: Comparison) -> dict[str, Any]:
     return {
         "command": "compare",
         "input": task.network.record,
-        "settings": {"protocol": task.protocol, "top": task.numbers, "blocks": task.n_blocks, "runs": task.n_runs},
+        "settings": {
+            "protocol": task.protocol,
+            "top": comparison.numbers,
+            "blocks": comparison.n_blocks,
+            "runs": task.n_runs,
+        },
         "seed": task.seed,
         "versions": versions(),
         "counts": _counts(task.network),
-        "methods": {name: _settings_of(task, name) for name in task.methods},
+        "methods": {name: _settings_of(task, comparison, name) for name in task.methods},
         "warnings": {name: list(messages) for name, messages in comparison.warnings.items() if messages},
         "errors": comparison.errors,
     }
@@ -104,7 +92,7 @@ def json_summary(task: Task, comparison: Comparison) -> dict[str, Any]:
 def _page(task: Task, comparison: Comparison) -> str:
     """The comparison as a Markdown page."""
     counts, titles = _counts(task.network), comparison.titles
-    blocks = "blocks as each method has them" if task.n_blocks is None else f"{task.n_blocks} blocks"
+    blocks = "blocks as each method has them" if comparison.n_blocks is None else f"{comparison.n_blocks} blocks"
     base = max((row.base_mb for row in comparison.rows if row.base_mb is not None), default=None)
     memory = "" if base is None else f" At most {base:.0f} MB of that was in use before the fit."
     failures = "".join(f"- {name}: {one_line(error)}\n" for name, error in comparison.errors.items())
@@ -112,8 +100,8 @@ def _page(task: Task, comparison: Comparison) -> str:
         f"# Comparison on {task.network.title}\n\n"
         f"{', '.join(f'{count:,} {what}' for what, count in counts.items())}; {blocks}, seed {task.seed}.\n\n"
         f"{markdown_table(header(titles), (cells(row, titles) for row in comparison.rows))}\n"
-        f"Each method ranks the features once, for {task.numbers[-1]} features. The column d is the number of best "
-        f"features that are kept, and selected is how many of them have a score. {comparison.description} "
+        f"Each method ranks the features once, for {comparison.numbers[-1]} features. The column d is the number of "
+        f"best features that are kept, and selected is how many of them have a score. {comparison.description} "
         "Zero rows are nodes that have none of the selected features. Agreement is the Jaccard index of a selection "
         "with the selection of each other method, averaged. "
         f"Seconds is the time of the ranking, and peak MB is the memory of the process it ran in.{memory}\n"
@@ -144,12 +132,9 @@ def show_table(comparison: Comparison) -> None:
 def _counts(network: NetworkInput) -> dict[str, int]:
     graph = network.graph
     counts = {"nodes": graph.n_nodes, "links": graph.n_links, "features": graph.n_features}
-    return counts if graph.classes is None else {**counts, "classes": _n_classes(graph.classes)}
+    return counts if graph.classes is None else {**counts, "classes": len(set(graph.classes.tolist()))}
 
 
-def _settings_of(task: Task, name: str) -> dict[str, Any]:
-    return settings_record(make_selector(name, task.numbers[-1], n_blocks=task.n_blocks, random_state=task.seed))
-
-
-def _n_classes(classes: IntArray) -> int:
-    return len(set(classes.tolist()))
+def _settings_of(task: Task, comparison: Comparison, name: str) -> dict[str, Any]:
+    number, n_blocks = comparison.numbers[-1], comparison.n_blocks
+    return settings_record(make_selector(name, number, n_blocks=n_blocks, random_state=task.seed))

@@ -13,6 +13,7 @@ BAD_INPUT = 2
 EXHAUSTED = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC, errno.EDQUOT, errno.EIO}
 OPTION_OF = {
     "n_features_to_select": "--top",
+    "n_features": "--top",
     "n_blocks": "--blocks",
     "max_blocks": "--max-blocks",
     "block_model": "--block-model",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -44,6 +45,7 @@ METHODS = {
 }
 """Names and titles of `SELECTORS` for shell completion, because importing the registry takes seconds."""
 
+NOT_REPEATED = ("out", "overwrite", "as_json", "quiet", "verbose")  # options that do not change the result
 UnknownNodes = Literal["error", "drop"]
 
 
@@ -105,6 +107,28 @@ def input_files(
 ) -> dict[str, Path | None]:
     """The files of a network by the options that name them."""
     return {"--features": features, "--graph": graph, "--node-ids": node_ids, "--feature-names": feature_names}
+
+
+def repeat_command(context: typer.Context, folder: str = "results") -> str:
+    """The command that repeats this run, with files named without their folders, which are private."""
+    words = ["blockselect", str(context.info_name)]
+    for option in context.command.params:
+        source = context.get_parameter_source(str(option.name))
+        if option.name not in NOT_REPEATED and source is not None and source.name == "COMMANDLINE":
+            words += _words(option, context.params[str(option.name)])
+    return shlex.join([*words, "--out", folder])
+
+
+def _words(option: Any, value: Any) -> list[str]:
+    if value is False:
+        return [option.secondary_opts[0]]
+    name = max(option.opts, key=len)
+    if value is True:
+        return [name]
+    # Older versions of Typer (0.25) keep a path as text; the type of the option says that it is one.
+    kind = getattr(getattr(option, "type", None), "name", None)
+    is_path = isinstance(value, Path) or kind in ("file", "directory", "path")
+    return [name, Path(value).name if is_path else str(value)]
 
 
 Dataset = Annotated[

@@ -35,13 +35,16 @@ def check_destination(
     names: Collection[str],
     inputs: Mapping[str, Path | None],
     *,
-    as_json: bool,
+    elsewhere: bool,
     overwrite: bool,
 ) -> None:
-    """Refuse a run whose result would go nowhere or could not be written, before any work."""
+    """Refuse a run whose result would go nowhere or could not be written, before any work.
+
+    `elsewhere` says that the result is also printed.
+    """
     if folder is not None:
         check_folder(folder, names, inputs, overwrite=overwrite)
-    elif not as_json:
+    elif not elsewhere:
         raise Failure("nowhere to put the result; name a folder with --out, or give --json.")
 
 

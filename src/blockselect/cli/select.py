@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -22,7 +21,6 @@ SCORE_FILES = ("selected.csv", "scores.csv", "nodes.csv", "run.json")  # of ever
 BLOCK_FILES = ("report.html", *SCORE_FILES, "blocks.csv", "overview.png", "diagnostics.png")
 RESAMPLES, MIN_RESAMPLES, MOST_RESAMPLES = 8, 3, 10**6
 MOST_JOBS = 1024  # operating systems limit the number of threads
-NOT_REPEATED = ("out", "overwrite", "as_json", "quiet", "verbose")  # options that do not change the result
 
 Method = Annotated[
     str | None,
@@ -278,7 +276,7 @@ def select(
     name = _chosen_method(method, paper=paper)
     inputs = opt.input_files(features, graph, node_ids, feature_names)
     names = BLOCK_FILES if name in (DEFAULT, PAPER) else SCORE_FILES
-    check_destination(out, names, inputs, as_json=as_json, overwrite=overwrite)
+    check_destination(out, names, inputs, elsewhere=as_json, overwrite=overwrite)
     if neighbors is not None and (graph is not None or dataset is not None):
         raise Failure("--neighbors links nodes where no graph is given; leave it or the graph out.")
     if jobs is not None and (jobs == 0 or jobs > MOST_JOBS):
@@ -312,7 +310,7 @@ def select(
     begin_work()
     selector = work.configured_selector(name, {key: value for key, value in settings.items() if value is not None})
     if save_matrix and out is not None:
-        check_destination(out, [work.matrix_name(features)], inputs, as_json=as_json, overwrite=overwrite)
+        check_destination(out, [work.matrix_name(features)], inputs, elsewhere=as_json, overwrite=overwrite)
     reading = network_inputs.Reading(node_ids, feature_names, transpose, unknown_nodes, weight)
     with progress_bar(quiet) as progress:
         report = progress or no_progress
@@ -325,7 +323,7 @@ def select(
         selection = work.run_selection(network, selector, name, n_resamples, progress)
         if out is not None:
             report("writing", 0, 1)
-            files = work.file_contents(selection, _repeat_command(context), save_matrix=save_matrix)
+            files = work.file_contents(selection, opt.repeat_command(context), save_matrix=save_matrix)
             with expecting_bad_input():
                 write_together(out, files, mark="run.json")
     for warning in selection.warnings:
@@ -355,25 +353,3 @@ def _check_resamples(given: int | None, method: str) -> int:
     if 0 < given < MIN_RESAMPLES:
         raise Failure(f"--resamples is {given}, too few to estimate stability; choose at least {MIN_RESAMPLES}, or 0.")
     return given
-
-
-def _repeat_command(context: typer.Context) -> str:
-    """The command that repeats this run, with files named without their folders, which are private."""
-    words = ["blockselect", str(context.info_name)]
-    for option in context.command.params:
-        source = context.get_parameter_source(str(option.name))
-        if option.name not in NOT_REPEATED and source is not None and source.name == "COMMANDLINE":
-            words += _words(option, context.params[str(option.name)])
-    return shlex.join([*words, "--out", "results"])
-
-
-def _words(option: Any, value: Any) -> list[str]:
-    if value is False:
-        return [option.secondary_opts[0]]
-    name = max(option.opts, key=len)
-    if value is True:
-        return [name]
-    # Older versions of Typer (0.25) keep a path as text; the type of the option says that it is one.
-    kind = getattr(getattr(option, "type", None), "name", None)
-    is_path = isinstance(value, Path) or kind in ("file", "directory", "path")
-    return [name, Path(value).name if is_path else str(value)]

@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from typing import Any
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from blockselect.arrays import IntArray
+from blockselect.blockmodels.n_blocks import choose_n_blocks
+from blockselect.bmgufs.estimator import BMGUFS
 from blockselect.errors import ParameterError
 from blockselect.evaluation.classification import Classification
 from blockselect.evaluation.clustering import Clustering
+from blockselect.evaluation.compared import ALL_FEATURES, Comparison, ComparisonRow, Figure, agreement
 from blockselect.evaluation.explained_links import ExplainedLinks
 from blockselect.evaluation.link_prediction import LinkPrediction
-from blockselect.evaluation.process import CallError, Measured, measure_in_fresh_process
-from blockselect.evaluation.protocol import Scores, SelectionProtocol
-from blockselect.graphs.attributed import AttributedGraph
+from blockselect.evaluation.process import CallError, Measured, error_text, measure_in_fresh_process
+from blockselect.evaluation.protocol import Scores, SelectionProtocol, known_classes
+from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
+from blockselect.graphs.node_labels import check_classes, encode_labels, labels_by_id
 from blockselect.names import check_known, look_up
 from blockselect.parameters import check_n_jobs, check_seed, check_whole
 from blockselect.progress import Progress, no_progress
 from blockselect.registry import SELECTORS, make_selector
 from blockselect.warned import collected_warnings
+from blockselect.wording import feature_labels
 
-ALL_FEATURES = "all-features"
-"""Name of the row that evaluates all features, as a reference for every method."""
-
+DEFAULT_METHODS = ("block-model", "morans-i", "hotspot", "variance")
+DEFAULT_NUMBERS = (16, 64)
 PROTOCOLS: dict[str, type[Clustering | Classification | LinkPrediction | ExplainedLinks]] = {
     "clustering": Clustering,
     "classification": Classification,
@@ -47,106 +50,91 @@ class RankedFeatures:
     warnings: tuple[str, ...]
 
     def best(self, n_features: int) -> IntArray:
-        """Sorted indices of the best features; fewer if the method scores fewer."""
-        return np.flatnonzero((self.ranking <= n_features) & self.support)
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """Mean and standard deviation of a measure over the runs of a protocol."""
-
-    mean: float
-    sd: float
-
-
-@dataclass(frozen=True, slots=True)
-class ComparisonRow:
-    """One method at one number of features. Values that a failed method lacks are None."""
-
-    method: str
-    n_features: int  # requested (paper: d)
-    n_selected: int | None = None
-    figures: Mapping[str, Figure] = field(default_factory=dict)  # by the measures of the protocol
-    n_zero_rows: int | None = None
-    seconds: float | None = None  # of the ranking, which is made once
-    peak_mb: float | None = None  # peak memory of the process that made the ranking
-    base_mb: float | None = None  # memory of the same process before the ranking
-    agreement: float | None = None  # mean Jaccard index with the selections of the other methods
-    error: str | None = None
-
-    def record(self, measures: Iterable[str]) -> dict[str, Any]:
-        """The row as a flat dict, with the mean and the sd of each measure, or None."""
-        figures: dict[str, float | None] = {}
-        for measure in measures:
-            figure = self.figures.get(measure)
-            figures[measure], figures[f"{measure}_sd"] = (None, None) if figure is None else (figure.mean, figure.sd)
-        flat: dict[str, Any] = {}
-        for name in (column.name for column in fields(self)):
-            flat |= figures if name == "figures" else {name: getattr(self, name)}
-        return flat
-
-
-@dataclass(slots=True)
-class Comparison:
-    """All rows, a description of the protocol, and the warnings of the methods."""
-
-    titles: Mapping[str, str]  # measures of the protocol, with their column titles
-    description: str  # of the protocol, in full sentences
-    rows: list[ComparisonRow] = field(default_factory=list)
-    warnings: dict[str, tuple[str, ...]] = field(default_factory=dict)
-
-    @property
-    def errors(self) -> dict[str, str]:
-        """The errors of failed methods, by method."""
-        return {row.method: row.error for row in self.rows if row.error is not None}
+        """Indices of the best features, the best first; fewer if the method scores fewer."""
+        columns = np.flatnonzero((self.ranking <= n_features) & self.support)
+        return columns[np.argsort(self.ranking[columns], kind="stable")]
 
 
 def compare_methods(
-    graph: AttributedGraph,
-    methods: Sequence[str],
-    numbers: Sequence[int],
+    X: Any,
     *,
-    n_blocks: int | None,
-    protocol: str = "clustering",
+    adjacency: Any = None,
+    methods: Sequence[str] | Literal["all"] = DEFAULT_METHODS,
+    n_features: int | Sequence[int] | None = None,
+    classes: Any = None,
+    protocol: str | None = None,
+    n_blocks: int | None = None,
     n_runs: int = 20,
-    seed: int = 0,
+    random_state: int = 0,
     n_jobs: int | None = None,
+    measure_memory: bool = False,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Compare methods of the registry with each other and with all features on a network.
+    """Compare methods with each other and with all features, on your own network and by default without labels.
 
-    A method that fails becomes a row with its error, and the other methods continue.
+    Each method selects features. A protocol then measures how useful these are: by default, how much clusters of the
+    nodes by the selected features alone say about who links to whom. A method that fails becomes a row with its error,
+    and the other methods continue.
 
     Parameters
     ----------
-    graph : AttributedGraph
-        The network, with `classes` if the protocol needs them; no method reads the classes.
-    methods : sequence of str
-        Names in `SELECTORS`.
-    numbers : sequence of int
-        Numbers of features to keep. Each method ranks once, for the largest of them. (paper: d)
-    n_blocks : int or None
-        Number of blocks or clusters, for methods that use it; None means each method's default. (paper: k)
-    protocol : {"clustering", "classification", "links", "structure"}
-        How a selection is evaluated: by K-means clusters against known classes, as in the paper; by predicting
-        classes from a few labelled nodes; by predicting links that were hidden from the methods; or by the link
-        information that K-means clusters explain.
-    n_runs : int
+    X : features of shape (n, m), or AttributedGraph
+        One row per node, in any form that selectors accept.
+    adjacency : graph
+        In any form that selectors accept; left out if `X` is an AttributedGraph.
+    methods : sequence of str or "all"
+        Names in :data:`blockselect.SELECTORS`. By default the default method and three quick ones.
+    n_features : int or sequence of int, optional
+        Numbers of features to select. Each method ranks once, for the largest of them. By default 16 and 64, or half
+        of the features if there are no more than 16. (paper: d)
+    classes : array or Series of shape (n,), optional
+        Known classes. No method reads them; only the protocols "clustering" and "classification" do.
+    protocol : {"structure", "links", "clustering", "classification"}, optional
+        How a selection is evaluated: by the link information that K-means clusters explain; by predicting links that
+        were hidden from the methods; by K-means clusters against known classes, as in the paper; or by predicting
+        classes from a few labelled nodes. By default "structure", or "clustering" if `classes` are passed.
+    n_blocks : int, optional
+        Number of blocks or clusters, for methods that look for them. By default the number of classes if the protocol
+        reads them. Otherwise each method's own default, and for BMGUFS, which has none, as many blocks as the graph
+        supports. (paper: k)
+    n_runs : int, default=20
         Number of runs of the protocol, with the seeds 0, 1, ….
-    seed : int
+    random_state : int, default=0
         Seed of the methods and of the choice of hidden links.
     n_jobs : int, optional
         Number of processes that share the runs. Methods rank one after another, so that their times are comparable.
+    measure_memory : bool, default=False
+        Whether each method ranks in a process of its own, whose peak memory is measured. A script must then make the
+        call below ``if __name__ == "__main__":``.
     progress : callable, optional
         Called as ``progress(method, done, total)``.
+
+    Examples
+    --------
+    >>> from blockselect import compare_methods, make_attributed_blocks
+    >>> made = make_attributed_blocks(120, 3, random_state=0)
+    >>> compared = compare_methods(
+    ...     made.features, adjacency=made.adjacency, methods=["morans-i", "variance"], n_features=10, n_runs=2
+    ... )
+    >>> compared.table()[["method", "n_features", "n_selected"]].values.tolist()
+    [['all-features', 100, 100], ['morans-i', 10, 10], ['variance', 10, 10]]
     """
+    if protocol is None:
+        protocol = "structure" if classes is None else "clustering"
     kind = look_up(protocol, PROTOCOLS, what="protocol")
-    numbers = _check_settings(graph, methods, numbers, n_runs=n_runs, seed=seed, n_jobs=n_jobs)
+    graph = _check_network(X, adjacency, classes)
+    methods = list(SELECTORS) if isinstance(methods, str) and methods == "all" else methods
+    numbers = _check_settings(graph, methods, n_features, n_runs=n_runs, seed=random_state, n_jobs=n_jobs)
+    if n_blocks is not None:
+        check_whole("n_blocks", n_blocks, 1, graph.n_nodes)
+    judge = kind(graph, n_runs=n_runs, seed=random_state, n_jobs=n_jobs)
+    if n_blocks is None and judge.needs_classes:
+        n_blocks = len(np.unique(known_classes(graph)))
     report = progress or no_progress
-    judge = kind(graph, n_runs=n_runs, seed=seed, n_jobs=n_jobs)
+    measure = measure_in_fresh_process if measure_memory else measure_here
     steps = 1 + len(numbers)
-    selections: dict[tuple[str, int], IntArray] = {}
-    comparison = Comparison(judge.titles, judge.describe())
+    names = feature_labels(graph.feature_names, graph.n_features)
+    comparison = Comparison(judge.titles, judge.describe(), n_blocks, names)
     report(ALL_FEATURES, 0, 1)
     every = judge.evaluate(np.arange(graph.n_features))
     comparison.rows.append(_scored_row(ALL_FEATURES, graph.n_features, every))
@@ -154,7 +142,7 @@ def compare_methods(
     for method in methods:
         report(method, 0, steps)
         try:
-            measured = measure_in_fresh_process(rank_features, method, judge.seen, max(numbers), n_blocks, seed)
+            measured = measure(rank_features, method, judge.seen, max(numbers), n_blocks, random_state)
         except CallError as error:
             comparison.rows += [ComparisonRow(method, number, error=str(error)) for number in numbers]
             report(method, steps, steps)
@@ -162,49 +150,74 @@ def compare_methods(
         comparison.warnings[method] = measured.value.warnings
         for done, number in enumerate(numbers, start=1):
             report(method, done, steps)
-            selections[method, number] = measured.value.best(number)
+            comparison.selections[method, number] = measured.value.best(number)
             comparison.rows.append(_ranked_row(method, number, measured, judge))
         report(method, steps, steps)
     comparison.rows = [
-        replace(row, agreement=agreement(row.method, row.n_features, selections)) for row in comparison.rows
+        replace(row, agreement=agreement(row.method, row.n_features, comparison.selections)) for row in comparison.rows
     ]
     return comparison
 
 
-def _check_settings(graph: Any, methods: Any, numbers: Any, *, n_runs: Any, seed: Any, n_jobs: Any) -> list[int]:
+def _check_network(X: Any, adjacency: Any, classes: Any) -> AttributedGraph:
+    """The network with its classes, checked once."""
+    if not isinstance(X, AttributedGraph):
+        graph = check_attributed_graph(X, adjacency)
+    elif adjacency is None:
+        graph = X
+    else:
+        raise ParameterError("adjacency", "is given, but X is an AttributedGraph, which has its own; leave it out.")
+    if classes is None:
+        return graph
+    known = labels_by_id(classes, graph.node_ids, "classes")
+    return replace(graph, classes=check_classes(encode_labels(known, "classes"), graph.n_nodes))
+
+
+def _check_settings(
+    graph: AttributedGraph, methods: Any, numbers: Any, *, n_runs: Any, seed: Any, n_jobs: Any
+) -> list[int]:
     """Check all settings before any method runs, and return the numbers of features as a list."""
-    if not isinstance(graph, AttributedGraph):
-        raise ParameterError(
-            "graph", f"is of type {type(graph).__name__}; make it with check_attributed_graph(features, adjacency)."
-        )
     if isinstance(methods, str):
-        raise ParameterError("methods", f"is {methods!r}; expected a list of names: [{methods!r}].")
+        raise ParameterError("methods", f"is {methods!r}; expected 'all' or a list of names: [{methods!r}].")
     check_known(methods, SELECTORS, what="method")
-    if not isinstance(numbers, Sequence | np.ndarray) or isinstance(numbers, str) or not len(numbers):
-        raise ParameterError("numbers", f"is {numbers!r}; expected a list of numbers from 1 to {graph.n_features}.")
     check_whole("n_runs", n_runs, 1)
-    check_seed("seed", seed)
+    check_seed("random_state", seed)
     check_n_jobs(n_jobs)
-    return [check_whole("numbers", number, 1, graph.n_features) for number in numbers]
-
-
-def agreement(method: str, n_features: int, selections: Mapping[tuple[str, int], IntArray]) -> float | None:
-    """Mean Jaccard index of a method's selection with those of the other methods at the same number of features."""
-    mine = set(selections.get((method, n_features), ()))
-    others = [set(one) for (name, number), one in selections.items() if name != method and number == n_features]
-    if not mine or not others:
-        return None
-    return float(np.mean([len(mine & other) / len(mine | other) for other in others]))
+    if numbers is None:
+        return [number for number in DEFAULT_NUMBERS if number < graph.n_features] or [(graph.n_features + 1) // 2]
+    if not isinstance(numbers, Sequence | np.ndarray):
+        numbers = [numbers]
+    if isinstance(numbers, str) or not len(numbers):
+        raise ParameterError("n_features", f"is {numbers!r}; expected numbers from 1 to {graph.n_features}.")
+    return sorted({check_whole("n_features", number, 1, graph.n_features) for number in numbers})
 
 
 def rank_features(
     method: str, graph: AttributedGraph, n_features_to_select: int, n_blocks: int | None, seed: int
 ) -> RankedFeatures:
     """Rank the features of a network by a method of the registry."""
+    if n_blocks is None and SELECTORS[method].selector is BMGUFS:  # the only method without a default
+        n_blocks = choose_n_blocks(graph.adjacency, rng=np.random.default_rng(seed))
     selector = make_selector(method, n_features_to_select, n_blocks=n_blocks, random_state=seed)
     with collected_warnings() as messages:
         selector.fit(graph.features, adjacency=graph.adjacency)
     return RankedFeatures(selector.ranking_, selector.support_, tuple(messages))
+
+
+def measure_here(function: Callable[..., Any], *arguments: Any) -> Measured:
+    """Call a function in this process and measure its time alone.
+
+    Raises
+    ------
+    CallError
+        With the message of the error that the function raised.
+    """
+    start = time.perf_counter()
+    try:
+        value = function(*arguments)
+    except Exception as error:  # a failed method is a row, whatever its error
+        raise CallError(error_text(error)) from error
+    return Measured(value, time.perf_counter() - start, None, None)
 
 
 def _ranked_row(method: str, n_features: int, measured: Measured, judge: SelectionProtocol) -> ComparisonRow:
@@ -216,7 +229,7 @@ def _ranked_row(method: str, n_features: int, measured: Measured, judge: Selecti
     columns = measured.value.best(n_features)
     if len(columns) == 0:
         return ComparisonRow(method, n_features, 0, error="no feature has a score; none can be selected.", **cost)
-    return _scored_row(method, n_features, judge.evaluate(columns), **cost)
+    return _scored_row(method, n_features, judge.evaluate(np.sort(columns)), **cost)
 
 
 def _scored_row(method: str, n_features: int, scores: Scores, **cost: Any) -> ComparisonRow:
@@ -232,49 +245,3 @@ def _scored_row(method: str, n_features: int, scores: Scores, **cost: Any) -> Co
 
 def _megabytes(n_bytes: int | None) -> float | None:
     return None if n_bytes is None else n_bytes / 1e6
-
-
-def csv_table(comparison: Comparison) -> str:
-    """The comparison as CSV, one line per row with all digits; missing values are empty."""
-    text = io.StringIO()
-    records = [row.record(comparison.titles) for row in comparison.rows]
-    writer = csv.DictWriter(text, records[0], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(records)
-    return text.getvalue()
-
-
-def header(titles: Mapping[str, str]) -> tuple[str, ...]:
-    """Column titles of the readable table, in the order of `cells`."""
-    measures = (f"{title} ± sd" for title in titles.values())
-    return ("method", "d", "selected", *measures, "zero rows", "agreement", "seconds", "peak MB")
-
-
-def cells(row: ComparisonRow, titles: Mapping[str, str]) -> tuple[str, ...]:
-    """A row of the readable table, with rounded numbers."""
-    figures = [row.figures.get(measure) for measure in titles]
-    shown = ["" if figure is None else f"{figure.mean:.3f} ± {figure.sd:.3f}" for figure in figures]
-    if row.error is not None:
-        shown[0] = "failed"
-    seconds = "" if row.seconds is None else f"{row.seconds:.3g}" if row.seconds < 100 else f"{row.seconds:.0f}"
-    return (
-        row.method,
-        str(row.n_features),
-        _formatted(row.n_selected, "d"),
-        *shown,
-        _formatted(row.n_zero_rows, "d"),
-        _formatted(row.agreement, ".2f"),
-        seconds,
-        _formatted(row.peak_mb, ".0f"),
-    )
-
-
-def _formatted(value: float | None, form: str) -> str:
-    return "" if value is None else format(value, form)
-
-
-def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, n_text_columns: int = 1) -> str:
-    """A Markdown table; the columns after the first `n_text_columns` are aligned right."""
-    align = ["---" if column < n_text_columns else "---:" for column in range(len(header))]
-    lines = [header, align, *([cell.replace("|", "\\|") for cell in row] for row in rows)]
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines)

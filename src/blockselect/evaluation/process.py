@@ -90,6 +90,12 @@ def peak_memory() -> int | None:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 
 
+def error_text(error: Exception) -> str:
+    """The message of an error, and its type unless it is a ValueError, which is written for users."""
+    text = str(error)
+    return text if isinstance(error, ValueError) and text else f"{type(error).__name__}: {text}"
+
+
 def _answer(connection: Connection) -> None:  # pragma: no cover (its process is killed after the answer)
     connection.send(True)
     function, arguments = connection.recv()
@@ -98,8 +104,7 @@ def _answer(connection: Connection) -> None:  # pragma: no cover (its process is
     try:
         value = function(*arguments)
     except Exception as error:
-        text = str(error)
-        connection.send(text if isinstance(error, ValueError) and text else f"{type(error).__name__}: {text}")
+        connection.send(error_text(error))
     else:
         connection.send(Measured(value, time.perf_counter() - start, peak_memory(), base))
 

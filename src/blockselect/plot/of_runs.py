@@ -14,7 +14,7 @@ from blockselect.arrays import FloatArray
 from blockselect.base import ScoreSelector
 from blockselect.bmgufs.estimator import LossHistory
 from blockselect.errors import ParameterError
-from blockselect.evaluation.comparison import ComparisonRow
+from blockselect.evaluation.compared import ALL_FEATURES, Comparison, ComparisonRow
 from blockselect.plot.common import AMBER, BLUE, GREY, INK, axes_or_new, bare, numbers, of_selector, title
 
 _NAME_SIZE = 8  # points
@@ -95,30 +95,42 @@ def candidates(source: ScoreSelector | pd.DataFrame | Iterable[Mapping[str, Any]
 
 
 def compare(
-    source: pd.DataFrame | Mapping[str, float] | Iterable[Any], ax: Axes | None = None, *, measure: str = "nmi"
+    source: Comparison | pd.DataFrame | Mapping[str, float] | Iterable[Any],
+    ax: Axes | None = None,
+    *,
+    measure: str | None = None,
 ) -> Axes:
-    """Compare methods: as bars for one number of features, as lines for several.
+    """Compare methods: as bars for one number of features, as lines for several. A dashed line shows all features.
 
     Parameters
     ----------
-    source : DataFrame, rows of a comparison, or mapping of names to values
-        A table needs the columns `method`, `n_features` and the measure, like `comparison.csv`.
+    source : Comparison, DataFrame, rows of a comparison, or mapping of names to values
+        The result of :func:`blockselect.compare_methods`, or your own figures. A table needs the columns `method`,
+        `n_features` and the measure, like `comparison.csv`.
     ax : matplotlib axes, optional
         Axes to draw on; by default a new figure.
-    measure : str, default="nmi"
-        Column to show.
+    measure : str, optional
+        Column to show; by default the first measure of a Comparison, and otherwise "nmi".
 
     Returns
     -------
     matplotlib axes
     """
     ax = axes_or_new(ax)
-    table = _comparison(source, measure)
+    if measure is None:
+        measure = next(iter(source.titles)) if isinstance(source, Comparison) else "nmi"
+    figures = _comparison(source, measure)
+    of_all = figures["method"] == ALL_FEATURES
+    table = figures[~of_all]
     sizes = sorted(table["n_features"].unique())
     if len(sizes) < 2:
         _bars(ax, table, measure)
     else:
         _lines(ax, table, measure, sizes)
+    for value in figures.loc[of_all, measure]:
+        draw = ax.axvline if len(sizes) < 2 else ax.axhline
+        draw(value, color=INK, linewidth=0.8, linestyle="--", label="all features")
+        ax.legend(loc="lower right", frameon=False, fontsize=_NAME_SIZE)
     title(ax, f"{measure.replace('_', ' ')} by method")
     return ax
 
@@ -137,8 +149,8 @@ def _candidates(source: Any) -> pd.DataFrame:
 
 
 def _comparison(source: Any, measure: str) -> pd.DataFrame:
-    if isinstance(source, pd.DataFrame):
-        table = source
+    if isinstance(source, pd.DataFrame | Comparison):
+        table = source.table() if isinstance(source, Comparison) else source
     elif isinstance(source, Mapping):
         table = pd.DataFrame({"method": list(source), "n_features": 0, measure: list(source.values())})
     else:

@@ -13,7 +13,7 @@ import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from blockselect import __version__
-from blockselect.evaluation.comparison import markdown_table
+from blockselect.evaluation.compared import markdown_table
 from blockselect.reproduction.claims import CLAIMS, Claim, Judgement, judge_claims
 from blockselect.reproduction.config import ExperimentConfig, published_block_models
 from blockselect.reproduction.experiments import EXPERIMENTS, FORMATS, render

@@ -1,0 +1,217 @@
+"""What a comparison of methods found: its rows, its tables, and how much the selections overlap."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from blockselect.arrays import IntArray
+from blockselect.errors import ParameterError
+
+if TYPE_CHECKING:
+    from blockselect.report import Report
+
+ALL_FEATURES = "all-features"
+"""Name of the row that evaluates all features, as a reference for every method."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """Mean and standard deviation of a measure over the runs of a protocol."""
+
+    mean: float
+    sd: float
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonRow:
+    """One method at one number of features. Values that a failed method lacks are None."""
+
+    method: str
+    n_features: int  # requested (paper: d)
+    n_selected: int | None = None
+    figures: Mapping[str, Figure] = field(default_factory=dict)  # by the measures of the protocol
+    n_zero_rows: int | None = None
+    seconds: float | None = None  # of the ranking, which is made once
+    peak_mb: float | None = None  # peak memory of the process that made the ranking
+    base_mb: float | None = None  # memory of the same process before the ranking
+    agreement: float | None = None  # mean Jaccard index with the selections of the other methods
+    error: str | None = None
+
+    def record(self, measures: Iterable[str]) -> dict[str, Any]:
+        """The row as a flat dict, with the mean and the sd of each measure, or None."""
+        figures: dict[str, float | None] = {}
+        for measure in measures:
+            figure = self.figures.get(measure)
+            figures[measure], figures[f"{measure}_sd"] = (None, None) if figure is None else (figure.mean, figure.sd)
+        flat: dict[str, Any] = {}
+        for name in (column.name for column in fields(self)):
+            flat |= figures if name == "figures" else {name: getattr(self, name)}
+        return flat
+
+
+@dataclass(slots=True, eq=False, repr=False)
+class Comparison:
+    """The result of :func:`compare_methods`: figures and selections of all methods."""
+
+    titles: Mapping[str, str]  # measures of the protocol, with their column titles; the first is the main one
+    description: str  # of the protocol, in full sentences
+    n_blocks: int | None  # of all methods that look for blocks; None if each has its own
+    names: Sequence[str]  # (m,) of the features
+    rows: list[ComparisonRow] = field(default_factory=list)
+    warnings: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    selections: dict[tuple[str, int], IntArray] = field(default_factory=dict)  # (method, d) → columns, best first
+
+    @property
+    def errors(self) -> dict[str, str]:
+        """The errors of failed methods, by method."""
+        return {row.method: row.error for row in self.rows if row.error is not None}
+
+    @property
+    def methods(self) -> list[str]:
+        """The methods that were compared, in the order of the rows."""
+        return list(dict.fromkeys(row.method for row in self.rows if row.method != ALL_FEATURES))
+
+    @property
+    def numbers(self) -> list[int]:
+        """The numbers of features that were compared, in increasing order."""
+        return sorted({row.n_features for row in self.rows if row.method != ALL_FEATURES})
+
+    def table(self) -> pd.DataFrame:
+        """One row per method and number of features, as in `comparison.csv`; missing values stay missing."""
+        table = pd.DataFrame([row.record(self.titles) for row in self.rows])
+        return table.astype({"n_selected": "Int64", "n_zero_rows": "Int64"})
+
+    def overlap(self, n_features: int | None = None) -> pd.DataFrame:
+        """Jaccard index of every two selections: common features over features of either.
+
+        Parameters
+        ----------
+        n_features : int, optional
+            One of the numbers that were compared; the largest by default.
+        """
+        chosen = self._selected(n_features)
+        return pd.DataFrame({one: {other: jaccard(chosen[one], chosen[other]) for other in chosen} for one in chosen})
+
+    def found_by_one(self, n_features: int | None = None) -> dict[str, list[str]]:
+        """Method → names of the features that only this method selected, best first.
+
+        Parameters
+        ----------
+        n_features : int, optional
+            One of the numbers that were compared; the largest by default.
+        """
+        chosen = self._selected(n_features)
+        found = Counter(column for columns in chosen.values() for column in columns.tolist())
+        return {
+            method: [self.names[column] for column in columns.tolist() if found[column] == 1]
+            for method, columns in chosen.items()
+        }
+
+    def _selected(self, n_features: int | None) -> dict[str, IntArray]:
+        number = self.numbers[-1] if n_features is None else n_features
+        if number not in self.numbers:
+            raise ParameterError("n_features", f"is {number!r}; the comparison has {self.numbers}.")
+        return {method: columns for (method, compared), columns in self.selections.items() if compared == number}
+
+    def plot(self, ax: Any = None, *, measure: str | None = None) -> Any:
+        """Draw the figures as :func:`blockselect.plot.compare` does, on matplotlib axes.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Axes to draw on; by default a new figure.
+        measure : str, optional
+            A measure of the protocol; by default its first one.
+        """
+        from blockselect.plot import compare  # plot and report are above this package: pictures and pages on request
+
+        return compare(self, ax, measure=measure)
+
+    def report(self, path: str | Path, *, title: str = "the network") -> Path:
+        """Write a page: the figures, how much the selections overlap, and the features that only one method found.
+
+        Parameters
+        ----------
+        path : str or Path
+            The HTML file. It is self-contained.
+        title : str
+            Name of the network.
+
+        Returns
+        -------
+        Path
+            The path of the page.
+        """
+        return self.show_report(title=title).save(path)
+
+    def show_report(self, *, title: str = "the network") -> Report:
+        """The page of :meth:`report` as an object that a notebook displays."""
+        from blockselect.report.comparison import comparison_report
+
+        return comparison_report(self, title=title)
+
+    def __repr__(self) -> str:
+        by = ", ".join(self.titles.values())
+        numbers = " and ".join(map(str, self.numbers))
+        return f"<Comparison of {len(self.methods)} methods at {numbers} features by {by}; table() has the figures>"
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_()  # type: ignore[operator, no-any-return]
+
+
+def jaccard(one: IntArray, other: IntArray) -> float:
+    """Common entries of two selections over the entries of either; 0 if both are empty."""
+    either = len(set(one.tolist()) | set(other.tolist()))
+    return len(set(one.tolist()) & set(other.tolist())) / either if either else 0.0
+
+
+def agreement(method: str, n_features: int, selections: Mapping[tuple[str, int], IntArray]) -> float | None:
+    """Mean Jaccard index of a method's selection with those of the other methods at the same number of features."""
+    mine = selections.get((method, n_features), np.array([], dtype=np.intp))
+    others = [one for (name, number), one in selections.items() if name != method and number == n_features]
+    if not len(mine) or not others:
+        return None
+    return float(np.mean([jaccard(mine, other) for other in others]))
+
+
+def header(titles: Mapping[str, str]) -> tuple[str, ...]:
+    """Column titles of the readable table, in the order of `cells`."""
+    measures = (f"{title} ± sd" for title in titles.values())
+    return ("method", "d", "selected", *measures, "zero rows", "agreement", "seconds", "peak MB")
+
+
+def cells(row: ComparisonRow, titles: Mapping[str, str]) -> tuple[str, ...]:
+    """A row of the readable table, with rounded numbers."""
+    figures = [row.figures.get(measure) for measure in titles]
+    shown = ["" if figure is None else f"{figure.mean:.3f} ± {figure.sd:.3f}" for figure in figures]
+    if row.error is not None:
+        shown[0] = "failed"
+    seconds = "" if row.seconds is None else f"{row.seconds:.3g}" if row.seconds < 100 else f"{row.seconds:.0f}"
+    return (
+        row.method,
+        str(row.n_features),
+        _formatted(row.n_selected, "d"),
+        *shown,
+        _formatted(row.n_zero_rows, "d"),
+        _formatted(row.agreement, ".2f"),
+        seconds,
+        _formatted(row.peak_mb, ".0f"),
+    )
+
+
+def _formatted(value: float | None, form: str) -> str:
+    return "" if value is None else format(value, form)
+
+
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, n_text_columns: int = 1) -> str:
+    """A Markdown table; the columns after the first `n_text_columns` are aligned right."""
+    align = ["---" if column < n_text_columns else "---:" for column in range(len(header))]
+    lines = [header, align, *([cell.replace("|", "\\|") for cell in row] for row in rows)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)

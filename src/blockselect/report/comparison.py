@@ -1,0 +1,181 @@
+"""The page about a comparison: the figures, how much the selections overlap, and what only one method found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import Any
+
+from blockselect import __version__
+from blockselect.evaluation.compared import ALL_FEATURES, Comparison, ComparisonRow
+from blockselect.registry import SELECTORS
+from blockselect.report.page import Report, render_template
+from blockselect.wording import count, listed
+
+_SHOWN = 12  # features on a card before the list is folded
+_STEPS = ((0.75, "p3"), (0.5, "p2"), (0.25, "p1"))  # at least this Jaccard index → shade of the cell
+
+
+def comparison_report(comparison: Comparison, *, title: str = "the network", command: str | None = None) -> Report:
+    """Make the page about a comparison.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        The result of :func:`blockselect.compare_methods`.
+    title : str
+        Name of the network.
+    command : str, optional
+        The command that made the comparison, for readers who want to repeat it.
+    """
+    return Report(
+        render_template(
+            "comparison.html.jinja",
+            title=title,
+            command=command,
+            version=__version__,
+            headline=headline(comparison),
+            verdict=verdict(comparison),
+            figures=[_figures(comparison, number) for number in reversed(comparison.numbers)],
+            n_all=comparison.rows[0].n_features,
+            overlap=_overlap(comparison),
+            agreement=agreement_found(comparison),
+            common=_common(comparison),
+            cards=_cards(comparison),
+            described=comparison.description,
+            measures=list(comparison.titles.values()),
+            warnings=[
+                f"{method}: {message}" for method, messages in comparison.warnings.items() for message in messages
+            ],
+            errors=comparison.errors,
+        )
+    )
+
+
+def headline(comparison: Comparison) -> str:
+    """Name the best method for each number of features, or once if it is always the same."""
+    best = {number: ranked[0].method for number in comparison.numbers if (ranked := _by_figure(comparison, number))}
+    if not best:
+        return "No method could select features"
+    main = next(iter(comparison.titles.values()))
+    if len(set(best.values())) == 1:
+        return f"Best by {main}: {best.popitem()[1]}"
+    return f"Best by {main}: {listed([f'{method} with {number} features' for number, method in best.items()])}"
+
+
+def verdict(comparison: Comparison) -> str:
+    """Compare the best method for the largest number of features with the next one and with all features."""
+    ranked = _by_figure(comparison, comparison.numbers[-1])
+    if not ranked:
+        return "The reasons are listed below."
+    best = _main(comparison, ranked[0])
+    sentences = []
+    if len(ranked) > 1:
+        second = _main(comparison, ranked[1])
+        is_clear = best.mean - second.mean > max(best.sd, second.sd)
+        first, next_best = ranked[0].method, ranked[1].method
+        sentences.append(
+            f"With {count(comparison.numbers[-1], 'feature')}, {first} reaches {best.mean:.3f}, and {next_best}, the "
+            f"next best, {second.mean:.3f}."
+        )
+        sentences.append(
+            "The difference is larger than the standard deviation between runs."
+            if is_clear
+            else "The difference is within the standard deviation between runs, so both are about equally good."
+        )
+    every = comparison.rows[0]
+    sentences.append(f"All {count(every.n_features, 'feature')} together reach {_main(comparison, every).mean:.3f}.")
+    return " ".join(sentences)
+
+
+def agreement_found(comparison: Comparison) -> str:
+    """Name the two selections that overlap most and least."""
+    overlap = comparison.overlap()
+    pairs = [(float(overlap[one][other]), one, other) for one, other in combinations(map(str, overlap), 2)]
+    if not pairs:
+        return "At least two methods with a selection are needed to compare selections."
+    most, least = max(pairs), min(pairs)
+    if len(pairs) == 1:
+        return f"The selections of {most[1]} and {most[2]} have a Jaccard index of {most[0]:.2f}."
+    return (
+        f"The selections of {most[1]} and {most[2]} are most alike (Jaccard index {most[0]:.2f}), those of {least[1]} "
+        f"and {least[2]} least ({least[0]:.2f})."
+    )
+
+
+def _main(comparison: Comparison, row: ComparisonRow) -> Any:
+    """The figure of the first measure of the protocol."""
+    return row.figures[next(iter(comparison.titles))]
+
+
+def _by_figure(comparison: Comparison, number: int) -> list[ComparisonRow]:
+    """The methods that have figures for this number of features, the best first."""
+    rows = [row for row in comparison.rows if row.method != ALL_FEATURES and row.n_features == number and row.figures]
+    return sorted(rows, key=lambda row: -_main(comparison, row).mean)
+
+
+def _figures(comparison: Comparison, number: int) -> dict[str, Any]:
+    """The table for one number of features; bars are relative to the largest figure."""
+    every = comparison.rows[0]
+    rows = [*_by_figure(comparison, number), every]
+    largest = max(_main(comparison, row).mean for row in rows) or 1.0
+    return {
+        "n_features": number,
+        "rows": [
+            {
+                "method": row.method,
+                "title": "for comparison" if row is every else SELECTORS[row.method].title,
+                "is_best": row is rows[0] and row is not every,
+                "selected": row.n_selected,
+                "share": max(0.0, _main(comparison, row).mean / largest),
+                "figures": [f"{figure.mean:.3f} ± {figure.sd:.3f}" for figure in row.figures.values()],
+                "n_zero_rows": row.n_zero_rows,
+                "agreement": row.agreement,
+                "seconds": row.seconds,
+            }
+            for row in rows
+        ],
+    }
+
+
+def _overlap(comparison: Comparison) -> list[dict[str, Any]]:
+    """Rows of the matrix of Jaccard indices."""
+    overlap = comparison.overlap()
+    return [
+        {
+            "method": one,
+            "cells": [
+                {
+                    "text": f"{value:.2f}",
+                    "step": next((step for least, step in _STEPS if value >= least), "z"),
+                    "title": f"{one} and {other}: {value:.2f}",
+                }
+                for other, value in overlap[one].items()
+            ],
+        }
+        for one in overlap
+    ]
+
+
+def _common(comparison: Comparison) -> list[str]:
+    """Features that every method with a selection found, in the order of the first method."""
+    chosen = [columns.tolist() for (_, number), columns in comparison.selections.items() if number == _most(comparison)]
+    if len(chosen) < 2:
+        return []
+    shared = set.intersection(*map(set, chosen))
+    return [comparison.names[column] for column in chosen[0] if column in shared]
+
+
+def _cards(comparison: Comparison) -> Iterator[dict[str, Any]]:
+    """One card per method: the features that only this method selected."""
+    for method, names in comparison.found_by_one().items():
+        yield {
+            "method": method,
+            "n_selected": len(comparison.selections[method, _most(comparison)]),
+            "names": names[:_SHOWN],
+            "more": names[_SHOWN:],
+        }
+
+
+def _most(comparison: Comparison) -> int:
+    return comparison.numbers[-1]
