@@ -86,7 +86,8 @@ def place_of(circle: dict[str, Any]) -> tuple[int, int, int]:
 
 def names_of(summary: dict[str, Any], block: int) -> list[str]:
     """The first features that mark a block; of a tag such as ``tag:implemented-in::perl`` only the last word."""
-    names = [summary["feature_names"][index].rpartition(":")[2] for index in summary["blocks"]["marked_by"][block]]
+    markers = summary["blocks"]["described"][block]["markers"]
+    names = [marker["feature"].rpartition(":")[2] for marker in markers]
     return list(dict.fromkeys(names))[:NAMES]
 
 
