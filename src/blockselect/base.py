@@ -181,9 +181,6 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
             UserWarning,
         )
 
-    def _check_combinations(self) -> None:
-        """Raise an error if parameters contradict each other."""
-
     def _warn_of_idle_parameters(self) -> None:
         """Warn of parameters that were set but have no effect beside the others."""
         defaults = signature(type(self)).parameters

@@ -14,6 +14,7 @@ from blockselect import BMGUFS, BlockModel, Descent, make_attributed_blocks
 from blockselect._sklearn import check_parameters
 from blockselect.blockmodels.n_blocks import AS_GIVEN
 from blockselect.bmgufs import estimator
+from blockselect.bmgufs.descent import Solution
 from blockselect.errors import ParameterError
 from made_fits import easy_network, fit_paper, precision
 from references import bmgufs
@@ -331,20 +332,25 @@ def test_a_feature_that_is_the_same_for_all_nodes_is_warned_of():
         BMGUFS(3, n_blocks=3, random_state=0).fit(features, adjacency=made.adjacency)
 
 
-def test_losses_are_those_of_the_sparsity_that_was_chosen_and_only_it_must_have_settled(network):
+def test_losses_are_those_of_the_sparsity_that_was_chosen_and_only_it_must_have_settled(network, monkeypatch):
     """Two sparsities: losses of the first move to the end, those of the second stood still."""
     moving, still = np.linspace(1, 2, 13), np.ones(13)
     losses = np.array([[moving, still]])
-    solution = estimator.Solution(np.ones((1, 2, 4)), losses, losses + 1, np.array([[12, 11]]))
+    scores = np.ones((1, 2, network.features.shape[1]))
+    solution = Solution(scores, losses, losses + 1, np.array([[12, 11]]))
+    monkeypatch.setattr(estimator, "SPARSITY_GRID", (0.0, 0.5))
+    monkeypatch.setattr(Descent, "solve", lambda *arguments, **settings: solution)
     selector = short(network, solver=Descent(tol=1e-3, max_iter=12))
     with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        selector._keep_losses(solution, 1)
-    assert selector.n_iter_ == 11
+        warnings.simplefilter("error", ConvergenceWarning)
+        selector.fit(network.features, adjacency=network.adjacency)
+    assert (selector.sparsity_, selector.n_iter_) == (0.5, 11)
     assert_array_equal(selector.history_.reconstruction, still[:12])
     assert_array_equal(selector.history_.profile, still[:12] + 1)
+    scores[0, 1, 3:] = 0.0  # the second sparsity leaves too few
     with pytest.warns(ConvergenceWarning, match=r"not settled after 12 iterations.*tol=0\.001"):
-        selector._keep_losses(solution)
+        selector.fit(network.features, adjacency=network.adjacency)
+    assert (selector.sparsity_, selector.n_iter_) == (0.0, 12)
     assert_array_equal(selector.history_.reconstruction, moving)
 
 

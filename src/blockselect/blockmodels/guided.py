@@ -45,6 +45,9 @@ class BlockGuidedSelector(ScoreSelector):
 
     block_model: Any
 
+    def _check_combinations(self) -> None:
+        """Raise an error if parameters contradict each other."""
+
     def _remember(self, X: Any, adjacency: Any) -> Self:
         """Remember the network by weak references, which do not keep it in memory."""
         self._fitted_to = WeakNetwork(X, adjacency)

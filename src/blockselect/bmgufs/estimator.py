@@ -11,14 +11,14 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from blockselect._sklearn import Interval, StrOptions, check_parameters, fit_context
-from blockselect.arrays import FloatArray
+from blockselect.arrays import Features, FloatArray
 from blockselect.blockmodels.candidates import find_block_models
 from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.blockmodels.model import BlockModel
 from blockselect.blockmodels.n_blocks import AS_GIVEN, reason_for_asked
-from blockselect.bmgufs.descent import Descent, Solution
+from blockselect.bmgufs.descent import Descent
 from blockselect.bmgufs.device import dense_gram_on_device
-from blockselect.bmgufs.gram import GramSquared, choose_form, gram_squared
+from blockselect.bmgufs.gram import Form, GramSquared, choose_form, gram_squared
 from blockselect.bmgufs.losses import induced_density
 from blockselect.bmgufs.statistics import BlockStatistics
 from blockselect.errors import ParameterError
@@ -29,7 +29,7 @@ from blockselect.progress import Progress, StepProgress, no_progress
 from blockselect.tensors import check_device
 from blockselect.warned import warn_caller
 
-_NEAR = 10  # times the smoothing: it changes smaller densities
+_NEAR = 10  # the smoothing changes densities that are less than this many times as large
 SPARSITY_GRID = tuple(0.5 * i for i in range(11))  # the values of γ in the paper
 
 
@@ -53,28 +53,30 @@ class BMGUFS(BlockGuidedSelector):
     n_features_to_select : int, float or None, default=None
         How many features to keep; between 0 and 1 a share of them; None keeps half. (paper: d)
     n_blocks : int or None, default=None
-        Blocks of the graph. The paper gives no rule for it, so it must be given, unless `block_model` is. (paper: k)
+        Number of blocks. The paper gives no rule for it, so it must be given, unless `block_model` is. (paper: k)
     block_model : array of shape (n,), Series, dict, list of sets, VertexClustering, BlockModel or None, default=None
         Blocks of your own: one label per node, in the order of the rows or by node id (a Series or dict), the
         communities of networkx (a list of sets of node ids), a clustering of igraph, or a block model. None finds
         blocks by non-negative tri-factorisation of the graph, and takes the candidate with the lowest relative error.
         (paper: F, M)
     n_candidates : int, default=10
-        Block models found from different random starts.
+        Number of block models to find, from different random starts.
     profile_ratio : float, default=0.6
-        Weight of how blocks connect against how well they fit, 0 to 1. (paper: β̄)
+        Weight of the profile loss (how blocks connect) against the reconstruction loss (how well they fit), 0 to 1.
+        (paper: β̄)
     sparsity : float or "paper", default="paper"
-        Weight of the ℓ1 penalty. "paper" solves for 0, 0.5, …, 5 and takes the strongest that leaves
-        `n_features_to_select` features a score. (paper: γ)
+        Weight of the ℓ1 penalty. "paper" solves for 0, 0.5, …, 5 and takes the largest that leaves
+        `n_features_to_select` positive scores. (paper: γ)
     n_neighbors : int or None, default=None
-        Where `fit` is given no adjacency, link each node with this many of its nearest by the features. None: a
+        If `fit` is given no adjacency, each node is linked with this many nearest neighbours by the features. None: a
         missing adjacency is an error.
     solver : Descent or None, default=None
-        None is the paper's: 200 iterations with the published gradient, ``Descent(gradient="paper", tol=0)``.
+        None is the solver of the paper: 200 iterations with the published gradient,
+        ``Descent(gradient="paper", tol=0)``.
     device : str, default="cpu"
-        Where the descent runs: "cpu" (NumPy), or a torch device such as "cuda". Results are NumPy arrays on any.
+        Where the descent runs: "cpu" (NumPy), or a torch device such as "cuda". Results are always NumPy arrays.
     n_jobs : int or None, default=None
-        Threads or processes that find candidates and multiply features. The result is the same for any number.
+        Number of threads that compute the squared Gram matrix of the features. The result is the same for any number.
     random_state : int, RandomState or None, default=None
         Seeds the candidates: the same seed gives the same result.
 
@@ -99,7 +101,7 @@ class BMGUFS(BlockGuidedSelector):
     induced_density_ : array of shape (k, k)
         Mean similarity of each pair of blocks under the scores. (paper: M̂)
     sparsity_ : float
-        The chosen sparsity. (paper: γ)
+        The sparsity that was used. (paper: γ)
     history_ : LossHistory
         Both losses per iteration.
     n_iter_ : int
@@ -190,24 +192,43 @@ class BMGUFS(BlockGuidedSelector):
         """
         report = progress or no_progress
         graph = self._read_network(X, y, adjacency)
-        n_wanted = self._n_to_select(graph.n_features)
-        gram = self._gram(graph)
+        solver, n_wanted = self._solver(), self._n_to_select(graph.n_features)
+        choice = choose_form(
+            graph.features,
+            dtype=solver.float_type,
+            memory_limit=solver.memory_limit,
+            on_device=self.device != "cpu",
+        )
+        self.gram_form_, self.gram_reason_ = choice.form, choice.reason
+        gram = self._gram(graph.features, choice.form)
         report("block models", 0, 1)
         self.candidates_ = self._find_block_models(graph, partial(report, "block models"))
         self.block_model_ = self.candidates_[0]  # lowest ‖A − F M Fᵀ‖ / ‖A‖
         self.labels_ = self.block_model_.labels
-        n_blocks = self.block_model_.n_blocks
-        asked = self.n_blocks if self.block_model is None else None
-        self.n_blocks_reason_ = AS_GIVEN if asked is None else reason_for_asked(n_blocks, asked)
+        self.n_blocks_reason_ = self._reason_for(self.block_model_.n_blocks)
         report("block models", 1, 1)
-        statistics = BlockStatistics.of(graph.features, [self.block_model_], dtype=self._solver().float_type)
+        statistics = BlockStatistics.of(graph.features, [self.block_model_], dtype=solver.float_type)
         self._warn_of_smoothing(statistics)
         grid = SPARSITY_GRID if self.sparsity == "paper" else (float(self.sparsity),)
-        solution = self._solve(gram, statistics, partial(report, "scores"), sparsity=grid)
+        solution = solver.solve(
+            gram,
+            statistics,
+            profile_ratio=self.profile_ratio,
+            sparsity=grid,
+            device=self.device,
+            progress=partial(report, "scores"),
+        )
         chosen = strongest_that_leaves(solution.scores[0], n_wanted)
-        self.sparsity_ = grid[chosen]
-        self._keep_losses(solution, chosen)
-        self._select_scores(statistics, solution.scores[0, chosen])
+        self.sparsity_, scores = grid[chosen], solution.scores[0, chosen]
+        self.n_iter_ = int(solution.n_iter[0, chosen])
+        self.history_ = LossHistory(
+            solution.reconstruction_loss[0, chosen, : self.n_iter_ + 1],
+            solution.profile_loss[0, chosen, : self.n_iter_ + 1],
+        )
+        if not solution.settled(solver)[0, chosen]:
+            self._warn_of_unsettled_scores()
+        self._select(scores, eligible=scores > 0, why_fewer=self._why_fewer(statistics))
+        self.induced_density_ = induced_density(statistics, scores[None, None])[0, 0]
         self._warn_of_constant(graph.features)
         self.network_evidence_ = self._evidence(graph)
         return self._remember(X, adjacency)
@@ -217,7 +238,7 @@ class BMGUFS(BlockGuidedSelector):
         return Descent(gradient="paper", tol=0.0)
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters; ``solver__max_iter`` and the like reach into the solver, the default one included."""
+        """Set parameters; names such as ``solver__max_iter`` set those of the solver, also of the default solver."""
         if self.solver is None and "solver" not in params and any(name.startswith("solver__") for name in params):
             self.solver = self._default_solver()
         super().set_params(**params)
@@ -238,48 +259,24 @@ class BMGUFS(BlockGuidedSelector):
     def _solver(self) -> Descent:
         return self._default_solver() if self.solver is None else self.solver
 
-    def _gram(self, graph: AttributedGraph) -> GramSquared:
-        """The squared Gram matrix of the features, in the cheapest form."""
+    def _gram(self, features: Features, form: Form) -> GramSquared:
+        """The squared Gram matrix of the features, computed on the device if it is dense."""
         solver = self._solver()
-        choice = choose_form(
-            graph.features,
-            dtype=solver.float_type,
-            memory_limit=solver.memory_limit,
-            on_device=self.device != "cpu",
-        )
-        self.gram_form_, self.gram_reason_ = choice.form, choice.reason
-        if self.device != "cpu" and choice.form == "dense" and not isinstance(graph.features, RowChunks):
-            return dense_gram_on_device(graph.features, dtype=solver.float_type, device=self.device)
+        if self.device != "cpu" and form == "dense" and not isinstance(features, RowChunks):
+            return dense_gram_on_device(features, dtype=solver.float_type, device=self.device)
         return gram_squared(
-            graph.features,
-            form=choice.form,
+            features,
+            form=form,
             dtype=solver.float_type,
             memory_limit=solver.memory_limit,
             n_jobs=self.n_jobs,
         )
 
-    def _solve(
-        self,
-        gram: GramSquared,
-        statistics: BlockStatistics,
-        progress: StepProgress | None = None,
-        *,
-        sparsity: tuple[float, ...],
-    ) -> Solution:
-        """Scores for each sparsity."""
-        return self._solver().solve(
-            gram,
-            statistics,
-            profile_ratio=self.profile_ratio,
-            sparsity=sparsity,
-            device=self.device,
-            progress=progress,
-        )
-
     def _find_block_models(self, graph: AttributedGraph, progress: StepProgress) -> list[BlockModel]:
         """Candidates, the lowest relative error first; if blocks were given, only these."""
-        if self.block_model is not None or self.n_blocks is None:
+        if self.block_model is not None:
             return [self._given_block_model(graph)]
+        assert self.n_blocks is not None  # see `_check_combinations`
         return find_block_models(
             graph,
             self.n_blocks,
@@ -290,29 +287,30 @@ class BMGUFS(BlockGuidedSelector):
             progress=progress,
         )
 
-    def _keep_losses(self, solution: Solution, sparsity: int = 0) -> None:
-        """Set `n_iter_` and `history_` to those of the first block model at one of the sparsities."""
-        self.n_iter_ = int(solution.n_iter[0, sparsity])
-        losses = (solution.reconstruction_loss, solution.profile_loss)
-        self.history_ = LossHistory(*(loss[0, sparsity, : self.n_iter_ + 1] for loss in losses))
-        solver = self._solver()
-        if not solution.settled(solver)[:, sparsity].all():
-            warn_caller(
-                f"the scores had not settled after {solver.max_iter} iterations: within the last ten a loss changed by "
-                f"more than tol={solver.tol:g} of itself; raise max_iter or tol of the solver, or set tol=0 for a path "
-                "of fixed length.",
-                ConvergenceWarning,
-            )
+    def _reason_for(self, n_blocks: int) -> str:
+        """The reason for the number of blocks, in words."""
+        if self.block_model is not None:
+            return AS_GIVEN
+        assert self.n_blocks is not None  # see `_check_combinations`
+        return reason_for_asked(n_blocks, self.n_blocks)
 
-    def _select_scores(self, statistics: BlockStatistics, scores: FloatArray) -> None:
-        """Select the largest positive scores, and set the density that the scores induce."""
+    def _warn_of_unsettled_scores(self) -> None:
+        solver = self._solver()
+        warn_caller(
+            f"the scores had not settled after {solver.max_iter} iterations: within the last ten a loss changed by "
+            f"more than tol={solver.tol:g} of itself; raise max_iter or tol of the solver, or set tol=0 for a path "
+            "of fixed length.",
+            ConvergenceWarning,
+        )
+
+    def _why_fewer(self, statistics: BlockStatistics) -> str:
+        """The reason why fewer features than requested can be selected, for the warning."""
         n_empty = int(np.count_nonzero(statistics.empty_features))
-        why = f"the others score zero, {n_empty} of them because no node has the feature{self._advice_for_more()}."
-        self._select(scores, eligible=scores > 0, why_fewer=why)
-        self.induced_density_ = induced_density(statistics.models(slice(1)), scores[None, None])[0, 0]
+        advice = f"; a sparsity (γ) below {self.sparsity_:g} leaves more positive scores" if self.sparsity_ else ""
+        return f"the others score zero, {n_empty} of them because no node has the feature{advice}."
 
     def _warn_of_smoothing(self, statistics: BlockStatistics) -> None:
-        """The smoothing δ is absolute, so it changes the result if densities are of similar size."""
+        """Warn if densities are about as small as the smoothing δ, which is absolute and then changes the result."""
         smoothing = self._solver().smoothing
         for what, mean, scaled in (
             ("mean link weight of two nodes", float(statistics.mean_density[0]), "link weights"),
@@ -331,21 +329,17 @@ class BMGUFS(BlockGuidedSelector):
                 "n_blocks",
                 "is not given, and the paper has no rule for it; choose a number, or pass your blocks as block_model.",
             )
-        super()._check_combinations()
 
     def _without_effect(self) -> dict[str, str]:
         if self.block_model is None:
             return {}
         return dict.fromkeys(("n_blocks", "n_candidates"), "block_model brings the blocks")
 
-    def _advice_for_more(self) -> str:
-        return f"; a sparsity (γ) below {self.sparsity_:g} leaves more positive scores" if self.sparsity_ else ""
-
 
 def strongest_that_leaves(scores: FloatArray, n_wanted: int) -> int:
-    """Index of the largest sparsity whose scores have `n_wanted` non-zero entries; 0 if none has.
+    """Index of the largest sparsity that leaves at least `n_wanted` positive scores; 0 if none does.
 
-    `scores` (s, m) are those of s rising sparsities.
+    `scores` (s, m) are the scores for s sparsities in increasing order.
     """
     enough = np.flatnonzero(np.count_nonzero(scores, axis=1) >= n_wanted)
     return int(enough[-1]) if len(enough) else 0

@@ -329,7 +329,6 @@ class BlockModelSelector(BlockGuidedSelector):
             check_family(self.block_model, with_features=True)
         if self.n_features_to_select == "auto":
             check_testable(adjacency, self.block_model)
-        self._check_combinations()
         if isinstance(X, RowChunks):
             self._check_for_chunks()
         graph = self._check_graph(X, y, adjacency)
