@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from blockselect import BlockModelSelector, load_debian
+from blockselect import AttributedGraph, BlockModelSelector, load_debian
 from blockselect.report.page_parts import block_drawing
 from blockselect.report.summarize import summarize
 from blockselect.wording import count, per_cent
@@ -29,10 +29,15 @@ line { stroke: #b5b5b5; }
 """
 
 
+def fit_to_debian() -> tuple[AttributedGraph, BlockModelSelector]:
+    """Return the Debian packages, and the default selector fitted to them."""
+    debian = load_debian()
+    return debian, BlockModelSelector(60, random_state=0).fit(debian.frame, adjacency=debian.adjacency)
+
+
 def debian_summary() -> dict[str, Any]:
     """Return what the default finds in the Debian packages."""
-    debian = load_debian()
-    selector = BlockModelSelector(60, random_state=0).fit(debian.frame, adjacency=debian.adjacency)
+    debian, selector = fit_to_debian()
     return summarize(selector, debian)
 
 
