@@ -26,7 +26,7 @@ from threadpoolctl import threadpool_limits
 from blockselect._sklearn import Interval
 from blockselect.arrays import Features, FloatArray, IntArray, ObjectArray, Sparse
 from blockselect.errors import ParameterError
-from blockselect.graphs.adjacency import CONNECTIVITIES, obsp_graph
+from blockselect.graphs.adjacency import CONNECTIVITIES, graph_of
 from blockselect.graphs.attributed import (
     AttributedGraph,
     CheckedTable,
@@ -35,7 +35,8 @@ from blockselect.graphs.attributed import (
     refuse_graph_as_target,
 )
 from blockselect.graphs.chunks import RowChunks
-from blockselect.graphs.features import anndata_matrix, is_anndata
+from blockselect.graphs.features import as_feature_table, is_anndata, is_attributed_graph
+from blockselect.graphs.node_attributes import is_igraph, is_networkx
 from blockselect.graphs.statistics import constant_columns
 from blockselect.progress import Progress, no_progress
 from blockselect.warned import warn_caller
@@ -101,31 +102,36 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         return self._read_matrix(X, super().transform)
 
     def _read_matrix(self, X: Any, read: Callable[[Any], Any]) -> Any:
-        """Call a function on X or, if X is an AnnData with the features of the fit, on its matrix."""
+        """Call a function on X or, if X is an AnnData or a graph with the features of the fit, on its matrix."""
         check_is_fitted(self)
         if isinstance(X, RowChunks):
             raise ValueError(
                 "X is of type RowChunks; transform each chunk: [selector.transform(one) for one in X], and predict "
                 "likewise."
             )
-        if not is_anndata(X):
+        if not (is_anndata(X) or is_networkx(X) or is_igraph(X) or is_attributed_graph(X)):
             return read(X)
-        if hasattr(self, "feature_names_in_") and list(X.var_names) != list(self.feature_names_in_):
-            raise ValueError("the AnnData has other var_names than the data of the fit; pass the same genes.")
+        table = as_feature_table(X)
+        known, given = getattr(self, "feature_names_in_", None), table.feature_names
+        if known is not None and given is not None and list(given) != list(known):
+            what = "var_names than the data of the fit; pass the same genes."
+            if not is_anndata(X):
+                what = "features than the graph of the fit; pass a graph with the same attributes and values."
+            raise ValueError(f"the {type(X).__name__} has other {what}")
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "X does not have valid feature names")  # they are in var_names
-            return read(anndata_matrix(X))
+            warnings.filterwarnings("ignore", "X does not have valid feature names")  # they were compared above
+            return read(table.matrix)
 
     def _check_graph(self, X: Any, y: Any, adjacency: Any, **options: Any) -> AttributedGraph:
         """Check and convert the network and its features, before any computation."""
         self._warn_of_idle_parameters()
-        if isinstance(adjacency, str) and is_anndata(X):
-            adjacency = obsp_graph(X, adjacency)
+        adjacency = graph_of(X, adjacency)
         table = self._check_features(X, y, **options)
         graph = check_attributed_graph(
             table, adjacency, n_neighbors=self._neighbors_to_link(), dtype=options.get("dtype", np.float64)
         )
         self.graph_source_ = "features" if adjacency is None else "adjacency"
+        self.encoding_ = graph.encoding
         self._nodes_in = _Nodes(graph.n_nodes, _digest(graph.node_ids))
         if adjacency is None and self.n_neighbors is None:
             self._warn_of_made_links(X)
@@ -143,9 +149,9 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         self._refuse_others(again)
         return table
 
-    def _refuse_lost_graph(self, adjacency: Any) -> None:
+    def _refuse_lost_graph(self, X: Any, adjacency: Any) -> None:
         """Raise an error if a graph was passed to `fit` but not again: the features alone would give another graph."""
-        if adjacency is None and self.graph_source_ == "adjacency":
+        if graph_of(X, adjacency) is None and self.graph_source_ == "adjacency":
             raise ParameterError("adjacency", "is missing; pass the graph of the fit together with X: adjacency=graph.")
 
     def _refuse_others(self, again: ScoreSelector) -> None:

@@ -64,7 +64,6 @@ BAD_FEATURES: tuple[tuple[str, Any, tuple[str, ...]], ...] = (
     ("a sparse matrix with stray indices", BROKEN, ("broken sparse matrix",)),
     ("two features of the same name", TABLE.rename(columns={"f1": "f0"}), ("1 duplicate feature name(s)", "'f0'")),
     ("a dict", {"a": [1, 2]}, ("of type dict", "pandas.DataFrame")),
-    ("a network", network(), ("AttributedGraph", "fit(graph.features, adjacency=graph.adjacency)")),
     ("the path of a file", Path("f.csv"), ("read_features(path)",)),
 )
 BAD_GRAPHS: tuple[tuple[str, Any, tuple[str, ...]], ...] = (

@@ -204,7 +204,7 @@ class BlockGuidedSelector(ScoreSelector):
         """The network of the fit: the arguments, or what `fit` received if it is still in memory."""
         if X is None:
             X, adjacency = self._fitted_to.recall()
-        self._refuse_lost_graph(adjacency)
+        self._refuse_lost_graph(X, adjacency)
         again = copy(self)  # reading the network sets attributes
         graph = again._check_graph(X, None, adjacency)
         self._refuse_others(again)

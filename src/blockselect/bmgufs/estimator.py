@@ -110,6 +110,8 @@ class BMGUFS(BlockGuidedSelector):
         Form of the squared Gram matrix of the features ("dense", "sparse" or "low rank"), and the reason for it.
     graph_source_ : str
         "adjacency" if `fit` was given the graph, "features" if it linked nearest neighbours.
+    encoding_ : DataFrame or None
+        How the attributes of nodes became features, if X was a graph of networkx or igraph: one row per attribute.
     network_evidence_ : NetworkEvidence or None
         Whether the selected features follow this graph, tested against random permutations of the nodes: `p_value`,
         `autocorrelation` (mean correlation of the selected features between linked nodes) and `is_clear`. `fit` warns
@@ -177,12 +179,14 @@ class BMGUFS(BlockGuidedSelector):
 
         Parameters
         ----------
-        X : array, sparse matrix, DataFrame or RowChunks of shape (n, m)
-            Non-negative features of the nodes. :class:`blockselect.RowChunks` may be larger than memory.
-            (paper: Y)
+        X : array, sparse matrix, DataFrame or RowChunks of shape (n, m), or graph
+            Non-negative features of the nodes. :class:`blockselect.RowChunks` may be larger than memory. A graph of
+            networkx or igraph brings the attributes of its nodes as features, and its links, as
+            :meth:`blockselect.AttributedGraph.from_networkx` does. (paper: Y)
         y : ignored
         adjacency : matrix of shape (n, n), edges, or graph of another library
-            The graph of the rows of X, in any form that :func:`blockselect.as_adjacency` reads. (paper: A)
+            The graph of the rows of X, in any form that :func:`blockselect.as_adjacency` reads. It may be
+            omitted if X is a graph. (paper: A)
         progress : callable, optional
             Called as ``progress(stage, done, total)`` during the fit.
 

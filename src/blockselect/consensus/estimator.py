@@ -31,6 +31,7 @@ from blockselect.consensus.refine import JointLikelihood
 from blockselect.consensus.resampling import Resampling
 from blockselect.consensus.screening import FACTORIZATION_STEPS, Effort, plan_effort, screen
 from blockselect.errors import ParameterError
+from blockselect.graphs.adjacency import graph_of
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.checks import check_n_blocks
 from blockselect.graphs.chunks import RowChunks
@@ -148,6 +149,8 @@ class BlockModelSelector(BlockGuidedSelector):
         Which family of block models was not tried, and why: "smoothed", if X comes in row chunks. None otherwise.
     graph_source_ : str
         "adjacency" if `fit` was given the graph, "features" if it linked nearest neighbours.
+    encoding_ : DataFrame or None
+        How the attributes of nodes became features, if X was a graph of networkx or igraph: one row per attribute.
     network_evidence_ : NetworkEvidence or None
         Whether the selected features follow this graph, tested against random permutations of the nodes: `p_value`,
         `autocorrelation` (mean correlation of the selected features between linked nodes) and `is_clear`. `fit` warns
@@ -218,13 +221,14 @@ class BlockModelSelector(BlockGuidedSelector):
 
         Parameters
         ----------
-        X : array, sparse matrix, DataFrame of pandas or polars, AnnData or RowChunks, of shape (n, m)
-            Non-negative features of the nodes; as :class:`blockselect.RowChunks` they may be larger than memory.
-            (paper: Y)
+        X : array, sparse matrix, DataFrame of pandas or polars, AnnData or RowChunks, of shape (n, m), or graph
+            Non-negative features of the nodes; as :class:`blockselect.RowChunks` they may be larger than memory. A
+            graph of networkx or igraph brings the attributes of its nodes as features, and its links, as
+            :meth:`blockselect.AttributedGraph.from_networkx` does. (paper: Y)
         y : ignored
         adjacency : matrix of shape (n, n), edges, graph of another library, or None
-            The graph of the rows of X, in any form that :func:`blockselect.as_adjacency` reads. None links each node
-            with its nearest neighbours by X. (paper: A)
+            The graph of the rows of X, in any form that :func:`blockselect.as_adjacency` reads. None uses the
+            links of X if it is a graph; otherwise it links each node with its nearest neighbours by X. (paper: A)
         progress : callable, optional
             Called as ``progress(stage, done, total)`` during the fit.
 
@@ -328,7 +332,7 @@ class BlockModelSelector(BlockGuidedSelector):
         if isinstance(self.block_model, str):
             check_family(self.block_model, with_features=True)
         if self.n_features_to_select == "auto":
-            check_testable(adjacency, self.block_model)
+            check_testable(graph_of(X, adjacency), self.block_model)
         if isinstance(X, RowChunks):
             self._check_for_chunks()
         graph = self._check_graph(X, y, adjacency)

@@ -22,9 +22,11 @@ from blockselect.graphs.features import (
     as_pandas,
     canonical_csr,
     is_anndata,
+    is_attributed_graph,
     is_frame,
     is_tensor,
 )
+from blockselect.graphs.node_attributes import is_igraph, is_networkx
 from blockselect.graphs.node_labels import check_names, igraph_names, refuse_unordered
 from blockselect.parameters import check_whole
 
@@ -291,9 +293,9 @@ def read_foreign(graph: Any, n_nodes: int | None, name: str, weight: Any) -> Any
     """
     if isinstance(graph, ForeignGraph):
         return graph.matrix if graph.node_ids is None else graph
-    if comes_from(graph, "networkx") and hasattr(graph, "is_multigraph"):
+    if is_networkx(graph):
         return _read_networkx(graph, weight)
-    if comes_from(graph, "igraph") and hasattr(graph, "get_edgelist"):
+    if is_igraph(graph):
         return _read_igraph(graph, weight)
     if is_anndata(graph):
         return ForeignGraph(obsp_graph(graph, CONNECTIVITIES), object_array(graph.obs_names))
@@ -311,6 +313,15 @@ def read_foreign(graph: Any, n_nodes: int | None, name: str, weight: Any) -> Any
     if hasattr(graph, "__array__"):
         return graph
     raise ValueError(f"{name} is of type {type_name(graph)}, which is no graph that can be read; {_how_to(graph)}.")
+
+
+def graph_of(features: Any, adjacency: Any) -> Any:
+    """The graph of these features: `adjacency`, the graph of an AnnData with this key, or the one with the features."""
+    if isinstance(adjacency, str) and is_anndata(features):
+        return obsp_graph(features, adjacency)
+    if adjacency is None and (is_networkx(features) or is_igraph(features)):
+        return features
+    return features.adjacency if adjacency is None and is_attributed_graph(features) else adjacency
 
 
 def obsp_graph(adata: Any, key: str) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,20 +11,23 @@ import pandas as pd
 from scipy import sparse
 
 from blockselect.arrays import BoolArray, Features, IntArray, ObjectArray, Sparse
-from blockselect.graphs.adjacency import as_square_csr, obsp_graph, without_direction
+from blockselect.errors import ParameterError
+from blockselect.graphs.adjacency import as_adjacency, as_square_csr, graph_of, without_direction
 from blockselect.graphs.checks import check_features, check_weights
 from blockselect.graphs.chunks import RowChunks
 from blockselect.graphs.features import FeatureTable, as_feature_table, as_float_matrix, is_anndata
 from blockselect.graphs.neighbours import nearest_neighbour_graph
+from blockselect.graphs.node_attributes import encode_attributes, is_igraph, is_networkx
 from blockselect.graphs.node_labels import check_classes, check_names
 from blockselect.graphs.over_rows import by_row
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class AttributedGraph:
     """An undirected network whose nodes carry features.
 
-    Make one with :func:`check_attributed_graph`, which checks and converts its input.
+    Make one with :func:`check_attributed_graph`, which checks and converts its input, or of a graph whose nodes have
+    attributes with :meth:`from_networkx` or :meth:`from_igraph`. Selectors accept it: ``fit(graph)``.
     """
 
     adjacency: Sparse  # (n, n), symmetric, non-negative; self-loops are on the diagonal
@@ -32,6 +35,58 @@ class AttributedGraph:
     node_ids: ObjectArray | None = None  # (n,)
     feature_names: ObjectArray | None = None  # (m,)
     classes: IntArray | None = None  # (n,) known classes, only for evaluation: no selector reads them
+    encoding: pd.DataFrame | None = None  # one row per attribute of nodes: attribute, kind, n_columns, columns
+
+    @classmethod
+    def from_networkx(
+        cls, graph: Any, *, attributes: Iterable[Any] | None = None, weight: Any = None, non_negative: bool = True
+    ) -> AttributedGraph:
+        """Read a networkx graph, with the attributes of its nodes as features.
+
+        Numbers become one column, called like the attribute. Texts are categories, and lists or sets of texts are
+        words: they become columns of zeros and ones, called "attribute=value". `encoding` tells what was done. Whole
+        numbers that stand for categories must be converted to text first.
+
+        Parameters
+        ----------
+        graph : networkx graph
+            Every node must have each attribute. The order and the ids of the nodes are kept.
+        attributes : iterable, optional
+            The attributes to use; None uses all of them. Leave out labels that the features are to be compared with.
+        weight : attribute, False or None, default=None
+            The attribute of edges that holds their weights: see :func:`blockselect.as_adjacency`.
+        non_negative : bool, default=True
+            Whether negative numbers are an error, as they must be for methods based on block models.
+
+        Returns
+        -------
+        AttributedGraph
+
+        Examples
+        --------
+        >>> import networkx
+        >>> graph = networkx.path_graph(["ann", "bob", "cleo"])
+        >>> networkx.set_node_attributes(graph, {"ann": 31, "bob": 35, "cleo": 62}, "age")
+        >>> networkx.set_node_attributes(graph, {"ann": ["chess"], "bob": ["chess", "go"], "cleo": []}, "plays")
+        >>> read = AttributedGraph.from_networkx(graph)
+        >>> read.feature_names.tolist()
+        ['age', 'plays=chess', 'plays=go']
+        >>> read.encoding[["attribute", "kind", "n_columns"]]
+          attribute     kind  n_columns
+        0       age  numbers          1
+        1     plays    words          2
+        """
+        return _from_graph(graph, is_networkx, "networkx", attributes, weight, non_negative)
+
+    @classmethod
+    def from_igraph(
+        cls, graph: Any, *, attributes: Iterable[Any] | None = None, weight: Any = None, non_negative: bool = True
+    ) -> AttributedGraph:
+        """Read an igraph graph, with the attributes of its vertices as features, as :meth:`from_networkx` does.
+
+        The attribute "name", if there is one, holds the ids of the nodes.
+        """
+        return _from_graph(graph, is_igraph, "igraph", attributes, weight, non_negative)
 
     @property
     def n_nodes(self) -> int:
@@ -90,9 +145,26 @@ def _has_features(block: Features, rows: slice) -> BoolArray:
     return np.asarray(np.asarray((block != 0).sum(axis=1)).ravel() > 0)
 
 
+def _from_graph(
+    graph: Any,
+    is_right: Callable[[Any], bool],
+    library: str,
+    attributes: Iterable[Any] | None,
+    weight: Any,
+    non_negative: bool,
+) -> AttributedGraph:
+    if not is_right(graph):
+        raise ParameterError("graph", f"is of type {type(graph).__name__}; expected a graph of {library}.")
+    found = encode_attributes(graph, attributes)
+    table = FeatureTable(found.matrix, found.node_ids, found.feature_names, found.encoding)
+    return check_attributed_graph(
+        table, as_adjacency(graph, nodes=found.node_ids, weight=weight), non_negative=non_negative
+    )
+
+
 def check_attributed_graph(
     features: Any,
-    adjacency: Any,
+    adjacency: Any = None,
     *,
     node_ids: Iterable[Any] | None = None,
     feature_names: Iterable[Any] | None = None,
@@ -107,12 +179,13 @@ def check_attributed_graph(
     ----------
     features : array, sparse matrix, DataFrame of pandas or polars, Arrow table, AnnData, or RowChunks, of shape (n, m)
         Finite and non-negative; float32 is kept, all other types become float64. The index and columns of a DataFrame,
-        or the names in an AnnData, name the nodes and features. Row chunks are not copied.
+        or the names in an AnnData, name the nodes and features. Row chunks are not copied. The attributes of the nodes
+        of a networkx or igraph graph are encoded, as :meth:`AttributedGraph.from_networkx` does.
     adjacency : graph or None
         Finite, non-negative link weights; the larger weight of the two directions is used. Any form that
         :func:`blockselect.as_adjacency` reads: a square matrix, edges, a graph of networkx, igraph or PyTorch
         Geometric; nodes are matched by their ids if both have them. For an AnnData also the key of a graph in its
-        `obsp`. A weight of 0 is not a link.
+        `obsp`. A weight of 0 is not a link. May be omitted if `features` is a graph itself.
     node_ids, feature_names : iterable, optional
         Names without duplicates. An edge table refers to nodes by these ids, or by row numbers if there are no ids.
     classes : iterable of int, optional
@@ -142,8 +215,7 @@ def check_attributed_graph(
     >>> graph.n_nodes, graph.n_features, graph.n_links, graph.n_isolated
     (3, 2, 1, 1)
     """
-    if isinstance(adjacency, str) and is_anndata(features):
-        adjacency = obsp_graph(features, adjacency)
+    adjacency = graph_of(features, adjacency)
     table = check_feature_table(
         features, node_ids=node_ids, feature_names=feature_names, non_negative=non_negative, dtype=dtype
     )
@@ -158,6 +230,7 @@ def check_attributed_graph(
         node_ids=table.node_ids,
         feature_names=table.feature_names,
         classes=check_classes(classes, n_nodes, table.node_ids),
+        encoding=table.encoding,
     )
 
 
@@ -184,7 +257,7 @@ def check_feature_table(
     if isinstance(features, RowChunks):
         table = FeatureTable(features, features.node_ids, features.feature_names)
     else:
-        table = as_feature_table(features)
+        table = features if isinstance(features, FeatureTable) else as_feature_table(features)
         matrix = as_float_matrix(table.matrix, "features", min_rows=2, min_columns=1)
     ids = check_names(table.node_ids if node_ids is None else node_ids, matrix.shape[0], "node id", "row")
     names = check_names(
@@ -194,7 +267,7 @@ def check_feature_table(
         matrix.check(np.dtype(dtype))
     else:
         check_features(matrix, ids, names, np.dtype(dtype), non_negative=non_negative)
-    return CheckedTable(matrix, ids, names)
+    return CheckedTable(matrix, ids, names, table.encoding)
 
 
 def check_adjacency(

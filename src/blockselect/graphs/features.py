@@ -16,6 +16,7 @@ from sklearn.utils import check_array
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.extras import comes_from, needed
+from blockselect.graphs.node_attributes import encode_attributes, is_igraph, is_networkx
 from blockselect.parameters import is_number
 
 FEW_NON_ZERO = 0.05  # share of non-zero features below which sparse products are faster than dense ones
@@ -28,6 +29,7 @@ class FeatureTable:
     matrix: Features  # (n, m): array, sparse matrix, list or pandas DataFrame
     node_ids: Iterable[Any] | None = None  # (n,)
     feature_names: Iterable[Any] | None = None  # (m,)
+    encoding: pd.DataFrame | None = None  # how attributes of nodes became columns, if they did
 
 
 def as_feature_table(features: Any, *, layer: str | None = None) -> FeatureTable:
@@ -35,8 +37,8 @@ def as_feature_table(features: Any, *, layer: str | None = None) -> FeatureTable
 
     Parameters
     ----------
-    features : array, sparse matrix, DataFrame of pandas or polars, Arrow table, AnnData or torch tensor
-        A graph is rejected.
+    features : array, sparse matrix, DataFrame of pandas or polars, Arrow table, AnnData, torch tensor or graph
+        The attributes of the nodes of a networkx or igraph graph are encoded; an AttributedGraph has features already.
     layer : str, optional
         The layer of an AnnData to read instead of X.
     """
@@ -51,6 +53,11 @@ def as_feature_table(features: Any, *, layer: str | None = None) -> FeatureTable
         return FeatureTable(frame, None, frame.columns)
     if is_tensor(features):
         return FeatureTable(as_array(features))
+    if is_networkx(features) or is_igraph(features):
+        found = encode_attributes(features)
+        return FeatureTable(found.matrix, found.node_ids, found.feature_names, found.encoding)
+    if is_attributed_graph(features):
+        return FeatureTable(features.features, features.node_ids, features.feature_names, features.encoding)
     if comes_from(features, "networkx", "igraph", "torch_geometric"):
         raise ValueError(
             f"features is of type {type(features).__name__}, a graph; pass the features first and the graph by name: "
@@ -274,6 +281,11 @@ def as_array(tensor: Any) -> Any:
         raise ValueError(
             f"a tensor is of type {plain.dtype}, which NumPy does not have; convert it first: tensor.float()."
         ) from error
+
+
+def is_attributed_graph(thing: Any) -> bool:
+    """Whether it is an AttributedGraph, whose class is defined above this module."""
+    return all(hasattr(thing, name) for name in ("adjacency", "features", "node_ids", "feature_names", "encoding"))
 
 
 def is_anndata(thing: Any) -> bool:

@@ -73,7 +73,7 @@ def selection_stability(
     check_whole("n_resamples", n_resamples, MIN_RESAMPLES)
     fitted, selector = selector, copy(selector)  # reading a network and scoring it set attributes
     if hasattr(fitted, "graph_source_"):
-        fitted._refuse_lost_graph(adjacency)
+        fitted._refuse_lost_graph(X, adjacency)
     graph = selector._read_network(X, None, adjacency)
     fitted._refuse_others(selector)
     seed = getattr(selector, "random_state", None) if random_state is None else random_state

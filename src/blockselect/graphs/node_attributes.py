@@ -1,0 +1,152 @@
+"""Features from the attributes of the nodes of a networkx or igraph graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+from itertools import chain
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from sklearn.preprocessing import MultiLabelBinarizer
+
+from blockselect.errors import ParameterError
+from blockselect.extras import comes_from
+from blockselect.graphs.node_labels import IGRAPH_NAMES, igraph_names
+
+_NUMBERS, _CATEGORIES, _WORDS = "numbers", "categories", "words"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NodeAttributes:
+    """The attributes of n nodes, encoded as m columns of numbers."""
+
+    matrix: Any  # (n, m): an array if all attributes are numbers, otherwise CSR
+    node_ids: list[Any] | None  # (n,); None if nodes only have numbers
+    feature_names: list[str]  # (m,) "attribute" for numbers, "attribute=value" for categories and words
+    encoding: pd.DataFrame  # one row per attribute: attribute, kind, n_columns, columns
+
+
+def is_networkx(thing: Any) -> bool:
+    """Whether it is a graph of networkx, not a view of its nodes or edges."""
+    return comes_from(thing, "networkx") and hasattr(thing, "is_multigraph")
+
+
+def is_igraph(thing: Any) -> bool:
+    """Whether it is a graph of igraph, not a clustering or a sequence of its vertices."""
+    return comes_from(thing, "igraph") and hasattr(thing, "get_edgelist")
+
+
+def encode_attributes(graph: Any, attributes: Iterable[Any] | None = None) -> NodeAttributes:
+    """Encode the attributes of nodes as numbers, in the order of the nodes.
+
+    Parameters
+    ----------
+    graph : graph of networkx or igraph
+        Every node must have each attribute. Numbers, and True or False, become one column. Texts are categories, with
+        one column of zeros and ones per category. Lists, tuples and sets of texts are words, with one column of zeros
+        and ones per word.
+    attributes : iterable, optional
+        The attributes to use; None uses all of them.
+    """
+    node_ids, values = _read_nodes(graph)
+    nodes = list(range(graph.vcount())) if node_ids is None else node_ids
+    if attributes is not None:
+        values = _only(values, attributes)
+    if not values:
+        raise ValueError(
+            f"features is of type {type(graph).__name__}, a graph; its nodes have no attributes, so pass the "
+            "features first and the graph by name: fit(features, adjacency=graph)."
+        )
+    rows, blocks, names = [], [], []
+    for attribute, column in values.items():
+        kind = _check_attribute(attribute, column, nodes, f"from_{'networkx' if is_networkx(graph) else 'igraph'}")
+        block, own_names = _encode(attribute, column, kind)
+        rows.append((attribute, kind, len(own_names), own_names))
+        blocks.append(block)
+        names.extend(own_names)
+    return NodeAttributes(
+        matrix=sparse.hstack(blocks, format="csr") if any(map(sparse.issparse, blocks)) else np.hstack(blocks),
+        node_ids=node_ids,
+        feature_names=names,
+        encoding=pd.DataFrame(rows, columns=["attribute", "kind", "n_columns", "columns"]),
+    )
+
+
+def _read_nodes(graph: Any) -> tuple[list[Any] | None, dict[Any, list[Any]]]:
+    """The ids of the nodes, and the values of each attribute in their order; a missing value is None."""
+    if is_igraph(graph):
+        return igraph_names(graph), {one: graph.vs[one] for one in graph.vs.attributes() if one not in IGRAPH_NAMES}
+    data = [graph.nodes[node] for node in graph]
+    return list(graph), {one: [each.get(one) for each in data] for one in dict.fromkeys(chain.from_iterable(data))}
+
+
+def _only(values: dict[Any, list[Any]], attributes: Iterable[Any]) -> dict[Any, list[Any]]:
+    chosen = [attributes] if isinstance(attributes, str) else list(attributes)
+    unknown = [one for one in chosen if one not in values]
+    if unknown or not chosen:
+        raise ParameterError("attributes", f"is {chosen}, but nodes have the attributes {list(values)}; choose these.")
+    return {one: values[one] for one in chosen}
+
+
+def _check_attribute(attribute: Any, column: list[Any], nodes: list[Any], reader: str) -> str:
+    """The kind of an attribute, or an error that says what to do."""
+    advice = f"leave this attribute out: AttributedGraph.{reader}(graph, attributes=[…])"
+    missing = [node for node, value in zip(nodes, column, strict=True) if _is_missing(value)]
+    if missing:
+        raise ValueError(
+            f"{len(missing)} of {len(nodes)} nodes have no value of the attribute {attribute!r}, for example "
+            f"{missing[:3]}; give each node a value (an empty list where there are no words), or {advice}."
+        )
+    first_of: dict[str, int] = {}  # kind → the first node of this kind
+    for at, value in enumerate(column):
+        first_of.setdefault(_kind_of(value), at)
+    unknown = first_of.keys() - {_NUMBERS, _CATEGORIES, _WORDS}
+    if unknown:
+        kind = min(unknown)
+        raise ValueError(
+            f"the attribute {attribute!r} of node {nodes[first_of[kind]]!r} is {kind}; expected a number, a text, or a "
+            f"list or set of texts. Convert it, or {advice}."
+        )
+    if len(first_of) > 1:
+        examples = (f"{column[at]!r} at node {nodes[at]!r}" for at in first_of.values())
+        raise ValueError(
+            f"the attribute {attribute!r} mixes {' and '.join(first_of)}, for example {', '.join(examples)}; make all "
+            f"values of one kind, or {advice}."
+        )
+    (kind,) = first_of
+    if kind == _CATEGORIES and len(set(column)) == len(column):
+        raise ValueError(
+            f"the attribute {attribute!r} has another text for each node, such as {column[0]!r}, so it names nodes "
+            f"and has no categories; {advice}, or, if these texts hold several words, split them: text.split()."
+        )
+    return kind
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or value is pd.NA or (isinstance(value, Real) and value != value)
+
+
+def _kind_of(value: Any) -> str:
+    """One of the three kinds, or a phrase for values that cannot be encoded."""
+    if isinstance(value, Real | np.bool_):
+        return _NUMBERS
+    if isinstance(value, str):
+        return _CATEGORIES
+    if isinstance(value, list | tuple | AbstractSet):
+        other = next((one for one in value if not isinstance(one, str)), None)
+        return _WORDS if other is None else f"a {type(value).__name__} that holds {other!r}"
+    return f"of type {type(value).__name__}"
+
+
+def _encode(attribute: Any, column: list[Any], kind: str) -> tuple[Any, list[str]]:
+    """The columns of one attribute, and their names."""
+    if kind == _NUMBERS:
+        return np.array(column, dtype=np.float64)[:, None], [str(attribute)]
+    binarizer = MultiLabelBinarizer(sparse_output=True)
+    indicators = binarizer.fit_transform([[value] for value in column] if kind == _CATEGORIES else column)
+    return sparse.csr_array(indicators, dtype=np.float64), [f"{attribute}={value}" for value in binarizer.classes_]
