@@ -49,6 +49,10 @@ blocks = selected.groupby("marked_block")["feature"].agg(", ".join)
 blocks.to_frame("words").head(12)
 
 # %%
+# One of them in detail, the games, which need the fonts of block 17:
+selector.describe_block(35)
+
+# %%
 # See it
 # ------
 # The left plot shows the links, with packages ordered by block: dark squares on the
