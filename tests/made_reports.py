@@ -86,6 +86,10 @@ def wrong_order():
 STATES = {  # state: how the page is made, and a sentence that it must hold
     "ordinary": (lambda: report(planted(names=["first"]), warnings=["one <warning>"]), "7 of 30 features explain"),
     "wrong order": (wrong_order, "Are the rows of the features in the order of the nodes of the graph?"),
+    "known labels": (
+        lambda: report(planted(), labels=[f"class {node % 7}" for node in range(80)]),
+        "The selection did not use these 7 labels.",
+    ),
     "no stability": (lambda: report(planted(names=[]), stability=False), "Stability was not computed"),
     "no discoveries": (no_discoveries, "None of 6 features explains"),
     "discoveries": (some_discoveries, "features match the links better than chance"),

@@ -33,6 +33,25 @@ def test_means_by_block_are_digits_relative_to_the_highest():
     assert details.block_strips(np.array([[1.0, 0.0], [0.5, 0.0], [0.0, 0.0]])) == ["950", "000"]
 
 
+def test_known_labels_are_counted_by_block_the_most_frequent_first():
+    found = details.known_labels(["b", "a", "b", "c", "b", "b"], None, np.array([0, 0, 0, 1, 1, 2]))
+    assert found["names"] == ["b", "a", "c"]
+    assert found["counts"] == [[2, 1, 0], [1, 0, 1], [1, 0, 0]]
+    assert (found["n_labels"], found["n_uniform"]) == (3, 3)
+    assert details.known_labels([3, 3, 5, 5], None, np.array([0, 0, 1, 1]))["nmi"] == 1
+
+
+def test_rare_labels_share_a_column_and_labels_are_matched_by_id():
+    found = details.known_labels(np.arange(30), None, np.arange(30) % 2)
+    assert len(found["names"]) == 20
+    assert [row[-1] for row in found["counts"]] == [5, 5]
+    ids = np.array(["x", "y", "z"], dtype=object)
+    by_id = details.known_labels({"z": "late", "x": "early", "y": "early"}, ids, np.array([0, 0, 1]))
+    assert by_id["counts"] == [[2, 0], [0, 1]]
+    with pytest.raises(ValueError, match=r"labels has 2 entries for 3 nodes; pass one per node\."):
+        details.known_labels(["a", "b"], None, np.array([0, 0, 1]))
+
+
 def test_each_link_of_a_small_graph_is_drawn_once_and_nodes_have_names():
     triangle = check_attributed_graph(np.eye(3), 1 - np.eye(3), node_ids=["a", "b", "c"])
     found = drawing(triangle, np.array([0, 0, 1]))

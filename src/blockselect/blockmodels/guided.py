@@ -175,7 +175,8 @@ class BlockGuidedSelector(ScoreSelector):
         X, adjacency
             As passed to `fit`; may be omitted while they are in memory.
         **options
-            `stability`, as :func:`blockselect.selection_stability` estimates it, and `title`, a name for the network.
+            `stability`, as :func:`blockselect.selection_stability` estimates it; `title`, a name for the network; and
+            `labels`, known labels of the nodes, which are shown beside the blocks.
 
         Returns
         -------
@@ -191,6 +192,7 @@ class BlockGuidedSelector(ScoreSelector):
         adjacency: Any = None,
         stability: FloatArray | None = None,
         title: str = "the network",
+        labels: Any = None,
     ) -> Report:
         """The page of :meth:`report` as an object that a notebook displays."""
         check_is_fitted(self)
@@ -198,7 +200,7 @@ class BlockGuidedSelector(ScoreSelector):
 
         with collected_warnings() as messages:  # warnings about the network, which the page repeats
             graph = self._network_again(X, adjacency)
-        return make_report(self, graph, stability=stability, title=title, warnings=messages)
+        return make_report(self, graph, stability=stability, title=title, labels=labels, warnings=messages)
 
     def _network_again(self, X: Any = None, adjacency: Any = None) -> AttributedGraph:
         """The network of the fit: the arguments, or what `fit` received if it is still in memory."""

@@ -12,14 +12,18 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.metrics import normalized_mutual_info_score
 
 from blockselect import __version__
-from blockselect.arrays import Features, FloatArray, IntArray
+from blockselect.arrays import Features, FloatArray, IntArray, ObjectArray
+from blockselect.base import best_first
 from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.blockmodels.markers import Markers, block_markers
 from blockselect.bmgufs.estimator import BMGUFS
+from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.features import as_dense
+from blockselect.graphs.node_labels import as_labels, encode_labels, labels_by_id
 from blockselect.graphs.statistics import mean_and_variance
 from blockselect.plot.of_blocks import ordered_links
 from blockselect.report.charts import node_places
@@ -29,6 +33,7 @@ _MAX_NODES, _MAX_LINKS = 60, 400  # size of a graph that is drawn node by node; 
 _ROWS_BYTES = 9_000_000  # size of the table of features in the page; scores.csv holds all of it
 _MAX_COMPARED = 1000  # features whose pairs are compared
 _MAX_PAIRS = 10
+_MAX_LABELS = 20  # known labels with a column of their own
 _LISTED = 0.1  # correlation from which a pair is listed
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "numba", "matplotlib")
 _LONG = 60  # characters from which a value is not written into code
@@ -42,6 +47,7 @@ def details(
     title: str,
     command: str | None,
     warnings: Sequence[str],
+    labels: Any = None,
 ) -> dict[str, Any]:
     """Collect what only a page needs, and :func:`blockselect.report.summarize` therefore omits, as plain data.
 
@@ -57,18 +63,21 @@ def details(
         The command that made the selection.
     warnings : sequence of str
         Warnings of the fit.
+    labels : array, Series or dict, optional
+        Known labels of the nodes.
     """
-    labels, adjacency = selector.block_model_.labels, graph.adjacency
+    blocks, adjacency = selector.block_model_.labels, graph.adjacency
     chosen = np.array([row["index"] for row in summary["selected"]], dtype=np.intp)
     is_small = graph.n_nodes <= _MAX_NODES and adjacency.nnz <= 2 * _MAX_LINKS
     return {
         "title": title,
         "method": type(selector).__name__,
         "asked": _asked(selector),
-        "features": feature_rows(summary, block_markers(graph.features, labels)),
+        "features": feature_rows(summary, block_markers(graph.features, blocks)),
         "redundancy": redundancy(graph.features, chosen),
-        "drawing": drawing(graph, labels) if is_small else None,
-        "ordered_links": None if is_small else ordered_links(adjacency, labels),
+        "drawing": drawing(graph, blocks) if is_small else None,
+        "ordered_links": None if is_small else ordered_links(adjacency, blocks),
+        "labels": None if labels is None else known_labels(labels, graph.node_ids, blocks),
         "gram_form": selector.gram_form_ if isinstance(selector, BMGUFS) else None,
         "settings": settings_table(selector),
         "seeded": selector.random_state is not None,
@@ -76,6 +85,33 @@ def details(
         "python": python_to_repeat(selector),
         "command": command,
         "warnings": list(warnings),
+    }
+
+
+def known_labels(labels: Any, node_ids: ObjectArray | None, blocks: IntArray) -> dict[str, Any]:
+    """How known labels are spread over the blocks.
+
+    Returns
+    -------
+    dict
+        The `names` of the most frequent labels (at most 20), the number of all labels (`n_labels`), the `counts` of
+        nodes by block and label (other labels share a last column), in how many blocks at least half of the nodes have
+        the same label (`n_uniform`), and the normalised mutual information (`nmi`).
+    """
+    values = as_labels(labels_by_id(labels, node_ids, "labels"), "labels")
+    if len(values) != len(blocks):
+        raise ParameterError("labels", f"has {len(values)} entries for {len(blocks)} nodes; pass one per node.")
+    numbers, every = encode_labels(values, "labels"), np.unique(values)
+    order = best_first(np.bincount(numbers).astype(np.float64))
+    counts = np.zeros((int(blocks.max()) + 1, len(every)), dtype=np.intp)
+    np.add.at(counts, (blocks, numbers), 1)
+    shown, others = counts[:, order[:_MAX_LABELS]], counts[:, order[_MAX_LABELS:]]
+    return {
+        "names": [str(every[label]) for label in order[:_MAX_LABELS]],
+        "n_labels": len(every),
+        "counts": np.column_stack([shown, others.sum(axis=1)]).tolist() if others.size else shown.tolist(),
+        "n_uniform": int(np.count_nonzero(2 * counts.max(axis=1) >= counts.sum(axis=1))),
+        "nmi": float(normalized_mutual_info_score(numbers, blocks)),
     }
 
 

@@ -65,6 +65,7 @@ def make_report(
     title: str = "the network",
     command: str | None = None,
     warnings: Sequence[str] = (),
+    labels: Any = None,
     summary: dict[str, Any] | None = None,
 ) -> Report:
     """Make the page about a fitted selector and its network.
@@ -83,6 +84,8 @@ def make_report(
         The command that made the selection, for readers who want to repeat it.
     warnings : sequence of str
         Warnings of the fit.
+    labels : array of shape (n,), Series or dict, optional
+        Known labels of the nodes, in the order of the nodes or by their ids. They are only shown beside the blocks.
     summary : dict, optional
         The result of :func:`blockselect.report.summarize`, if it is known already; it includes the stability.
     """
@@ -94,7 +97,7 @@ def make_report(
         )
     if summary is None:
         summary = summarize(selector, graph, stability=stability)
-    more = details(selector, graph, summary, title=title, command=command, warnings=warnings)
+    more = details(selector, graph, summary, title=title, command=command, warnings=warnings, labels=labels)
     return Report(render_page(summary, more))
 
 

@@ -27,6 +27,7 @@ _CARD_NODES = 3
 _WORTH_NAMING = 0.02  # share of the links of a block that go to another one
 _NUMBERED = 20  # with more blocks than this, the cells of the heat map hold no numbers
 _NAME_ROOM = 30  # distance between the numbers of two blocks
+_LABEL_STEPS = (("p3", 0.5), ("p2", 0.2), ("p1", 0.05))  # colour of a cell, from this share of the block
 _HARDLY = 0.05  # standard deviations
 _RANKS = 400  # features of a chart by rank
 
@@ -102,6 +103,17 @@ def heat_map(summary: dict[str, Any]) -> dict[str, Any] | None:
         "numbered": k <= _NUMBERED,
         "left_out": len(selected) - len(shown),
     }
+
+
+def label_rows(more: dict[str, Any]) -> list[list[dict[str, str]]]:
+    """Numbers of nodes by block and known label; the colour shows the share of the block."""
+    rows = []
+    for counts in more["labels"]["counts"]:
+        steps = [next((step for step, from_ in _LABEL_STEPS if one >= from_ * sum(counts)), "z") for one in counts]
+        rows.append(
+            [{"step": step, "text": count(one) if one else ""} for one, step in zip(counts, steps, strict=True)]
+        )
+    return rows
 
 
 def heat_cell(lift: float) -> dict[str, str]:

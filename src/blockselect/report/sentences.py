@@ -157,6 +157,16 @@ def what_marks_blocks(summary: dict[str, Any]) -> str:
     )
 
 
+def labels_found(summary: dict[str, Any], details: dict[str, Any]) -> str:
+    """How well the blocks match known labels."""
+    found, n_blocks = details["labels"], summary["blocks"]["count"]
+    return (
+        f"The selection did not use these {count(found['n_labels'], 'label')}. In {count(found['n_uniform'])} of "
+        f"{count(n_blocks, 'block')}, at least half of the nodes have the same label; the normalised mutual "
+        f"information of blocks and labels is {found['nmi']:.2f}."
+    )
+
+
 def share_within(summary: dict[str, Any]) -> float:
     """Share of the link weight that joins nodes of the same block."""
     weights = np.array(summary["blocks"]["link_weights"])
