@@ -92,13 +92,13 @@ def test_bad_input_is_named():
     model, A = problem.models[0], sparse.csr_array(problem.A)
     with pytest.raises(ValueError, match=r"fraction is 1.5.*from 0 to 1"):
         model.perturb(A, 1.5, keep_density=True, rng=np.random.default_rng(0))
-    with pytest.raises(ValueError, match="3 block labels but the graph has 20 nodes; give one label a node"):
+    with pytest.raises(ValueError, match="3 block labels but the graph has 20 nodes; pass one label per node"):
         BlockModel.from_labels(A, [0, 1, 2])
     with pytest.raises(ValueError, match="NaN, None or masked"):
         BlockModel.from_labels(A, [None] * 20)
     with pytest.raises(ValueError, match="no link"):
         BlockModel.from_labels(0 * A, model.labels)
-    with pytest.raises(ValueError, match=r"density holds -.* at row 0, column 0, which is no density"):
+    with pytest.raises(ValueError, match=r"density holds -.* at row 0, column 0, which is not a density"):
         check_block_model(BlockModel(model.labels, -model.density, 0.5), 20)
     with pytest.raises(ValueError, match="array of integers"):
         check_block_model(BlockModel(list(model.labels), model.density, 0.5), 20)

@@ -104,7 +104,7 @@ def test_the_reason_names_the_limit_that_was_reached():
     assert few.reason_for(3) == "as many as max_blocks=3 allows, so there may be more"
     assert many.reason_for(14) == "as many as the root of the number of nodes allows, so there may be more"
     none = count_blocks(planted(600, 2, mean_degree=4, mixing=1.0), rng=np.random.default_rng(0))
-    assert none.reason_for(2) == "the fewest there can be, as the links alone show no blocks apart"
+    assert none.reason_for(2) == "the fewest possible, because the links alone show no blocks"
 
 
 def test_blocks_that_stay_empty_are_not_as_many_as_asked_for():

@@ -253,7 +253,7 @@ def test_what_a_fit_says_of_itself_is_not_changed_by_a_test_on_capped_weights():
     assert by_links != by_capped
     of_auto = fit(planted, "auto", adjacency, n_blocks="auto", n_candidates="auto")
     of_number = fit(planted, of_auto.n_features_, adjacency, n_blocks="auto", n_candidates="auto")
-    assert "the links alone show no blocks apart" in of_number.n_blocks_reason_
+    assert "the links alone show no blocks" in of_number.n_blocks_reason_
     assert (of_auto.n_blocks_reason_, of_auto.effort_) == (of_number.n_blocks_reason_, of_number.effort_)
     assert of_auto.candidates_table_.equals(of_number.candidates_table_)
     assert_array_equal(of_auto.labels_, of_number.labels_)

@@ -37,7 +37,6 @@ MEMBERS: dict[str, Family] = {
 }
 
 FEATURE_READING = "smoothed"  # the only family that uses the features besides the graph
-READ_FEATURES = (FEATURE_READING, "mixed")
 MIXED = (FEATURE_READING, "spectral", "adjacency")  # these take turns first; the slowest comes first
 ALL_IN_TURN = (*MIXED, "two_hop", "normalized", "onmtf")
 N_FIRST_TURNS = 9  # candidates after which the factorisations take turns as well
@@ -71,7 +70,7 @@ def _labels_of_member(name: str, search: Search) -> tuple[str, list[IntArray]]:
 
 
 def members_in_turn(n_candidates: int, *, with_features: bool) -> list[str]:
-    """The family of each candidate; the first ten of twenty are the same as ten of ten."""
+    """The family of each candidate. More candidates do not change the families of the first ones."""
     few, many = ([name for name in names if with_features or name != FEATURE_READING] for names in (MIXED, ALL_IN_TURN))
     turns = [few[i % len(few)] for i in range(N_FIRST_TURNS)] + [many[i % len(many)] for i in range(n_candidates)]
     return turns[:n_candidates]
@@ -134,9 +133,7 @@ def find_block_models(
         check_whole(name, value, 1)
     graph = adjacency_of(adjacency)
     check_n_blocks(n_blocks, graph.shape[0])
-    if family not in READ_FEATURES:
-        features = None
-    elif features is not None and not isinstance(adjacency, AttributedGraph):
+    if features is not None and family in (FEATURE_READING, "mixed") and not isinstance(adjacency, AttributedGraph):
         features = _check_rows(features, adjacency, graph)
     return find_candidates(
         graph,
@@ -164,19 +161,20 @@ def find_candidates(
     progress: StepProgress = no_step_progress,
     eigenvectors: FloatArray | None = None,
 ) -> list[BlockModel]:
-    """`find_block_models` of a graph that was checked before.
+    """Find candidates as `find_block_models` does, for a graph and features that were checked before.
 
-    `eigenvectors` (n, s) are the leading ones of the degree-normalised graph, if they are known; "spectral" uses them.
+    Features are used only by families that need them. `eigenvectors` (n, s) are the leading eigenvectors of the
+    degree-normalised graph, if they are known; "spectral" uses them.
     """
-    read = features if family in READ_FEATURES else None
+    used = features if family in (FEATURE_READING, "mixed") else None
     rngs = rng.spawn(n_candidates)
-    search = Search(adjacency, n_blocks, rngs, read, n_jobs, max_iter, progress, eigenvectors)
+    search = Search(adjacency, n_blocks, rngs, used, n_jobs, max_iter, progress, eigenvectors)
     with one_thread():  # sums over several threads would depend on the number of cores
         found = FAMILIES[family](search)
     labels = [np.unique(one, return_inverse=True)[1].astype(np.intp, copy=False) for one in found]
     found_by = [family] * n_candidates
     if family == "mixed":
-        found_by = members_in_turn(n_candidates, with_features=read is not None)
+        found_by = members_in_turn(n_candidates, with_features=used is not None)
     return order_by_error(
         [BlockModel.of_checked(adjacency, one, family=name) for one, name in zip(labels, found_by, strict=True)]
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,7 +10,7 @@ from numpy.typing import ArrayLike
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.base import best_first
 from blockselect.graphs.node_labels import encode_labels
-from blockselect.graphs.over_rows import sum_over_rows
+from blockselect.graphs.over_rows import n_holders, sum_over_rows
 from blockselect.graphs.row_sums import block_sums
 
 _TINY = np.finfo(np.float64).tiny
@@ -67,7 +66,7 @@ def block_markers(features: Features, labels: ArrayLike) -> Markers:
         raise ValueError(f"there are {len(blocks)} labels but {features.shape[0]} nodes; pass one label per node.")
     n, sizes = len(blocks), np.bincount(blocks)[:, None]  # (k, 1)
     sums = sum_over_rows(features, block_sums, blocks[None], len(sizes), np.float64)[0]  # (k, m)
-    holders = sum_over_rows(features, _holders)  # (m,)
+    holders = n_holders(features)  # (m,)
     totals = sums.sum(axis=0)
     expected = totals * sizes / n
     lift = np.divide(sums, expected, out=np.ones_like(sums), where=expected > 0)
@@ -96,11 +95,6 @@ def central_nodes(adjacency: Sparse, labels: IntArray, n_nodes: int) -> list[lis
     order = np.lexsort((-weight, labels))
     order = order[weight[order] > 0]
     return [order[labels[order] == block][:n_nodes].tolist() for block in range(int(labels.max()) + 1)]
-
-
-def _holders(block: Features, rows: slice) -> Any:
-    """Number of nodes that have each feature."""
-    return np.asarray((block != 0).sum(axis=0), dtype=np.float64).ravel()
 
 
 def _signed_gain(observed: FloatArray, expected: FloatArray) -> FloatArray:

@@ -48,9 +48,10 @@ class BlockModel:
         """
         numbers = encode_labels(labels)
         n_nodes = len(numbers)
-        if sparse.issparse(adjacency) and adjacency.shape[0] != n_nodes:  # as a selector hands it over, checked
+        if sparse.issparse(adjacency) and adjacency.shape[0] != n_nodes:  # the labels are wrong, not the graph
             raise ValueError(
-                f"there are {n_nodes} block labels but the graph has {adjacency.shape[0]} nodes; give one label a node."
+                f"there are {n_nodes} block labels but the graph has {adjacency.shape[0]} nodes; pass one label per "
+                "node."
             )
         checked = check_adjacency(adjacency, n_nodes, own_order=isinstance(labels, pd.Series))
         if isinstance(labels, pd.Series):
@@ -68,11 +69,11 @@ class BlockModel:
     def reflected(self) -> BlockModel:
         """The same blocks with the absolute value of their graph as density, ``|F M Fᵀ|``; entries below zero become 0.
 
-        The density that scores induce, M̂ = D̄ diag(r) D̄ᵀ, is positive semi-definite, hence strong on its diagonal. That
-        of blocks that link to others rather than within is not: no scores can follow it, and the profile loss then
-        avoids the very features that mark the blocks. The absolute value measures how alike two blocks link. With S the
-        diagonal matrix of the block sizes and S^½ M S^½ = V diag(λ) Vᵀ, the density is ``S^-½ V diag(|λ|) Vᵀ S^-½``.
-        A density that is positive semi-definite stays what it is.
+        The density that scores induce, M̂ = D̄ diag(r) D̄ᵀ, is positive semi-definite, so its diagonal is large. If blocks
+        link to other blocks rather than within, their density M is not of this kind: no scores can follow it, and the
+        profile loss avoids the very features that mark the blocks. The absolute value measures how alike two blocks
+        link. With S the diagonal matrix of the block sizes and S^½ M S^½ = V diag(λ) Vᵀ, it has the density
+        ``S^-½ V diag(|λ|) Vᵀ S^-½``. A density that is positive semi-definite does not change.
 
         Labels, family and relative error are kept: the error is that of the blocks with their true density.
 
@@ -152,7 +153,7 @@ def check_block_model(model: BlockModel, n_nodes: int) -> BlockModel:
         density = as_numbers("density", density)
     fits = np.isfinite(density) & (density >= 0)
     if not fits.all():
-        check_entries("density", density, fits, "is no density: they are finite and ≥ 0; correct it")
+        check_entries("density", density, fits, "is not a density; densities are finite and ≥ 0: correct it")
     if len(model.labels) != n_nodes:
         raise ValueError(
             f"the block model has {len(model.labels)} nodes but the graph has {n_nodes}; fit one to this graph."

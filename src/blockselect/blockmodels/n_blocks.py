@@ -19,12 +19,12 @@ from blockselect.parameters import as_generator
 
 MAX_BLOCKS = 50  # default limit; if communities contain communities, it decides which level is counted
 _LOOKS = (6, 16)  # numbers of eigenvalues computed first; more are computed only if all exceed the noise
-_LAST_LOOK = 48  # or as many as blocks: eigenvalues of small cliques may come before those of blocks
+_LAST_LOOK = 48  # eigenvalues computed last, even for fewer blocks: those of small cliques may be larger than theirs
 _FLIPS = 3  # graphs with random signs; the mean of their largest eigenvalues is the noise
-_TOLERANCE = 3e-3  # of eigenvectors; the eigenvalues, which decide, are far closer, and exact ones take ten times
+_TOLERANCE = 3e-3  # of eigenvectors; eigenvalues, which decide, are far more exact; 0 would take ten times as long
 _LARGE_TOLERANCE = 1e-2  # the same in large graphs, where the noise hardly varies and one draw of it is enough
-_BEYOND = 1 + 1e-6  # signs change nothing in a tree: equal but for rounding is not beyond
-_LABEL_SHARE = 0.5  # share of the blocks' entropy that counts as cost
+_BEYOND = 1 + 1e-6  # random signs do not change the eigenvalues of a tree, which must not exceed the noise by rounding
+_LABEL_SHARE = 0.5  # share of the entropy of the labels that counts as cost
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,13 +37,11 @@ class BlockCount:
     description_lengths: FloatArray  # (s,) nats for 1, 2, … s blocks, minus the nats for one block
     max_blocks: int  # the largest number allowed
     limit: int  # the largest number possible: max_blocks, or the root of the number of nodes
-    vectors: FloatArray | None = (
-        None  # (n, s) their eigenvectors; None if the graph was changed before the decomposition
-    )
+    vectors: FloatArray | None = None  # (n, s) their eigenvectors; None if some nodes or weights were changed before
 
     @property
     def n_shown(self) -> int:
-        """1 if no block structure is visible; the selector then still uses 2."""
+        """Number of blocks that the links show; 1 if no block structure is visible (the selector then still uses 2)."""
         return 1 + int(np.argmin(self.description_lengths))
 
     def reason_for(self, n_blocks: int) -> str:
@@ -55,7 +53,7 @@ class BlockCount:
             at_limit = f", and {allows} allows no more" if n_blocks == self.limit else ""
             return f"links and features together show {by_links}{at_limit}"
         if self.n_shown < 2:
-            return "the fewest there can be, as the links alone show no blocks apart"
+            return "the fewest possible, because the links alone show no blocks"
         if n_blocks == self.limit:
             return f"as many as {allows} allows, so there may be more"
         return "as many as the links show beyond chance"
@@ -77,11 +75,12 @@ def choose_n_blocks(adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.ran
 def count_blocks(adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.random.Generator | int) -> BlockCount:
     """Count the blocks of a graph without labels.
 
-    Blocks show as eigenvalues of (D + τI)^-½ A (D + τI)^-½ (τ the mean degree), positive where nodes link within
-    their block, negative where they link to others. We count the eigenvalues whose magnitude exceeds the largest one
-    found under random signs of the links, which keep degrees and weights and destroy the blocks (sign-flip parallel
-    analysis [1]_). From 1 to that many blocks, we take the number with the shortest description length: the
-    likelihood of the degree-corrected block model with a penalty for densities and labels, a corrected BIC [2]_.
+    Blocks appear as large eigenvalues of (D + τI)^-½ A (D + τI)^-½ (τ the mean degree): positive ones if nodes link
+    within their block, negative ones if they link to other blocks. We count the eigenvalues whose magnitude exceeds
+    the largest one found under random signs of the links, which keep degrees and weights and destroy the blocks
+    (sign-flip parallel analysis [1]_). From 1 to that many blocks, we take the number with the shortest description
+    length: the likelihood of the degree-corrected block model with a penalty for densities and labels, a corrected
+    BIC [2]_.
 
     Blocks of fewer than √n / 2 nodes are not counted. Smaller components are removed first, and then smaller clusters,
     unless at most half of the nodes or links would be left, as around a few hubs that connect all other nodes. Weights
@@ -125,7 +124,7 @@ def count_blocks(adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.random
     graph = _without_small_components(_compare_weights(adjacency), least_size)
     if graph.nnz == 0:
         return BlockCount(min(2, n), np.zeros(0), 0.0, np.zeros(1), max_blocks, limit)
-    with one_thread():  # of small matrices alone, which threads only slow down
+    with one_thread():  # several threads would slow down products of small matrices
         values, vectors, noise = _beyond_noise(graph, limit, rng)
         of_graph = vectors[:, :limit] if _is_as_given(graph, adjacency) else None
         large = _in_large_clusters(vectors, least_size)
@@ -140,7 +139,7 @@ def count_blocks(adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.random
 
 
 def _is_as_given(graph: Sparse, adjacency: Sparse) -> bool:
-    """Whether both have the same normalised matrix: equal weights, and no loop or component was left out."""
+    """Whether both have the same normalised matrix: weights are equal, and no loop or component was left out."""
     same_links = graph.shape == adjacency.shape and graph.nnz == adjacency.nnz
     return bool(same_links and adjacency.data.min() == adjacency.data.max())
 
@@ -165,7 +164,7 @@ def _noise(normalized: Sparse, rng: np.random.Generator) -> float:
     """The mean, over a few draws of random signs, of the largest magnitude of an eigenvalue."""
     links = sparse.triu(normalized, 1, format="coo")
     numbers = sparse.coo_array((np.arange(1, links.nnz + 1), links.coords), links.shape)
-    both = sparse.csr_array(numbers + numbers.T)  # of each link, in both directions
+    both = sparse.csr_array(numbers + numbers.T)  # the number of each link, in both directions
     signs = np.array([-1, 1], dtype=links.dtype)
     largest = []
     for _ in range(_FLIPS if links.shape[0] <= LARGE else 1):
@@ -180,7 +179,7 @@ def _beyond_noise(graph: Sparse, limit: int, rng: np.random.Generator) -> tuple[
     """Eigenvalues above the noise, their eigenvectors, and the noise."""
     normalized, beyond_by = degree_normalized(graph), _BEYOND
     looks = [*(look for look in _LOOKS if look < limit), limit, *([_LAST_LOOK] if limit < _LAST_LOOK else [])]
-    if graph.shape[0] > LARGE:  # vectors of half the size, one look less; errors of the eigenvalues are no blocks
+    if graph.shape[0] > LARGE:  # single precision, one look less, and a margin for errors of the eigenvalues
         normalized, beyond_by, looks = normalized.astype(np.float32), 1 + _LARGE_TOLERANCE, looks[1:]
     noise = _noise(normalized, rng)
     for look in looks:
@@ -204,12 +203,12 @@ def _in_large_clusters(vectors: FloatArray, least_size: float) -> NDArray[np.boo
 
 def _description_lengths(graph: Sparse, vectors: FloatArray) -> FloatArray:
     """Description lengths in nats with 1, 2, … blocks of the first 1, 2, … eigenvectors, minus that of one block."""
-    scaled = sparse.triu(graph / graph.data.mean(), 1, format="coo")  # as many nats a link as without weights
+    scaled = sparse.triu(graph / graph.data.mean(), 1, format="coo")  # a mean link counts as one link
     return np.array([0.0, *(_description_length(scaled, vectors[:, :k]) for k in range(2, vectors.shape[1] + 1))])
 
 
 def _description_length(links: sparse.coo_array, vectors: FloatArray) -> float:
-    """−(w/2) Σ p_ab log(p_ab / p_a p_b) + k(k + 1)/4 log(w/2) + n/2 entropy of the block sizes, p_ab = E_ab / w."""
+    """−½ Σ_ab w_ab log(w_ab w / e_a e_b) + ¼ k(k + 1) log(w / 2) + ½ n H(s / n), as in docs/method.md."""
     n, k = vectors.shape
     labels = _labels(vectors)
     ends = labels[links.row] * k + labels[links.col]
