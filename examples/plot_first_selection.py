@@ -24,7 +24,7 @@ from blockselect.datasets import DEBIAN_SECTIONS
 
 debian = load_debian()
 words = debian.frame
-words.loc[["gimp", "ruby-rails", "emacs"], ["emacs", "gnu", "image", "tag:role::program"]]
+words.loc[["gimp", "emacs", "texlive-latex-base"], ["editor", "gnu", "image", "latex"]]
 
 # %%
 # Select
