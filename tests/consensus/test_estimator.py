@@ -541,6 +541,6 @@ def test_features_are_held_by_their_share_of_values_not_by_how_they_came(share):
     values = np.zeros((30, 10))
     values.flat[: round(share * 300)] = 2.5
     for form in (values, sparse.csr_array(values)):
-        assert sparse.issparse(estimator._in_form(form)) == (share == 1 / 3)
-        again = estimator._in_form(form)
+        assert sparse.issparse(estimator._in_standard_form(form)) == (share == 1 / 3)
+        again = estimator._in_standard_form(form)
         assert_array_equal(again.toarray() if sparse.issparse(again) else again, values)

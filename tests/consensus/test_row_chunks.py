@@ -140,7 +140,7 @@ def test_candidates_in_threads_and_blocks_without_refinement():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"block_model": "smoothed"}, r"block_model is 'smoothed', but .* each of its iterations would read all"),
+        ({"block_model": "smoothed"}, r"block_model is 'smoothed', but .* iterations would read all chunks"),
         ({"n_features_to_select": "auto"}, r'n_features_to_select is "auto", but a test .* pass a number'),
     ],
 )

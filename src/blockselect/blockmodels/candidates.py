@@ -127,7 +127,7 @@ def find_block_models(
     list of BlockModel
         Each with the name of the family that found it; models with equal errors in the order found.
     """
-    check_family(family, with_features=features is not None, parameter="family")
+    _check_family(family, with_features=features is not None)
     check_n_jobs(n_jobs)
     for name, value in {"n_blocks": n_blocks, "n_candidates": n_candidates, "max_iter": max_iter}.items():
         check_whole(name, value, 1)
@@ -180,14 +180,13 @@ def find_candidates(
     )
 
 
-def check_family(family: Any, *, with_features: bool, parameter: str = "block_model") -> None:
+def _check_family(family: Any, *, with_features: bool) -> None:
     """Reject an unknown family, or one that needs features if there are none."""
     if not isinstance(family, str) or family not in FAMILIES:
-        others = ", labels or a BlockModel" if parameter == "block_model" else ""
-        raise ParameterError(parameter, f"is {family!r}; expected one of {list(FAMILIES)}{others}.")
+        raise ParameterError("family", f"is {family!r}; expected one of {list(FAMILIES)}.")
     if family == FEATURE_READING and not with_features:
         raise ParameterError(
-            parameter,
+            "family",
             "is 'smoothed', which groups nodes by their features, but there are none; pass features, or choose "
             "another family.",
         )

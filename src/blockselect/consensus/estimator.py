@@ -19,7 +19,7 @@ from sklearn.utils.validation import validate_data
 from blockselect._sklearn import Interval, StrOptions, fit_context
 from blockselect.arrays import BoolArray, Features, FloatArray, IntArray, Sparse
 from blockselect.base import best_first
-from blockselect.blockmodels.candidates import FAMILIES, FEATURE_READING, check_family, find_candidates
+from blockselect.blockmodels.candidates import FAMILIES, FEATURE_READING, find_candidates
 from blockselect.blockmodels.embedding import one_thread
 from blockselect.blockmodels.families import MAX_ITER
 from blockselect.blockmodels.guided import BlockGuidedSelector
@@ -52,7 +52,9 @@ from blockselect.progress import Progress, no_progress
 from blockselect.warned import warn_caller
 
 _MORE_THAN_LINKS_SHOW = 12  # blocks that are tried as well if the links show fewer
-_LEFT_OUT = f"the family {FEATURE_READING!r} is left out for row chunks, because each of its iterations would read all"
+_LEFT_OUT = (
+    f"the family {FEATURE_READING!r} is left out for row chunks, because each of its iterations would read all chunks"
+)
 _SPARSE_BELOW = 1 / 3  # share of non-zero values up to which features are stored as CSR, whatever their input format
 
 
@@ -67,11 +69,11 @@ class _Search(NamedTuple):
 class BlockModelSelector(BlockGuidedSelector):
     """Select the features that explain the structure of a network, without labels.
 
-    First block models of the graph, A ≈ F M Fᵀ: which nodes link alike (F), and how densely blocks connect (M).
-    Candidates are found in several ways, refined with the features, and the best are kept. Then features are selected
-    one after the other: the next one is specific to some blocks and adds most to what the features before it explain
-    of which block a node, and its neighbours, are in. The idea is that of :class:`blockselect.BMGUFS` [1]_; all
-    settings are chosen from the data.
+    First, block models of the graph are found, A ≈ F M Fᵀ: which nodes link alike (F), and how densely blocks connect
+    (M). Candidates are found in several ways and refined with the features, and the best are kept. Then features are
+    selected one after the other. Together they shall explain in which block a node is, and in which blocks its
+    neighbours are; the next feature is the one that adds most to this and is specific to some blocks. The idea is that
+    of :class:`blockselect.BMGUFS` [1]_; all settings are chosen from the data.
 
     Parameters
     ----------
@@ -79,16 +81,16 @@ class BlockModelSelector(BlockGuidedSelector):
         How many features to keep; between 0 and 1 a share of them; None keeps half. "auto" keeps those that match the
         graph better than chance, see :func:`blockselect.discover_features`. (paper: d)
     n_blocks : int or "auto", default="auto"
-        Blocks of the graph. "auto": as many as the graph supports, 2 to `max_blocks`. (paper: k)
+        Number of blocks. "auto": as many as the graph supports, 2 to `max_blocks`. (paper: k)
     max_blocks : int, default=50
-        The most blocks that "auto" chooses.
+        The largest number of blocks that "auto" chooses.
     block_model : str, array of shape (n,), Series, dict, list of sets, VertexClustering or BlockModel, default="mixed"
         How blocks are found, or the blocks themselves: one label per node, in the order of the rows or by node id (a
         Series or dict), the communities of networkx (a list of sets of node ids), a clustering of igraph, or a block
         model. "mixed" uses several families in turn. See :func:`blockselect.find_block_models`. (paper: F, M)
     n_candidates : int or "auto", default="auto"
-        Block models found from different random starts. "auto": 9 to 48, depending on the estimated cost, and fewer
-        on networks of more than about 5·10⁶ links.
+        Number of block models to find, from different random starts. "auto": 9 to 48, depending on the estimated cost,
+        and fewer on networks of more than about 5·10⁶ links.
     refine : bool, default=True
         Refine the blocks with the features: move a node to another block when links and features together become more
         likely. Blocks that were given are never refined.
@@ -99,7 +101,7 @@ class BlockModelSelector(BlockGuidedSelector):
         Neighbours of each node in the graph built from the features if `fit` is given no adjacency. None: 10, with a
         warning, because an adjacency may have been forgotten.
     n_jobs : int or None, default=None
-        Processes or threads that find and refine candidates. The result is the same for any number.
+        Number of processes or threads that find and refine candidates. The result is the same for any number.
     random_state : int, RandomState or None, default=None
         Seeds the candidates: the same seed gives the same result.
 
@@ -114,7 +116,7 @@ class BlockModelSelector(BlockGuidedSelector):
     support_ : boolean array of shape (m,)
         Which features are selected. (paper: S)
     n_features_ : int
-        How many are selected.
+        Number of selected features.
     explained_ : array of shape (d,)
         Share of the block structure (R²) that the first 1, 2, … selected features explain together; features after
         the first 1000 are not counted.
@@ -124,7 +126,7 @@ class BlockModelSelector(BlockGuidedSelector):
     explained_alone_ : array of shape (m,)
         Share that each feature explains by itself.
     p_values_, q_values_ : arrays of shape (m,)
-        With ``n_features_to_select="auto"``, else None: see :func:`blockselect.discover_features`.
+        See :func:`blockselect.discover_features`. None unless ``n_features_to_select="auto"``.
     block_model_ : BlockModel
         The best block model.
     labels_ : array of shape (n,)
@@ -144,9 +146,9 @@ class BlockModelSelector(BlockGuidedSelector):
     effort_ : Effort
         Planned and requested search effort: `n_candidates`, `max_rounds`, `n_resamples(asked)`, `was_cut`.
     n_blocks_reason_ : str
-        Why there are as many blocks as there are.
+        The reason for the number of blocks.
     families_left_out_ : str or None
-        Which family of block models was not tried, and why: "smoothed", if X comes in row chunks. None otherwise.
+        Which family of block models was not tried, and why: "smoothed" if X comes in row chunks. None if all were.
     graph_source_ : str
         "adjacency" if `fit` was given the graph, "features" if it linked nearest neighbours.
     encoding_ : DataFrame or None
@@ -247,7 +249,7 @@ class BlockModelSelector(BlockGuidedSelector):
             screening = screen(
                 likelihood,
                 search.models,
-                refine=self.refine and self._searches(),
+                refine=self.refine and self._finds_blocks(),
                 rng=rng.spawn(1)[0],
                 max_rounds=search.effort.max_rounds,
                 n_jobs=self.n_jobs,
@@ -284,7 +286,7 @@ class BlockModelSelector(BlockGuidedSelector):
         self.block_model_ = self.consensus_models_[0]
         self.labels_ = self.block_model_.labels
         self.n_blocks_reason_ = search.why(self.block_model_.n_blocks)
-        in_chunks = isinstance(X, RowChunks) and self._searches()
+        in_chunks = isinstance(X, RowChunks) and self._finds_blocks()
         self.families_left_out_ = _LEFT_OUT if in_chunks and self.block_model == "mixed" else None
         return self._remember(X, adjacency)
 
@@ -329,8 +331,7 @@ class BlockModelSelector(BlockGuidedSelector):
         return float(accuracy_score(y, self.predict(X)))
 
     def _read_network(self, X: Any, y: Any = None, adjacency: Any = None) -> AttributedGraph:
-        if isinstance(self.block_model, str):
-            check_family(self.block_model, with_features=True)
+        """Check the settings, the network and the features, and convert the features as the method uses them."""
         if self.n_features_to_select == "auto":
             check_testable(graph_of(X, adjacency), self.block_model)
         if isinstance(X, RowChunks):
@@ -344,8 +345,8 @@ class BlockModelSelector(BlockGuidedSelector):
         if self.n_features_to_select == "auto":
             warn_if_made_from_features(graph)
         else:
-            self._n_to_select(graph.n_features)
-        features = _in_form(graph.features)
+            self._n_to_select(graph.n_features)  # raises an error before the search if it is too large
+        features = _in_standard_form(graph.features)
         self.binarized_ = are_sparse_counts(features) if self.binarize == "auto" else self.binarize
         return replace(graph, features=presence(features) if self.binarized_ else features)
 
@@ -360,17 +361,17 @@ class BlockModelSelector(BlockGuidedSelector):
         """Iterations of a factorisation: fewer if blocks are refined afterwards."""
         return FACTORIZATION_STEPS if self.refine else MAX_ITER
 
-    def _searches(self) -> bool:
+    def _finds_blocks(self) -> bool:
         """Whether blocks are searched for, not given."""
         return isinstance(self.block_model, str)
 
     def _scored_nodes(self, graph: AttributedGraph) -> BoolArray:
         """All nodes except those with neither links nor features; all nodes if blocks are given."""
-        return graph.is_linked | graph.has_features if self._searches() else np.ones(graph.n_nodes, dtype=bool)
+        return graph.is_linked | graph.has_features if self._finds_blocks() else np.ones(graph.n_nodes, dtype=bool)
 
     def _search(self, graph: AttributedGraph, rng: np.random.Generator, report: Progress) -> _Search:
         """Candidate block models of the graph, or the blocks that were given."""
-        if not self._searches():
+        if not self._finds_blocks():
             return _Search([self._given_block_model(graph)], Effort(0.0, 1), lambda _: AS_GIVEN)
         if self.n_blocks == "auto":
             report("number of blocks", 0, 1)
@@ -410,7 +411,7 @@ class BlockModelSelector(BlockGuidedSelector):
             return None
         report("discoveries", 0, 1)
         capped = cap_weights(graph.adjacency)
-        if self._searches() and capped is not graph.adjacency:
+        if self._finds_blocks() and capped is not graph.adjacency:
             candidates = self._search(replace(graph, adjacency=capped), rng.spawn(1)[0], no_progress).models
         found = match_blocks(graph, candidates, level=DEFAULT_LEVEL, rng=rng.spawn(1)[0])
         report("discoveries", 1, 1)
@@ -438,8 +439,8 @@ class BlockModelSelector(BlockGuidedSelector):
         """1 / rank on other graphs of the same nodes, without a complete fit to each: see `Resampling.scores`."""
         resampling = Resampling(
             self.consensus_models_,
-            searched=self._searches(),
-            refine=self.refine and self._searches(),
+            searched=self._finds_blocks(),
+            refine=self.refine and self._finds_blocks(),
             max_iter=self._factorization_steps(),
             n_ranked=n_looked_at(self.n_features_),
             n_jobs=self.n_jobs,
@@ -447,16 +448,16 @@ class BlockModelSelector(BlockGuidedSelector):
         return resampling.scores(graph, self._scored_nodes(graph), adjacencies, rngs, report)
 
     def _without_effect(self) -> dict[str, str]:
-        if not self._searches():
+        if not self._finds_blocks():
             names = ("n_blocks", "max_blocks", "n_candidates", "refine")
             return dict.fromkeys(names, "block_model brings the blocks")
         return {} if self.n_blocks == "auto" else {"max_blocks": 'it limits n_blocks="auto" alone'}
 
 
-def _in_form(features: Features) -> Features:
-    """Double precision; CSR or dense by the share of non-zero values, so that the input format changes nothing.
+def _in_standard_form(features: Features) -> Features:
+    """The features in double precision, as CSR if few values are non-zero, so that the input format changes nothing.
 
-    Row chunks are CSR.
+    Row chunks are always CSR.
     """
     if isinstance(features, RowChunks):
         return features.map(_in_double)

@@ -33,6 +33,7 @@ from blockselect.blockmodels.model import BlockModel
 from blockselect.consensus.refine import MAX_ROUNDS, JointLikelihood
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.chunks import RowChunks
+from blockselect.progress import StepProgress, no_step_progress
 
 KEPT = 0.25  # share of the candidates that form the consensus
 _FIRST_ROUNDS = 2  # rounds of refinement of every candidate
@@ -136,24 +137,28 @@ def screen(
     rng: np.random.Generator,
     max_rounds: int = MAX_ROUNDS,
     n_jobs: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: StepProgress = no_step_progress,
 ) -> Screening:
     """Keep the best quarter of the candidates, at least one.
 
     With `refine` the blocks are refined with the features, those of the best quarter for at most `max_rounds` rounds.
     """
-    report = progress or (lambda done, total: None)
     n_kept = ceil(KEPT * len(candidates))
     total = len(candidates) + n_kept if refine else len(candidates)
-    report(0, total)
+    progress(0, total)
     found = list(candidates)
     if refine:
         found, at_start, gain = _refined(
-            likelihood, found, rng.spawn(len(found)), n_jobs, lambda done: report(done, total), max_rounds=_FIRST_ROUNDS
+            likelihood,
+            found,
+            rng.spawn(len(found)),
+            n_jobs,
+            lambda done: progress(done, total),
+            max_rounds=_FIRST_ROUNDS,
         )
     else:
         gain = at_start = likelihood.gains([model.labels for model in candidates])
-        report(total, total)
+        progress(total, total)
     places = best_first(_comparable(likelihood, found, gain))[:n_kept]
     consensus = [found[i] for i in places]
     if refine:
@@ -162,7 +167,7 @@ def screen(
             consensus,
             rng.spawn(n_kept),
             n_jobs,
-            lambda done: report(len(candidates) + done, total),
+            lambda done: progress(len(candidates) + done, total),
             max_rounds=max_rounds,
         )
         gain[places] = final
