@@ -2,6 +2,9 @@
 
     python -m benchmarks.scale                 series up to 300,000 nodes
     python -m benchmarks.scale --full          and 1,000,000 nodes, 10⁷ links, 100,000 features, 5·10⁷ values
+    python -m benchmarks.scale --chunks 5000000 --jobs 16
+                                               features in row chunks on disk, with ten links, fifty values and a
+                                               fiftieth of a feature per node
     python -m benchmarks.scale --save          writes docs/benchmarks/scale.csv as well
 
 Each network is made in one process and fitted in another, so that peak memory is that of the fit and its data.
@@ -29,6 +32,7 @@ from scipy import sparse
 SAVED = Path(__file__).parent.parent / "docs" / "benchmarks" / "scale.csv"
 TOP = 100
 N_BLOCKS, N_INFORMATIVE, SIGNAL = 10, 200, 4.0
+CHUNK_VALUES = 5_000_000  # per chunk of rows
 STAGES = ("gate", "number of blocks", "block models", "screening", "ranking")
 
 
@@ -63,11 +67,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help=f"series to run, of {list(GROWS)}; all of them if none is named")
     parser.add_argument("--full", action="store_true", help="a million nodes as well")
+    parser.add_argument("--chunks", type=int, nargs="*", default=[], metavar="NODES", help="networks in row chunks")
     parser.add_argument("--save", action="store_true", help=f"write {SAVED.name} in docs/benchmarks")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--largest", type=int, default=300_000, help="leave out networks of more nodes than this")
     options = parser.parse_args()
     chosen = {name: sizes for name, sizes in series().items() if not options.names or name in options.names}
+    if options.chunks:
+        chosen = {}
     if options.full:
         chosen["full"] = [FULL]
     measured: dict[Size, dict[str, Any]] = {}
@@ -80,18 +87,22 @@ def main() -> None:
                 measured[size] = measure(size, options.jobs)
                 print(json.dumps(measured[size]), file=sys.stderr, flush=True)
             rows.append({"series": name, **measured[size]})
+    for n in options.chunks:
+        rows.append({"series": "chunks", **measure(Size(n, 10 * n, 50 * n, n // 50), options.jobs, in_chunks=True)})
     table = pd.DataFrame(rows)
     print(markdown(table))
-    print(markdown(exponents(table)))
+    slopes = exponents(table)
+    if len(slopes):
+        print(markdown(slopes))
     if options.save:
         SAVED.parent.mkdir(exist_ok=True)
         table.round(4).to_csv(SAVED, index=False)
 
 
-def measure(size: Size, jobs: int) -> dict[str, Any]:
+def measure(size: Size, jobs: int, *, in_chunks: bool = False) -> dict[str, Any]:
     """One network, made and fitted in processes of their own."""
     with tempfile.TemporaryDirectory() as folder:
-        made = _run("make", size, folder, jobs)
+        made = _run("make_chunks" if in_chunks else "make", size, folder, jobs)
         return {**asdict(size), **made, **_run("fit", size, folder, jobs)}
 
 
@@ -126,6 +137,43 @@ def make(size: Size, folder: str, jobs: int) -> None:
     np.save(Path(folder) / "informative.npy", planted.is_informative)
 
 
+def make_chunks(size: Size, folder: str, jobs: int) -> None:
+    """The same with features in chunks of rows, one file each, so that they are never held whole."""
+    from blockselect import make_attributed_blocks
+
+    start = time.perf_counter()
+    mean_degree = 2 * size.n_links / size.n_nodes
+    few = {"n_informative": 1, "n_redundant": 0, "n_noise": 1}
+    graph = make_attributed_blocks(size.n_nodes, N_BLOCKS, mean_degree=mean_degree, **few, random_state=0)
+    rng = np.random.default_rng(0)
+    rates = rng.dirichlet(np.full(size.n_features, 4.0)) * size.n_values / size.n_nodes
+    at_home = rng.random((N_BLOCKS, N_INFORMATIVE)) < 0.3  # blocks that an informative feature marks
+    n_chunks = -(-size.n_values // CHUNK_VALUES)
+    for number, rows in enumerate(np.array_split(np.arange(size.n_nodes), n_chunks)):
+        n_holders = rng.poisson(rates * len(rows))
+        holders = rng.integers(len(rows), size=n_holders.sum())
+        features = np.repeat(np.arange(size.n_features), n_holders)
+        marked = rates[:N_INFORMATIVE] * np.where(at_home[graph.blocks[rows]], SIGNAL, 0.0)
+        more_holders, more_features = np.nonzero(rng.random(marked.shape) < marked)
+        places = np.concatenate([holders, more_holders]), np.concatenate([features, more_features])
+        block = sparse.csr_array((np.ones(len(places[0]), np.float32), places), (len(rows), size.n_features))
+        block.data[:] = 1
+        sparse.save_npz(Path(folder) / f"features-{number:05}.npz", block, compressed=False)
+    sparse.save_npz(Path(folder) / "adjacency.npz", graph.adjacency, compressed=False)
+    np.save(Path(folder) / "informative.npy", np.arange(size.n_features) < N_INFORMATIVE)
+    print(json.dumps({"made in": time.perf_counter() - start, "making GB": peak_gigabytes()}))
+
+
+def _features(folder: str) -> Any:
+    """The features in the folder: a matrix, or row chunks."""
+    from blockselect import RowChunks
+
+    paths = sorted(Path(folder).glob("features-*.npz"))
+    if paths:
+        return RowChunks.from_blocks(lambda: map(sparse.load_npz, paths))
+    return sparse.load_npz(Path(folder) / "features.npz")
+
+
 def fit(size: Size, folder: str, jobs: int) -> None:
     """Fit the default to the network in the folder and print its stages."""
     import blockselect.consensus.estimator as default
@@ -133,7 +181,7 @@ def fit(size: Size, folder: str, jobs: int) -> None:
 
     small = make_attributed_blocks(200, 3, random_state=0)  # compiled code is loaded before the clock starts
     default.BlockModelSelector(10, n_jobs=jobs, random_state=0).fit(small.features, adjacency=small.adjacency)
-    features, adjacency = (sparse.load_npz(Path(folder) / f"{name}.npz") for name in ("features", "adjacency"))
+    features, adjacency = _features(folder), sparse.load_npz(Path(folder) / "adjacency.npz")
     loaded = peak_gigabytes()
     stages = Stages()
     start, cpu = time.perf_counter(), time.process_time()
@@ -232,7 +280,7 @@ def exponents(table: pd.DataFrame) -> pd.DataFrame:
 
 def _slopes(table: pd.DataFrame) -> Iterator[dict[str, Any]]:
     for name, rows in table.groupby("series", sort=False):
-        if len(rows) < 3:
+        if len(rows) < 3 or name not in GROWS:
             continue
         size = np.log(rows[GROWS[str(name)]].to_numpy(dtype=float))
         columns = {**{stage: f"{stage} cpu" for stage in STAGES}, "in all": "in all cpu", "peak memory": "peak GB"}
