@@ -281,7 +281,8 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         """
         chosen = np.flatnonzero(self.support_)
         has_links = graph.n_links > graph.n_self_loops
-        if self.graph_source_ == "features" or isinstance(graph.features, RowChunks) or not (has_links and len(chosen)):
+        made = self.graph_source_ == "features" or graph.origin is not None
+        if made or isinstance(graph.features, RowChunks) or not (has_links and len(chosen)):
             return None
         from blockselect.graphs.evidence import network_evidence  # here, because Numba takes half a second to import
 

@@ -1,8 +1,10 @@
 """A graph that was built from the features is noticed, others are not."""
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.decomposition import PCA
@@ -111,6 +113,43 @@ def test_rows_that_are_all_alike_are_near_nobody():
 
 def test_a_graph_of_loops_alone_says_nothing():
     assert most_similar_share(check_attributed_graph(values(20), np.eye(20)))[1] == 0
+
+
+UMAP = {"n_neighbors": 10, "method": "umap", "metric": "euclidean"}
+RECORDS = {
+    "scanpy": ({"neighbors": {"connectivities_key": "connectivities", "params": UMAP}}, True),
+    "an old file": ({"neighbors": {"params": {"n_neighbors": np.array([10]), "method": "umap"}}}, True),
+    "all genes": ({"mine": {"connectivities_key": "connectivities", "params": {**UMAP, "use_rep": "X"}}}, True),
+    "harmony": ({"neighbors": {"params": {**UMAP, "use_rep": "X_pca_harmony"}}}, True),
+    "places": ({"neighbors": {"params": {**UMAP, "use_rep": "spatial"}}}, False),
+    "squidpy": ({"neighbors": {"params": {"n_neighbors": 6, "coord_type": "generic"}}}, False),
+    "another graph": ({"neighbors": {"connectivities_key": "other", "params": UMAP}}, False),
+    "no record": ({"neighbors": "unknown", "colours": ["red"]}, False),
+}
+
+
+@pytest.mark.parametrize(("uns", "is_made"), RECORDS.values(), ids=RECORDS)
+def test_a_record_of_the_graph_in_an_anndata_is_believed_without_a_threshold(uns, is_made):
+    network = easy_network()
+    ids = pd.Index([f"cell{i}" for i in range(200)])
+    genes = pd.Index([f"gene{i}" for i in range(52)])
+    cells = Cells(
+        X=network.features, obs_names=ids, var_names=genes, obsp={"connectivities": network.adjacency}, uns=uns
+    )
+    for adjacency in ("connectivities", cells):
+        with warnings.catch_warnings(record=True) as raised:
+            warnings.simplefilter("always")
+            discover_features(cells, adjacency=adjacency, n_blocks=3, n_candidates=2, n_permutations=3, random_state=0)
+        made = [
+            str(one.message) for one in raised if "was built from the expression matrix, as uns[" in str(one.message)
+        ]
+        assert len(made) == is_made
+    selector = BlockModelSelector(5, **QUICK).fit(cells, adjacency="connectivities")
+    assert (selector.network_evidence_ is None) == is_made  # such a graph is no evidence
+
+
+class Cells(SimpleNamespace):
+    """The parts of an AnnData that are read; weak references are possible."""
 
 
 def test_the_test_of_features_and_auto_warn_once_and_a_number_of_features_does_not():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -275,6 +275,7 @@ class ForeignGraph:
     matrix: Any  # (n, n) sparse
     node_ids: ObjectArray | None  # (n,); None if the numbers of nodes are rows of the features
     own_order: bool = False  # whether rows without ids are known to be in the order of the nodes
+    origin: str | None = None  # who says that the graph was made from the features, if it is known
 
 
 def read_foreign(graph: Any, n_nodes: int | None, name: str, weight: Any) -> Any:
@@ -317,11 +318,29 @@ def read_foreign(graph: Any, n_nodes: int | None, name: str, weight: Any) -> Any
 
 def graph_of(features: Any, adjacency: Any) -> Any:
     """The graph of these features: `adjacency`, the graph of an AnnData with this key, or the one with the features."""
-    if isinstance(adjacency, str) and is_anndata(features):
-        return obsp_graph(features, adjacency)
+    if is_anndata(features) and (isinstance(adjacency, str) or adjacency is features):
+        return cell_graph(features, CONNECTIVITIES if adjacency is features else adjacency)
     if adjacency is None and (is_networkx(features) or is_igraph(features)):
         return features
     return features.adjacency if adjacency is None and is_attributed_graph(features) else adjacency
+
+
+def cell_graph(adata: Any, key: str) -> ForeignGraph:
+    """The graph of an AnnData with this key, and whether `uns` says that it was made from the expression matrix.
+
+    Functions like ``scanpy.pp.neighbors`` write a record into `uns`: which graph they made, by which method and from
+    which representation of the cells, which is X or its principal components if there is none in the record.
+    """
+    graph = ForeignGraph(obsp_graph(adata, key), None)
+    for name, record in getattr(adata, "uns", {}).items():
+        params = record.get("params") if isinstance(record, Mapping) else None
+        if not isinstance(params, Mapping) or "method" not in params:  # spatial graphs of squidpy have no method
+            continue
+        made = record.get("connectivities_key", CONNECTIVITIES if name == "neighbors" else None)
+        source = params.get("use_rep")
+        if made == key and (source is None or source == "X" or str(source).startswith("X_pca")):
+            graph.origin = f"uns[{name!r}]"
+    return graph
 
 
 def obsp_graph(adata: Any, key: str) -> Any:

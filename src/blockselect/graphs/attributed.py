@@ -36,6 +36,7 @@ class AttributedGraph:
     feature_names: ObjectArray | None = None  # (m,)
     classes: IntArray | None = None  # (n,) known classes, only for evaluation: no selector reads them
     encoding: pd.DataFrame | None = None  # one row per attribute of nodes: attribute, kind, n_columns, columns
+    origin: str | None = None  # who says that the graph was made from the features, such as "uns['neighbors']"
 
     @classmethod
     def from_networkx(
@@ -231,6 +232,7 @@ def check_attributed_graph(
         feature_names=table.feature_names,
         classes=check_classes(classes, n_nodes, table.node_ids),
         encoding=table.encoding,
+        origin=getattr(adjacency, "origin", None),
     )
 
 

@@ -28,15 +28,22 @@ _CELLS = 2**24  # similarities in memory at once
 
 
 def warn_if_made_from_features(graph: AttributedGraph) -> None:
-    """Warn if most links join nodes that are most similar by the features."""
-    measure, share = most_similar_share(graph)
-    if share > _SUSPECT:
-        warn_caller(
+    """Warn if the graph is known to come from the features, or if most links join nodes that are most similar."""
+    if graph.origin is not None:
+        reason = f"adjacency was built from the expression matrix, as {graph.origin} of the AnnData says."
+    else:
+        measure, share = most_similar_share(graph)
+        if share <= _SUSPECT:
+            return
+        reason = (
             f"adjacency looks as if it was built from the features: {share:.0%} of its links join nodes that are most "
-            f"similar by the {measure} of X. Features match such a graph by construction, so p-values and q-values are "
-            "meaningless; pass a graph that was observed, or request a number of features.",
-            UserWarning,
+            f"similar by the {measure} of X."
         )
+    warn_caller(
+        f"{reason} Features match such a graph by construction, so p-values and q-values are meaningless; pass a graph "
+        "that was observed, or request a number of features.",
+        UserWarning,
+    )
 
 
 def most_similar_share(graph: AttributedGraph) -> tuple[str, float]:
