@@ -19,7 +19,6 @@ from blockselect import (
     plot,
     selection_stability,
 )
-from blockselect.report import summarize
 
 made = make_attributed_blocks(
     400,
@@ -50,8 +49,7 @@ plt.show()
 # How stable each feature is, and how much of the blocks the first features explain.
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.6), layout="constrained")
 plot.stability(stability, left, ranking=selector.ranking_, support=selector.support_)
-summary = summarize(selector, made.graph)
-plot.explained(summary["explained"], right, n_selected=selector.n_features_)
+plot.explained(selector, right)
 plt.show()
 
 # %%

@@ -19,7 +19,6 @@ from blockselect import (
     plot,
     selection_stability,
 )
-from blockselect.report import summarize
 
 made = make_attributed_blocks(
     400, 4, n_informative=30, n_redundant=0, n_noise=90, signal=5, random_state=3
@@ -56,10 +55,8 @@ for first, last in ((0, 10), (10, 20), (20, 30), (30, 40)):
 # How much do the first few features explain of the blocks, that is, of the block of each
 # node and of the blocks of its neighbours? The curve shows this share (R²), beside that of
 # random features and of all features. Where the curve is flat, more features add little.
-summary = summarize(selector, made.graph, stability=stability)
-
 figure, ax = plt.subplots(figsize=(7.5, 3.4), layout="constrained")
-plot.explained(summary["explained"], ax, n_selected=selector.n_features_)
+plot.explained(selector, ax)
 plt.show()
 
 # %%

@@ -14,8 +14,12 @@ class WeakNetwork:
 
     def __init__(self, X: Any = None, adjacency: Any = None) -> None:
         self._features = _reference(X)
-        self._adjacency = None if adjacency is None else _reference(adjacency)
-        self._built = adjacency is None  # the graph was built from the features
+        self._adjacency = None if adjacency is None else _reference(adjacency)  # None: built from the features
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether both are still in memory."""
+        return self._features() is not None and (self._adjacency is None or self._adjacency() is not None)
 
     def recall(self) -> tuple[Any, Any]:
         """The features and the graph as they were passed to `fit`.
@@ -25,14 +29,12 @@ class WeakNetwork:
         ValueError
             If one of them is no longer in memory, or does not support weak references, such as a list.
         """
-        features = self._features()
-        adjacency = self._adjacency() if self._adjacency is not None else None
-        if features is None or (adjacency is None and not self._built):
+        if not self.is_alive:
             raise ValueError(
                 "the network that the selector was fitted to is no longer in memory; pass it again, as to fit: "
                 "X, adjacency=graph."
             )
-        return features, adjacency
+        return self._features(), None if self._adjacency is None else self._adjacency()
 
     def __reduce__(self) -> tuple[type[WeakNetwork], tuple[()]]:
         return type(self), ()

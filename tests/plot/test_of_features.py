@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,8 +13,9 @@ from numpy.testing import assert_allclose
 
 from blockselect import make_selector, plot, selection_stability
 from blockselect.blockmodels.markers import block_markers
+from blockselect.consensus.explained_curve import explained_by_size
 from blockselect.plot.common import BLUE, GREY
-from made_fits import easy_network, fit
+from made_fits import easy_network, fit, fit_paper
 
 
 def names(ax):
@@ -86,8 +89,34 @@ def test_explained_takes_a_selector_a_summary_or_arrays_and_marks_the_cut(select
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["1", "4"]
     assert ax.get_ylim()[1] == pytest.approx(1.15 * 0.8)  # fits what is shown
     assert other.get_ylim()[1] == pytest.approx(1.15 * 0.5)
-    own = plot.explained(selector, Figure().subplots())
-    assert_allclose(own.lines[0].get_ydata(), selector.explained_)
+
+
+@pytest.mark.parametrize("make", [fit, fit_paper])
+def test_explained_by_a_selector_needs_no_other_arguments(network, make, ax):
+    selector = make(network)
+    plot.explained(selector, ax)
+    found = explained_by_size(selector, network.graph)
+    curve, random, of_all, cut = ax.lines
+    assert_allclose(curve.get_ydata(), [point["share"] for point in found["curve"]])
+    assert_allclose(random.get_ydata(), [point["random"] for point in found["curve"]])
+    assert of_all.get_ydata()[0] == found["all"]
+    assert cut.get_xdata()[0] == np.log2(12)
+    alone = pickle.loads(pickle.dumps(selector))  # without the network
+    again = plot.explained(alone, Figure().subplots(), X=network.features, adjacency=network.adjacency)
+    assert_allclose(again.lines[0].get_ydata(), curve.get_ydata())
+
+
+def test_without_its_network_the_default_shows_what_it_knows_and_the_paper_asks_for_it(network, selector, ax):
+    plot.explained(pickle.loads(pickle.dumps(selector)), ax)
+    curve, cut = ax.lines
+    assert_allclose(curve.get_ydata(), selector.explained_)
+    assert cut.get_xdata()[0] == np.log2(12)
+    with pytest.raises(ValueError, match="no longer in memory; pass it again"):
+        plot.explained(pickle.loads(pickle.dumps(fit_paper(network))), ax)
+    with pytest.raises(ValueError, match="has one block, so there is nothing to explain"):
+        plot.explained(fit(network, n_blocks=1, n_candidates=1), ax)
+    with pytest.raises(ValueError, match="has no blocks"):
+        plot.explained(make_selector("variance", 5).fit(network.features), ax)
 
 
 def test_without_axes_a_new_figure_is_made():

@@ -12,7 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from blockselect.arrays import FloatArray
 from blockselect.base import ScoreSelector, best_first
+from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.blockmodels.markers import block_markers
+from blockselect.consensus.explained_curve import explained_by_size
 from blockselect.errors import ParameterError
 from blockselect.graphs.node_labels import check_names
 from blockselect.inspection.stability import selection_stability
@@ -31,6 +33,7 @@ from blockselect.plot.common import (
     recall,
     title,
 )
+from blockselect.warned import collected_warnings
 from blockselect.wording import count, cut, feature_labels, lift_in_cell, number, per_cent, visible
 
 SHOWN = 20  # features whose names are legible
@@ -201,25 +204,34 @@ def explained(
     source: ScoreSelector | Mapping[str, Any] | tuple[ArrayLike, ArrayLike],
     ax: Axes | None = None,
     *,
+    X: Any = None,
+    adjacency: Any = None,
     n_selected: int | None = None,
 ) -> Axes:
-    """Draw how much of the block structure the first features explain, with random and all features where known.
+    """Draw how much of the block structure the first features explain, beside random and all features if known.
 
     Parameters
     ----------
-    source : fitted BlockModelSelector, mapping, or a pair of arrays
+    source : fitted BlockModelSelector or BMGUFS, mapping, or a pair of arrays
         A selector, ``summary["explained"]``, or numbers of features and the shares that they explain.
     ax : matplotlib axes, optional
         Axes to draw on; by default a new figure.
+    X, adjacency : optional
+        For a selector: the network of the fit; may be omitted while it is in memory. Without it, a BlockModelSelector
+        shows the shares of its selected features alone.
     n_selected : int, optional
-        Number of selected features, marked by a line.
+        Number of selected features, marked by a line; by default that of the selector.
 
     Returns
     -------
     matplotlib axes
     """
     ax = axes_or_new(ax)
-    curve = _read_explained(source)
+    if isinstance(source, ScoreSelector):
+        curve = _explained_by_selector(source, X, adjacency)
+        n_selected = source.n_features_ if n_selected is None else n_selected
+    else:
+        curve = _read_explained(source)
     places = np.log2(curve.sizes)
     ax.plot(places, curve.shares, "o-", color=BLUE, markersize=4)
     if curve.random is not None:
@@ -268,11 +280,22 @@ class _Explained(NamedTuple):
         return max(float(compared.max()), self.of_all or 0.0)
 
 
-def _read_explained(source: Any) -> _Explained:
-    if isinstance(source, ScoreSelector):
-        shares = of_selector(source, "explained_", "explained shares")
-        numbers("source", shares, (None,), "a selector that has selected features")
+def _explained_by_selector(selector: ScoreSelector, X: Any, adjacency: Any) -> _Explained:
+    """The curve of the report if the network is at hand, otherwise what the selector knows by itself."""
+    of_selector(selector, "block_model_", "blocks")
+    assert isinstance(selector, BlockGuidedSelector)
+    if X is None and hasattr(selector, "explained_") and not selector._fitted_to.is_alive:
+        shares = numbers("source", selector.explained_, (None,), "a selector that has selected features")
         return _Explained(np.arange(1.0, len(shares) + 1), shares)
+    with collected_warnings():  # the fit has already issued them
+        graph = selector._network_again(X, adjacency)
+    found = explained_by_size(selector, graph)
+    if found is None:
+        raise ParameterError("source", "has one block, so there is nothing to explain; pass one with several blocks.")
+    return _read_explained(found)
+
+
+def _read_explained(source: Any) -> _Explained:
     if isinstance(source, tuple):
         if len(source) != 2:
             raise ParameterError("source", f"has {len(source)} parts; expected numbers of features, and their shares.")

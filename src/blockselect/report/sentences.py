@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from blockselect.report.explained_curve import ENOUGH, enough
+from blockselect.consensus.explained_curve import ENOUGH, enough
 from blockselect.report.summarize import SMALL
 from blockselect.wording import count, in_text, listed, number, per_cent, times
 

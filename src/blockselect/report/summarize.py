@@ -16,10 +16,10 @@ from blockselect.blockmodels.markers import Markers, block_markers
 from blockselect.blockmodels.model import block_weights
 from blockselect.bmgufs.estimator import BMGUFS
 from blockselect.consensus.estimator import BlockModelSelector
+from blockselect.consensus.explained_curve import explained_by_size
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.parameters import as_numbers, check_entries
-from blockselect.report.explained_curve import explained_by_size
 from blockselect.wording import feature_labels
 
 SMALL = 0.01  # a block with a smaller share of the nodes is called small

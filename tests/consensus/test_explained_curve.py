@@ -10,9 +10,10 @@ from sklearn.preprocessing import normalize
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from blockselect import BMGUFS, BlockModelSelector, check_attributed_graph
+from blockselect.consensus import explained_curve
 from blockselect.consensus.explained import BlockRegression
-from blockselect.report import explained_curve
-from blockselect.report.explained_curve import enough, explained_by_size, sizes_to_try
+from blockselect.consensus.explained_curve import enough, explained_by_size, sizes_to_try
+from made_fits import easy_network, fit
 
 LABELS = np.repeat([0, 1, 2], 20)
 PERFECT = (LABELS[:, None] == np.arange(3)).astype(float)
@@ -25,6 +26,16 @@ def network():
     upper = np.triu(rng.random((60, 60)) < chance, 1)
     noise = (rng.random((60, 7)) < 0.3).astype(float)
     return check_attributed_graph(np.column_stack([PERFECT, noise]), (upper | upper.T).astype(float))
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return easy_network().graph
+
+
+@pytest.fixture(scope="module")
+def selector(graph):
+    return fit(graph, 7)
 
 
 def by_blocks(network, kind=BlockModelSelector, n=3, **options):
