@@ -12,8 +12,8 @@ from scipy import sparse
 
 from blockselect import BMGUFS, BlockModelSelector, Descent, RowChunks, make_attributed_blocks, selection_stability
 from blockselect.bmgufs import gram as gram_module
+from blockselect.bmgufs.gram_sums import dense_gram
 from blockselect.graphs import dask_chunks
-from blockselect.graphs.row_sums import dense_gram
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")

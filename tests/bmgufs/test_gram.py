@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from blockselect.bmgufs import gram as module
+from blockselect.bmgufs import gram_sums
 from blockselect.bmgufs.gram import (
     DenseGramSquared,
     SparseGramSquared,
@@ -20,7 +21,6 @@ from blockselect.bmgufs.gram import (
     sparse_bytes,
 )
 from blockselect.errors import ParameterError
-from blockselect.graphs import row_sums
 from blockselect.graphs.chunks import RowChunks
 
 
@@ -108,7 +108,7 @@ def test_without_a_limit_no_more_than_a_fixed_size_is_taken(monkeypatch):
 def test_pairs_and_products_give_the_same_dense_form(monkeypatch, n_jobs):
     Y = sparse.csr_array(random_features(4, n=100, m=150, share=0.1).astype(float))
     by_pairs = gram_squared(Y, form="dense", n_jobs=n_jobs).values
-    monkeypatch.setattr(row_sums, "_BY_PAIRS", 1e9)
+    monkeypatch.setattr(gram_sums, "_BY_PAIRS", 1e9)
     assert_allclose(by_pairs, gram_squared(Y, form="dense").values, rtol=1e-12)
     assert_allclose(by_pairs, by_pairs.T, rtol=0)
 

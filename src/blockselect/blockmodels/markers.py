@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.base import best_first
 from blockselect.graphs.node_labels import encode_labels
-from blockselect.graphs.over_rows import n_holders, sum_over_rows
-from blockselect.graphs.row_sums import block_sums
+from blockselect.graphs.over_rows import block_sums, n_holders, sum_over_rows
 
 _TINY = np.finfo(np.float64).tiny
 

@@ -22,11 +22,7 @@ from scipy import sparse
 from scipy.linalg.blas import get_blas_funcs
 
 from blockselect.arrays import Array, Features, FloatArray, Sparse
-from blockselect.errors import ParameterError
-from blockselect.graphs.chunks import RowChunks
-from blockselect.graphs.features import as_dense
-from blockselect.graphs.over_rows import sum_over_rows
-from blockselect.graphs.row_sums import (
+from blockselect.bmgufs.gram_sums import (
     IN_SPARSE_SUM,
     OVERSAMPLES,
     TILE,
@@ -42,8 +38,11 @@ from blockselect.graphs.row_sums import (
     quicker_by_pairs,
     sparse_gram,
     square_by_pairs,
-    squared_lengths,
 )
+from blockselect.errors import ParameterError
+from blockselect.graphs.chunks import RowChunks
+from blockselect.graphs.features import as_dense
+from blockselect.graphs.over_rows import squared_lengths, sum_over_rows
 
 _CHUNK_BYTES = 2**26  # bytes of dense rows of the features at once
 _ROWS = 256  # rows of the sparse matrix that are counted at once
@@ -188,7 +187,7 @@ def choose_form(
         reason = f"the {form} form takes {_in_words(needed[form])}, over memory_limit ({_in_words(limit)})"
     least = low_rank_bytes(features, RANKS[0], dtype)
     if least > limit:
-        if needed["sparse"] < least and not isinstance(features, RowChunks | np.ndarray):  # not from a sample
+        if needed["sparse"] < least and not isinstance(features, RowChunks | np.ndarray):  # this was an estimate
             needed["sparse"] = sparse_bytes(features, float(count_nonzeros(features)), dtype)
             if needed["sparse"] <= limit:
                 return GramChoice("sparse", f"no other form fits into memory_limit ({_in_words(limit)})")

@@ -11,8 +11,7 @@ import numpy as np
 
 from blockselect.arrays import Array, Features
 from blockselect.blockmodels.model import BlockModel
-from blockselect.graphs.over_rows import sum_over_rows
-from blockselect.graphs.row_sums import block_sums
+from blockselect.graphs.over_rows import block_sums, sum_over_rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)

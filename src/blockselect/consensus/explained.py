@@ -43,8 +43,7 @@ from blockselect.consensus.refine import JointLikelihood
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.chunks import RowChunks
 from blockselect.graphs.features import as_dense, membership_matrix
-from blockselect.graphs.over_rows import map_rows, n_holders, sum_over_rows
-from blockselect.graphs.row_sums import squared_lengths
+from blockselect.graphs.over_rows import map_rows, n_holders, squared_lengths, sum_over_rows
 from blockselect.graphs.statistics import constant_columns
 
 MAX_STEPS = 500  # of greedy selection; later features are ranked by what each would add next

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from blockselect.arrays import Features, IntArray
+from blockselect.arrays import Features, FloatArray, IntArray
 from blockselect.graphs.chunks import Part, RowChunks
+from blockselect.graphs.features import as_dense
 
 
 def sum_over_rows(features: Features, part: Part, *shared: Any) -> Any:
@@ -54,3 +55,21 @@ def n_holders(features: Features) -> IntArray:
     else:
         held = np.count_nonzero(features, axis=0)
     return np.asarray(held, dtype=np.intp)
+
+
+def block_sums(block: Features, rows: slice, labels: IntArray, n_blocks: int, dtype: Any) -> FloatArray:
+    """Sum of the feature rows of each block, (c, k, m), for labels (c, n) of c block models (paper: FᵀY)."""
+    Y, n = block.astype(dtype, copy=False), rows.stop - rows.start
+    sums = np.zeros((len(labels), n_blocks, Y.shape[1]), dtype=dtype)
+    for i, label in enumerate(labels[:, rows]):
+        F = sparse.csr_array((np.ones(n, dtype=dtype), label, np.arange(n + 1)), shape=(n, n_blocks))
+        sums[i] = as_dense(F.T @ Y)
+    return sums
+
+
+def squared_lengths(block: Features, rows: slice) -> FloatArray:
+    """Diagonal of YᵀY (m,), in double precision."""
+    if not sparse.issparse(block):
+        return np.asarray(np.einsum("il,il->l", block, block, dtype=np.float64))
+    lengths = np.bincount(block.indices, np.square(block.data, dtype=np.float64), minlength=block.shape[1])
+    return lengths.astype(np.float64, copy=False)

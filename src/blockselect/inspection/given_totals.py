@@ -25,7 +25,7 @@ from scipy import sparse
 from scipy.stats import chi2, false_discovery_control
 
 from blockselect.arrays import Features, FloatArray, IntArray
-from blockselect.graphs.row_sums import block_sums
+from blockselect.graphs.over_rows import block_sums
 
 MIN_REFERENCE = 4  # reference features; the total of fewer is dominated by a single one
 _IN_STRATUM = 30  # minimum number of nodes per stratum, if there are at least two strata

@@ -9,12 +9,12 @@ from scipy import sparse
 
 from blockselect import BMGUFS, BlockModel, Descent, RowChunks, make_attributed_blocks, selection_stability
 from blockselect.bmgufs import gram as gram_module
+from blockselect.bmgufs import gram_sums as module
 from blockselect.bmgufs.gram import choose_form, gram_squared, low_rank_error, low_rank_gram_squared
+from blockselect.bmgufs.gram_sums import dense_gram, gram_times, principal_factor, sparse_gram
 from blockselect.bmgufs.statistics import BlockStatistics
 from blockselect.errors import ParameterError
-from blockselect.graphs import row_sums as module
 from blockselect.graphs.over_rows import sum_over_rows
-from blockselect.graphs.row_sums import dense_gram, gram_times, principal_factor, sparse_gram
 
 NETWORK = make_attributed_blocks(300, 3, random_state=0)
 WEIGHTS = sparse.diags_array(np.random.default_rng(0).random(300))

@@ -1,8 +1,4 @@
-"""Sums over rows: all that the scores ask of the features, so that rows may come in chunks, or lie on many machines.
-
-Features in memory are one chunk. A part is a function of a chunk: ``part(block, rows, *shared)``, where `rows` is the
-slice of all rows that the block holds.
-"""
+"""The sums over rows of which the squared Gram matrix is made, so that rows may come in chunks (see `over_rows`)."""
 
 from __future__ import annotations
 
@@ -20,20 +16,10 @@ from blockselect.graphs.features import as_dense
 from blockselect.graphs.over_rows import sum_over_rows
 
 _SLAB_BYTES = 2**26  # of dense rows handled at once
-TILE = 64  # rows and columns of the dense matrix in work at once
+TILE = 64  # rows and columns of the dense matrix that are computed at once
 IN_SPARSE_SUM = 5  # matrices of its size that a sparse sum over row chunks holds at once
 OVERSAMPLES = 10  # vectors of the range finder beyond the rank
-_BY_PAIRS = 16  # multiplications of a dense product in the time of one of a sparse product, or a scattered addition
-
-
-def block_sums(block: Features, rows: slice, labels: IntArray, n_blocks: int, dtype: Any) -> FloatArray:
-    """Sum of the feature rows of each block, (c, k, m), for labels (c, n) of c block models (paper: FᵀY)."""
-    Y, n = block.astype(dtype, copy=False), rows.stop - rows.start
-    sums = np.zeros((len(labels), n_blocks, Y.shape[1]), dtype=dtype)
-    for i, label in enumerate(labels[:, rows]):
-        F = sparse.csr_array((np.ones(n, dtype=dtype), label, np.arange(n + 1)), shape=(n, n_blocks))
-        sums[i] = as_dense(F.T @ Y)
-    return sums
+_BY_PAIRS = 16  # multiplications of a dense product that take as long as one of a sparse product
 
 
 def dense_gram(block: Features, rows: slice, dtype: np.dtype[Any]) -> FloatArray:
@@ -61,17 +47,17 @@ def quicker_by_pairs(block: Features) -> bool:
 
 
 def sparse_gram(block: Features, rows: slice, dtype: np.dtype[Any]) -> Sparse:
-    """YᵀY (m, m), without its zeros."""
+    """YᵀY (m, m) as a sparse matrix."""
     Y = sparse.csr_array(block.astype(dtype, copy=False))
     return sparse.csr_array(Y.T) @ Y
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoundedSum:
-    """A sparse matrix that refuses to grow beyond a limit when others are added."""
+    """A sparse matrix; adding others raises an error once it takes more memory than a limit."""
 
     values: Sparse
-    limit: float  # bytes, of this matrix and of what adding to it takes
+    limit: float  # bytes, including the memory that an addition takes
 
     def __add__(self, other: BoundedSum) -> BoundedSum:
         return _bounded(self.values + other.values, self.limit)
@@ -82,25 +68,14 @@ def bounded_sparse_gram(block: Features, rows: slice, dtype: np.dtype[Any], limi
 
 
 def _bounded(values: Sparse, limit: float) -> BoundedSum:
-    check_limit(IN_SPARSE_SUM * (values.data.nbytes + values.indices.nbytes + values.indptr.nbytes), limit)
-    return BoundedSum(values, limit)
-
-
-def check_limit(needed: float, limit: float) -> None:
+    needed = IN_SPARSE_SUM * (values.data.nbytes + values.indices.nbytes + values.indptr.nbytes)
     if needed > limit:
         raise ParameterError(
             "memory_limit",
             f"is {limit:.3g} bytes but more features occur together than a sample of them showed, and the squared Gram "
             f"matrix takes at least {needed:.3g}; raise it, or lower it so far that a low rank is used.",
         )
-
-
-def squared_lengths(block: Features, rows: slice) -> FloatArray:
-    """Diagonal of YᵀY (m,), in double precision."""
-    if not sparse.issparse(block):
-        return np.asarray(np.einsum("il,il->l", block, block, dtype=np.float64))
-    lengths = np.bincount(block.indices, np.square(block.data, dtype=np.float64), minlength=block.shape[1])
-    return lengths.astype(np.float64, copy=False)
+    return BoundedSum(values, limit)
 
 
 def gram_rows(block: Features, rows: slice, chosen: IntArray) -> Array:
@@ -109,14 +84,17 @@ def gram_rows(block: Features, rows: slice, chosen: IntArray) -> Array:
 
 
 def pair_counts(block: Sparse, rows: slice) -> FloatArray:
-    """Pairs of non-zeros of one node, counted at the feature of the first, (m,): no fewer than features it meets."""
+    """For each feature, the pairs of it with a feature of the same node: (m,).
+
+    There are at least as many as features that occur together with it.
+    """
     lengths = np.diff(block.indptr)
     counts = np.bincount(block.indices, np.repeat(lengths, lengths), minlength=block.shape[1])
     return counts.astype(np.float64, copy=False)
 
 
 def meeting_counts(block: Sparse, rows: slice, chosen: IntArray) -> Sparse:
-    """How many nodes have both features: some rows of it, sparse."""
+    """Number of nodes that have both of two features, for the chosen features and all features: sparse, (c, m)."""
     (n, m), ones = block.shape, np.ones(block.nnz, dtype=np.float32)
     pattern = sparse.csr_array((ones, block.indices, block.indptr), shape=block.shape)
     if block.nnz * _BY_PAIRS < n * m:
@@ -133,7 +111,7 @@ def gram_times(block: Features, rows: slice, vectors: FloatArray) -> FloatArray:
     Y = block.astype(vectors.dtype, copy=False)
     product = np.zeros_like(vectors)
     n = Y.shape[0]
-    held = getattr(Y, "nnz", 0) // max(n, 1) * 2  # numbers and places of a row, which a slice copies
+    held = getattr(Y, "nnz", 0) // max(n, 1) * 2  # values and indices of a row, which a slice copies
     for some in _slabs(n, max(vectors.shape[1], held), vectors.dtype):
         slab = Y[some]
         product += slab.T @ (slab @ vectors)
@@ -141,7 +119,7 @@ def gram_times(block: Features, rows: slice, vectors: FloatArray) -> FloatArray:
 
 
 def copy_bytes(features: Features, dtype: np.dtype[Any]) -> float:
-    """What a copy of the features in another float type takes; 0 where they are of this type, or come in chunks."""
+    """Bytes of a copy of the features in this float type; 0 if they have this type, or come in chunks."""
     if isinstance(features, RowChunks) or features.dtype == dtype:
         return 0.0
     if sparse.issparse(features):
@@ -150,17 +128,17 @@ def copy_bytes(features: Features, dtype: np.dtype[Any]) -> float:
 
 
 def gram_times_bytes(features: Features, n_vectors: int, dtype: np.dtype[Any]) -> float:
-    """What `gram_times` takes at most, beside the vectors and as many of its results."""
+    """Most memory, in bytes, that `gram_times` takes besides the vectors and its result."""
     n = features.shape[0]
     held = getattr(features, "nnz", 0) * (dtype.itemsize + 8.0)
     return float(min(3 * _SLAB_BYTES, held + n * n_vectors * dtype.itemsize))
 
 
 def principal_factor(features: Features, rank: int, dtype: np.dtype[Any]) -> FloatArray:
-    """Z (m, q) with YᵀY ≈ Z Zᵀ, by three passes: a randomised range finder on the side of the features.
+    """Z (m, q) with YᵀY ≈ Z Zᵀ, by a randomised range finder that reads the features three times.
 
-    With V an orthonormal basis of (YᵀY)² Ω, the projection of Y on the range of Y V has the Gram matrix
-    G V (Vᵀ G V)⁻¹ Vᵀ G: that of a randomised singular value decomposition with two power iterations.
+    Let G = YᵀY, Ω random vectors, and V an orthonormal basis of G² Ω. The projection of Y on the range of Y V has the
+    Gram matrix G V (Vᵀ G V)⁻¹ Vᵀ G, as in a randomised singular value decomposition with two power iterations.
     """
     m = features.shape[1]
     V = np.random.default_rng(0).standard_normal((m, min(rank + OVERSAMPLES, m))).astype(dtype)
@@ -175,14 +153,14 @@ def principal_factor(features: Features, rank: int, dtype: np.dtype[Any]) -> Flo
 
 
 def _slabs(n: int, width: int, dtype: Any) -> list[slice]:
-    """Rows 0 … n − 1 in slices that are small when dense."""
+    """Slices of n rows that take little memory as dense rows of this width."""
     step = max(1, _SLAB_BYTES // (max(width, 1) * np.dtype(dtype).itemsize))
     return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
 
-# Compiled loops over pairs of non-zeros of a row, for features in memory: rows `first` up to `last` of the squared Gram
-# matrix are made where they will stand. They take Y by column (starts, nodes, values) and by row (node_starts,
-# features, node_values), the features of a row in order.
+# Compiled loops for features in memory. They compute the rows from `first` up to `last` of the squared Gram matrix in
+# place. Y comes by column (starts, nodes, values) and by row (node_starts, features, node_values), with the features of
+# each row in order.
 
 
 @njit(cache=True, nogil=True)
@@ -197,7 +175,7 @@ def square_by_pairs(
     features: IntArray,
     node_values: FloatArray,
 ) -> None:
-    """Rows of the upper triangle of (YᵀY)∘² into zeros (m, m). A row is made at a time, so that it stays in cache."""
+    """Add rows of the upper triangle of (YᵀY)∘² to zeros (m, m), one row at a time, so that it stays in the cache."""
     m = len(starts) - 1
     for left in range(first, last):
         row = squared[left]
@@ -213,7 +191,7 @@ def square_by_pairs(
 
 @njit(cache=True, nogil=True)
 def mirror(first: int, last: int, squared: FloatArray) -> None:
-    """Rows of the lower triangle from the upper one, in tiles that stay in cache."""
+    """Copy the upper triangle to rows of the lower triangle, in tiles that stay in the cache."""
     for start in range(0, last, TILE):
         for row in range(first, last):
             for column in range(start, min(start + TILE, row)):
