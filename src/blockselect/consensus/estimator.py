@@ -167,11 +167,13 @@ class BlockModelSelector(BlockGuidedSelector):
 
     Examples
     --------
-    >>> from blockselect import BlockModelSelector, load_cora
-    >>> cora = load_cora()
-    >>> selector = BlockModelSelector(64, n_candidates=6, random_state=0)
-    >>> selector.fit_transform(cora.features, adjacency=cora.adjacency).shape
-    (2708, 64)
+    >>> from blockselect import BlockModelSelector, load_debian
+    >>> debian = load_debian()
+    >>> selector = BlockModelSelector(60, n_candidates=6, random_state=0)
+    >>> selector.fit_transform(debian.features, adjacency=debian.adjacency).shape
+    (4960, 60)
+    >>> debian.feature_names[selector.ranking_ <= 4].tolist()
+    ['emacs', 'gnu', 'openstack', 'tag:devel::lang:perl']
     """
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
