@@ -14,7 +14,7 @@ from blockselect.bmgufs.gram import choose_form, gram_squared, low_rank_error, l
 from blockselect.bmgufs.gram_sums import dense_gram, gram_times, principal_factor, sparse_gram
 from blockselect.bmgufs.statistics import BlockStatistics
 from blockselect.errors import ParameterError
-from blockselect.graphs.over_rows import sum_over_rows
+from blockselect.graphs.over_rows import squared_lengths, sum_over_rows
 
 NETWORK = make_attributed_blocks(300, 3, random_state=0)
 WEIGHTS = sparse.diags_array(np.random.default_rng(0).random(300))
@@ -207,7 +207,7 @@ def test_pairs_lengths_and_rows_of_the_gram_matrix_by_hand():
     Y = np.array([[1.0, 2, 0], [3, 0, 0]])
     rows = slice(0, 2)
     for features in (Y, sparse.csr_array(Y)):
-        assert_allclose(module.squared_lengths(features, rows), [10, 4, 0])
+        assert_allclose(squared_lengths(features, rows), [10, 4, 0])
         part = module.gram_rows(features, rows, np.array([1]))
         assert_allclose(part.toarray() if sparse.issparse(part) else part, [[2, 4, 0]])
     assert_allclose(module.pair_counts(sparse.csr_array(Y), rows), [2 + 1, 2, 0])
