@@ -56,7 +56,7 @@ def select_genes(
     random_state : int, RandomState or None, default=0
         Seed of the block models.
     **settings
-        Other parameters of :class:`blockselect.BlockModelSelector`, such as `n_blocks` or `n_jobs`.
+        Other parameters of :class:`blockselect.BlockModelSelector`, such as `n_blocks`, `n_jobs` or `verbose`.
 
     Returns
     -------

@@ -212,7 +212,12 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
     ) -> FloatArray:
         """Scores (b, m) of the same features on other graphs of the same nodes, from one fit per graph."""
         del rngs  # each fit is seeded by its own random_state
-        fits = ((clone(self), graph.features, adjacency) for adjacency in adjacencies)
+        verbose = [name for name in self.get_params() if name.split("__")[-1] == "verbose"]
+        quiet = clone(self).set_params(
+            **dict.fromkeys(verbose, 0)
+        )  # the caller shows the progress of all fits together
+        fits = ((clone(quiet), graph.features, adjacency) for adjacency in adjacencies)
+        report("resampling", 0, len(adjacencies))
         if isinstance(graph.features, RowChunks):  # each fit uses the cluster itself
             found = (_scores_of(*fit) for fit in fits)
         else:

@@ -320,6 +320,7 @@ def test_what_is_not_set_has_its_documented_default():
         "device": "cpu",
         "n_jobs": None,
         "random_state": None,
+        "verbose": 0,
     }
 
 

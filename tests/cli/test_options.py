@@ -24,7 +24,7 @@ from blockselect.graphs.neighbours import N_NEIGHBORS
 from blockselect.inspection.reselection import MIN_RESAMPLES
 from blockselect.inspection.stability import selection_stability
 
-ONLY_IN_PYTHON = {"solver", "step_size", "smoothing", "initial_scores", "compile"}
+ONLY_IN_PYTHON = {"solver", "step_size", "smoothing", "initial_scores", "compile", "verbose"}  # verbose: --quiet
 OF_FUNCTIONS = {"adjacency", "n_features"}  # of `fit` and of compare_methods
 SAID_OTHERWISE = {  # parameter → what the help says in place of the default in Python
     "n_features_to_select": "half of the features",

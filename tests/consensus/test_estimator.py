@@ -281,7 +281,7 @@ def test_on_every_fourth_resampled_graph_blocks_are_found_anew(network, monkeypa
     )
     assert found_anew == [3, 6]  # after so many that were refined
     assert [options["max_rounds"] for options in refined] == [3] * 6
-    assert [news[1:] for news in seen if news[0] == "resampling"] == [(done, 8) for done in range(1, 9)]
+    assert [news[1:] for news in seen if news[0] == "resampling"] == [(done, 8) for done in range(9)]
 
 
 def test_blocks_found_anew_are_the_best_of_two_starts_of_the_families_that_were_kept(network, monkeypatch):
@@ -335,10 +335,10 @@ def test_progress_says_where_each_stage_begins(network):
     BlockModelSelector("auto", max_blocks=3, n_candidates=2, random_state=0).fit(
         network.features, adjacency=network.adjacency, progress=lambda *news: seen.append(news)
     )
-    for once in ("number of blocks", "discoveries"):
-        assert [news[1:] for news in seen if news[0] == once] == [(0, 1), (1, 1)]
-    of_models = [news[1:] for news in seen if news[0] == "block models"]
-    assert (of_models[0], of_models[-1]) == ((0, 1), (1, 1))
+    assert [news[1:] for news in seen if news[0] == "number of blocks"] == [(0, 1), (1, 1)]
+    for stage in ("block models", "discoveries"):
+        steps = [news[1:] for news in seen if news[0] == stage]
+        assert (steps[0], steps[-1]) == ((0, 1), (1, 1))
 
 
 @pytest.mark.parametrize(
@@ -381,6 +381,7 @@ def test_what_is_not_set_has_its_documented_default():
         "n_neighbors": None,
         "n_jobs": None,
         "random_state": None,
+        "verbose": 0,
     }
 
 

@@ -41,6 +41,7 @@ class BlockGuidedSelector(ScoreSelector):
         "n_candidates": [Interval(Integral, 1, None, closed="left")],
         "n_jobs": [None, *N_JOBS],
         "random_state": ["random_state"],
+        "verbose": ["verbose"],
     }
 
     block_model: Any

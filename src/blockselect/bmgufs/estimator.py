@@ -25,7 +25,7 @@ from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.chunks import RowChunks
 from blockselect.parameters import generator_from
-from blockselect.progress import Progress, StepProgress, no_progress
+from blockselect.progress import Progress, StepProgress, follow_fit, no_progress
 from blockselect.tensors import check_device
 from blockselect.warned import warn_caller
 
@@ -79,6 +79,8 @@ class BMGUFS(BlockGuidedSelector):
         Number of threads that compute the squared Gram matrix of the features. The result is the same for any number.
     random_state : int, RandomState or None, default=None
         Seeds the candidates: the same seed gives the same result.
+    verbose : int, default=0
+        0 shows nothing. 1 shows the progress of a fit in one line, if stderr is a terminal or a notebook.
 
     Attributes
     ----------
@@ -160,6 +162,7 @@ class BMGUFS(BlockGuidedSelector):
         device: str = "cpu",
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_blocks = n_blocks
@@ -172,8 +175,10 @@ class BMGUFS(BlockGuidedSelector):
         self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=True)
+    @follow_fit
     def fit(self, X: Any, y: Any = None, *, adjacency: Any = None, progress: Progress | None = None) -> Self:
         """Score the features of the nodes by the block model of their graph.
 

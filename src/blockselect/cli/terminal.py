@@ -27,6 +27,7 @@ from rich.table import Table
 from rich.text import Text
 
 from blockselect.cli.options import METHODS
+from blockselect.progress import STAGES
 from blockselect.report.sentences import blocks_found, is_doubtful, main_findings, no_evidence
 from blockselect.wording import count, listed, number, per_cent, visible
 
@@ -38,19 +39,6 @@ _MEASURES: dict[str, tuple[str, Callable[[float], str]]] = {  # measure → titl
     "p_value": ("p-value", "{:.2g}".format),
     "q_value": ("q-value", "{:.2g}".format),
 }
-
-STAGES: dict[str, str] = {
-    "reading": "reading the network",
-    "number of blocks": "counting the blocks of the network",
-    "block models": "finding blocks in the network",
-    "screening": "comparing blocks by links and features",
-    "discoveries": "testing features against chance",
-    "ranking": "ranking features",
-    "scores": "scoring features",
-    "resampling": "repeating the selection on resampled links",
-    "writing": "drawing the report",
-}
-"""Stage of a run → its description. A download is described by the name of its file."""
 
 
 class Steps(MofNCompleteColumn):

@@ -48,7 +48,7 @@ from blockselect.inspection.discoveries import (
 )
 from blockselect.inspection.reselection import n_looked_at
 from blockselect.parameters import generator_from
-from blockselect.progress import Progress, no_progress
+from blockselect.progress import Progress, follow_fit, no_progress
 from blockselect.warned import warn_caller
 
 _MORE_THAN_LINKS_SHOW = 12  # blocks that are tried as well if the links show fewer
@@ -104,6 +104,8 @@ class BlockModelSelector(BlockGuidedSelector):
         Number of processes or threads that find and refine candidates. The result is the same for any number.
     random_state : int, RandomState or None, default=None
         Seeds the candidates: the same seed gives the same result.
+    verbose : int, default=0
+        0 shows nothing. 1 shows the progress of a fit in one line, if stderr is a terminal or a notebook.
 
     Attributes
     ----------
@@ -207,6 +209,7 @@ class BlockModelSelector(BlockGuidedSelector):
         n_neighbors: int | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_blocks = n_blocks
@@ -218,8 +221,10 @@ class BlockModelSelector(BlockGuidedSelector):
         self.n_neighbors = n_neighbors
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     @fit_context(prefer_skip_nested_validation=True)
+    @follow_fit
     def fit(self, X: Any, y: Any = None, *, adjacency: Any = None, progress: Progress | None = None) -> Self:
         """Rank the features of the nodes by how much of the structure of their graph they explain.
 
@@ -415,7 +420,9 @@ class BlockModelSelector(BlockGuidedSelector):
         capped = cap_weights(graph.adjacency)
         if self._finds_blocks() and capped is not graph.adjacency:
             candidates = self._search(replace(graph, adjacency=capped), rng.spawn(1)[0], no_progress).models
-        found = match_blocks(graph, candidates, level=DEFAULT_LEVEL, rng=rng.spawn(1)[0])
+        found = match_blocks(
+            graph, candidates, level=DEFAULT_LEVEL, rng=rng.spawn(1)[0], progress=partial(report, "discoveries")
+        )
         report("discoveries", 1, 1)
         if not found.support.any():
             warn_caller(

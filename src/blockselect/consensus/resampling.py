@@ -69,6 +69,7 @@ class Resampling:
             return np.where(ranking.is_useful, scores, 0.0)
 
         scores = []
+        progress("resampling", 0, len(adjacencies))
         with one_thread():  # sums over several threads would depend on the number of cores
             n_jobs = 1 if isinstance(graph.features, RowChunks) else self.n_jobs  # one reading at a time
             parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")

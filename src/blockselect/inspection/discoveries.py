@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from blockselect.inspection.circularity import warn_if_made_from_features
 from blockselect.inspection.given_totals import MIN_REFERENCE, reference_features
 from blockselect.inspection.matching_null import match_pulls
 from blockselect.parameters import check_share, check_whole, generator_from
+from blockselect.progress import StepProgress, follow, no_step_progress
 
 DEFAULT_LEVEL = 0.1
 MIN_ROUNDS = 3  # a null round is compared with the spread of the others, which needs at least two
@@ -57,6 +59,7 @@ def discover_features(
     n_candidates: int = 24,
     n_permutations: int = _DEFAULT_ROUNDS,
     random_state: Any = None,
+    verbose: int = 0,
 ) -> Discoveries:
     """Find the features that match the graph better than chance.
 
@@ -86,6 +89,8 @@ def discover_features(
         Number of random matchings, at least 3. The smallest p-value is about 1 / (n_permutations · m).
     random_state : int, RandomState or None, default=None
         Seed of the block models and permutations.
+    verbose : int, default=0
+        0 shows nothing. 1 shows the progress in one line, if stderr is a terminal or a notebook.
 
     Returns
     -------
@@ -108,7 +113,7 @@ def discover_features(
     check_testable(adjacency, None)
     if isinstance(X, RowChunks):
         raise ValueError(f"X is in row chunks, but {NO_TEST_OF_CHUNKS}; pass some of the features as one matrix.")
-    with memory_for("test the features"):
+    with memory_for("test the features"), follow("discover_features", verbose) as report:
         graph = check_attributed_graph(X, adjacency)
         warn_if_made_from_features(graph)
         graph = _linked(graph)
@@ -116,9 +121,27 @@ def discover_features(
             graph = replace(graph, features=presence(graph.features))
         rng = generator_from(random_state)
         adjacency = cap_weights(graph.adjacency)
-        k = choose_n_blocks(adjacency, max_blocks=_MAX_BLOCKS, rng=rng.spawn(1)[0]) if n_blocks is None else n_blocks
-        models = find_block_models(adjacency, k, family="mixed", n_candidates=n_candidates, rng=rng)
-        return match_blocks(graph, models, level=level, n_rounds=n_permutations, rng=rng.spawn(1)[0])
+        if n_blocks is None:
+            report("number of blocks", 0, 1)
+            n_blocks = choose_n_blocks(adjacency, max_blocks=_MAX_BLOCKS, rng=rng.spawn(1)[0])
+        report("block models", 0, 1)
+        models = find_block_models(
+            adjacency,
+            n_blocks,
+            family="mixed",
+            n_candidates=n_candidates,
+            rng=rng,
+            progress=partial(report, "block models"),
+        )
+        report("discoveries", 0, 1)
+        return match_blocks(
+            graph,
+            models,
+            level=level,
+            n_rounds=n_permutations,
+            rng=rng.spawn(1)[0],
+            progress=partial(report, "discoveries"),
+        )
 
 
 def _linked(graph: AttributedGraph) -> AttributedGraph:
@@ -135,6 +158,7 @@ def match_blocks(
     level: float,
     n_rounds: int = _DEFAULT_ROUNDS,
     rng: np.random.Generator,
+    progress: StepProgress = no_step_progress,
 ) -> Discoveries:
     """Test each feature with the candidates that were found from the graph alone.
 
@@ -155,7 +179,9 @@ def match_blocks(
     reference = reference_features(alike, [model.labels for model in models]) & reference_features(alike, [by_degree])
     if np.count_nonzero(reference) < MIN_REFERENCE:
         reference[:] = True
-    pulls = match_pulls(features, models, n_rounds=n_rounds, rng=rng, reference=reference, groups=by_degree)
+    pulls = match_pulls(
+        features, models, n_rounds=n_rounds, rng=rng, reference=reference, groups=by_degree, progress=progress
+    )
     p_values = null_p_values(pulls.real, pulls.null)
     q_values = false_discovery_control(p_values)
     return Discoveries(p_values, q_values, q_values <= level)

@@ -30,6 +30,7 @@ from blockselect.bmgufs.losses import pair_sizes, profile_terms
 from blockselect.bmgufs.statistics import BlockStatistics
 from blockselect.graphs.statistics import in_units
 from blockselect.inspection.given_totals import GivenTotals, given_totals
+from blockselect.progress import StepProgress, no_step_progress
 
 _OF_GROUPS = 0.85  # 0.75 lowers the power by .06 for core-periphery and small blocks and raises it by .02 elsewhere
 _ROUNDING = 1e-10  # variation below this share of the largest pull of a feature is rounding error
@@ -53,6 +54,7 @@ def match_pulls(
     reference: NDArray[np.bool_] | None = None,
     groups: IntArray | None = None,
     profile_ratio: float = 0.6,
+    progress: StepProgress = no_step_progress,
 ) -> MatchPulls:
     """Compute the pull of each feature towards the graph for the real and for random matchings, averaged over models.
 
@@ -75,6 +77,8 @@ def match_pulls(
         Labels of groups of nodes that depend on the graph alone, such as groups by degree.
     profile_ratio : float
         Weight of the profile loss relative to the reconstruction loss, 0 to 1 (paper: β̄).
+    progress : callable
+        Called as ``progress(done, total)`` after each model.
     """
     features = in_units(features)
     m = features.shape[1]
@@ -82,11 +86,12 @@ def match_pulls(
     orders = [np.arange(features.shape[0]), *(given.permutation(rng) for _ in range(n_rounds))]
     moments = _moments(features)
     total = np.zeros((n_rounds + 1, m))
-    for model in models:
+    for done, model in enumerate(models, start=1):
         reconstruction, profile = _directions(model, moments)
         means = (given.block_means(rematched(model, order).labels, model.n_blocks) for order in orders)
         pulls = np.stack([[_along(reconstruction, D), _along(profile, D)] for D in means], axis=1)  # (2, B + 1, m)
         total += (1 - profile_ratio) * _spread_to_one(pulls[0]) + profile_ratio * _spread_to_one(pulls[1])
+        progress(done, len(models))
     total /= len(models)
     if groups is not None:
         between = np.stack([_between(given, groups[order]) for order in orders])

@@ -14,7 +14,7 @@ from blockselect.errors import ParameterError, memory_for
 from blockselect.graphs.links import resample_links
 from blockselect.inspection.reselection import MIN_RESAMPLES, reselection_chance
 from blockselect.parameters import check_whole, generator_from
-from blockselect.progress import Progress, no_progress
+from blockselect.progress import Progress, follow
 
 
 def selection_stability(
@@ -24,6 +24,7 @@ def selection_stability(
     adjacency: Any = None,
     n_resamples: int = 8,
     random_state: Any = None,
+    verbose: int = 0,
     progress: Progress | None = None,
 ) -> FloatArray:
     """Estimate the probability that each feature is selected again on a resampled graph.
@@ -47,6 +48,8 @@ def selection_stability(
         :class:`blockselect.BlockModelSelector` uses fewer; ``selector.effort_.n_resamples(8)`` returns how many.
     random_state : int, RandomState or None, default=None
         Seed of the resampling; None uses the seed of the selector.
+    verbose : int, default=0
+        0 shows nothing. 1 shows the progress in one line, if stderr is a terminal or a notebook.
     progress : callable, optional
         Called as ``progress(stage, done, total)`` while graphs are resampled.
 
@@ -74,13 +77,13 @@ def selection_stability(
     fitted, selector = selector, copy(selector)  # reading a network and scoring it set attributes
     if hasattr(fitted, "graph_source_"):
         fitted._refuse_lost_graph(X, adjacency)
-    graph = selector._read_network(X, None, adjacency)
-    fitted._refuse_others(selector)
-    seed = getattr(selector, "random_state", None) if random_state is None else random_state
-    # A separate stream: the stream of the fit would draw the same numbers again.
-    stream = np.random.default_rng([int(generator_from(seed).integers(2**31)), 1])
-    rngs = stream.spawn(selector._n_resamples(n_resamples))
-    with memory_for("resample the graph"):
+    with memory_for("resample the graph"), follow("selection_stability", verbose, progress) as report:
+        graph = selector._read_network(X, None, adjacency)
+        fitted._refuse_others(selector)
+        seed = getattr(selector, "random_state", None) if random_state is None else random_state
+        # A separate stream: the stream of the fit would draw the same numbers again.
+        stream = np.random.default_rng([int(generator_from(seed).integers(2**31)), 1])
+        rngs = stream.spawn(selector._n_resamples(n_resamples))
         adjacencies = [resample_links(graph.adjacency, rng) for rng in rngs]
-        scores = selector._scores_on(graph, adjacencies, rngs, progress or no_progress)
+        scores = selector._scores_on(graph, adjacencies, rngs, report)
         return reselection_chance(np.maximum(scores, 0.0), max(selector.n_features_, 1))
