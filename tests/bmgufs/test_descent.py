@@ -237,7 +237,7 @@ def test_a_bad_setting_is_an_error_that_names_it(name, value):
 )
 def test_a_start_that_does_not_fit_the_features_is_refused(settings, message):
     with pytest.raises(ParameterError, match=message) as raised:
-        Descent(**settings).check(9)
+        Descent(**settings).check_initial_scores(9)
     assert raised.value.parameter == "initial_scores"
 
 
@@ -246,8 +246,8 @@ def test_one_iteration_and_a_tolerance_of_zero_are_settings_too():
 
 
 def test_a_start_that_fits_is_accepted():
-    Descent(initial_scores=np.arange(9)).check(9)
-    Descent(initial_scores=[1.0] * 9).check(9)
+    Descent(initial_scores=np.arange(9)).check_initial_scores(9)
+    Descent(initial_scores=[1.0] * 9).check_initial_scores(9)
 
 
 def test_a_solver_survives_clone_and_pickle_and_solving_changes_none_of_its_settings(problem):
@@ -296,19 +296,19 @@ def test_a_loss_stood_still_if_it_is_within_the_tolerance_of_that_ten_iterations
 
 @pytest.mark.parametrize(("dtype", "accepted", "refused"), [("float32", 6.5e4, 6.6e4), ("float64", 3.4e38, 3.5e38)])
 def test_a_start_may_reach_the_eighth_root_of_the_largest_float(dtype, accepted, refused):
-    Descent(initial_scores=[accepted], dtype=dtype).check(1)
+    Descent(initial_scores=[accepted], dtype=dtype).check_initial_scores(1)
     with pytest.raises(ParameterError, match="too large"):
-        Descent(initial_scores=[refused], dtype=dtype).check(1)
+        Descent(initial_scores=[refused], dtype=dtype).check_initial_scores(1)
 
 
 @pytest.mark.parametrize("settings", [{"dtype": "tfloat32"}, {"compile": True}])
 def test_what_only_cuda_devices_have_is_refused_elsewhere(settings):
     solver = Descent(**settings)
     for device in ("cuda", "cuda:1"):
-        solver.check_device(device)
+        solver.check_settings_on(device)
     for device in ("cpu", "mps"):
         with pytest.raises(ParameterError, match=f"CUDA devices.*{device!r}") as raised:
-            solver.check_device(device)
+            solver.check_settings_on(device)
         assert raised.value.parameter == next(iter(settings))
 
 
@@ -340,13 +340,3 @@ def test_a_piece_holds_as_many_solves_as_fit_whole_models_first(monkeypatch, n_m
         for piece in found:
             solves[piece] += 1
         assert (solves == 1).all()
-
-
-def test_what_only_cuda_has_is_refused_elsewhere():
-    for settings, message in (
-        ({"dtype": "tfloat32"}, "only CUDA devices support"),
-        ({"compile": True}, "on CUDA devices"),
-    ):
-        Descent(**settings).check_device("cuda:1")
-        with pytest.raises(ParameterError, match=message):
-            Descent(**settings).check_device("cpu")

@@ -69,7 +69,7 @@ class Descent(BaseEstimator):
     step_size : float, default=0.01
         Length of a step. (paper: η)
     max_iter : int, default=200
-        Iterations.
+        Largest number of iterations.
     tol : float, default=1e-5
         A solve stops once the relative change of both losses over ten iterations is at most this. If that is not
         reached within `max_iter` iterations, a selector warns. With 0 the descent always makes `max_iter` iterations,
@@ -78,7 +78,7 @@ class Descent(BaseEstimator):
         Added to densities before their rows are compared. It is absolute, as in the paper; a warning says if densities
         are of similar size. (paper: δ)
     initial_scores : array of shape (m,) or None, default=None
-        Start of the descent, used without scaling; None is uniform with unit length. The published code starts from
+        Start of the descent, used without scaling. None: equal scores of unit length. The published code starts from
         ones.
     dtype : {"float64", "float32", "tfloat32"}, default="float64"
         Float type of the computation. "tfloat32" is float32, except that each product with the squared Gram matrix is
@@ -157,7 +157,7 @@ class Descent(BaseEstimator):
         progress : callable, optional
             Called as ``progress(done, total)`` after each iteration; on an accelerator, after its launch.
         """
-        self.check_device(device)
+        self.check_settings_on(device)
         settings = {"profile_ratio": profile_ratio, "sparsity": sparsity, "progress": progress}
         if device != "cpu":
             gram, statistics = problem_to_device(gram, statistics, device)
@@ -172,7 +172,7 @@ class Descent(BaseEstimator):
         """Float type of all arrays."""
         return np.dtype("float32" if self.dtype == "tfloat32" else self.dtype)
 
-    def check_device(self, device: str) -> None:
+    def check_settings_on(self, device: str) -> None:
         """Reject settings that the device does not support."""
         if device.split(":")[0] == "cuda":
             return
@@ -185,7 +185,7 @@ class Descent(BaseEstimator):
                 "compile", f"is True, which has an effect on CUDA devices only, not on {device!r}; leave it out."
             )
 
-    def check(self, n_features: int) -> None:
+    def check_initial_scores(self, n_features: int) -> None:
         """Reject initial scores that do not fit the features."""
         if self.initial_scores is None:
             return
@@ -228,7 +228,7 @@ def descend(
     sparsity: Any,
     progress: StepProgress | None = None,
 ) -> tuple[Array, Array, Array, Array]:
-    """The parts of a `Solution`, in the array namespace of the statistics; empty features keep their first score."""
+    """The fields of a `Solution`, in the array namespace of the statistics; empty features keep their initial score."""
     xp = namespace(statistics.block_means)
     ratio, penalty = _settings(xp, statistics, profile_ratio, sparsity)
     state = _start(xp, statistics, ratio.shape[1], solver)
@@ -290,7 +290,7 @@ def _advance(
 
 
 def _settings(xp: Any, statistics: BlockStatistics, profile_ratio: Any, sparsity: Any) -> tuple[Array, Array]:
-    """Both settings as (c, s)."""
+    """Profile ratio and sparsity, each as an array of shape (c, s)."""
     like = statistics.block_means
     ratio, penalty = (xp.asarray(x, dtype=like.dtype, device=device(like)) for x in (profile_ratio, sparsity))
     one_each = xp.zeros((statistics.n_models, 1), dtype=like.dtype, device=device(like))
@@ -299,7 +299,10 @@ def _settings(xp: Any, statistics: BlockStatistics, profile_ratio: Any, sparsity
 
 
 def _start(xp: Any, statistics: BlockStatistics, n_settings: int, solver: Descent) -> _State:
-    """The state before the first iteration. Scores of features that only pad the arrays on a device are zero."""
+    """The state before the first iteration. Scores of features that only pad the arrays on a device are zero.
+
+    Losses are stored by solve, as a `Solution` has them, and seen by iteration.
+    """
     like = statistics.block_means
     place = {"dtype": like.dtype, "device": device(like)}
     solves = (statistics.n_models, n_settings)
@@ -343,7 +346,7 @@ def _multiply(xp: Any, gram: GramSquared, scores: Array) -> Array:
 
 
 def _settled(xp: Any, loss: Array, step: Array, tol: float) -> Array:
-    """Which solves have had a constant loss (t + 1, c, s) over the last iterations."""
+    """Which solves have had a constant loss over the last iterations: losses (t + 1, c, s) give (c, s)."""
     now, before = loss[step][0], loss[xp.clip(step - _WINDOW, min=0)][0]
     return (xp.abs(now - before) <= tol * xp.abs(before)) & (step >= _WINDOW)
 

@@ -258,11 +258,10 @@ class BMGUFS(BlockGuidedSelector):
         self._check_combinations()
         solver = self._solver()
         check_parameters(solver)
-        if self.device != "cpu":
-            check_device(self.device)
-        solver.check_device(self.device)
+        check_device(self.device)
+        solver.check_settings_on(self.device)
         graph = self._check_graph(X, y, adjacency, dtype=solver.float_type)
-        solver.check(graph.n_features)
+        solver.check_initial_scores(graph.n_features)
         return graph
 
     def _solver(self) -> Descent:
