@@ -1,4 +1,8 @@
-"""`blockselect select`: select the features of a network that explain its structure."""
+"""`blockselect select`: its options, and its steps from reading to writing.
+
+The steps are in `selection`, `inputs` and `terminal`. These import NumPy and scikit-learn, which takes seconds, so they
+are imported only after the options were checked.
+"""
 
 from __future__ import annotations
 

@@ -120,6 +120,7 @@ def run_selection(
         if network.built_from_features:
             if selector.n_neighbors is None:
                 warnings.append(NO_GRAPH)
+            # A number that is set keeps the selector from warning as well, in words of the library.
             selector.set_params(n_neighbors=neighbors_to_link(selector))
     stability = None
     with collected_warnings() as messages, expecting_bad_input():
