@@ -23,7 +23,8 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
-    "api_members",  # from here on ours, in extensions/
+    "api_index",  # from here on ours, in extensions/
+    "api_members",
     "example_links",
 ]
 exclude_patterns = ["_build", "api/templates", "extensions"]

@@ -68,6 +68,12 @@ def test_a_public_name_is_there(name):
     assert name in dir(blockselect)
 
 
+def test_dir_shows_public_names_alone():
+    shown = [name for name in dir(blockselect) if not name.startswith("__")]
+    assert shown == sorted(blockselect.__all__)
+    assert {"__version__", "__doc__"} <= set(dir(blockselect))
+
+
 def test_public_names_stand_once_and_others_are_refused():
     assert len(set(blockselect.__all__)) == len(blockselect.__all__)
     with pytest.raises(AttributeError, match="no attribute 'Nothing'"):

@@ -1,10 +1,12 @@
-"""What an API page shows of a class: members of our own, and the fields of a record with the comments beside them."""
+"""What an API page shows: our own members, fields of records with their comments, and defaults as people write them."""
 
 from __future__ import annotations
 
 import ast
 import dataclasses
 import inspect
+import math
+import re
 import textwrap
 from typing import Any
 
@@ -43,7 +45,28 @@ def skip_foreign(app: Any, what: str, name: str, subject: Any, skip: bool, optio
     return None if home.startswith("blockselect") and callable(function) else True
 
 
+def as_written(signature: str) -> str:
+    """The signature with long numbers as people write them: 1e9 for 1000000000.0, and 2**30 for 1073741824."""
+    return re.sub(r"(?<![\w.])\d+(\.\d+)?(e[+-]?\d+)?(?![\w.])", lambda found: _short(found[0]), signature)
+
+
+def _short(number: str) -> str:
+    if len(number) < 7 and "e" not in number:
+        return number
+    if number.isdecimal() and math.log2(int(number)).is_integer():
+        return f"2**{int(number).bit_length() - 1}"
+    return re.sub(r"e([+-])0*", lambda found: "e" + found[1].strip("+"), f"{float(number):.3g}")
+
+
+def write_defaults(
+    app: Any, what: str, name: str, subject: Any, options: Any, signature: str | None, returns: str | None
+) -> tuple[str | None, str | None]:
+    """Show the defaults of a signature as people write them."""
+    return None if signature is None else as_written(signature), returns
+
+
 def setup(app: Any) -> dict[str, bool]:
     app.connect("autodoc-process-docstring", add_record_fields, priority=100)  # before numpydoc reads it
     app.connect("autodoc-skip-member", skip_foreign)
+    app.connect("autodoc-process-signature", write_defaults)
     return {"parallel_read_safe": True}

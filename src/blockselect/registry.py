@@ -186,7 +186,7 @@ def find_method(name: str) -> Method:
 def make_selector(
     name: str, n_features_to_select: int | float | None = None, *, n_blocks: int | None = None, random_state: Any = None
 ) -> ScoreSelector:
-    """A selector of the registry, not fitted, with its own settings.
+    """Make a selector by the name of its method, with the settings of that name; it is not fitted.
 
     Parameters
     ----------

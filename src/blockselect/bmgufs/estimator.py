@@ -42,9 +42,9 @@ class LossHistory:
 
 
 class BMGUFS(BlockGuidedSelector):
-    """Select features by block model guided unsupervised feature selection [1]_, exactly as published.
+    """Select features by block model guided unsupervised feature selection, exactly as published.
 
-    First, a block model of the graph is found, A ≈ F M Fᵀ: which nodes link similarly (F), and how densely blocks
+    First, a block model of the graph is found [1]_, A ≈ F M Fᵀ: which nodes link similarly (F), and how densely blocks
     connect (M). Then each feature gets a score r ≥ 0, so that the similarity X diag(r) Xᵀ preserves both. The features
     with the largest scores are kept. For better selections use :class:`blockselect.BlockModelSelector`.
 
