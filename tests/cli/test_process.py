@@ -55,7 +55,7 @@ def test_bad_input_ends_a_process_with_two_and_one_line(tmp_path):
     done = blockselect_process("select", "--dataset", "cor", "--out", "results", cwd=tmp_path)
     assert done.returncode == 2
     assert done.stdout == ""
-    known = "blogcatalog, citeseer, cora, cora-planetoid"
+    known = "blogcatalog, citeseer, cora, cora-planetoid, debian"
     assert done.stderr == f"error: no data set is called 'cor'; known are: {known}. Did you mean cora?\n"
     assert list(tmp_path.iterdir()) == []
 
