@@ -17,30 +17,31 @@ from blockselect.graphs.attributed import AttributedGraph
 
 
 class SignedSelector(MetaEstimatorMixin, ScoreSelector):
-    """Select signed features, such as standardised ones, with a selector that takes features ≥ 0 alone.
+    """Select signed features, such as standardised features, with a selector for non-negative features.
 
-    Each feature x of standard deviation s becomes two that are not negative, the upper part max(x + cs, 0) and the
-    lower part max(cs − x, 0), c being the `overlap`. The selector scores all 2m parts together, and a feature ranks
-    and scores as the better of its two; `transform` gives the features themselves. So a feature may mark a block by
-    large values or by small ones, and two nodes are alike in it if both lie high, or both low. With the default
-    overlap of 1 a part is linear but for its tail: it keeps weak shifts between the means of blocks, which a split at
-    zero cuts in half, and an outlier cannot move the origin, as it does that of x − min(x).
+    Each feature x with standard deviation s is split into two non-negative parts: the upper part max(x + cs, 0) and the
+    lower part max(cs − x, 0), where c is the `overlap`. The selector scores all 2m parts together. A feature has the
+    score and the rank of its better part, and `transform` returns the features themselves. So a feature may mark a
+    block by large or by small values, and two nodes are similar if both values are high, or both are low.
 
-    The split is around zero: standardise features whose zero has no meaning, so that it is their mean.
+    With the default overlap of 1, a part is linear except in its tail. So it keeps small differences between the means
+    of blocks, half of which would be lost by a split at zero, and it does not depend on outliers as x − min(x) does.
+    Features are split around zero; standardise features whose zero has no meaning.
 
     Parameters
     ----------
     estimator : selector
-        A selector of this package for non-negative features, with the number of features to select:
-        ``BlockModelSelector(64)``, say. It is cloned, never fitted itself.
+        A selector of this package for non-negative features, with the number of features to select, for example
+        ``BlockModelSelector(64)``. A clone of it is fitted.
     overlap : float, default=1.0
-        How far a part reaches beyond zero, in standard deviations of the feature. At 0 sparse features stay sparse,
-        above they become dense.
+        How far a part reaches beyond zero, in standard deviations of the feature. Sparse features stay sparse only if
+        it is 0.
 
     Attributes
     ----------
     estimator_ : selector
-        Fitted to the parts: all upper ones, then all lower ones. Its `labels_`, say, are the blocks.
+        The selector fitted to the parts: all upper parts, then all lower parts. Its attributes describe the fit, such
+        as `labels_`, the blocks.
     part_scores_ : array of shape (2, m)
         Scores of the upper and the lower parts.
     scores_ : array of shape (m,)
@@ -50,7 +51,7 @@ class SignedSelector(MetaEstimatorMixin, ScoreSelector):
     support_ : boolean array of shape (m,)
         Which features are selected.
     n_features_ : int
-        How many are selected: fewer than asked for where too few scores are non-zero.
+        Number of selected features; fewer than requested if too few scores are positive.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -84,8 +85,8 @@ class SignedSelector(MetaEstimatorMixin, ScoreSelector):
             Features of the nodes, of any sign.
         y : ignored
         adjacency : array or sparse matrix of shape (n, n), edge table, or None
-            The graph, as the estimator takes it. None links each node with its nearest neighbours by X, where the
-            estimator would.
+            The graph, in any form that the estimator accepts. None links each node with its nearest neighbours by X,
+            if the estimator does so.
 
         Returns
         -------
@@ -105,12 +106,12 @@ class SignedSelector(MetaEstimatorMixin, ScoreSelector):
 
     @property
     def n_features_to_select(self) -> Any:
-        """That of the estimator."""
+        """The parameter of the estimator."""
         return self.estimator.n_features_to_select
 
     @property
     def n_neighbors(self) -> Any:
-        """That of the estimator."""
+        """The parameter of the estimator."""
         return self.estimator.n_neighbors
 
     @property
@@ -121,7 +122,7 @@ class SignedSelector(MetaEstimatorMixin, ScoreSelector):
         if self.n_features_to_select == "auto":
             raise ParameterError(
                 "n_features_to_select",
-                'is "auto", which tests non-negative features alone; ask the estimator for a number of features.',
+                'is "auto", which tests only non-negative features; give the estimator a number of features.',
             )
         return self._check_graph(X, y, adjacency, non_negative=False)
 

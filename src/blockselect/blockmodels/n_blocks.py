@@ -68,7 +68,7 @@ def reason_for_asked(n_blocks: int, asked: int) -> str:
 
 
 def choose_n_blocks(adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.random.Generator | int) -> int:
-    """The number of blocks alone; see :func:`count_blocks`."""
+    """The number of blocks that :func:`count_blocks` finds."""
     return count_blocks(adjacency, max_blocks=max_blocks, rng=rng).n_blocks
 
 

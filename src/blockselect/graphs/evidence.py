@@ -33,10 +33,10 @@ from scipy import sparse
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 
 N_PERMUTATIONS = 39  # so that the smallest possible p-value is 1/40
-LEVEL = 0.025  # evidence is a p-value of at most this: larger than that of all permutations
+LEVEL = 0.025  # largest p-value that is evidence: no permutation may reach the statistic of the data
 _ENOUGH = 5  # permutations as extreme as the data, after which no more are drawn
-_PRODUCTS = (2e6, 2e7)  # per permutation at first, and if that shows no evidence; of more links a sample is used
-_ROUNDING = 1e-12  # of the squared mean: a variance below that is none
+_PRODUCTS = (2e6, 2e7)  # largest number per permutation, at first and without evidence; else links are sampled
+_ROUNDING = 1e-12  # a variance below this share of the squared mean is a rounding error
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,10 @@ from blockselect.graphs.adjacency import ForeignGraph, read_nodes
 class NodeGraph(ForeignGraph):
     """A graph that scikit-learn can cut together with the rows of X.
 
-    Cross-validation fits to some of the rows of X. It cuts whatever is passed along, but a matrix by its rows alone,
-    and other graphs not at all. Indexing this class returns the induced subgraph: the given nodes and the links among
-    them. So `GridSearchCV`, `cross_val_score` and metadata routing work with ``adjacency=NodeGraph(graph)``.
+    Cross-validation fits to some of the rows of X. Of a matrix that is passed along it takes the same rows, but all
+    columns, and other graphs it does not cut at all. Indexing this class returns the induced subgraph: the given nodes
+    and the links among them. So `GridSearchCV`, `cross_val_score` and metadata routing work with
+    ``adjacency=NodeGraph(graph)``.
 
     Parameters
     ----------
