@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from typing import TypeVar
 
 Thing = TypeVar("Thing")
+_LISTED = 30  # names in a message
 
 
 def look_up(name: str, known: Mapping[str, Thing], *, what: str) -> Thing:
@@ -26,7 +27,8 @@ def check_known(names: Iterable[str], known: Iterable[str], *, what: str) -> Non
     there_are = list(known)
     for name in names:
         if name not in there_are:
-            listed = ", ".join(there_are)
+            more = f", and {len(there_are) - _LISTED:,} more" if len(there_are) > _LISTED else ""
+            listed = ", ".join(map(str, there_are[:_LISTED])) + more
             raise ValueError(f"no {what} is called {name!r}; known are: {listed}.{_guess(name, there_are)}")
 
 

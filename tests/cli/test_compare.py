@@ -299,12 +299,12 @@ def test_classes_are_needed_and_come_from_one_place(refuse, network, classes):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda rows: rows.iloc[1:], "1 node(s) have no class, for example ['n0']"),
+        (lambda rows: rows.iloc[1:], "1 node(s) have no label, for example ['n0']"),
         (lambda rows: pd.concat([rows, rows.iloc[:2]]), "2 id(s) have more than one row, for example ['n0', 'n1']"),
         (lambda rows: pd.concat([rows, rows.iloc[:1].assign(id="zoe")]), "1 id(s) are no node of the network"),
-        (lambda rows: rows.assign(**{"class": " "}), "60 node(s) have no class"),
+        (lambda rows: rows.assign(**{"class": " "}), "60 node(s) have no label"),
         (lambda rows: rows.assign(**{"class": "red"}), "every node is of class 'red'"),
-        (lambda rows: rows.assign(more=1), "has 3 columns; expected two"),
+        (lambda rows: rows.assign(more=1), "it has 3 columns; expected two"),
     ],
 )
 def test_classes_that_do_not_fit_the_nodes_are_refused(refuse, network, tmp_path, change, message):

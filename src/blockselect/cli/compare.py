@@ -101,6 +101,9 @@ def compare(
     node_ids: opt.NodeIds = None,
     feature_names: opt.FeatureNames = None,
     transpose: opt.Transpose = False,
+    id_column: opt.IdColumn = None,
+    drop: opt.Drop = None,
+    one_hot: opt.OneHot = False,
     unknown_nodes: opt.OnUnknownNodes = "error",
     weight: opt.Weight = None,
     classes: Classes = None,
@@ -141,7 +144,9 @@ def compare(
     from blockselect.graphs.neighbours import N_NEIGHBORS
 
     begin_work()
-    reading = inputs.Reading(node_ids, feature_names, transpose, unknown_nodes, weight)
+    reading = inputs.Reading(
+        node_ids, feature_names, transpose, unknown_nodes, weight, id_column, tuple(drop or ()), one_hot
+    )
     network = inputs.load_network(dataset, features, graph, n_neighbors=N_NEIGHBORS, reading=reading)
     if classes is not None:
         network = inputs.with_classes(network, classes)

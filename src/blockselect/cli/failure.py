@@ -33,6 +33,9 @@ OPTION_OF = {
     "random_state": "--seed",
     "n_resamples": "--resamples",
     "adjacency": "--graph",
+    "id_column": "--id-column",
+    "drop": "--drop",
+    "one_hot": "--one-hot",
 }
 """Parameter in Python → the option that sets it, for messages."""
 

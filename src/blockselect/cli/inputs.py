@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
+import re
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
-from blockselect.arrays import Features, IntArray, Sparse
+from blockselect.arrays import Features, ObjectArray, Sparse
 from blockselect.cli.failure import Failure, expecting_bad_input
 from blockselect.cli.options import UnknownNodes
 from blockselect.cli.record import file_record
 from blockselect.datasets.catalogue import find_dataset
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
 from blockselect.graphs.files import read_attributed_graph, read_features
-from blockselect.graphs.text_files import read_csv_table, reading
+from blockselect.graphs.text_files import BadFileError, read_csv_table, reading
 from blockselect.progress import Progress
 from blockselect.warned import collected_warnings
 from blockselect.wording import visible
 
 NO_WEIGHT = "none"
 SHOWN = 3  # examples of invalid ids in a message
+LABEL_NAMES = {"class", "classes", "label", "labels", "target", "y", "cluster", "community"}
+MOST_CLASSES = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +39,13 @@ class Reading:
     transpose: bool = False
     unknown_nodes: UnknownNodes = "error"
     weight: str | None = None  # a column; "none": all links count alike
+    id_column: str | None = None
+    drop: tuple[str, ...] = ()
+    one_hot: bool = False
 
     def of_features(self) -> dict[str, Any]:
-        return {"node_ids": self.node_ids, "feature_names": self.feature_names, "transpose": self.transpose}
+        names = ("node_ids", "feature_names", "transpose", "id_column", "drop", "one_hot")
+        return {name: getattr(self, name) for name in names}
 
     def of_graph(self) -> dict[str, Any]:
         return {"unknown_nodes": self.unknown_nodes, "weight": False if self.weight == NO_WEIGHT else self.weight}
@@ -126,7 +133,8 @@ def _load_files(features: Path, graph: Path, reading: Reading) -> NetworkInput:
         network = read_attributed_graph(features, graph, **reading.of_features(), **reading.of_graph())
     record = {"features": file_record(features), "graph": file_record(graph), **reading.record()}
     title = features.name if graph == features else f"{features.name} with {graph.name}"
-    return NetworkInput(network, visible(title), record, warnings=tuple(messages), features_file=features)
+    warnings = (*messages, *label_like_columns(network))
+    return NetworkInput(network, visible(title), record, warnings=warnings, features_file=features)
 
 
 def _load_features(path: Path, n_neighbors: int, reading: Reading) -> NetworkInput:
@@ -142,7 +150,8 @@ def _load_features(path: Path, n_neighbors: int, reading: Reading) -> NetworkInp
         raise ValueError(f"{path}: {error}") from error
     title = f"{visible(path.name)}; no --graph: each node linked with its {n_neighbors} nearest by the features"
     record = {"features": file_record(path), "graph": {"nearest_neighbours": n_neighbors}, **reading.record()}
-    return NetworkInput(graph, title, record, built_from_features=True, features_file=path)
+    warnings = tuple(label_like_columns(graph))
+    return NetworkInput(graph, title, record, built_from_features=True, warnings=warnings, features_file=path)
 
 
 def _option(name: str) -> str:
@@ -158,37 +167,65 @@ def hash_matrix(matrix: Features) -> str:
     return digest.hexdigest()
 
 
+def with_record(network: NetworkInput, name: str, path: Path) -> NetworkInput:
+    """The network with a further file in its record."""
+    return replace(network, record={**network.record, name: file_record(path)})
+
+
 def with_classes(network: NetworkInput, path: Path) -> NetworkInput:
-    """The network with the classes of its nodes from a CSV file."""
-    with expecting_bad_input():
-        labelled = replace(network.graph, classes=_read_classes(path, network.graph))
-        return replace(network, graph=labelled, record={**network.record, "classes": file_record(path)})
+    """The network with the classes of its nodes, numbered in the order of their sorted names."""
+    found, classes = np.unique(labels_of(network.graph, path).astype(str), return_inverse=True)
+    if len(found) < 2:
+        raise Failure(f"{path}: every node is of class {found[0].item()!r}; at least two classes are needed.")
+    labelled = replace(network.graph, classes=classes.astype(np.intp))
+    return with_record(replace(network, graph=labelled), "classes", path)
 
 
-def _read_classes(path: Path, graph: AttributedGraph) -> IntArray:
-    """The class of each node, numbered in the order of the sorted class names. (n,)
-
-    The file has a header and one row per node: its id and its class. The ids of nodes without ids are 0, 1, ….
-    """
-    with reading(path):
+def read_labels(path: Path) -> pd.Series[str]:
+    """Labels from a CSV file with a header and two columns, the id of a node and its label; ids become the index."""
+    with expecting_bad_input(), reading(path):
         table = read_csv_table(path, as_text=True)
-    if table.shape[1] != 2:
-        raise ValueError(f"{path} has {table.shape[1]} columns; expected two, the id and the class of each node.")
-    ids, names = (table.iloc[:, column].str.strip().tolist() for column in (0, 1))
+        if table.shape[1] != 2:
+            raise BadFileError(f"it has {table.shape[1]} columns; expected two, the id and the label of each node.")
+        ids, labels = (table.iloc[:, column].str.strip() for column in (0, 1))
+        return pd.Series(labels.to_numpy(), index=ids.to_numpy())
+
+
+def labels_of(graph: AttributedGraph, path: Path) -> ObjectArray:
+    """The label of each node from a CSV file: (n,). The ids of nodes without ids are 0, 1, …."""
+    labels = read_labels(path)
     nodes = [str(node) for node in (range(graph.n_nodes) if graph.node_ids is None else graph.node_ids)]
-    class_of = dict(zip(ids, names, strict=True))
+    label_of = dict(zip(labels.index, labels, strict=True))
     problems = {
-        "id(s) have more than one row": [node for node, n_rows in Counter(ids).items() if n_rows > 1],
-        "node(s) have no class": [node for node in nodes if not class_of.get(node)],
-        "id(s) are no node of the network": sorted(class_of.keys() - set(nodes)),
+        "id(s) have more than one row": labels.index[labels.index.duplicated()].unique().tolist(),
+        "node(s) have no label": [node for node in nodes if not label_of.get(node)],
+        "id(s) are no node of the network": sorted(label_of.keys() - set(nodes)),
     }
     for problem, invalid in problems.items():
         if invalid:
-            raise ValueError(
+            raise Failure(
                 f"{path}: {len(invalid)} {problem}, for example {invalid[:SHOWN]}; "
-                "give each node one row with its id and its class."
+                "give each node one row with its id and its label."
             )
-    found, classes = np.unique([class_of[node] for node in nodes], return_inverse=True)
-    if len(found) < 2:
-        raise ValueError(f"{path}: every node is of class {found[0].item()!r}; at least two classes are needed.")
-    return classes.astype(np.intp)
+    return np.array([label_of[node] for node in nodes], dtype=object)
+
+
+def label_like_columns(graph: AttributedGraph) -> list[str]:
+    """A warning for each feature that seems to be a class label: named like one, and with few whole numbers.
+
+    Words can be called so too, but most nodes do not have them; so columns of which half is zero are left alone.
+    """
+    messages = []
+    for column, name in enumerate([] if graph.feature_names is None else graph.feature_names):
+        if not LABEL_NAMES & set(re.split(r"[^a-z]+", str(name).lower())):
+            continue
+        cells = graph.features[:, [column]]
+        values = cells.toarray() if sparse.issparse(cells) else cells
+        found = np.unique(values)
+        numbered = found[0] >= 0 and np.array_equal(found, np.round(found)) and found[-1] <= 2 * len(found)
+        if numbered and 2 <= len(found) <= MOST_CLASSES and 2 * np.count_nonzero(values) > graph.n_nodes:
+            messages.append(
+                f"the feature {str(name)!r} looks like a class label, which would be selected as any other feature; "
+                f"if it is one, leave it out with --drop {name}."
+            )
+    return messages

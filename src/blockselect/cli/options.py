@@ -125,6 +125,8 @@ def _words(option: Any, value: Any) -> list[str]:
     name = max(option.opts, key=len)
     if value is True:
         return [name]
+    if isinstance(value, list | tuple):
+        return [word for one in value for word in (name, str(one))]
     # Older versions of Typer (0.25) keep a path as text; the type of the option says that it is one.
     kind = getattr(getattr(option, "type", None), "name", None)
     is_path = isinstance(value, Path) or kind in ("file", "directory", "path")
@@ -157,6 +159,22 @@ Graph = Annotated[
 NodeIds = Annotated[Path | None, existing_file("Ids of the nodes, one per line, for a matrix of features without ids.")]
 FeatureNames = Annotated[Path | None, existing_file("Names of the features, one per line, for a matrix without names.")]
 Transpose = Annotated[bool, data_option("--transpose", help="Features are in rows and nodes are in columns.")]
+IdColumn = Annotated[
+    str | None,
+    data_option(
+        metavar="NAME",
+        help="The column of the features that holds the ids of the nodes.",
+        show_default="the first column",
+    ),
+]
+Drop = Annotated[
+    list[str] | None,
+    data_option(metavar="COLUMN", help="Leave this column of the features out. May be given several times."),
+]
+OneHot = Annotated[
+    bool,
+    data_option("--one-hot", help="Make an indicator of each value of each text column, called column=value."),
+]
 OnUnknownNodes = Annotated[UnknownNodes, data_option(help="What to do with links of nodes that have no features.")]
 Weight = Annotated[
     str | None,

@@ -9,6 +9,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from blockselect import __version__
 
 RECORDED_VERSIONS = ("numpy", "scipy", "scikit-learn", "pandas", "matplotlib")
@@ -23,6 +25,8 @@ def file_record(path: Path) -> dict[str, str]:
 def settings_record(estimator: Any) -> dict[str, Any]:
     """The class of an estimator and its parameters; a solver among them has a record of its own."""
     parameters = estimator.get_params(deep=False)
+    if isinstance(parameters.get("block_model"), np.ndarray):
+        parameters["block_model"] = "labels"  # the input names their file
     if "solver" in parameters and hasattr(estimator, "_solver"):
         parameters["solver"] = settings_record(estimator._solver())  # None stands for the default solver
     return {"class": type(estimator).__name__, **parameters}

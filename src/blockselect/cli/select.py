@@ -19,13 +19,22 @@ from blockselect.cli.outputs import check_destination, write_together
 from blockselect.cli.process import begin_work, say
 from blockselect.names import check_known
 from blockselect.progress import no_progress
+from blockselect.wording import shortened
 
 DEFAULT, PAPER = "block-model", "bmgufs"  # the methods that find blocks
 SCORE_FILES = ("selected.csv", "scores.csv", "nodes.csv", "run.json")  # of every method
 BLOCK_FILES = ("report.html", *SCORE_FILES, "blocks.csv", "overview.png", "diagnostics.png")
 RESAMPLES, MIN_RESAMPLES, MOST_RESAMPLES = 8, 3, 10**6
+FAMILIES = ("mixed", "smoothed", "spectral", "adjacency", "normalized", "two_hop", "onmtf")  # of block models
 MOST_JOBS = 1024  # operating systems limit the number of threads
 
+Labels = Annotated[
+    Path | None,
+    opt.existing_file(
+        "Known labels of the nodes, which the report compares with the blocks and which the selection never uses: a "
+        ".csv file with a header and one row per node, its id and its label."
+    ),
+]
 Method = Annotated[
     str | None,
     method_option(
@@ -123,12 +132,26 @@ MaxBlocks = Annotated[
         min=2, metavar="INTEGER", help="The largest number of blocks that --blocks auto considers.", show_default="50"
     ),
 ]
+
+
+def parse_block_model(text: str) -> str | Path:
+    """The name of a family, or the path of a file of labels."""
+    if text in FAMILIES:
+        return text
+    path = Path(text)
+    if not path.is_file():
+        raise typer.BadParameter(f"{shortened(text)!r} is neither a file of labels nor one of {', '.join(FAMILIES)}.")
+    return path
+
+
 BlockModel = Annotated[
-    Literal["mixed", "smoothed", "spectral", "adjacency", "normalized", "two_hop", "onmtf"] | None,
+    Any,
     expert_option(
-        metavar="FAMILY",
+        parser=parse_block_model,
+        metavar="FAMILY|FILE",
         help="How blocks are found: smoothed, spectral, adjacency, normalized, two_hop, onmtf, or mixed, which uses "
-        "several of these in turn (paper: F, M).",
+        "several of these in turn. Or the blocks themselves: a .csv file with a header and one row per node, its id "
+        "and its block (paper: F, M).",
         show_default="mixed",
     ),
 ]
@@ -240,9 +263,13 @@ def select(
     node_ids: opt.NodeIds = None,
     feature_names: opt.FeatureNames = None,
     transpose: opt.Transpose = False,
+    id_column: opt.IdColumn = None,
+    drop: opt.Drop = None,
+    one_hot: opt.OneHot = False,
     unknown_nodes: opt.OnUnknownNodes = "error",
     weight: opt.Weight = None,
     neighbors: Neighbors = None,
+    labels: Labels = None,
     method: Method = None,
     paper: Paper = False,
     top: Top = None,
@@ -278,7 +305,9 @@ def select(
       blockselect select --dataset cora --method morans-i --top 64 --out moran
     """
     name = _chosen_method(method, paper=paper)
+    blocks_file = block_model if isinstance(block_model, Path) else None
     inputs = opt.input_files(features, graph, node_ids, feature_names)
+    inputs |= {"--labels": labels, "--block-model": blocks_file}
     names = BLOCK_FILES if name in (DEFAULT, PAPER) else SCORE_FILES
     check_destination(out, names, inputs, elsewhere=as_json, overwrite=overwrite)
     if neighbors is not None and (graph is not None or dataset is not None):
@@ -312,10 +341,14 @@ def select(
     from blockselect.cli.terminal import progress_bar, show_selection
 
     begin_work()
+    if blocks_file is not None:
+        settings["block_model"] = network_inputs.read_labels(blocks_file)
     selector = work.configured_selector(name, {key: value for key, value in settings.items() if value is not None})
     if save_matrix and out is not None:
         check_destination(out, [work.matrix_name(features)], inputs, elsewhere=as_json, overwrite=overwrite)
-    reading = network_inputs.Reading(node_ids, feature_names, transpose, unknown_nodes, weight)
+    reading = network_inputs.Reading(
+        node_ids, feature_names, transpose, unknown_nodes, weight, id_column, tuple(drop or ()), one_hot
+    )
     with progress_bar(quiet) as progress:
         report = progress or no_progress
         report("reading", 0, 1)
@@ -323,11 +356,18 @@ def select(
         network = network_inputs.load_network(
             dataset, features, graph, n_neighbors=n_neighbors, reading=reading, progress=progress
         )
+        if blocks_file is not None:
+            network = network_inputs.with_record(network, "block_model", blocks_file)
+            selector.set_params(block_model=network_inputs.labels_of(network.graph, blocks_file))
+        known = None
+        if labels is not None:
+            network = network_inputs.with_record(network, "labels", labels)
+            known = network_inputs.labels_of(network.graph, labels)
         report("reading", 1, 1)
         selection = work.run_selection(network, selector, name, n_resamples, progress)
         if out is not None:
             report("writing", 0, 1)
-            files = work.file_contents(selection, opt.repeat_command(context), save_matrix=save_matrix)
+            files = work.file_contents(selection, opt.repeat_command(context), labels=known, save_matrix=save_matrix)
             with expecting_bad_input():
                 write_together(out, files, mark="run.json")
     for warning in selection.warnings:

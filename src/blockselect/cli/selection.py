@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from blockselect._sklearn import check_parameters, parameter_names
+from blockselect.arrays import ObjectArray
 from blockselect.base import ScoreSelector
 from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.cli.failure import Failure, expecting_bad_input, option_of
@@ -56,9 +57,10 @@ def configured_selector(method: str, settings: Mapping[str, Any]) -> ScoreSelect
     """
     for name, value in settings.items():
         option = option_of(name.removeprefix("solver__"))
-        if not _has_setting(method, name):
+        is_family = name == "block_model" and isinstance(value, str)  # BMGUFS has one way to find blocks
+        if not _has_setting(method, name) or (method == PAPER and is_family):
             raise Failure(f"{option} {_no_setting(method)}")
-        if value == "auto" and name in WITHOUT_AUTO and method != DEFAULT:
+        if isinstance(value, str) and value == "auto" and name in WITHOUT_AUTO and method != DEFAULT:
             raise Failure(f"{option} is 'auto'; expected {WITHOUT_AUTO[name]}.")
     selector = make_selector(method, random_state=SEED).set_params(**settings)
     with expecting_bad_input():
@@ -71,8 +73,7 @@ def configured_selector(method: str, settings: Mapping[str, Any]) -> ScoreSelect
 def _has_setting(method: str, name: str) -> bool:
     if name.startswith("solver__"):
         return method == PAPER
-    # The block_model of BMGUFS is a block model itself, not the name of a family.
-    return name in parameter_names(SELECTORS[method].selector) and (method, name) != (PAPER, "block_model")
+    return name in parameter_names(SELECTORS[method].selector)
 
 
 def _no_setting(method: str) -> str:
@@ -146,14 +147,19 @@ def json_summary(selection: Selection) -> dict[str, Any]:
     return {**selection.summary, "nodes": {"ids": list(ids), "blocks": selection.selector.labels_.tolist()}}
 
 
-def file_contents(selection: Selection, command: str, *, save_matrix: bool = False) -> dict[str, bytes]:
-    """The contents of all files by name, the first one to read first. The same run gives the same bytes."""
+def file_contents(
+    selection: Selection, command: str, *, labels: ObjectArray | None = None, save_matrix: bool = False
+) -> dict[str, bytes]:
+    """The contents of all files by name, the first one to read first. The same run gives the same bytes.
+
+    Known labels of the nodes are shown in the report.
+    """
     summary, network, selector = selection.summary, selection.network, selection.selector
-    labels = selector.labels_ if selection.by_blocks else None
+    blocks = selector.labels_ if selection.by_blocks else None
     files = {
         "selected.csv": selected_table(summary).encode(),
         "scores.csv": scores_table(summary).encode(),
-        "nodes.csv": nodes_table(network.graph, labels, selector.get_support(indices=True)).encode(),
+        "nodes.csv": nodes_table(network.graph, blocks, selector.get_support(indices=True)).encode(),
         "run.json": json_bytes(_run_record(selection)),
     }
     if isinstance(selector, BlockGuidedSelector):
@@ -164,6 +170,7 @@ def file_contents(selection: Selection, command: str, *, save_matrix: bool = Fal
             title=network.title,
             command=command,
             warnings=selection.warnings,
+            labels=labels,
         )
         files = {
             "report.html": report.to_bytes(),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -12,13 +13,14 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from blockselect.arrays import FloatArray
 from blockselect.errors import ParameterError
 from blockselect.extras import needed
 from blockselect.graphs.adjacency import as_adjacency
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
 from blockselect.graphs.edge_tables import ENDS, edge_columns
+from blockselect.graphs.feature_tables import TableColumns, features_of_frame, read_feature_csv
 from blockselect.graphs.features import FeatureTable, as_feature_table, as_float_matrix
+from blockselect.graphs.file_hints import are_swapped, hint
 from blockselect.graphs.matrix_files import MATRIX_READERS, read_arrow, read_matrix
 from blockselect.graphs.text_files import (
     PACKED,
@@ -33,7 +35,6 @@ from blockselect.graphs.text_files import (
 )
 from blockselect.parameters import is_number
 from blockselect.warned import warn_caller
-from blockselect.wording import shortened
 
 FilePath: TypeAlias = str | PathLike[str]
 UnknownNodes: TypeAlias = Literal["error", "drop"]
@@ -54,6 +55,9 @@ def read_features(
     node_ids: FilePath | None = None,
     feature_names: FilePath | None = None,
     transpose: bool = False,
+    id_column: str | None = None,
+    drop: Sequence[str] = (),
+    one_hot: bool = False,
 ) -> FeatureTable:
     """Read the features of nodes.
 
@@ -69,10 +73,19 @@ def read_features(
         Text files with one name per line, for matrices without names.
     transpose : bool, default=False
         Whether the file has features in rows and nodes in columns.
+    id_column : str, optional
+        The column of a table (``.csv``, ``.tsv``, ``.txt``, ``.parquet``, ``.feather``) that holds the ids of the
+        nodes.
+    drop : sequence of str
+        Columns of a table that are left out.
+    one_hot : bool, default=False
+        Whether each value of a text column of a table becomes an indicator, called ``column=value``. An empty cell has
+        none.
     """
     file = _known(path, FEATURE_FORMATS)
+    use = _check_columns(file, TableColumns(id_column, drop, one_hot), transpose)
     with reading(file):
-        table = _read_table(file)
+        table = _read_table(file, use)
     if format_of(file) == ".mtx":
         table = _with_10x_names(file, table)
     if transpose:
@@ -126,6 +139,9 @@ def read_attributed_graph(
     node_ids: FilePath | None = None,
     feature_names: FilePath | None = None,
     transpose: bool = False,
+    id_column: str | None = None,
+    drop: Sequence[str] = (),
+    one_hot: bool = False,
     unknown_nodes: UnknownNodes = "error",
     weight: str | Literal[False] | None = None,
 ) -> AttributedGraph:
@@ -138,7 +154,7 @@ def read_attributed_graph(
     ----------
     features_path, graph_path : path
         See :func:`read_features` and :func:`read_graph`.
-    node_ids, feature_names, transpose
+    node_ids, feature_names, transpose, id_column, drop, one_hot
         See :func:`read_features`.
     unknown_nodes : {"error", "drop"}, default="error"
         What to do with links of nodes that have no row in the features.
@@ -147,8 +163,26 @@ def read_attributed_graph(
     """
     if unknown_nodes not in get_args(UnknownNodes):
         raise ParameterError("unknown_nodes", f"is {unknown_nodes!r}; choose one of {list(get_args(UnknownNodes))}.")
-    table = read_features(features_path, node_ids=node_ids, feature_names=feature_names, transpose=transpose)
-    graph = read_graph(graph_path)
+    try:
+        table = read_features(
+            features_path, node_ids=node_ids, feature_names=feature_names, transpose=transpose, id_column=id_column,
+            drop=drop, one_hot=one_hot,
+        )  # fmt: skip
+        graph = read_graph(graph_path)
+        return _joined(table, graph, f"{features_path} with {graph_path}", unknown_nodes, weight, transposed=transpose)
+    except ValueError as error:
+        if _are_swapped(Path(features_path), Path(graph_path)):
+            raise ValueError(
+                f"{features_path} holds links and {graph_path} holds features, so the two files are swapped; give "
+                f"--features {graph_path} --graph {features_path}."
+            ) from error
+        raise
+
+
+def _joined(
+    table: FeatureTable, graph: Any, files: str, unknown_nodes: UnknownNodes, weight: Any, *, transposed: bool
+) -> AttributedGraph:
+    """The checked network of features and graph; an error names the files and the option that probably helps."""
     ids = table.node_ids
     try:
         if not sparse.issparse(graph):  # its nodes are called by text
@@ -161,8 +195,38 @@ def read_attributed_graph(
                 graph = as_adjacency(graph, nodes=ids, weight=weight)
         return check_attributed_graph(table.matrix, graph, node_ids=ids, feature_names=table.feature_names)
     except (ValueError, TypeError) as error:  # TypeError: a cell that is neither a number nor text
-        hint = "" if transpose else _hint_to_transpose(table, graph)
-        raise ValueError(f"{features_path} with {graph_path}: {error}{hint}") from error
+        named = () if ids is None else ids
+        raise ValueError(f"{files}: {error}{hint(table, graph, named, transposed=transposed)}") from error
+
+
+def _are_swapped(features: Path, graph: Path) -> bool:
+    if format_of(features) in (*MARKUP, ".edgelist"):
+        return format_of(graph) in FEATURE_FORMATS
+    if not {format_of(features), format_of(graph)} <= {*CSV, *ARROW}:
+        return False
+    with suppress(Exception):  # the error that brought us here says what is wrong
+        return are_swapped(*(_plain_table(file) for file in (features, graph)))
+    return False
+
+
+def _plain_table(file: Path) -> pd.DataFrame:
+    """A table with its ids among its columns."""
+    if format_of(file) in CSV:
+        return read_csv_table(file, as_text=True)
+    frame = read_arrow(file)
+    return frame if isinstance(frame.index, pd.RangeIndex) else frame.reset_index()
+
+
+def _check_columns(file: Path, use: TableColumns, transpose: bool) -> TableColumns:
+    """Refuse options for the columns of a table where they mean nothing."""
+    given = {"id_column": use.id_column is not None, "drop": bool(use.drop), "one_hot": use.one_hot}
+    for parameter, is_given in given.items():
+        if is_given and format_of(file) not in (*CSV, *ARROW):
+            tables = ", ".join((*CSV, *ARROW))
+            raise ParameterError(parameter, f"is for tables ({tables}), but {file} is none; leave it out.")
+    if use.one_hot and transpose:
+        raise ParameterError("one_hot", "needs one column per feature, which a transposed table does not have.")
+    return use
 
 
 def _known(path: FilePath, known: tuple[str, ...]) -> Path:
@@ -175,12 +239,12 @@ def _known(path: FilePath, known: tuple[str, ...]) -> Path:
     return file
 
 
-def _read_table(file: Path) -> FeatureTable:
+def _read_table(file: Path, use: TableColumns) -> FeatureTable:
     suffix = format_of(file)
     if suffix in CSV:
-        return _read_feature_csv(file)
+        return read_feature_csv(file, use)
     if suffix in ARROW:
-        return _with_ids(read_arrow(file))
+        return features_of_frame(read_arrow(file), use)
     if suffix == ".h5ad":
         return as_feature_table(_read_h5ad(file))
     return FeatureTable(read_matrix(file, FEATURE_VARIABLES))
@@ -188,50 +252,6 @@ def _read_table(file: Path) -> FeatureTable:
 
 def _read_h5ad(file: Path) -> Any:
     return needed("anndata", "an .h5ad file").read_h5ad(file)
-
-
-def _read_feature_csv(file: Path) -> FeatureTable:
-    table = read_csv_table(file, as_text=False)
-    header = table.columns.tolist()
-    if _looks_like_data(header[1:]) or all(map(is_number, header)):
-        raise BadFileError(
-            f"the first line {header[:4]} looks like data; expected a header that names the id column and then each "
-            "feature. Add it (or put a letter before such names)."
-        )
-    if "" in header[1:]:
-        raise BadFileError(f"column {header.index('', 1) + 1} has no name; name it in the header.")
-    ids = table.iloc[:, 0].str.strip().tolist()
-    if "" in ids:
-        raise BadFileError(f"row {ids.index('') + 1} has no id in its first column; give it one.")
-    matrix = _numbers(table.iloc[:, 1:], ids)
-    return FeatureTable(matrix, np.array(ids, dtype=object), np.array(header[1:], dtype=object))
-
-
-def _looks_like_data(names: list[str]) -> bool:
-    """Whether names are numbers that are not whole or not distinct: tables are often written with numbered columns."""
-    numbers = [float(name) for name in names if is_number(name)]
-    return len(numbers) == len(names) and not (
-        len(set(numbers)) == len(numbers) and all(number.is_integer() for number in numbers)
-    )
-
-
-def _numbers(cells: pd.DataFrame, node_ids: list[str]) -> FloatArray:
-    """All cells as float64; an error names the first that is no finite number."""
-    columns = [  # as text first, because float64 cannot hold whole numbers of hundreds of digits
-        column if column.dtype.kind in "biuf" else pd.to_numeric(column.astype(str), errors="coerce")
-        for _, column in cells.items()
-    ]
-    matrix = np.column_stack(columns).astype(np.float64)
-    wrong = np.argwhere(~np.isfinite(matrix))
-    if wrong.size:
-        row, position = wrong[0].tolist()
-        cell, name = str(cells.iloc[row, position]), str(cells.columns[position])
-        raise BadFileError(
-            f"row {row + 1} ({shortened(node_ids[row])!r}), column {shortened(name)!r} holds {shortened(cell)!r}, "
-            "which is not a finite number (float64 holds up to 1.8e308); fill in a number (with a decimal point), or "
-            "encode the column as numbers or drop it."
-        )
-    return matrix
 
 
 def _read_edge_csv(file: Path) -> pd.DataFrame:
@@ -243,16 +263,6 @@ def _read_edge_csv(file: Path) -> pd.DataFrame:
         )
     cells: pd.DataFrame = table.apply(lambda column: column.str.strip())
     return cells.mask(cells == "")
-
-
-def _with_ids(frame: pd.DataFrame) -> FeatureTable:
-    """Ids from the index that pandas stored, or from a first column of text."""
-    if not isinstance(frame.index, pd.RangeIndex):
-        return FeatureTable(frame.reset_index(drop=True), frame.index.astype(str), frame.columns)
-    if frame.shape[1] > 1 and not pd.api.types.is_numeric_dtype(frame.dtypes.iloc[0]):
-        rest = frame.iloc[:, 1:]
-        return FeatureTable(rest, frame.iloc[:, 0].astype(str), rest.columns)
-    return FeatureTable(frame, None, frame.columns)
 
 
 def _ids_as_text(edges: pd.DataFrame) -> pd.DataFrame:
@@ -311,15 +321,3 @@ def _without_unknown(graph: Any, ids: Iterable[Any], weight: Any) -> Any:
     if n_dropped:
         warn_caller(f"{n_dropped} link(s) of nodes without features are left out.", UserWarning)
     return kept
-
-
-def _hint_to_transpose(table: FeatureTable, graph: Any) -> str:
-    """A hint if the graph fits the columns of the features rather than their rows."""
-    rows, columns = table.matrix.shape
-    if sparse.issparse(graph):
-        fits = graph.shape == (columns, columns) and rows != columns
-    elif isinstance(graph, pd.DataFrame) and table.feature_names is not None:
-        fits = len(graph) > 0 and set(graph.iloc[:, 0]) <= {str(name) for name in table.feature_names}
-    else:
-        fits = False
-    return " The graph fits the columns of the features; if nodes are in columns, give --transpose." if fits else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from io import BytesIO, TextIOWrapper
@@ -18,6 +18,7 @@ import pandas as pd
 from blockselect.arrays import ObjectArray
 from blockselect.extras import needed
 from blockselect.graphs.edge_tables import ENDS, WEIGHT
+from blockselect.names import check_known
 
 PACKED = (".gz", ".zst")
 UNPACKED_BYTES = 2**30  # a compressed file may always unpack to this size,
@@ -120,11 +121,12 @@ def _unpacked(path: Path) -> bytes:
     return b"".join(parts)
 
 
-def read_csv_table(path: Path, *, as_text: bool) -> pd.DataFrame:
+def read_csv_table(path: Path, *, as_text: bool, text_column: str | None = None) -> pd.DataFrame:
     """The table of a CSV file, with columns named by its header.
 
-    The first column is text, so that 007 stays 007. The others are text too if `as_text`; otherwise a column holds
-    numbers if all its cells do. No cell is taken for a missing value: an empty cell is the empty text.
+    The first column, or the one called `text_column`, is text, so that 007 stays 007. The others are text too if
+    `as_text`; otherwise a column holds numbers if all its cells do. No cell is taken for a missing value: an empty
+    cell is the empty text.
     """
     content = text_bytes(path)
     lines = TextIOWrapper(BytesIO(content), encoding="utf-8-sig", newline="")
@@ -137,7 +139,9 @@ def read_csv_table(path: Path, *, as_text: bool) -> pd.DataFrame:
     separator = found.group(1)
     lines.seek(0)
     rows = csv.reader(lines, delimiter=separator, skipinitialspace=True, strict=True)
-    header = next(rows)
+    header = [name.strip() for name in next(rows)]
+    if text_column is not None:
+        check_columns([text_column], header)
     for row in rows:  # pandas would fill up short rows without a warning
         if len(row) != len(header) and any(cell.strip() for cell in row):
             raise BadFileError(
@@ -150,7 +154,7 @@ def read_csv_table(path: Path, *, as_text: bool) -> pd.DataFrame:
         header=0,
         names=range(len(header)),  # as pandas would rename duplicates
         index_col=False,
-        dtype=str if as_text else {0: str},
+        dtype=str if as_text else {0 if text_column is None else header.index(text_column): str},
         na_filter=False,
         low_memory=False,  # one type per column, however long
         skipinitialspace=True,
@@ -158,7 +162,15 @@ def read_csv_table(path: Path, *, as_text: bool) -> pd.DataFrame:
     )
     if table.empty:
         raise BadFileError("there is no row below the header; add one row per node or edge.")
-    return table.set_axis([name.strip() for name in header], axis=1)
+    return table.set_axis(header, axis=1)
+
+
+def check_columns(names: Iterable[str], header: Iterable[str]) -> None:
+    """Refuse a column that the file does not have."""
+    try:
+        check_known(names, header, what="column")
+    except ValueError as error:
+        raise BadFileError(str(error)) from error
 
 
 def read_names(path: Path, *, column: int = 0) -> ObjectArray:

@@ -1,0 +1,149 @@
+"""Features in tables (CSV, Parquet, Feather): which column holds the ids, columns to drop, text as indicators."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from blockselect.arrays import FloatArray
+from blockselect.graphs.features import FeatureTable
+from blockselect.graphs.text_files import BadFileError, check_columns, read_csv_table
+from blockselect.parameters import is_number
+from blockselect.wording import shortened
+
+_MOST_VALUES = 1000  # of a text column that becomes indicators
+
+
+@dataclass(frozen=True, slots=True)
+class TableColumns:
+    """How the columns of a table are used."""
+
+    id_column: str | None = None  # None: the first column, or the index that pandas stored
+    drop: Sequence[str] = ()  # columns that are left out
+    one_hot: bool = False  # whether each value of a text column becomes an indicator
+
+
+def read_feature_csv(file: Path, use: TableColumns) -> FeatureTable:
+    """The features of a CSV file, whose first column holds the ids unless `use` says otherwise."""
+    table = read_csv_table(file, as_text=False, text_column=use.id_column)
+    header = table.columns.tolist()
+    if _looks_like_data(header[1:]) or all(map(is_number, header)):
+        raise BadFileError(
+            f"the first line {header[:4]} looks like data; expected a header that names the id column and then each "
+            "feature. Add it (or put a letter before such names)."
+        )
+    if "" in header[1:]:
+        raise BadFileError(f"column {header.index('', 1) + 1} has no name; name it in the header.")
+    name = header[0] if use.id_column is None else use.id_column
+    cells = _chosen_columns(table, use, [name])
+    at = header.index(name)
+    ids = table.iloc[:, at].str.strip().tolist()
+    if "" in ids:
+        place = "its first column" if use.id_column is None else f"the column {name!r}"
+        raise BadFileError(f"row {ids.index('') + 1} has no id in {place}; give it one.")
+    if use.one_hot:
+        cells = _one_hot(cells)
+    return FeatureTable(_numbers(cells, ids), np.array(ids, dtype=object), cells.columns.to_numpy(dtype=object))
+
+
+def features_of_frame(frame: pd.DataFrame, use: TableColumns) -> FeatureTable:
+    """Features of a stored frame, with ids from a column, from the index that pandas stored, or from a first column
+    of text."""
+    first_is_text = frame.shape[1] > 1 and not pd.api.types.is_numeric_dtype(frame.dtypes.iloc[0])
+    if use.id_column is not None and use.id_column not in frame.index.names:
+        check_columns([use.id_column], map(str, frame.columns))
+        ids, left = frame[use.id_column].astype(str), [use.id_column]
+    elif not isinstance(frame.index, pd.RangeIndex):
+        ids, left = pd.Series(frame.index.astype(str)), []
+    elif first_is_text:
+        ids, left = frame.iloc[:, 0].astype(str), [str(frame.columns[0])]
+    else:
+        ids, left = None, []
+    cells = _chosen_columns(frame.reset_index(drop=True), use, left)
+    if use.one_hot:
+        cells = _one_hot(cells)
+    return FeatureTable(cells, ids, cells.columns)
+
+
+def _chosen_columns(table: pd.DataFrame, use: TableColumns, ids: list[str]) -> pd.DataFrame:
+    """The columns that hold features: all but the ids and those to drop."""
+    names = [str(name) for name in table.columns]
+    check_columns([*ids, *use.drop], names)
+    if both := set(ids) & set(use.drop):
+        raise BadFileError(f"column {both.pop()!r} holds the ids of the nodes and cannot be dropped.")
+    at_ids = {names.index(name) for name in ids}
+    kept = [at for at, name in enumerate(names) if at not in at_ids and name not in use.drop]
+    if not kept:
+        raise BadFileError("no column is left that could hold features; drop fewer columns.")
+    return table.iloc[:, kept]
+
+
+def _one_hot(cells: pd.DataFrame) -> pd.DataFrame:
+    """Replace each column of text by one indicator per value, called ``column=value``; empty cells have none."""
+    parts = []
+    for at, name in enumerate(cells.columns):
+        column = cells.iloc[:, at]
+        if not _is_text(column):
+            parts.append(cells.iloc[:, [at]])
+            continue
+        texts = column.astype("string").str.strip()
+        texts = texts.mask(texts == "")
+        n_values = texts.nunique()
+        if n_values == len(texts) or n_values > _MOST_VALUES:
+            raise BadFileError(
+                f"column {str(name)!r} has {n_values:,} different texts in {len(texts):,} rows, too many to be "
+                f"categories; leave it out with --drop {name}, or, if it holds the ids of the nodes, give --id-column "
+                f"{name}."
+            )
+        parts.append(pd.get_dummies(texts, prefix=str(name), prefix_sep="=", dtype=float))
+    return pd.concat(parts, axis=1)
+
+
+def _is_text(column: pd.Series) -> bool:
+    """Whether most cells of a column are text. Single words among numbers are mistakes, not categories."""
+    if column.dtype.kind in "biuf":
+        return False
+    cells = [str(cell) for cell in column.dropna().tolist() if str(cell).strip()]
+    return 2 * sum(map(is_number, cells)) < len(cells)
+
+
+def _looks_like_data(names: list[str]) -> bool:
+    """Whether names are numbers that are not whole or not distinct: tables are often written with numbered columns."""
+    numbers = [float(name) for name in names if is_number(name)]
+    return len(numbers) == len(names) and not (
+        len(set(numbers)) == len(numbers) and all(number.is_integer() for number in numbers)
+    )
+
+
+def _numbers(cells: pd.DataFrame, node_ids: list[str]) -> FloatArray:
+    """All cells as float64; an error names the first that is no finite number."""
+    columns = [  # as text first, because float64 cannot hold whole numbers of hundreds of digits
+        column if column.dtype.kind in "biuf" else pd.to_numeric(column.astype(str), errors="coerce")
+        for _, column in cells.items()
+    ]
+    matrix = np.column_stack(columns).astype(np.float64)
+    wrong = np.argwhere(~np.isfinite(matrix))
+    if wrong.size:
+        row, position = wrong[0].tolist()
+        cell, name = str(cells.iloc[row, position]), str(cells.columns[position])
+        raise BadFileError(
+            f"row {row + 1} ({shortened(node_ids[row])!r}), column {shortened(name)!r} holds {shortened(cell)!r}, "
+            f"which is not a finite number{_cure(cells.iloc[:, position], name)}"
+        )
+    return matrix
+
+
+def _cure(column: pd.Series, name: str) -> str:
+    """What to do about a column with a cell that is no number."""
+    if not _is_text(column):
+        return (
+            " (float64 holds up to 1.8e308); fill in a number (with a decimal point), or leave the column out with "
+            f"--drop {name}."
+        )
+    if column.is_unique:
+        return f"; if this column holds the ids of the nodes, give --id-column {name}; otherwise --drop {name}."
+    return f"; leave the column out with --drop {name}, or make indicators of all text columns with --one-hot."
