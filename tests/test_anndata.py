@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import copy
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from blockselect import BlockModelSelector
+from blockselect import BlockModel, BlockModelSelector
 from blockselect.anndata import select_genes
 from blockselect.errors import ParameterError
 from made_fits import QUICK, easy_network
@@ -24,7 +25,7 @@ class Cells:
         self.X, self.layers, self.uns = X, layers, {}
         self.obs = pd.DataFrame(index=[f"cell{i}" for i in range(n)])
         self.var = pd.DataFrame(index=[f"gene{i}" for i in range(m)])
-        self.obsp = {"connectivities": adjacency}
+        self.obsp, self.raw = {"connectivities": adjacency}, None
 
     obs_names = property(lambda self: self.obs.index)
     var_names = property(lambda self: self.var.index)
@@ -64,6 +65,11 @@ def test_everything_is_written_where_scanpys_users_look_for_it(kind, network, ex
     assert_array_equal(cells.var["blockselect_rank"], expected.ranking_)
     assert_array_equal(cells.obs["blockselect_block"].astype(int), expected.labels_)
     assert isinstance(cells.obs["blockselect_block"].dtype, pd.CategoricalDtype)
+    table = expected.table(network.features)
+    marked = cells.var["blockselect_marked_block"]
+    assert_array_equal(marked.cat.codes, table["marked_block"].fillna(-1))
+    assert marked.cat.categories.tolist() == ["0", "1", "2"]
+    assert_array_equal(cells.var["blockselect_lift"], table["lift"])
     record = cells.uns["blockselect"]
     assert (record["n_selected"], record["n_blocks"], record["params"]["obsp"]) == (12, 3, "connectivities")
     if kind is RealCells:
@@ -98,6 +104,9 @@ def test_errors_say_what_to_choose_instead(network):
         select_genes(cells, 12, layer="counts", obsp="places")
     with pytest.raises(ParameterError, match=r"adata is of type ndarray; expected an AnnData"):
         select_genes(np.eye(3), 1)
+    for arguments, message in REFUSED.items():
+        with pytest.raises(ParameterError, match=message):
+            select_genes(cells, **dict(arguments))
     with pytest.raises(ParameterError, match=r"copy is True while inplace is False"):
         select_genes(cells, 1, copy=True, inplace=False)
 
@@ -109,3 +118,112 @@ def test_blocks_of_a_series_are_put_in_the_order_of_the_cells(network):
         select_genes(cells, 5, block_model=labels, inplace=False) for labels in (blocks, blocks.sample(frac=1))
     )
     pd.testing.assert_frame_equal(in_order, shuffled)
+
+
+REFUSED = {
+    (("n_genes", 3), ("n_top_genes", 5)): r"n_top_genes is another name of n_genes; set only one",
+    (("use_raw", True),): r"use_raw is True, but the AnnData has no raw",
+    (("use_raw", True), ("layer", "counts")): r"use_raw is True while layer is 'counts'; set only one",
+    (("neighbors_key", "mine"),): r"neighbors_key is 'mine', but uns has no such graph; build one first",
+    (("neighbors_key", "mine"), ("obsp", "places")): r"neighbors_key is 'mine' while obsp is 'places'; set only one",
+    (("layer", "counts"), ("batch_key", "day")): r"batch_key is 'day', but obs has the columns \[\]",
+    (("layer", "counts"), ("block_model", "louvain")): r"block_model is 'louvain'; expected a column of obs, one of",
+}
+
+
+def test_the_names_of_scanpys_arguments_work(network, expected):
+    cells = Cells(-network.features, np.eye(200))
+    cells.raw = SimpleNamespace(X=network.features[:, ::-1], var_names=cells.var_names[::-1])
+    cells.obsp["mine_connectivities"] = network.adjacency
+    cells.uns["mine"] = {"connectivities_key": "mine_connectivities"}
+    select_genes(cells, n_top_genes=12, use_raw=True, neighbors_key="mine", **QUICK)
+    assert_array_equal(cells.var["blockselect_rank"], expected.ranking_)
+    assert cells.uns["blockselect"]["params"]["obsp"] == "mine_connectivities"
+    with pytest.raises(ParameterError, match=r"neighbors_key is 'yours'.*choose one of \['mine'\]"):
+        select_genes(cells, 12, neighbors_key="yours")
+    cells.raw.var_names = cells.raw.var_names.where(cells.raw.var_names != "gene7", "other")
+    with pytest.raises(
+        ParameterError, match=r"raw lacks 1 gene\(s\), such as \['gene7'\]; use adata\.raw\.to_adata\(\)"
+    ):
+        select_genes(cells, 12, use_raw=True)
+
+
+@pytest.mark.parametrize("kind", [Cells, RealCells])
+def test_blocks_can_be_a_column_of_obs_and_keep_their_names(kind, network, tmp_path):
+    cells = kind(network.features, network.adjacency)
+    names = np.array(["10", "B cells", "9"])[network.blocks]
+    cells.obs["louvain"] = pd.Categorical(names)
+    select_genes(cells, 5, block_model="louvain")
+    assert cells.obs["blockselect_block"].tolist() == names.tolist()
+    same = BlockModelSelector(5, block_model=names).fit(network.features, adjacency=network.adjacency)
+    assert_array_equal(cells.var["blockselect_score"], same.scores_)
+    assert set(cells.var["blockselect_marked_block"].dropna()) <= {"10", "B cells", "9"}
+    if kind is RealCells:
+        cells.write_h5ad(tmp_path / "cells.h5ad")
+    cells.obs["spectral"] = names
+    with pytest.raises(ParameterError, match=r"'spectral'; is both a family .* adata\.obs\['spectral'\]"):
+        select_genes(cells, 5, block_model="spectral")
+    cells.obs["louvain"] = pd.Categorical(np.where(names == "9", None, names))
+    with pytest.raises(ValueError, match=r"block labels hold NaN, None or masked values"):
+        select_genes(cells, 5, block_model="louvain")
+
+
+def test_auto_writes_p_values_which_a_later_number_of_genes_removes(network):
+    cells = Cells(network.features, network.adjacency)
+    select_genes(cells, "auto", **QUICK)
+    automatic = BlockModelSelector("auto", **QUICK).fit(network.features, adjacency=network.adjacency)
+    assert_array_equal(cells.var["blockselect_pval"], automatic.p_values_)
+    assert_array_equal(cells.var["blockselect_qval"], automatic.q_values_)
+    select_genes(cells, 5, **QUICK)
+    assert "blockselect_pval" not in cells.var
+
+
+def test_auto_on_a_graph_of_scanpy_says_that_its_p_values_mean_nothing(network):
+    cells = Cells(network.features, network.adjacency)
+    cells.uns["neighbors"] = {"connectivities_key": "connectivities", "params": {"method": "umap", "n_neighbors": 15}}
+    with pytest.warns(UserWarning, match=r"built from the expression matrix, as uns\['neighbors'\] .* meaningless"):
+        select_genes(cells, "auto", **QUICK)
+
+
+@pytest.mark.parametrize("kind", [Cells, RealCells])
+def test_genes_are_ranked_within_batches_and_ordered_by_the_median_rank(kind, network, tmp_path):
+    cells = kind(network.features, network.adjacency)
+    batches = np.where(np.arange(200) % 3 > 0, "Mon", "Tue")
+    cells.obs["day"] = pd.Categorical(batches)
+    select_genes(cells, 12, batch_key="day", **QUICK)
+    features, adjacency = network.features.tocsr(), network.adjacency.tocsr()
+    fits = [
+        BlockModelSelector(12, **QUICK).fit(features[rows], adjacency=adjacency[rows][:, rows])
+        for rows in (np.flatnonzero(batches == day) for day in ("Mon", "Tue"))
+    ]
+    ranks = np.array([one.ranking_ for one in fits])
+    score = np.mean([one.scores_ for one in fits], axis=0)
+    order = np.lexsort((-score, np.median(ranks, axis=0)))
+    assert_array_equal(np.argsort(cells.var["blockselect_rank"]), order)
+    assert_array_equal(np.flatnonzero(cells.var["blockselect"]), np.sort(order[:12]))
+    assert_allclose(cells.var["blockselect_score"], score)
+    assert_array_equal(cells.var["blockselect_nbatches"], (ranks <= 12).sum(axis=0))
+    expected = [
+        f"{day}:{fits[day == 'Tue'].labels_[np.count_nonzero(batches[:at] == day)]}" for at, day in enumerate(batches)
+    ]
+    assert cells.obs["blockselect_block"].tolist() == expected
+    best = cells.var["blockselect_rank"].idxmin()
+    assert cells.var.loc[best, "blockselect_marked_block"][:4] in ("Mon:", "Tue:")
+    assert cells.var.loc[best, "blockselect_lift"] > 1
+    if kind is RealCells:
+        cells.write_h5ad(tmp_path / "cells.h5ad")
+
+
+def test_blocks_can_be_given_beside_batches_and_a_bad_batch_is_named(network):
+    cells = Cells(network.features, network.adjacency)
+    cells.obs["day"], cells.obs["kind"] = np.where(np.arange(200) % 2, "Mon", "Tue"), network.blocks
+    model = BlockModel.from_labels(network.adjacency, network.blocks)
+    by_column, by_model = (
+        select_genes(cells, 5, batch_key="day", block_model=blocks, inplace=False) for blocks in ("kind", model)
+    )
+    pd.testing.assert_frame_equal(by_column, by_model)
+    with pytest.raises(ParameterError, match=r'batch_key is set, but "auto" tests all cells together'):
+        select_genes(cells, "auto", batch_key="day")
+    cells.obs.loc["cell0", "day"] = "Wed"
+    with pytest.raises(ValueError, match=r"in batch 'Wed': .*"):
+        select_genes(cells, 5, batch_key="day", **QUICK)
