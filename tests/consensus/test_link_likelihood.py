@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import sparse
 
-from blockselect.consensus.likelihood import as_links, link_gain, link_information, link_unit
+from blockselect.consensus.likelihood import as_links, link_gain, link_unit
 from blockselect.graphs.statistics import in_units
 
 
@@ -46,8 +46,6 @@ def test_the_gain_is_the_log_likelihood_above_that_of_one_block():
     )
     assert link_gain(weights) == pytest.approx(expected)
     assert link_gain(np.array([[7.0]])) == pytest.approx(0)
-    assert link_information(weights) == pytest.approx(2 * expected / total)
-    assert link_information(1e-200 * weights) == pytest.approx(2 * expected / total)
 
 
 def test_links_are_counted_in_units():

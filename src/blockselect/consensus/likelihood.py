@@ -186,20 +186,6 @@ def link_gain(weights: FloatArray) -> float:
     return float(0.5 * xlogx(weights).sum() - xlogx(degrees).sum() + 0.5 * xlogx(degrees.sum()))
 
 
-def link_information(weights: FloatArray) -> float:
-    """Information per link that blocks with these link weights (k, k) give, Σ_ab (w_ab / w) log(w_ab w / (e_a e_b)).
-
-    It is the mutual information, in nats, of the blocks at both ends of a link.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> round(link_information(np.diag([3.0, 3.0])), 3)
-    0.693
-    """
-    return 2 * link_gain(weights / weights.sum())
-
-
 def feature_gains(sums: FloatArray, block_totals: FloatArray, entropies: FloatArray | None = None) -> FloatArray:
     """Log-likelihood gain of one rate per block over a single rate, for each feature: (m,), at least 0.
 

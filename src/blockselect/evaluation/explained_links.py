@@ -11,7 +11,7 @@ import numpy as np
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
 from blockselect.blockmodels.n_blocks import choose_n_blocks
-from blockselect.consensus.likelihood import link_information
+from blockselect.consensus.likelihood import link_gain
 from blockselect.evaluation.clustering import kmeans_runs
 from blockselect.evaluation.protocol import SelectionProtocol, count_zero_rows, unit_rows
 from blockselect.graphs.attributed import AttributedGraph
@@ -62,6 +62,8 @@ class ExplainedLinks(SelectionProtocol):
 def links_explained(adjacency: Sparse, labels: IntArray) -> float:
     """Link information explained by clusters of the nodes, in nats per link.
 
+    It is the mutual information of the clusters at both ends of a link, Σ_ab (w_ab / w) log(w_ab w / (e_a e_b)).
+
     Examples
     --------
     >>> import numpy as np
@@ -71,4 +73,5 @@ def links_explained(adjacency: Sparse, labels: IntArray) -> float:
     1.0
     """
     F = membership_matrix(np.unique(labels, return_inverse=True)[1])
-    return link_information((F.T @ (adjacency @ F)).toarray())
+    weights = (F.T @ (adjacency @ F)).toarray()
+    return 2 * link_gain(weights / weights.sum())
