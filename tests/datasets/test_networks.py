@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
+from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -127,6 +129,12 @@ def test_debian_packages_and_features_have_names_that_fit_links_and_sections():
     has_perl = debian.features[:, [column["tag:devel::lang:perl"]]].toarray().ravel() > 0
     assert np.mean(debian.classes[has_perl] == DEBIAN_SECTIONS.index("perl")) > 0.9
     assert share_within_classes(debian) > 0.6  # one in thirty in a wrong order
+
+
+def test_the_debian_file_is_the_one_that_was_made_from_the_index():
+    folder = files("blockselect.datasets").joinpath("data")
+    digest = hashlib.sha256(folder.joinpath("debian.npz").read_bytes()).hexdigest()
+    assert digest in folder.joinpath("README.md").read_text("utf-8")
 
 
 def test_blogcatalog_counts_keywords(data_path):
