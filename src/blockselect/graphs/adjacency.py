@@ -63,8 +63,8 @@ def as_adjacency(graph: Any, *, nodes: int | Iterable[Any] | None = None, weight
     graph : sparse matrix, array, DataFrame, edge list, or graph of another library
         A square matrix (SciPy, NumPy, torch, or a DataFrame whose index and columns are the same nodes); edges (a table
         of pandas, polars or Arrow with the columns source, target and perhaps weight, a list of pairs, an array of
-        shape (E, 2) or (2, E)); a graph of networkx or igraph, `Data` of PyTorch Geometric, or an AnnData, whose
-        ``obsp["connectivities"]`` is read.
+        shape (E, 2) or (2, E)); a graph of networkx or igraph, `Data` of PyTorch Geometric, an AnnData, whose
+        ``obsp["connectivities"]`` is read, or a :class:`blockselect.NodeGraph`.
     nodes : int, iterable of ids, or None
         The ids of the nodes in the order of the rows, or the number of nodes if edges refer to nodes by number. None
         takes the nodes of the graph in their own order; a list of edges does not know them and needs this argument.
