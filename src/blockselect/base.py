@@ -278,10 +278,11 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
                 UserWarning,
             )
 
-    def _evidence(self, graph: AttributedGraph) -> NetworkEvidence | None:
+    def _evidence(self, graph: AttributedGraph, blocks: IntArray | None = None) -> NetworkEvidence | None:
         """Whether the selected features follow the graph, with a warning if they do not.
 
-        None if there is nothing to test: no link or no selected feature, a graph that was made from the features, or
+        `blocks` (n,) are blocks of the nodes that were found without the features, if there are any. The result is None
+        if there is nothing to test: no link or no selected feature, a graph that was made from the features, or
         row chunks.
         """
         chosen = np.flatnonzero(self.support_)
@@ -291,7 +292,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
             return None
         from blockselect.graphs.evidence import network_evidence  # here, because Numba takes half a second to import
 
-        found = network_evidence(graph.features, graph.adjacency, chosen)
+        found = network_evidence(graph.features, graph.adjacency, chosen, blocks)
         if not found.is_clear:
             warn_caller(
                 "there is no evidence that the selected features follow this graph: on graphs with randomly permuted "

@@ -14,14 +14,17 @@ from blockselect.graphs.evidence import N_PERMUTATIONS, network_evidence
 def random_network(rng, n=120, m=40):
     features = (rng.random((n, m)) < rng.uniform(0.02, 0.4, m)).astype(float)
     links = sparse.triu(sparse.random_array((n, n), density=0.05, rng=rng), k=1)
-    return sparse.csr_array(features), sparse.csr_array(links + links.T)
+    ring = sparse.eye_array(n, k=1)  # so that every node has a link
+    return sparse.csr_array(features), sparse.csr_array(links + links.T + ring + ring.T)
 
 
 def most_autocorrelated(features, adjacency, d):
     """The selection that the test should find hardest to see through: the columns of the largest exponents."""
-    links = evidence._links_to_use(features, adjacency, 1e9, np.random.default_rng(0))
-    test = evidence._Autocorrelation(features, links.weights)
-    return np.argsort(-test.exponents(test.covariances(links)))[:d]
+    return np.argsort(-along_all_links(features, adjacency).values(np.arange(features.shape[0])))[:d]
+
+
+def along_all_links(features, adjacency):
+    return evidence._AlongLinks(features, evidence._links_to_use(features, adjacency, 1e9, np.random.default_rng(0)))
 
 
 def test_on_random_matchings_even_the_most_autocorrelated_features_are_rarely_evidence():
@@ -60,24 +63,51 @@ def test_covariances_equal_the_sum_over_links_for_sparse_and_dense_features():
     centred = X.toarray() - X.mean(axis=0)
     slow = sum(w * centred[i] * centred[j] for i, j, w in zip(pairs.row, pairs.col, pairs.data, strict=True))
     for features in (X, X.toarray()):
-        links = evidence._links_to_use(features, A, 1e9, np.random.default_rng(0))
-        np.testing.assert_allclose(evidence._Autocorrelation(features, links.weights).covariances(links), slow)
-
-
-def test_of_many_links_a_sample_is_used(monkeypatch):
-    planted = make_attributed_blocks(300, 3, random_state=0)
-    monkeypatch.setattr(evidence, "_PRODUCTS", (12_000,))
-    found = network_evidence(planted.features, planted.adjacency, np.flatnonzero(planted.is_informative))
-    assert found.n_links < planted.adjacency.nnz // 2
-    assert found.is_clear
+        np.testing.assert_allclose(along_all_links(features, A).covariances(np.arange(40)), slow)
 
 
 def test_more_links_are_tested_if_a_small_sample_shows_no_evidence(monkeypatch):
     planted = make_attributed_blocks(300, 3, random_state=0)
+    selected = np.flatnonzero(planted.is_informative)
+    monkeypatch.setattr(evidence, "_PRODUCTS", (1000, 1000))
+    assert not network_evidence(planted.features, planted.adjacency, selected).is_clear
     monkeypatch.setattr(evidence, "_PRODUCTS", (1000, 1e9))
-    found = network_evidence(planted.features, planted.adjacency, np.flatnonzero(planted.is_informative))
-    assert found.n_links == (planted.adjacency.nnz - planted.adjacency.diagonal().astype(bool).sum()) // 2
-    assert found.is_clear
+    assert network_evidence(planted.features, planted.adjacency, selected).is_clear
+
+
+def test_on_random_matchings_even_the_features_that_follow_the_blocks_best_are_rarely_evidence():
+    rng = np.random.default_rng(0)
+    clear = 0
+    for _ in range(200):
+        X, A = random_network(rng)
+        blocks = rng.integers(4, size=120)
+        best = np.argsort(-evidence._ByBlocks(X, blocks).values(np.arange(120)))[:5]
+        clear += network_evidence(X, A, best, blocks).is_clear
+    assert clear <= 12
+
+
+def test_gains_by_blocks_equal_the_log_likelihood_ratio():
+    X, _ = random_network(np.random.default_rng(5), n=60, m=5)
+    blocks = np.arange(60) % 3
+    rows = np.random.default_rng(6).permutation(60)
+    dense = X.toarray()[rows]
+    totals = np.array([dense[blocks == block].sum() for block in range(3)])
+    for column, gain in enumerate(evidence._ByBlocks(X, blocks).values(rows)):
+        values = dense[:, column]
+        in_block = np.array([values[blocks == block].sum() for block in range(3)])
+        terms = [s * np.log(s / t) for s, t in zip(in_block, totals, strict=True) if s > 0]
+        nats = sum(terms) - values.sum() * np.log(values.sum() / totals.sum())
+        assert gain == pytest.approx(nats * values.mean() / values.var())
+
+
+def test_features_too_rare_to_meet_along_links_are_evidence_by_blocks():
+    rng = np.random.default_rng(0)
+    planted = make_attributed_blocks(
+        3000, 5, n_informative=20, n_redundant=0, frequency=(0.002, 0.004), random_state=rng
+    )
+    selected = np.flatnonzero(planted.is_informative)
+    assert not network_evidence(planted.features, planted.adjacency, selected).is_clear
+    assert network_evidence(planted.features, planted.adjacency, selected, planted.blocks).is_clear
 
 
 def test_constant_features_are_no_evidence():

@@ -240,7 +240,7 @@ class BMGUFS(BlockGuidedSelector):
         self._select(scores, eligible=scores > 0, why_fewer=self._why_fewer(statistics))
         self.induced_density_ = induced_density(statistics, scores[None, None])[0, 0]
         self._warn_of_constant(graph.features)
-        self.network_evidence_ = self._evidence(graph)
+        self.network_evidence_ = self._evidence(graph, self.labels_ if self.block_model is None else None)
         return self._remember(X, adjacency)
 
     @staticmethod

@@ -285,7 +285,7 @@ class BlockModelSelector(BlockGuidedSelector):
             )
             report("ranking", 1, 1)
         self.explained_more_, self.explained_alone_ = ranking.added, ranking.alone
-        self.network_evidence_ = self._evidence(graph)
+        self.network_evidence_ = self._evidence(graph, self._blocks_by_links(search.models))
         self.p_values_ = None if found is None else found.p_values
         self.q_values_ = None if found is None else found.q_values
         self.candidates_ = _of_all_nodes(search.models, nodes)
@@ -368,6 +368,12 @@ class BlockModelSelector(BlockGuidedSelector):
     def _factorization_steps(self) -> int:
         """Iterations of a factorisation: fewer if blocks are refined afterwards."""
         return FACTORIZATION_STEPS if self.refine else MAX_ITER
+
+    def _blocks_by_links(self, models: Sequence[BlockModel]) -> IntArray | None:
+        """The blocks with the lowest relative error among those that were found without the features, if any."""
+        if not self._finds_blocks():
+            return None
+        return next((model.labels for model in models if model.family != FEATURE_READING), None)
 
     def _finds_blocks(self) -> bool:
         """Whether blocks are searched for, not given."""

@@ -3,18 +3,21 @@
 A wrong order of rows is the commonest mistake with networks, and every method ranks features on such data too. So each
 fit tests the null hypothesis that the rows of the features are matched with the nodes at random.
 
-The autocorrelation of feature l is t_l = Σ_{links ij} a_ij (x_il − x̄_l)(x_jl − x̄_l). A feature of few nodes has a
-large t_l / sd now and then by pure chance, so features are compared by the exponent of Bernstein's inequality instead,
+How much a feature follows the graph is measured in one of two ways:
 
-    g_l = t_l² / 2(v_l + b_l |t_l| / 3),
+- by blocks that were found from the links alone, if there are any: the log-likelihood gain of the feature by the
+  blocks, Σ_a s_al log(s_al T / t_a c_l), divided by the variance of the feature over its mean. Here s_al is the sum of
+  feature l in block a, c_l its sum over all blocks, t_a the sum of all features in the block, and T their total.
+- along links: the autocorrelation t_l = Σ_{links ij} a_ij (x_il − x̄_l)(x_jl − x̄_l). A feature of few nodes has a
+  large t_l / sd now and then by pure chance, so features are compared by the exponent of Bernstein's inequality
+  instead, t_l² / 2(v_l + b_l |t_l| / 3), where v_l is the variance of t_l if links were independent, and b_l the
+  largest possible contribution of one link.
 
-where v_l is the variance of t_l if links were independent, and b_l the largest possible contribution of one link. The
-test statistic is Σ g_l over the d selected features.
-
-The selection was made with the same graph, which has to be accounted for. Under a permutation of the rows the
-statistic is therefore the largest that any selection of d features could have: the sum of the d largest g_l. That makes
-the test valid for every method of selection, at the cost of some power. If a sample of the links shows no evidence, a
-larger sample is tested; so chance is taken for evidence at most twice as often as the level of one test says.
+The test statistic is the sum over the d selected features. The selection was made with the same graph, which has to be
+accounted for. Under a permutation of the rows the statistic is therefore the largest that any selection of d features
+could have: the sum of the d largest values. That makes the test valid for every method of selection, at the cost of
+some power. If the first test shows no evidence there is a second one, by links or by more of them; so chance is taken
+for evidence at most twice as often as the level of one test says.
 
 References
 ----------
@@ -29,13 +32,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 from scipy import sparse
+from scipy.special import xlogy
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
+from blockselect.graphs.features import membership_matrix
 
 N_PERMUTATIONS = 39  # so that the smallest possible p-value is 1/40
 LEVEL = 0.025  # largest p-value that is evidence: no permutation may reach the statistic of the data
 _ENOUGH = 5  # permutations as extreme as the data, after which no more are drawn
 _PRODUCTS = (2e6, 2e7)  # largest number per permutation, at first and without evidence; else links are sampled
+_TINY = float(np.finfo(np.float64).tiny)
 _ROUNDING = 1e-12  # a variance below this share of the squared mean is a rounding error
 
 
@@ -45,7 +51,6 @@ class NetworkEvidence:
 
     p_value: float  # of a random matching of rows and nodes
     autocorrelation: float  # mean correlation of the selected features between linked nodes
-    n_links: int  # links that were used: all, or a random sample
 
     @property
     def is_clear(self) -> bool:
@@ -53,50 +58,77 @@ class NetworkEvidence:
         return self.p_value <= LEVEL
 
 
-def network_evidence(features: Features, adjacency: Sparse, selected: IntArray) -> NetworkEvidence:
+def network_evidence(
+    features: Features, adjacency: Sparse, selected: IntArray, blocks: IntArray | None = None
+) -> NetworkEvidence:
     """Test whether the selected columns follow the graph, with the selection accounted for.
 
     Parameters
     ----------
     features : array or CSR of shape (n, m)
+        Non-negative if there are blocks.
     adjacency : CSR of shape (n, n)
         Symmetric, with at least one link between two different nodes.
     selected : array of shape (d,)
         Columns, at least one.
+    blocks : array of shape (n,), optional
+        The block of each node, found without the features.
 
     Returns
     -------
     NetworkEvidence
     """
-    for products in _PRODUCTS:
-        rng = np.random.default_rng(0)
-        links = _links_to_use(features, adjacency, products, rng)
-        found = _test(features, links, selected, rng)
-        if found.is_clear or len(links.weights) == sparse.triu(adjacency, k=1).nnz:
+    links = _links_to_use(features, adjacency, _PRODUCTS[0], np.random.default_rng(0))
+    along_links = _AlongLinks(features, links)
+    tests: list[_AlongLinks | _ByBlocks] = [along_links]
+    if blocks is not None:
+        tests.insert(0, _ByBlocks(features, blocks))
+    elif len(links.weights) < sparse.triu(adjacency, k=1).nnz:
+        more = _links_to_use(features, adjacency, _PRODUCTS[1], np.random.default_rng(0))
+        tests.append(_AlongLinks(features, more))
+    p_values = []
+    for test in tests:
+        p_values.append(_p_value(test, selected))
+        if p_values[-1] <= LEVEL:
             break
-    return found
+    return NetworkEvidence(min(p_values), along_links.mean_correlation(selected))
 
 
-def _test(features: Features, links: _Links, selected: IntArray, rng: np.random.Generator) -> NetworkEvidence:
-    """The permutation test with these links. The p-value is sequential: it ends early where it is large [1]_."""
-    test = _Autocorrelation(features, links.weights)
-    covariances = test.covariances(links)
-    observed = float(test.exponents(covariances)[selected].sum())
+def _p_value(test: _AlongLinks | _ByBlocks, selected: IntArray) -> float:
+    """P-value of the selection. It is sequential: no more permutations are drawn once it is known to be large [1]_."""
+    rng = np.random.default_rng(0)
+    observed = float(test.values(np.arange(test.n_rows))[selected].sum())
     n_as_large, n_drawn = 0, 0
     while n_drawn < N_PERMUTATIONS and n_as_large < _ENOUGH:
-        rows = rng.permutation(features.shape[0])
-        permuted = _Links(rows[links.first], rows[links.second], links.weights)
-        exponents = test.exponents(test.covariances(permuted))
-        largest = np.partition(exponents, -len(selected))[-len(selected) :]
+        values = test.values(rng.permutation(test.n_rows))
+        largest = np.partition(values, -len(selected))[-len(selected) :]
         n_as_large += int(largest.sum() >= observed)
         n_drawn += 1
-    varies = selected[test.variances[selected] > 0]
-    correlations = covariances[varies] / (test.variances[varies] * links.weights.sum())
-    return NetworkEvidence(
-        p_value=n_as_large / n_drawn if n_as_large == _ENOUGH else (1 + n_as_large) / (1 + N_PERMUTATIONS),
-        autocorrelation=float(correlations.mean()) if len(varies) else 0.0,
-        n_links=len(links.weights),
-    )
+    return n_as_large / n_drawn if n_as_large == _ENOUGH else (1 + n_as_large) / (1 + N_PERMUTATIONS)
+
+
+class _ByBlocks:
+    """Log-likelihood gains of features by blocks."""
+
+    def __init__(self, features: Features, blocks: IntArray) -> None:
+        n_values = features.nnz if sparse.issparse(features) else features.size
+        if n_values > _PRODUCTS[1]:  # a random sample of the nodes
+            n_rows = int(_PRODUCTS[1] / n_values * features.shape[0])
+            rows = np.sort(np.random.default_rng(0).choice(features.shape[0], n_rows, replace=False))
+            features, blocks = features[rows], blocks[rows]
+        self.n_rows = features.shape[0]
+        self._features, self._blocks = features, blocks
+        means, variances = _moments(features)
+        self._units = np.divide(means, variances, out=np.zeros(len(means)), where=variances > 0)
+
+    def values(self, rows: IntArray) -> FloatArray:
+        """Gain of each feature if node i has the features of row rows[i]: (m,), 0 for constant features."""
+        blocks = np.empty_like(self._blocks)
+        blocks[rows] = self._blocks
+        sums = _dense(membership_matrix(blocks).T @ self._features)  # (k, m)
+        expected = np.outer(sums.sum(axis=1), sums.sum(axis=0)) / max(float(sums.sum()), _TINY)
+        gains: FloatArray = xlogy(sums, np.maximum(sums, _TINY) / np.maximum(expected, _TINY)).sum(axis=0)
+        return gains * self._units
 
 
 class _Links(NamedTuple):
@@ -107,35 +139,54 @@ class _Links(NamedTuple):
     weights: FloatArray  # (l,)
 
 
-class _Autocorrelation:
+class _AlongLinks:
     """Autocorrelations of features along links, and how unusual they are."""
 
-    def __init__(self, features: Features, weights: FloatArray) -> None:
-        self.features = features
-        self.means: FloatArray = np.asarray(features.mean(axis=0), dtype=np.float64).ravel()
-        squares = features.power(2) if sparse.issparse(features) else np.square(features)
-        variances = np.asarray(squares.mean(axis=0), dtype=np.float64).ravel() - self.means**2
-        self.variances: FloatArray = np.where(variances > _ROUNDING * self.means**2, variances, 0.0)
-        largest, smallest = (_dense(bound(axis=0)) for bound in (features.max, features.min))
-        self._bound = weights.max() * np.maximum(largest - self.means, self.means - smallest) ** 2
-        self._variance = float(np.square(weights).sum()) * self.variances**2
+    def __init__(self, features: Features, links: _Links) -> None:
+        nodes, ends = np.unique(np.concatenate([links.first, links.second]), return_inverse=True)
+        first, second = np.split(ends, 2)
+        self._links = _Links(first, second, links.weights)  # among the rows of their ends alone
+        self._features = features[nodes]
+        self.n_rows = len(nodes)
+        self._means, self._variances = _moments(self._features)
+        largest, smallest = (_dense(bound(axis=0)).ravel() for bound in (self._features.max, self._features.min))
+        self._bound = links.weights.max() * np.maximum(largest - self._means, self._means - smallest) ** 2
+        self._variance = float(np.square(links.weights).sum()) * self._variances**2
 
-    def covariances(self, links: _Links) -> FloatArray:
+    def values(self, rows: IntArray) -> FloatArray:
+        """Exponents of Bernstein's inequality if node i has the features of row rows[i]: (m,), 0 for constant ones."""
+        covariances = self.covariances(rows)
+        scale = 2 * (self._variance + self._bound * np.abs(covariances) / 3)
+        exponents: FloatArray = np.divide(covariances**2, scale, out=np.zeros(len(scale)), where=self._variances > 0)
+        return exponents
+
+    def covariances(self, rows: IntArray) -> FloatArray:
         """Σ a_ij (x_i − x̄)(x_j − x̄) over all links of each feature: (m,)"""
-        X, (first, second, weights) = self.features, links
+        X, weights = self._features, self._links.weights
+        first, second = rows[self._links.first], rows[self._links.second]
         if sparse.issparse(X):
             products = _products(first, second, weights, X.indptr, X.indices, X.data, X.shape[1])
         else:
             products = np.einsum("l,lj,lj->j", weights, X[first], X[second])
         degrees = sum(np.bincount(ends, weights, minlength=X.shape[0]) for ends in (first, second))
-        centred: FloatArray = products - self.means * (X.T @ degrees) + weights.sum() * self.means**2
+        centred: FloatArray = products - self._means * (X.T @ degrees) + weights.sum() * self._means**2
         return centred
 
-    def exponents(self, covariances: FloatArray) -> FloatArray:
-        """Exponents of Bernstein's inequality: (m,), and 0 for constant features."""
-        scale = 2 * (self._variance + self._bound * np.abs(covariances) / 3)
-        exponents: FloatArray = np.divide(covariances**2, scale, out=np.zeros(len(scale)), where=self.variances > 0)
-        return exponents
+    def mean_correlation(self, selected: IntArray) -> float:
+        """Mean correlation of the selected features between linked nodes; constant features have none."""
+        varies = selected[self._variances[selected] > 0]
+        covariances = self.covariances(np.arange(self.n_rows))[varies]
+        return (
+            float(np.mean(covariances / (self._variances[varies] * self._links.weights.sum()))) if len(varies) else 0.0
+        )
+
+
+def _moments(features: Features) -> tuple[FloatArray, FloatArray]:
+    """Means and variances of the columns: (m,) each. A variance that is only rounding is 0."""
+    means = np.asarray(features.mean(axis=0), dtype=np.float64).ravel()
+    squares = features.power(2) if sparse.issparse(features) else np.square(features)
+    variances = np.asarray(squares.mean(axis=0), dtype=np.float64).ravel() - means**2
+    return means, np.where(variances > _ROUNDING * means**2, variances, 0.0)
 
 
 def _links_to_use(features: Features, adjacency: Sparse, products: float, rng: np.random.Generator) -> _Links:
@@ -177,7 +228,5 @@ def _products(
 
 
 def _dense(values: Any) -> FloatArray:
-    """One row of values as an array."""
-    array = values.toarray() if sparse.issparse(values) else np.asarray(values)
-    row: FloatArray = array.ravel().astype(np.float64)
-    return row
+    array: FloatArray = np.asarray(values.toarray() if sparse.issparse(values) else values, dtype=np.float64)
+    return array

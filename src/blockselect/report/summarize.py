@@ -58,7 +58,7 @@ def summarize(
           selected features, and `typical_nodes` (empty for nodes without names).
         - `explained`: how much of the block structure the features explain (see `explained_by_size`).
         - `network_evidence`: whether the selected features follow this graph, with `p_value`, `autocorrelation`,
-          `n_links` and `is_clear` of `network_evidence_`; None if that was not tested.
+          and `is_clear` of `network_evidence_`; None if that was not tested.
         - `candidates`: how well each candidate block model explains links and features, and whether it is kept.
         - `effort`: the requested and the actual extent of the search.
         - `sparsity` (paper: γ), `loss_history` and `n_iter`: the descent of BMGUFS.
