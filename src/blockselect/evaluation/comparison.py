@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -25,7 +26,7 @@ from blockselect.graphs.attributed import AttributedGraph, check_attributed_grap
 from blockselect.graphs.node_labels import check_classes, encode_labels, labels_by_id
 from blockselect.names import check_known, look_up
 from blockselect.parameters import check_n_jobs, check_seed, check_whole
-from blockselect.progress import Progress, no_progress
+from blockselect.progress import Progress, StepProgress, follow
 from blockselect.registry import SELECTORS, make_selector
 from blockselect.warned import collected_warnings
 from blockselect.wording import feature_labels
@@ -69,6 +70,7 @@ def compare_methods(
     n_jobs: int | None = None,
     measure_memory: bool = False,
     progress: Progress | None = None,
+    verbose: int = 0,
 ) -> Comparison:
     """Compare methods with each other and with all features, on your own network and by default without labels.
 
@@ -108,6 +110,8 @@ def compare_methods(
         call below ``if __name__ == "__main__":``.
     progress : callable, optional
         Called as ``progress(method, done, total)``.
+    verbose : int, default=0
+        0 shows nothing. 1 shows the progress in one line, if stderr is a terminal or a notebook.
 
     Examples
     --------
@@ -130,33 +134,45 @@ def compare_methods(
     judge = kind(graph, n_runs=n_runs, seed=random_state, n_jobs=n_jobs)
     if n_blocks is None and judge.needs_classes:
         n_blocks = len(np.unique(known_classes(graph)))
-    report = progress or no_progress
     measure = measure_in_fresh_process if measure_memory else measure_here
-    steps = 1 + len(numbers)
     names = feature_labels(graph.feature_names, graph.n_features)
     comparison = Comparison(judge.titles, judge.describe(), n_blocks, names)
-    report(ALL_FEATURES, 0, 1)
-    every = judge.evaluate(np.arange(graph.n_features))
-    comparison.rows.append(_scored_row(ALL_FEATURES, graph.n_features, every))
-    report(ALL_FEATURES, 1, 1)
-    for method in methods:
-        report(method, 0, steps)
-        try:
-            measured = measure(rank_features, method, judge.seen, max(numbers), n_blocks, random_state)
-        except CallError as error:
-            comparison.rows += [ComparisonRow(method, number, error=str(error)) for number in numbers]
-            report(method, steps, steps)
-            continue
-        comparison.warnings[method] = measured.value.warnings
-        for done, number in enumerate(numbers, start=1):
-            report(method, done, steps)
-            comparison.selections[method, number] = measured.value.best(number)
-            comparison.rows.append(_ranked_row(method, number, measured, judge))
-        report(method, steps, steps)
+    with follow("compare_methods", verbose, progress) as report:
+        report(ALL_FEATURES, 0, 1)
+        every = judge.evaluate(np.arange(graph.n_features))
+        comparison.rows.append(_scored_row(ALL_FEATURES, graph.n_features, every))
+        report(ALL_FEATURES, 1, 1)
+        for method in methods:
+            rank = partial(measure, rank_features, method, judge.seen, numbers[-1], n_blocks, random_state)
+            _add_method(comparison, method, numbers, rank, judge, partial(report, method))
     comparison.rows = [
         replace(row, agreement=agreement(row.method, row.n_features, comparison.selections)) for row in comparison.rows
     ]
     return comparison
+
+
+def _add_method(
+    comparison: Comparison,
+    method: str,
+    numbers: Sequence[int],
+    rank: Callable[[], Measured],
+    judge: SelectionProtocol,
+    report: StepProgress,
+) -> None:
+    """Rank by one method, evaluate each number of features, and add the rows to the comparison."""
+    steps = 1 + len(numbers)
+    report(0, steps)
+    try:
+        measured = rank()
+    except CallError as error:
+        comparison.rows += [ComparisonRow(method, number, error=str(error)) for number in numbers]
+    else:
+        comparison.warnings[method] = measured.value.warnings
+        for done, number in enumerate(numbers, start=1):
+            report(done, steps)
+            comparison.selections[method, number] = measured.value.best(number)
+            comparison.rows.append(_ranked_row(method, number, measured, judge))
+    report(steps, steps)
 
 
 def _check_network(X: Any, adjacency: Any, classes: Any) -> AttributedGraph:

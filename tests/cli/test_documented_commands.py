@@ -1,0 +1,109 @@
+"""Every command of the documentation and of the help works, on small stand-ins for files and data sets.
+
+Commands in blocks of code run as they are printed. Commands within sentences may leave out what the sentence is not
+about, such as the files, which are filled in.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from itertools import chain
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from blockselect import make_attributed_blocks
+from blockselect.cli import reproduce, reproduction
+from blockselect.cli.commands import COMMANDS, app, load_command
+from blockselect.datasets.catalogue import Dataset
+from blockselect.evaluation import comparison
+from blockselect.evaluation.process import Measured
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+FILLED_IN = {  # subcommand → what its arguments must have, and what is filled in otherwise
+    "select": (("--features", "--dataset"), "--features table.csv --graph edges.csv"),
+    "compare": (("--features", "--dataset"), "--features table.csv --graph edges.csv"),
+    "reproduce": (("all",), "all --config quick"),
+}
+
+
+def printed() -> list[str]:
+    """Commands in blocks of code and in the examples of the help, without comments."""
+    blocks = [line for page in PAGES for line in page.read_text(encoding="utf-8").splitlines()]
+    helps = chain(app.registered_callback.callback.__doc__.splitlines(), *map(examples, COMMANDS))
+    lines = (line.strip().partition(" # ")[0].strip() for line in [*blocks, *helps])
+    return list(dict.fromkeys(line for line in lines if line.startswith("blockselect ")))
+
+
+def examples(name: str) -> list[str]:
+    return (load_command(name).help or "").splitlines()
+
+
+def mentioned() -> list[str]:
+    """Commands within sentences."""
+    texts = (page.read_text(encoding="utf-8") for page in PAGES)
+    found = chain.from_iterable(re.findall(r"`(blockselect [^`]+)`", text) for text in texts)
+    return list(dict.fromkeys(command for command in found if command not in printed()))
+
+
+@pytest.fixture
+def network():
+    return make_attributed_blocks(
+        60, 3, n_informative=20, n_redundant=4, n_noise=46, mean_degree=8, random_state=2
+    ).graph
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, network):
+    """A folder with the files that the documentation names; each data set is a small network."""
+    names = [f"n{node}" for node in range(network.n_nodes)]
+    table = pd.DataFrame(network.features.toarray(), index=pd.Index(names, name="name")).add_prefix("f")
+    links = network.adjacency.tocoo()
+    edges = pd.DataFrame({"source": links.row, "target": links.col}).map(lambda node: names[node])
+    classes = pd.DataFrame({"name": names, "class": [f"type {number}" for number in network.classes]})
+    table.to_csv(tmp_path / "genes.csv")
+    table.assign(**{"class": network.classes}).to_csv(tmp_path / "table.csv")
+    for file in ("edges.csv", "links.csv"):
+        edges[links.row < links.col].to_csv(tmp_path / file, index=False)
+    for file in ("types.csv", "labels.csv"):
+        classes.to_csv(tmp_path / file, index=False)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(Dataset, "load", lambda dataset, progress=None: network)
+    return tmp_path
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Methods rank in this process, and experiments end where their trials would begin."""
+    monkeypatch.setattr(
+        comparison, "measure_in_fresh_process", lambda function, *given: Measured(function(*given), 0.1, None, None)
+    )
+    monkeypatch.setattr(reproduce, "find_spec", lambda name: name)
+    monkeypatch.setattr(reproduction, "run", lambda task, **settings: reproduction.Result({}, [], False, 0))
+    monkeypatch.setattr(reproduction, "check_networks", lambda config: None)
+
+
+def test_the_documentation_has_commands():
+    assert {command.split()[1] for command in printed()} >= {"select", "compare", "datasets", "reproduce", "doctor"}
+    assert len(printed()) > 12
+
+
+@pytest.mark.parametrize("command", printed())
+def test_a_printed_command_works(run, folder, quick, command):
+    result = run(*shlex.split(command)[1:])
+    assert result.exit_code == 0, result.stderr
+
+
+@pytest.mark.parametrize("command", mentioned())
+def test_a_mentioned_command_works(run, folder, quick, command):
+    words = shlex.split(command.replace("--features FILE --graph FILE", "--features table.csv --graph edges.csv"))[1:]
+    needed, filling = FILLED_IN.get(words[0], ((), ""))
+    if needed and not set(needed) & set(words):
+        words += filling.split()
+    if words[0] in FILLED_IN and not {"--out", "--json"} & set(words):
+        words += ["--out", "results"]
+    result = run(*words)
+    assert result.exit_code == 0, result.stderr
