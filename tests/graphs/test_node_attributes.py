@@ -159,6 +159,18 @@ def test_other_methods_tests_and_checked_graphs_read_attributes_too(network):
     assert automatic.show_report() is not None
 
 
+@pytest.mark.parametrize("convert", [lambda graph: graph.copy(), in_igraph], ids=["networkx", "igraph"])
+def test_blocks_that_were_written_to_a_graph_are_no_features(network, convert):
+    graph = convert(network[0])
+    selector = BlockModelSelector(12, **QUICK).fit(graph)
+    selector.annotate(graph)
+    again = BlockModelSelector(12, **QUICK).fit(graph)
+    assert list(again.feature_names_in_) == list(selector.feature_names_in_)
+    assert selector.show_report() is not None  # which reads the graph again
+    read = AttributedGraph.from_networkx if isinstance(graph, networkx.Graph) else AttributedGraph.from_igraph
+    assert read(graph, attributes=["block"]).feature_names.tolist() == ["block"]  # if asked for
+
+
 def test_transform_refuses_a_graph_with_other_columns(network):
     given, _ = network
     selector = make_selector("morans-i", 12).fit(given)

@@ -137,7 +137,7 @@ class BlockGuidedSelector(ScoreSelector):
         ----------
         graph : networkx or igraph graph
             It is changed. It may have further nodes, which networkx leaves without the attribute and igraph sets to
-            None.
+            None. An attribute of the graph itself notes that the blocks are a result, and not a feature for `fit`.
         nodes : sequence, optional
             The node of each row of X. By default the names of the rows, while X is in memory, or 0, 1, … for rows
             without names.

@@ -19,6 +19,7 @@ from blockselect.extras import comes_from
 from blockselect.graphs.node_labels import IGRAPH_NAMES, igraph_names
 
 _NUMBERS, _CATEGORIES, _WORDS = "numbers", "categories", "words"
+_RESULT = "blockselect_result_"  # an attribute of the graph with this prefix tells that blockselect wrote one of nodes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,6 +42,11 @@ def is_igraph(thing: Any) -> bool:
     return comes_from(thing, "igraph") and hasattr(thing, "get_edgelist")
 
 
+def mark_as_result(graph: Any, attribute: Any) -> None:
+    """Note in a graph that blockselect wrote an attribute of its nodes, so that it is not read as a feature."""
+    (graph.graph if is_networkx(graph) else graph)[f"{_RESULT}{attribute}"] = "written by blockselect"
+
+
 def encode_attributes(graph: Any, attributes: Iterable[Any] | None = None) -> NodeAttributes:
     """Encode the attributes of nodes as numbers, in the order of the nodes.
 
@@ -51,12 +57,15 @@ def encode_attributes(graph: Any, attributes: Iterable[Any] | None = None) -> No
         one column of zeros and ones per category. Lists, tuples and sets of texts are words, with one column of zeros
         and ones per word.
     attributes : iterable, optional
-        The attributes to use; None uses all of them.
+        The attributes to use; None uses all of them except those that blockselect wrote.
     """
     node_ids, values = _read_nodes(graph)
     nodes = list(range(graph.vcount())) if node_ids is None else node_ids
     if attributes is not None:
         values = _only(values, attributes)
+    else:
+        known = graph.graph if is_networkx(graph) else graph.attributes()
+        values = {one: column for one, column in values.items() if f"{_RESULT}{one}" not in known}
     if not values:
         raise ValueError(
             f"features is of type {type(graph).__name__}, a graph; its nodes have no attributes, so pass the "

@@ -15,9 +15,10 @@ from scipy import sparse
 
 from blockselect.arrays import Features, IntArray, ObjectArray
 from blockselect.errors import ParameterError
-from blockselect.extras import comes_from, needed
+from blockselect.extras import needed
 from blockselect.graphs.adjacency import type_name
 from blockselect.graphs.features import as_dense
+from blockselect.graphs.node_attributes import is_igraph, is_networkx, mark_as_result
 from blockselect.graphs.node_labels import igraph_names
 from blockselect.graphs.text_files import format_of, is_packed
 from blockselect.parameters import is_number
@@ -97,9 +98,9 @@ def write_labels(graph: Any, labels: IntArray, nodes: Iterable[Any] | None, attr
     if len(ids) != len(labels):
         raise ParameterError("nodes", f"has {len(ids)} entries for {len(labels)} nodes; pass one per row of X.")
     label_of = dict(zip(ids, labels.tolist(), strict=True))
-    if comes_from(graph, "networkx") and hasattr(graph, "is_multigraph"):
+    if is_networkx(graph):
         own = list(graph)
-    elif comes_from(graph, "igraph") and hasattr(graph, "get_edgelist"):
+    elif is_igraph(graph):
         own = igraph_names(graph) or list(range(graph.vcount()))
     else:
         raise ParameterError("graph", f"is of type {type_name(graph)}; expected a graph of networkx or igraph.")
@@ -116,4 +117,5 @@ def write_labels(graph: Any, labels: IntArray, nodes: Iterable[Any] | None, attr
     else:
         for node, label in label_of.items():
             graph.nodes[node][attribute] = label
+    mark_as_result(graph, attribute)
     return graph
