@@ -70,6 +70,7 @@ def main() -> None:
     parser.add_argument("--chunks", type=int, nargs="*", default=[], metavar="NODES", help="networks in row chunks")
     parser.add_argument("--save", action="store_true", help=f"write {SAVED.name} in docs/benchmarks")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--blocks", type=int, help="number of blocks, if it shall not be found")
     parser.add_argument("--largest", type=int, default=300_000, help="leave out networks of more nodes than this")
     options = parser.parse_args()
     chosen = {name: sizes for name, sizes in series().items() if not options.names or name in options.names}
@@ -84,11 +85,16 @@ def main() -> None:
             if size.n_nodes > options.largest and name != "full":
                 continue
             if size not in measured:
-                measured[size] = measure(size, options.jobs)
+                measured[size] = measure(size, options.jobs, options.blocks)
                 print(json.dumps(measured[size]), file=sys.stderr, flush=True)
             rows.append({"series": name, **measured[size]})
     for n in options.chunks:
-        rows.append({"series": "chunks", **measure(Size(n, 10 * n, 50 * n, n // 50), options.jobs, in_chunks=True)})
+        rows.append(
+            {
+                "series": "chunks",
+                **measure(Size(n, 10 * n, 50 * n, n // 50), options.jobs, options.blocks, in_chunks=True),
+            }
+        )
     table = pd.DataFrame(rows)
     print(markdown(table))
     slopes = exponents(table)
@@ -99,20 +105,20 @@ def main() -> None:
         table.round(4).to_csv(SAVED, index=False)
 
 
-def measure(size: Size, jobs: int, *, in_chunks: bool = False) -> dict[str, Any]:
+def measure(size: Size, jobs: int, n_blocks: int | None, *, in_chunks: bool = False) -> dict[str, Any]:
     """One network, made and fitted in processes of their own."""
     with tempfile.TemporaryDirectory() as folder:
-        made = _run("make_chunks" if in_chunks else "make", size, folder, jobs)
-        return {**asdict(size), **made, **_run("fit", size, folder, jobs)}
+        made = _run("make_chunks" if in_chunks else "make", size, repr(folder))
+        return {**asdict(size), **made, **_run("fit", size, f"{folder!r}, {jobs}, {n_blocks}")}
 
 
-def _run(task: str, size: Size, folder: str, jobs: int) -> dict[str, Any]:
-    call = f"from benchmarks import scale; scale.{task}(scale.Size(**{asdict(size)}), {folder!r}, {jobs})"
+def _run(task: str, size: Size, arguments: str) -> dict[str, Any]:
+    call = f"from benchmarks import scale; scale.{task}(scale.Size(**{asdict(size)}), {arguments})"
     result = subprocess.run([sys.executable, "-c", call], stdout=subprocess.PIPE, text=True, check=True)
     return dict(json.loads(result.stdout.splitlines()[-1]))
 
 
-def make(size: Size, folder: str, jobs: int) -> None:
+def make(size: Size, folder: str) -> None:
     """Write a planted network to the folder and print what it took."""
     from blockselect import make_attributed_blocks
 
@@ -137,7 +143,7 @@ def make(size: Size, folder: str, jobs: int) -> None:
     np.save(Path(folder) / "informative.npy", planted.is_informative)
 
 
-def make_chunks(size: Size, folder: str, jobs: int) -> None:
+def make_chunks(size: Size, folder: str) -> None:
     """The same with features in chunks of rows, one file each, so that they are never held whole."""
     from blockselect import make_attributed_blocks
 
@@ -174,7 +180,7 @@ def _features(folder: str) -> Any:
     return sparse.load_npz(Path(folder) / "features.npz")
 
 
-def fit(size: Size, folder: str, jobs: int) -> None:
+def fit(size: Size, folder: str, jobs: int, n_blocks: int | None) -> None:
     """Fit the default to the network in the folder and print its stages."""
     import blockselect.consensus.estimator as default
     from blockselect import make_attributed_blocks
@@ -186,7 +192,8 @@ def fit(size: Size, folder: str, jobs: int) -> None:
     stages = Stages()
     start, cpu = time.perf_counter(), time.process_time()
     with stages.watch():
-        selector = default.BlockModelSelector(TOP, n_jobs=jobs, random_state=0).fit(features, adjacency=adjacency)
+        selector = default.BlockModelSelector(TOP, n_blocks=n_blocks or "auto", n_jobs=jobs, random_state=0)
+        selector.fit(features, adjacency=adjacency)
     seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu
     informative = np.load(Path(folder) / "informative.npy")
     print(
