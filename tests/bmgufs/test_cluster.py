@@ -1,8 +1,6 @@
 """A real cluster of two worker processes: the same scores as here, a worker killed or short of memory included."""
 
 import os
-import signal
-from pathlib import Path
 
 import joblib
 import numpy as np
@@ -14,23 +12,14 @@ from blockselect import BMGUFS, BlockModelSelector, Descent, RowChunks, make_att
 from blockselect.bmgufs import gram as gram_module
 from blockselect.bmgufs.gram_sums import dense_gram
 from blockselect.graphs import dask_chunks
+from local_clusters import MIB, die_once, distributed, peak, start_cluster
 
 dask = pytest.importorskip("dask")
-distributed = pytest.importorskip("distributed")
-if not Path("/proc/self/status").exists():
-    pytest.skip("the tests kill processes and read their memory, as on Linux", allow_module_level=True)
 
 NETWORK = make_attributed_blocks(300, 3, random_state=0)
 WEIGHTS = sparse.diags_array(np.random.default_rng(0).random(300))
 FEATURES = sparse.csr_array(WEIGHTS @ sparse.csr_array(NETWORK.features))  # sums of these do round
 STARTS = range(0, 300, 40)
-MIB = 2**20
-
-
-def start_cluster(**settings):
-    return distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=":0", silence_logs=50, **settings
-    )
 
 
 @pytest.fixture(scope="module")
@@ -89,10 +78,8 @@ def test_a_worker_killed_in_the_middle_of_the_sum_changes_nothing(monkeypatch, t
     killed = str(tmp_path / "killed")
 
     def gram_of_a_mortal(block, rows, dtype):
-        if rows.start == 160 and not os.path.exists(killed):
-            with open(killed, "w") as file:
-                file.write(str(os.getpid()))
-            os.kill(os.getpid(), signal.SIGKILL)
+        if rows.start == 160:
+            die_once(killed)
         return dense_gram(block, rows, dtype)
 
     here = fit(FEATURES)
@@ -113,11 +100,6 @@ def test_no_worker_ever_holds_what_would_break_its_memory_limit():
 
     def load(number):
         return np.random.default_rng(number).random((rows, m))
-
-    def peak():
-        """Not `ru_maxrss`, which a process inherits from the one that started it."""
-        status = Path("/proc/self/status").read_text()
-        return 1024 * next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
 
     ring = sparse.csr_array(sparse.diags_array(np.ones(n_chunks * rows - 1), offsets=1))
     labels = np.arange(n_chunks * rows) % 4

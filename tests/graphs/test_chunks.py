@@ -179,10 +179,10 @@ def row_sums(block, rows):
     return block.sum(axis=1)
 
 
-def later_products(block, rows, other, other_rows):
-    """Σ_j<i x_i x_j, counted in the way of `sum_over_pairs`."""
-    apart = np.arange(23)[rows][:, None] > np.arange(23)[other_rows]
-    return np.einsum("il,ij,jl->l", block.toarray(), apart.astype(float), other.toarray())
+def later_products(block, rows, other, other_rows, links):
+    """Σ_j<i A_ij x_i x_j, counted in the way of `sum_over_pairs`."""
+    lower = np.tril(links.toarray(), -1)[rows, other_rows]
+    return np.einsum("il,ij,jl->l", block.toarray(), lower, other.toarray())
 
 
 def appended(block, rows, state, name):
@@ -193,6 +193,7 @@ def appended(block, rows, state, name):
 @pytest.mark.parametrize("held", [1, 2**28])
 def test_mapped_chunks_of_some_rows_are_those_of_the_matrix(made, held, monkeypatch):
     monkeypatch.setattr("blockselect.graphs.chunks._HELD_BYTES", held)
+    monkeypatch.setattr("blockselect.graphs.dask_chunks._HELD_BYTES", held)
     blocks = np.split(MATRIX, [5, 5, 14])  # one of them is empty
     if made == "here":
         chunks = RowChunks.from_blocks(blocks)
@@ -207,8 +208,9 @@ def test_mapped_chunks_of_some_rows_are_those_of_the_matrix(made, held, monkeypa
     assert_array_equal(sparse.vstack(list(some)).toarray(), expected)
     assert_array_equal(some.concatenate(row_sums), expected.sum(axis=1))
     assert_array_equal(some.column_sums(), [np.count_nonzero(expected, axis=0), expected.sum(axis=0)])
-    whole = (expected.sum(axis=0) ** 2 - (expected**2).sum(axis=0)) / 2
-    np.testing.assert_allclose(some.sum_over_pairs(later_products), whole)
+    for links in (np.ones((15, 15)), np.eye(15, k=1) + np.eye(15, k=-1), np.zeros((15, 15))):
+        lower = np.einsum("il,ij,jl->l", expected, np.tril(links, -1), expected)
+        np.testing.assert_allclose(some.sum_over_pairs(later_products, sparse.csr_array(links)), lower)
     assert some.fold(appended, [[], ["x"]], "a", n_jobs=2) == [
         [*start, ("a", 0, 3), ("a", 3, 3), ("a", 3, 9), ("a", 9, 15)] for start in ([], ["x"])
     ]

@@ -25,7 +25,7 @@ def products_along_links(features: Features, weights: Sparse) -> FloatArray:
         Symmetric, without self-loops.
     """
     if isinstance(features, RowChunks):
-        return np.asarray(features.sum_over_pairs(_products_of_pairs, features.place(weights)))
+        return np.asarray(features.sum_over_pairs(_products_of_pairs, weights))
     n_nodes, n_features = features.shape
     if sparse.issparse(features):
         rows = slice(0, n_nodes)

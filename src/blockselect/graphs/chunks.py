@@ -247,32 +247,42 @@ class RowChunks:
         """The arrays ``part(block, rows, *shared)`` of all chunks, one entry per row, one after the other."""
         return np.concatenate([part(block, rows, *shared) for block, rows in self.with_rows()])
 
-    def sum_over_pairs(self, part: Part, *shared: Any) -> Any:
-        """The sum of ``part(block, rows, other, other_rows, *shared)`` over pairs of rows, each pair once or twice.
+    def sum_over_pairs(self, part: Part, links: Sparse, *shared: Any) -> Any:
+        """The sum of ``part(block, rows, other, other_rows, links, *shared)`` over pairs of linked rows.
 
-        Every row meets all rows before it, and some after it; `part` must count only pairs in which the row of `other`
-        comes first. Several chunks at a time are held while the chunks before them are read.
+        Every row meets at least all rows that come before it and are linked with it; `part` must count only pairs in
+        which the row of `other` comes first. Several chunks at a time are held while the chunks before them are read.
+
+        Parameters
+        ----------
+        part : callable
+        links : CSR of shape (n, n)
+            Symmetric.
+        *shared
+            Further arguments of `part`.
         """
         total = None
-        for block, rows in self._held_together():
+        for held in self._held_together():
             for other, other_rows in self.with_rows():
-                if other_rows.start >= rows.stop:
+                if other_rows.start >= held[-1][1].stop:
                     break
-                one = part(block, rows, other, other_rows, *shared)
-                total = one if total is None else added(total, one)
+                for block, rows in held:
+                    one = part(block, rows, other, other_rows, links, *shared)
+                    total = one if total is None else added(total, one)
         return total
 
-    def _held_together(self) -> Iterator[tuple[Sparse, slice]]:
-        """Rows of several chunks, as many as take `_HELD_BYTES`, but at least one chunk."""
-        held: list[Sparse] = []
-        start = stop = 0
+    def _held_together(self) -> Iterator[list[tuple[Sparse, slice]]]:
+        """Several chunks and their rows, as many as take `_HELD_BYTES`, but at least one."""
+        held: list[tuple[Sparse, slice]] = []
+        n_bytes = 0
         for block, rows in self.with_rows():
-            if held and sum(map(_bytes, held)) + _bytes(block) > _HELD_BYTES:
-                yield sparse.vstack(held, format="csr"), slice(start, stop)
-                held, start = [], stop
-            held.append(block)
-            stop = rows.stop
-        yield sparse.vstack(held, format="csr"), slice(start, stop)
+            size = block.data.nbytes + block.indices.nbytes + block.indptr.nbytes
+            if held and n_bytes + size > _HELD_BYTES:
+                yield held
+                held, n_bytes = [], 0
+            held.append((block, rows))
+            n_bytes += size
+        yield held
 
     def fold(self, step: Part, states: Sequence[Any], *shared: Any, n_jobs: int | None = None) -> list[Any]:
         """Each state after ``state = step(block, rows, state, *shared)`` for all chunks in order.
@@ -338,10 +348,6 @@ def survey_of(survey: Survey, nodes: BoolArray) -> Survey:
     n_rows = [int(np.count_nonzero(nodes[rows])) for rows in survey.rows]
     kept = [replace(chunk, n_rows=n) for chunk, n in zip(survey.chunks, n_rows, strict=True)]
     return Survey(survey.n_features, tuple(kept))
-
-
-def _bytes(block: Sparse) -> int:
-    return int(block.data.nbytes + block.indices.nbytes + block.indptr.nbytes)
 
 
 def _readable(blocks: Callable[[], Iterable[Any]]) -> Iterator[Any]:

@@ -7,7 +7,10 @@ run them again if a worker is lost.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import CancelledError
+from contextlib import contextmanager
 from copy import copy, deepcopy
 from typing import Any
 
@@ -19,12 +22,19 @@ from blockselect.graphs.chunks import (
     Part,
     RowChunks,
     Survey,
+    added,
     check_same_dtype,
     checked_block,
     keep_rows,
     survey_of,
     unreadable,
 )
+
+_HELD_BYTES = 2**26  # of chunks that a worker holds together to compare them with others, but at least one chunk
+_BYTES_PER_VALUE = 12  # of a sparse matrix
+_PATIENCE = 60.0  # seconds without any worker after which a cluster counts as lost
+_LOST = "the Dask cluster was lost during the fit"
+_AGAIN = "There is no partial result; start the cluster and fit again."
 
 
 class DelayedChunks(RowChunks):
@@ -74,19 +84,35 @@ class DelayedChunks(RowChunks):
     def concatenate(self, part: Part, *shared: Any) -> Any:
         return np.concatenate(_results(self._tasks(_part, part, *map(self.place, shared))))
 
-    def sum_over_pairs(self, part: Part, *shared: Any) -> Any:
+    def sum_over_pairs(self, part: Part, links: Sparse, *shared: Any) -> Any:
         from dask.delayed import delayed
 
-        placed, chunks, of_steps = list(map(self.place, shared)), self._chunks(), self._shared_by_steps()
-        return _result(
-            _tree(
-                [
-                    delayed(_pair)(part, len(of_steps), *chunks[left], *chunks[right], *of_steps, *placed)
-                    for left in range(len(chunks))
-                    for right in range(left + 1)
-                ]
-            )
-        )
+        placed, of_steps = [self.place(one) for one in (links, *shared)], self._shared_by_steps()
+        chunks, groups = self._chunks(), self._groups()
+        tasks = []
+        for left, right in _linked_pairs(links, [self._rows_of(group) for group in groups]):
+            here, there = ([chunks[number] for number in groups[at]] for at in (left, right))
+            held = [one for _, one in (*here, *there)]
+            spec = _Pair(part, [chunk for chunk, _ in here], [chunk for chunk, _ in there], len(of_steps))
+            tasks.append(delayed(_Pair.sum)(spec, *held, *of_steps, *placed))
+        return _result(_tree(tasks)) if tasks else np.zeros(self.shape[1])
+
+    def _groups(self) -> list[list[int]]:
+        """Numbers of chunks that a worker may hold together, while it reads others one at a time."""
+        groups: list[list[int]] = [[]]
+        n_bytes = 0
+        for number, chunk in enumerate(self.survey().chunks):
+            size = _BYTES_PER_VALUE * chunk.n_values
+            if groups[-1] and n_bytes + size > _HELD_BYTES:
+                groups.append([])
+                n_bytes = 0
+            groups[-1].append(number)
+            n_bytes += size
+        return groups
+
+    def _rows_of(self, group: list[int]) -> slice:
+        rows = self.survey().rows
+        return slice(rows[group[0]].start, rows[group[-1]].stop)
 
     def fold(self, step: Part, states: Sequence[Any], *shared: Any, n_jobs: int | None = None) -> list[Any]:
         from dask.delayed import delayed
@@ -98,11 +124,16 @@ class DelayedChunks(RowChunks):
         return _results(ends)
 
     def place(self, shared: Any) -> Any:
-        """Send arrays and graphs to every worker once; a copy on each worker also outlives a lost worker."""
+        """Send an object to the cluster once, as the result of a task that Dask can repeat if a worker is lost.
+
+        Scattered data would be lost: Dask drops copies that no task waits for, even those of a broadcast.
+        """
         client = _client()
         if client is None or _is_small(shared):
             return shared
-        return client.scatter([shared], broadcast=True, hash=False)[0]
+        with _clear_errors(), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sending large graph")  # that is the purpose
+            return client.submit(_Parcel.open, _Parcel(shared), pure=False)
 
     def _tasks(self, task: Any, *arguments: Any) -> list[Any]:
         from dask.delayed import delayed
@@ -138,9 +169,7 @@ class DelayedChunks(RowChunks):
 class _Chunk:
     """How a task makes its chunk. Dask does not look into it, so that the chunk is loaded within the task."""
 
-    def __init__(
-        self, number: int, n_features: int, rows: slice | None, steps: list[tuple[Part, slice, int]], raw: Any
-    ) -> None:
+    def __init__(self, number: int, n_features: int, rows: Any, steps: list[tuple[Part, slice, int]], raw: Any) -> None:
         self.number, self.n_features, self.rows, self.steps, self.raw = number, n_features, rows, steps, raw
 
     def read(self, held: Any, shared: Sequence[Any] = ()) -> Sparse:
@@ -182,10 +211,32 @@ def _step(step: Part, n_of_steps: int, chunk: _Chunk, held: Any, state: Any, *re
     return step(block, chunk.rows, deepcopy(state), *rest[n_of_steps:])
 
 
-def _pair(part: Part, n_of_steps: int, left: _Chunk, held: Any, right: _Chunk, other_held: Any, *rest: Any) -> Any:
-    block = left.read(held, rest[:n_of_steps])
-    other = block if right.number == left.number else right.read(other_held, rest[:n_of_steps])
-    return part(block, left.rows, other, right.rows, *rest[n_of_steps:])
+class _Pair:
+    """A task that compares the rows of some chunks with rows that come before them."""
+
+    def __init__(self, part: Part, here: list[_Chunk], there: list[_Chunk], n_of_steps: int) -> None:
+        self.part, self.here, self.there, self.n_of_steps = part, here, there, n_of_steps
+
+    def sum(self, *given: Any) -> Any:
+        """`given` are the chunks that the cluster holds, the arguments of mapped functions, and those of the part."""
+        n_here, n_chunks = len(self.here), len(self.here) + len(self.there)
+        of_steps, shared = given[n_chunks : n_chunks + self.n_of_steps], given[n_chunks + self.n_of_steps :]
+        held = [(chunk.read(one, of_steps), chunk.rows) for chunk, one in zip(self.here, given[:n_here], strict=True)]
+        total = None
+        for chunk, one in zip(self.there, given[n_here:n_chunks], strict=True):
+            other = chunk.read(one, of_steps)
+            for block, rows in held:
+                found = self.part(block, rows, other, chunk.rows, *shared)
+                total = found if total is None else added(total, found)
+        return total
+
+
+def _linked_pairs(links: Sparse, rows: Sequence[slice]) -> list[tuple[int, int]]:
+    """Pairs of groups of rows that share links, the later group first; a group may be paired with itself."""
+    group_of = np.repeat(np.arange(len(rows)), [one.stop - one.start for one in rows])
+    sources = np.repeat(group_of, np.diff(links.indptr))
+    pairs = np.unique(sources * len(rows) + group_of[links.indices])
+    return [(int(pair) // len(rows), int(pair) % len(rows)) for pair in pairs if pair // len(rows) >= pair % len(rows)]
 
 
 def _tree(parts: list[Any]) -> Any:
@@ -210,13 +261,21 @@ def _is_persisted(raw: Any) -> bool:
     return bool(futures_of(raw))  # type: ignore[no-untyped-call]
 
 
+class _Parcel:
+    """An object into which Dask does not look."""
+
+    def __init__(self, content: Any) -> None:
+        self.content = content
+
+    def open(self) -> Any:
+        return self.content
+
+
 def _is_small(shared: Any) -> bool:
     """Numbers, types and functions travel with each task; so does what the cluster has already."""
-    try:
-        from distributed import Future
-    except ImportError:
-        return True
-    return np.isscalar(shared) or callable(shared) or isinstance(shared, Future | np.dtype | type(None))
+    from distributed import Future
+
+    return bool(np.isscalar(shared) or callable(shared) or isinstance(shared, np.dtype | Future))
 
 
 def _client() -> Any:
@@ -239,4 +298,38 @@ def _results(tasks: list[Any]) -> list[Any]:
         from dask.base import compute
 
         return list(compute(*tasks))  # type: ignore[no-untyped-call]
-    return list(client.gather(client.compute(tasks)))
+    with _clear_errors():
+        futures = client.compute(tasks)
+        _wait_for_workers(client, futures)
+        return list(client.gather(futures))
+
+
+def _wait_for_workers(client: Any, futures: list[Any]) -> None:
+    """Wait for the results. Dask would wait forever for new workers if all of them are lost."""
+    from distributed import wait
+
+    while True:
+        try:
+            wait(futures, timeout=_PATIENCE)  # type: ignore[no-untyped-call]
+            return
+        except TimeoutError:
+            if not client.nthreads():
+                client.cancel(futures)
+                raise RuntimeError(f"{_LOST}: it has had no worker for {_PATIENCE} seconds. {_AGAIN}") from None
+
+
+@contextmanager
+def _clear_errors() -> Iterator[None]:
+    """Say what to do if the cluster is lost; there is no result then."""
+    from distributed import KilledWorker
+    from distributed.comm.core import CommClosedError
+
+    try:
+        yield
+    except KilledWorker as error:
+        raise RuntimeError(
+            f"several workers of the Dask cluster died in the same task ({error}), perhaps because they ran out of "
+            "memory; use smaller chunks, or fewer threads per worker."
+        ) from error
+    except (CancelledError, CommClosedError) as error:
+        raise RuntimeError(f"{_LOST}: {error}. {_AGAIN}") from error

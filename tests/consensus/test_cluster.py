@@ -1,0 +1,143 @@
+"""The default on a real cluster of two worker processes: the result of the same chunks here."""
+
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+from blockselect import BlockModelSelector, RowChunks, make_attributed_blocks, selection_stability
+from blockselect.consensus import refine
+from blockselect.graphs import dask_chunks
+from local_clusters import MIB, die_once, distributed, peak, separate_cluster, start_cluster
+
+dask = pytest.importorskip("dask")
+
+NETWORK = make_attributed_blocks(300, 3, mean_degree=6, random_state=0)
+WEIGHTS = sparse.diags_array(np.random.default_rng(0).random(300))
+FEATURES = sparse.csr_array(WEIGHTS @ sparse.csr_array(NETWORK.features))  # sums of these do round
+BLOCKS = [FEATURES[start : start + 80] for start in range(0, 300, 80)]
+
+
+@pytest.fixture(scope="module")
+def client():
+    with start_cluster() as cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+def delayed_chunks(load=lambda block, number: block):
+    return RowChunks.from_delayed(
+        [dask.delayed(load)(block, number) for number, block in enumerate(BLOCKS)], FEATURES.shape[1]
+    )
+
+
+def fit(X):
+    return BlockModelSelector(10, n_candidates=4, random_state=0).fit(X, adjacency=NETWORK.adjacency)
+
+
+def assert_same(there, here):
+    assert_array_equal(there.labels_, here.labels_)
+    assert_array_equal(there.ranking_, here.ranking_)
+    assert_allclose(there.scores_, here.scores_, rtol=1e-8)
+    assert_allclose(there.candidates_table_["gain"], here.candidates_table_["gain"], rtol=1e-8)
+
+
+@pytest.fixture(scope="module")
+def here():
+    return fit(RowChunks.from_blocks(BLOCKS))
+
+
+@pytest.mark.parametrize("where", ["loaded for each sum", "held by the cluster"])
+def test_a_fit_on_a_cluster_is_a_fit_here(client, here, where):
+    chunks = delayed_chunks()
+    if where == "held by the cluster":
+        chunks = RowChunks.from_delayed(client.persist([dask.delayed(block) for block in BLOCKS]), FEATURES.shape[1])
+    with distributed.get_task_stream(client) as tasks:
+        there = fit(chunks)
+    assert_same(there, here)
+    assert len({task["worker"] for task in tasks.data}) == 2
+
+
+def test_a_fit_without_a_cluster_is_the_same(here, monkeypatch):
+    monkeypatch.setattr("distributed.client._global_clients", {})
+    assert_same(fit(delayed_chunks()), here)
+
+
+def test_stability_on_a_cluster_is_that_here(client, here):
+    stable = [
+        selection_stability(here, X, adjacency=NETWORK.adjacency, n_resamples=4)
+        for X in (RowChunks.from_blocks(BLOCKS), delayed_chunks())
+    ]
+    assert stable[0][here.support_].mean() > 0.5
+    assert_allclose(stable[1], stable[0], atol=1e-8)
+
+
+def test_a_worker_killed_while_nodes_move_changes_nothing(here, monkeypatch, tmp_path):
+    mark, visit = str(tmp_path / "killed"), refine._visit
+
+    def visit_of_a_mortal(block, rows, now, *shared):
+        if rows.start == 160:
+            die_once(mark)
+        return visit(block, rows, now, *shared)
+
+    with start_cluster() as cluster, distributed.Client(cluster) as client:
+        before = set(client.run(os.getpid).values())
+        monkeypatch.setattr(refine, "_visit", visit_of_a_mortal)
+        there = fit(delayed_chunks())
+        with open(mark) as file:
+            assert int(file.read()) in before
+    assert_same(there, here)
+
+
+def test_a_chunk_that_cannot_be_loaded_is_named(client):
+    def load(block, number):
+        return np.load("no such file.npy") if number == 2 else block
+
+    with pytest.raises(ValueError, match=r"chunk 2 of features could not be read \(FileNotFoundError"):
+        fit(delayed_chunks(load))
+
+
+def test_chunks_of_different_precision_are_named(client):
+    with pytest.raises(ValueError, match="chunk 1 of features is float32 but the chunks before it are float64"):
+        fit(delayed_chunks(lambda block, number: block.astype(np.float32) if number == 1 else block))
+
+
+def test_no_worker_holds_what_would_break_its_memory_limit():
+    n_chunks, rows, m, limit = 70, 2000, 500, 600 * MIB
+    whole = n_chunks * rows * m * 12  # as sparse matrix
+    assert whole > 1.25 * limit
+
+    def load(number):
+        columns, starts = np.tile(np.arange(m, dtype=np.int32), rows), np.arange(0, rows * m + 1, m)
+        return sparse.csr_array((np.random.default_rng(number).random(rows * m), columns, starts), shape=(rows, m))
+
+    n = n_chunks * rows
+    ring = sparse.csr_array(sparse.diags_array(np.ones(n - 1), offsets=1))
+    labels = np.arange(n) // (n // 4)
+    with start_cluster(memory_limit=limit) as cluster, distributed.Client(cluster) as client:
+        chunks = RowChunks.from_delayed([dask.delayed(load)(number) for number in range(n_chunks)], m)
+        selector = BlockModelSelector(10, block_model=labels).fit(chunks, adjacency=ring)
+        peaks = client.run(peak)
+    assert selector.n_features_ == 10
+    assert len(peaks) == 2
+    assert max(peaks.values()) < limit
+
+
+@pytest.mark.parametrize("lost", ["scheduler", "workers", "every worker that tries"])
+def test_a_cluster_that_dies_is_an_error_that_says_so(lost, tmp_path, monkeypatch):
+    monkeypatch.setattr(dask_chunks, "_PATIENCE", 2.0)
+    with separate_cluster(tmp_path) as (_, scheduler, workers):
+        doomed = {"scheduler": [scheduler.pid], "workers": [worker.pid for worker in workers]}.get(lost, [])
+
+        def load(block, number):
+            if number == 2:
+                for process in doomed or [os.getpid()]:
+                    os.kill(process, signal.SIGKILL)
+                time.sleep(60)
+            return block
+
+        with pytest.raises(RuntimeError, match=r"the Dask cluster was lost during the fit.*no partial result"):
+            fit(delayed_chunks(load))
