@@ -359,6 +359,7 @@ def test_nodes_of_a_matrix_are_named_by_their_row(run, network, tmp_path, in_thi
     files = ["--features", tmp_path / "features.npy", "--classes", tmp_path / "classes.csv"]
     result = run("compare", *files, *QUICK, "--json")
     assert json.loads(result.stdout)["counts"]["classes"] == 3
+    assert result.stderr.startswith("warning: no --graph is given, so each node is linked to its nearest neighbours")
 
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="no terminals to open here")

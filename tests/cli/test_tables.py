@@ -128,6 +128,12 @@ def test_blocks_may_come_from_a_file(run, network, labels, tmp_path, method):
         assert sorted(selected(tmp_path / "out")) == sorted(chosen)
 
 
+def test_options_without_effect_are_named_as_options(run, network, labels, tmp_path):
+    options = ("--block-model", labels, "--blocks", 2, "--top", 4, "--resamples", 0)
+    result = run("select", *network.options, *options, "--out", tmp_path / "out")
+    assert "warning: --blocks is 2, which has no effect" in result.stderr
+
+
 def refused(run, *arguments):
     result = run("select", *arguments, "--json")
     assert (result.exit_code, result.stdout) == (2, "")

@@ -61,8 +61,9 @@ def test_other_mistakes_are_not_called_swapped(message):
 
 
 def test_ids_in_another_column_are_found(message):
-    text = message("row,paper,a\n0,35,1\n1,40,0\n2,77,1\n", "source,target\n35,40\n40,77\n")
+    text = message("row,paper,a\n0,1000035,1\n1,40,0\n2,77,1\n", "source,target\n1000035,40\n40,77\n")
     assert text.endswith("The links name the nodes by the column 'paper' of the features; give --id-column paper.")
+    assert "--id-column" not in message("name,n,a\nx,1,1\ny,1,0\nz,2,1\n", "source,target\n1,2\n")  # no ids: 1 twice
 
 
 def test_a_first_column_with_duplicates_may_hold_no_ids(message):

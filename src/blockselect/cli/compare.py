@@ -21,6 +21,10 @@ OUTPUT_FILES = ("comparison.html", "comparison.csv", "comparison.md", "run.json"
 ALL_FAILED = 1  # exit code
 NEED_CLASSES = ("clustering", "classification")
 PROTOCOLS = (*NEED_CLASSES, "links", "structure")
+NO_GRAPH = (
+    "no --graph is given, so each node is linked to its nearest neighbours by the same features that are compared; "
+    "name a file of links if there is one."
+)
 METHODS = "block-model,morans-i,hotspot,variance"
 
 comparison_option: Any = partial(typer.Option, rich_help_panel="Comparison")
@@ -150,7 +154,7 @@ def compare(
     network = inputs.load_network(dataset, features, graph, n_neighbors=N_NEIGHBORS, reading=reading)
     if classes is not None:
         network = inputs.with_classes(network, classes)
-    for message in network.warnings:
+    for message in (*network.warnings, *([NO_GRAPH] if network.built_from_features else [])):
         say(f"warning: {message}")
     task = work.Task(network, names, numbers, protocol, blocks, runs, seed)
     with progress_bar(quiet) as progress:

@@ -52,6 +52,12 @@ def option_of(parameter: str) -> str:
     return OPTION_OF.get(parameter, parameter)
 
 
+def by_options(message: str) -> str:
+    """A warning of the library that begins with a parameter, with the option that sets it instead."""
+    first, blank, rest = message.partition(" ")
+    return f"{option_of(first)}{blank}{rest}"
+
+
 @contextmanager
 def expecting_bad_input() -> Iterator[None]:
     """Turn errors about files, values and devices into a `Failure` that names options instead of parameters."""

@@ -11,7 +11,7 @@ from blockselect._sklearn import check_parameters, parameter_names
 from blockselect.arrays import ObjectArray
 from blockselect.base import ScoreSelector
 from blockselect.blockmodels.guided import BlockGuidedSelector
-from blockselect.cli.failure import Failure, expecting_bad_input, option_of
+from blockselect.cli.failure import Failure, by_options, expecting_bad_input, option_of
 from blockselect.cli.inputs import NetworkInput
 from blockselect.cli.record import json_bytes, settings_record, versions
 from blockselect.cli.select import DEFAULT, PAPER
@@ -135,7 +135,7 @@ def run_selection(
     else:
         summary = {"method": method, **summarize_scores(selector, network.graph, stability=stability)}
     n_used = selector._n_resamples(n_resamples)
-    return Selection(network, selector, method, n_used, summary, [*warnings, *messages])
+    return Selection(network, selector, method, n_used, summary, [*warnings, *map(by_options, messages)])
 
 
 def json_summary(selection: Selection) -> dict[str, Any]:

@@ -12,8 +12,6 @@ from scipy import sparse
 from blockselect.graphs.edge_tables import ENDS, edge_columns
 from blockselect.graphs.features import FeatureTable
 
-_TRIED = 100  # columns that are searched for ids
-
 
 def are_swapped(features: pd.DataFrame, graph: pd.DataFrame) -> bool:
     """Whether the table of features lists links between nodes whose features are in the table of links."""
@@ -67,8 +65,11 @@ def _column_of_ids(table: FeatureTable, ends: set[str]) -> str | None:
     """The first column of whole numbers without duplicates that contains all ends of the links."""
     if table.feature_names is None or not all(end.isdecimal() for end in ends):
         return None
-    cells = np.asarray(table.matrix[:, :_TRIED]) if isinstance(table.matrix, np.ndarray) else np.empty((0, 0))
-    for name, column in zip(table.feature_names, cells.T, strict=False):
-        if (column == np.round(column)).all() and ends <= {f"{value:.0f}" for value in np.unique(column)}:
+    if not isinstance(table.matrix, np.ndarray):
+        return None
+    for name, column in zip(table.feature_names, table.matrix.T, strict=True):
+        values = np.unique(column)
+        is_whole = bool((values == np.round(values)).all())
+        if is_whole and len(values) == len(column) and ends <= {f"{value:.0f}" for value in values}:
             return str(name)
     return None
