@@ -16,7 +16,12 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
-from blockselect import BlockModelSelector, make_attributed_blocks, plot
+from blockselect import (
+    AttributedGraph,
+    BlockModelSelector,
+    make_attributed_blocks,
+    plot,
+)
 
 made = make_attributed_blocks(
     200, 4, mean_degree=8, n_informative=16, n_redundant=0, n_noise=44, random_state=8
@@ -54,10 +59,9 @@ selector.table().query("selected").sort_values("rank").head(6).round(3)
 # %%
 # Back to the graph
 # -----------------
-# ``labels_`` follows the rows of the table. We store two results as node attributes: the
-# block of each protein, and how many of the selected terms it has.
-blocks = dict(zip(annotations.index, selector.labels_.tolist(), strict=True))
-nx.set_node_attributes(graph, blocks, "block")
+# ``annotate`` writes the block of each protein into the graph, by name. ``labels_`` itself
+# follows the rows of the table. We also store how many of the selected terms a protein has.
+selector.annotate(graph)
 nx.set_node_attributes(
     graph, annotations.loc[:, selector.support_].sum(axis=1).to_dict(), "n_terms"
 )
@@ -73,7 +77,7 @@ nx.draw_networkx_nodes(
     graph,
     places,
     ax=left,
-    node_color=[blocks[protein] for protein in graph],
+    node_color=[block for _, block in graph.nodes(data="block")],
     node_size=[15 + 25 * count for _, count in graph.nodes(data="n_terms")],
     cmap="viridis",
 )
@@ -81,6 +85,22 @@ left.set_title("Proteins by block", loc="left")
 left.axis("off")
 plot.features_by_block(selector, right)
 plt.show()
+
+# %%
+# Features in the graph
+# ---------------------
+# Features may also be attributes of the nodes. Numbers become columns, texts become
+# categories, and lists of words become one column of zeros and ones per word.
+for protein, terms in annotations.iterrows():
+    graph.nodes[protein]["terms"] = list(annotations.columns[terms > 0])
+with_terms = AttributedGraph.from_networkx(graph, attributes=["terms"])
+with_terms.encoding.head()
+
+# %%
+# Such a graph is all that ``fit`` needs. Without results such as the number of selected
+# terms among the attributes, ``fit(graph)`` would do the same.
+again = BlockModelSelector(12, random_state=0).fit(with_terms)
+again.table().query("selected").sort_values("rank").head(6).round(3)
 
 # %%
 # Graphs of igraph, PyTorch Geometric and edge tables go in the same way: :doc:`your own

@@ -11,7 +11,7 @@ the way they are linked?
 # %%
 # A firm of three departments
 # ---------------------------
-# The network says who mails whom among 240 people. Research and sales mail within their
+# The network says who mails whom among 480 people. Research and sales mail within their
 # department, and both mail the office. There are 60 skills, of which 15 go with the
 # departments.
 import matplotlib.pyplot as plt
@@ -23,7 +23,7 @@ from blockselect import BlockModel, BlockModelSelector, make_attributed_blocks, 
 DEPARTMENTS = np.array(["research", "sales", "office"])
 mails = [[0.10, 0.01, 0.06], [0.01, 0.10, 0.06], [0.06, 0.06, 0.02]]
 firm = make_attributed_blocks(
-    240, 3, density=mails, n_informative=15, n_redundant=0, n_noise=45, random_state=7
+    480, 3, density=mails, n_informative=15, n_redundant=0, n_noise=45, random_state=7
 )
 department = DEPARTMENTS[firm.blocks]
 skills = pd.DataFrame(
@@ -33,7 +33,9 @@ skills = pd.DataFrame(
 # %%
 # Labels of any kind
 # ------------------
-# Give one label per node: names, numbers, or a Series that is aligned by its index.
+# Give one label per node: names or numbers in the order of the rows, or by the ids of the
+# nodes a Series, a dict, the communities of networkx (a list of sets) or a clustering of
+# igraph.
 selector = BlockModelSelector(10, block_model=department).fit(
     skills, adjacency=firm.adjacency
 )
@@ -59,7 +61,7 @@ plt.show()
 # departments, the departments with a tenth of the people moved to a wrong one, and random
 # labels. Lower is better; the error of a sparse graph is never near 0.
 rng = np.random.default_rng(0)
-moved = np.where(rng.random(240) < 0.1, rng.choice(DEPARTMENTS, 240), department)
+moved = np.where(rng.random(480) < 0.1, rng.choice(DEPARTMENTS, 480), department)
 for name, labels in {
     "departments": department,
     "a tenth moved": moved,
