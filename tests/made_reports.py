@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from blockselect import BMGUFS, BlockModelSelector, check_attributed_graph, make_attributed_blocks
+from blockselect import BMGUFS, BlockModelSelector, check_attributed_graph, make_attributed_blocks, make_selector
 from blockselect.report.page import Report, make_report
 
 NASTY_NAMES = [
@@ -83,6 +83,10 @@ def wrong_order():
     return report(replace(graph, features=graph.features[rows]))
 
 
+def by_variance():
+    return report(planted(names=["first"]), make_selector("variance", 7), stability=False)
+
+
 STATES = {  # state: how the page is made, and a sentence that it must hold
     "ordinary": (lambda: report(planted(names=["first"]), warnings=["one <warning>"]), "7 of 30 features explain"),
     "wrong order": (wrong_order, "Are the rows of the features in the order of the nodes of the graph?"),
@@ -113,5 +117,6 @@ STATES = {  # state: how the page is made, and a sentence that it must hold
         "7 of 30 features explain",
     ),
     "nasty names": (lambda: report(planted(names=NASTY_NAMES)), "7 of 30 features explain"),
+    "without blocks": (by_variance, "7 of 30 features selected in a network by Variance"),
     "the paper": (lambda: report(planted(), BMGUFS(5, n_blocks=3, random_state=0)), "These 5 features explain"),
 }

@@ -39,6 +39,7 @@ from blockselect.graphs.features import as_feature_table, is_anndata, is_attribu
 from blockselect.graphs.node_attributes import is_igraph, is_networkx
 from blockselect.graphs.statistics import constant_columns
 from blockselect.progress import Progress, no_progress
+from blockselect.reported import ReportMixin
 from blockselect.warned import warn_caller
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class _Nodes:
     digest: str | None  # hash of the ids in their order; None if there are no ids
 
 
-class ScoreSelector(SelectorMixin, BaseEstimator):
+class ScoreSelector(ReportMixin, SelectorMixin, BaseEstimator):
     """Base of selectors that score every feature and keep the features with the largest scores.
 
     A subclass computes the scores in `fit` and passes them to `_select`.
@@ -154,8 +155,8 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         if graph_of(X, adjacency) is None and self.graph_source_ == "adjacency":
             raise ParameterError("adjacency", "is missing; pass the graph of the fit together with X: adjacency=graph.")
 
-    def _refuse_others(self, again: ScoreSelector) -> None:
-        """Raise an error if `again` has read nodes or features that differ visibly from those of the fit."""
+    def _refuse_other_features(self, again: ScoreSelector) -> None:
+        """Raise an error if `again` has read features that differ visibly from those of the fit."""
         if again.n_features_in_ != self.n_features_in_:
             raise ValueError(
                 f"X has {again.n_features_in_} features but the selector was fitted to {self.n_features_in_}; pass "
@@ -164,6 +165,10 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         names, given = (getattr(one, "feature_names_in_", None) for one in (self, again))
         if names is not None and given is not None and list(names) != list(given):
             raise ValueError("X has other column names than the data of the fit, or another order; pass that data.")
+
+    def _refuse_others(self, again: ScoreSelector) -> None:
+        """Raise an error if `again` has read nodes or features that differ visibly from those of the fit."""
+        self._refuse_other_features(again)
         known, nodes = self._nodes_in, again._nodes_in
         if nodes.number != known.number:
             raise ValueError(

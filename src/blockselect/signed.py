@@ -102,7 +102,7 @@ class SignedSelector(MetaEstimatorMixin, ScoreSelector):
         self.support_ = np.isin(np.arange(graph.n_features), order[self.scores_[order] > 0][:wanted])
         self.n_features_ = int(self.support_.sum())
         self.network_evidence_ = getattr(self.estimator_, "network_evidence_", None)
-        return self
+        return self._remember(X, adjacency)
 
     @property
     def n_features_to_select(self) -> Any:

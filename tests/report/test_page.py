@@ -13,11 +13,20 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from blockselect import BMGUFS, BlockModelSelector, check_attributed_graph, plot, selection_stability
+from blockselect import (
+    BMGUFS,
+    BlockModelSelector,
+    check_attributed_graph,
+    make_selector,
+    plot,
+    selection_stability,
+)
 from blockselect.blockmodels.markers import Markers
 from blockselect.graphs.chunks import RowChunks
+from blockselect.report import sentences
 from blockselect.report.details import feature_rows
 from blockselect.report.page import make_report
+from blockselect.report.summarize import summarize_scores
 from made_reports import NASTY_NAMES, STATES, planted, report
 
 VOID = {"meta", "link", "input"}
@@ -62,18 +71,17 @@ def state(request):
     return page, Outline(page.html), sentence
 
 
-def test_every_state_says_what_it_is_with_all_five_sections(state):
+BY_BLOCKS = ("What marks each block?", "Does it fit the network?", "How sure is it", "Ten terms")
+WITHOUT_BLOCKS = ("Where do they occur?", "Do they follow the network?", "Six terms")
+
+
+def test_every_state_says_what_it_is_with_all_its_sections(state):
     _, outline, sentence = state
     text = re.sub(r"\s+", " ", "".join(outline.text))
     assert sentence in text
-    for title in (
-        "Which features?",
-        "What marks each block?",
-        "Does it fit the network?",
-        "How was it made?",
-        "Ten terms",
-    ):
-        assert title in text
+    shown, others = (WITHOUT_BLOCKS, BY_BLOCKS) if sentence.endswith("by Variance") else (BY_BLOCKS, WITHOUT_BLOCKS)
+    assert all(title in text for title in ("Which features?", *shown, "How was it made?"))
+    assert not any(title in text for title in others)
     assert not re.search(r"\b(nan|inf|None|undefined)\b", text.split("Settings (bold")[0].replace("None of ", ""))
 
 
@@ -98,9 +106,9 @@ def test_charts_have_a_text_that_states_the_finding(state):
     assert all(labels)
 
 
-def test_ten_terms_are_explained(state):
-    _, outline, _ = state
-    assert sum(tag == "dt" for tag, _ in outline.tags) == 10
+def test_ten_terms_are_explained_and_six_without_blocks(state):
+    _, outline, sentence = state
+    assert sum(tag == "dt" for tag, _ in outline.tags) == (6 if sentence.endswith("by Variance") else 10)
 
 
 def test_without_script_all_selected_features_are_there():
@@ -258,3 +266,51 @@ def test_a_report_is_printed_in_one_line(graph, selector):
     made = make_report(selector, graph, title="R & D")
     size = round(len(made.to_bytes()) / 1000)
     assert repr(made) == f"Report('7 of 30 features explain the structure of R & D', {size} kB)"
+
+
+@pytest.fixture(scope="module")
+def without_blocks(graph):
+    selector = make_selector("laplacian-score", 7).fit(graph.features, adjacency=graph.adjacency)
+    return selector, summarize_scores(selector, graph)
+
+
+def test_a_page_without_blocks_shows_where_features_occur_and_how_linked_nodes_agree(graph, without_blocks):
+    _, summary = without_blocks
+    X, A = graph.features.toarray(), graph.adjacency.toarray()
+    degrees = (A > 0).sum(axis=1)
+    i, j = np.nonzero(np.triu(A, 1))
+    for row in summary["selected"]:
+        column = X[:, row["index"]]
+        assert row["prevalence"] == np.mean(column != 0)
+        assert row["degree"] == pytest.approx(degrees[column != 0].mean())
+        apart = column - column.mean()
+        assert row["autocorrelation"] == pytest.approx(np.mean(apart[i] * apart[j]) / column.var())
+    assert summary["mean_degree"] == pytest.approx(degrees.mean())
+    mean = np.mean([row["autocorrelation"] for row in summary["selected"]])
+    assert f"the selected features have a correlation of {mean:.2f} on average" in sentences.do_they_follow(summary)
+
+
+def test_any_method_writes_its_page_about_the_network_it_remembers(graph, without_blocks, tmp_path):
+    selector, _ = without_blocks
+    page = selector.report(tmp_path / "page.html", title="here").read_text(encoding="utf-8")
+    assert "<h1>7 of 30 features selected in here by Laplacian score</h1>" in page
+    assert "selector = make_selector(&#39;laplacian-score&#39;).set_params(n_features_to_select=7)" in page
+    (data,) = re.findall(r'id="data">(.*?)</script>', page)
+    assert json.loads(data)["blocks"] == 0
+    alone = make_selector("variance", 7).fit(graph.features)
+    with pytest.raises(ValueError, match=r"adjacency is missing; pass the graph on which the features are to be shown"):
+        alone.show_report()
+    assert "by Variance" in alone.show_report(adjacency=graph.adjacency).html
+    with pytest.raises(ValueError, match="X has 29 features but the selector was fitted to 30"):
+        alone.show_report(graph.features[:, 1:], adjacency=graph.adjacency)
+
+
+def test_an_undefined_score_and_no_selection_have_a_page(graph):
+    features = graph.features.toarray()
+    features[:, 3] = 1.0
+    constant = make_selector("variance", 7).fit(features, adjacency=graph.adjacency)
+    (data,) = re.findall(r'id="data">(.*?)</script>', constant.show_report().html)
+    assert [row[2] for row in json.loads(data)["rows"]].count(None) == 1
+    summary = {**summarize_scores(constant, check_attributed_graph(features, graph.adjacency)), "selected": []}
+    assert sentences.where_they_occur(summary).startswith("No feature is selected.")
+    assert sentences.do_they_follow(summary).startswith("No feature is selected.")

@@ -14,6 +14,7 @@ DETAILS = {
     "title": "cora",
     "asked": 7,
     "method": "BlockModelSelector",
+    "method_title": "Block models by consensus, the default",
     "versions": {"blockselect": "1.0"},
     "seeded": True,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from copy import copy
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -13,8 +14,9 @@ from blockselect._sklearn import Interval, StrOptions, fit_context
 from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.base import ScoreSelector
 from blockselect.baselines._solvers.row_sparse import Solve, reweight
+from blockselect.errors import ParameterError
 from blockselect.graphs.affinity import check_affinity, neighbour_affinity
-from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
 from blockselect.graphs.statistics import check_varies
 from blockselect.warned import warn_caller
 
@@ -95,8 +97,9 @@ class FeatureGuidedSelector(CriterionSelector):
         X : array, sparse matrix or DataFrame of shape (n, m)
             Features of the nodes.
         y : ignored
-        adjacency : ignored
-            Accepted so that every method of the package can be called in the same way.
+        adjacency : not used
+            Accepted so that every method of the package can be called in the same way; a report shows the features on
+            it.
         affinity : array, sparse matrix or DataFrame of shape (n, n), optional
             Non-negative similarity between nodes; the larger of both directions is used. By default it is computed
             from the nearest neighbours. If both the affinity and X have node ids, they are matched by id.
@@ -105,7 +108,6 @@ class FeatureGuidedSelector(CriterionSelector):
         -------
         self
         """
-        del adjacency
         table = self._check_features(X, y, graph="affinity", non_negative=False)
         features = table.matrix
         check_varies(features)
@@ -116,13 +118,27 @@ class FeatureGuidedSelector(CriterionSelector):
         if affinity is None:
             affinity = self._affinity(features)
         self._select_by(self._score(features, affinity), features)
-        return self
+        return self._remember(X, adjacency)
 
     def _read_network(self, X: Any, y: Any = None, adjacency: Any = None) -> AttributedGraph:
         raise ValueError(
             f"{type(self).__name__} looks at the features alone, so resampled links change nothing; use a selector "
             "that reads the network."
         )
+
+    def _network_again(self, X: Any = None, adjacency: Any = None) -> AttributedGraph:
+        """The features of the fit, with the graph that `fit` ignored or that is passed now."""
+        if X is None:
+            X, known = self._fitted_to.recall()
+            adjacency = known if adjacency is None else adjacency
+        if adjacency is None:
+            raise ParameterError(
+                "adjacency", "is missing; pass the graph on which the features are to be shown: adjacency=graph."
+            )
+        again = copy(self)  # reading sets attributes
+        table = again._check_features(X, non_negative=False)
+        self._refuse_other_features(again)
+        return check_attributed_graph(table, adjacency, non_negative=False)
 
     def _affinity(self, features: Features) -> Any:
         return neighbour_affinity(features, self.n_neighbors, weights=self.weights, width=self.width)
@@ -167,7 +183,7 @@ class NetworkGuidedSelector(CriterionSelector):
         self._check_settings(graph)
         self._select_by(self._score(graph), graph.features)
         self.network_evidence_ = self._evidence(graph)
-        return self
+        return self._remember(X, adjacency)
 
     def _read_network(self, X: Any, y: Any = None, adjacency: Any = None) -> AttributedGraph:
         """Check and convert the network and its features; invalid input is reported here, before any computation."""

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from numbers import Integral
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -26,11 +24,10 @@ from blockselect.graphs.write import write_labels
 from blockselect.parameters import check_whole
 from blockselect.progress import Progress, no_progress
 from blockselect.warned import collected_warnings
-from blockselect.weak_network import WeakNetwork
 from blockselect.wording import feature_labels
 
 if TYPE_CHECKING:
-    from blockselect.report import Report
+    pass
 
 
 class BlockGuidedSelector(ScoreSelector):
@@ -48,11 +45,6 @@ class BlockGuidedSelector(ScoreSelector):
 
     def _check_combinations(self) -> None:
         """Raise an error if parameters contradict each other."""
-
-    def _remember(self, X: Any, adjacency: Any) -> Self:
-        """Remember the network by weak references, which do not keep it in memory."""
-        self._fitted_to = WeakNetwork(X, adjacency)
-        return self
 
     def table(self, X: Any = None) -> pd.DataFrame:
         """One row per feature, in the order of the columns: its score, and which block it marks.
@@ -165,53 +157,6 @@ class BlockGuidedSelector(ScoreSelector):
                 "the features of the fit are no longer in memory; name the node of each row: nodes=X.index."
             ) from error
         return self._table_again(X).node_ids
-
-    def report(self, path: str | Path, X: Any = None, *, adjacency: Any = None, **options: Any) -> Path:
-        """Write a page about the selection: the features, what marks each block, how stable it is, how it was made.
-
-        Parameters
-        ----------
-        path : str or Path
-            The HTML file. It is self-contained.
-        X, adjacency
-            As passed to `fit`; may be omitted while they are in memory.
-        **options
-            `stability`, as :func:`blockselect.selection_stability` estimates it; `title`, a name for the network; and
-            `labels`, known labels of the nodes, which are shown beside the blocks.
-
-        Returns
-        -------
-        Path
-            The path of the page.
-        """
-        return self.show_report(X, adjacency=adjacency, **options).save(path)
-
-    def show_report(
-        self,
-        X: Any = None,
-        *,
-        adjacency: Any = None,
-        stability: FloatArray | None = None,
-        title: str = "the network",
-        labels: Any = None,
-    ) -> Report:
-        """The page of :meth:`report` as an object that a notebook displays."""
-        check_is_fitted(self)
-        from blockselect.report import make_report  # the only import from a package above: a page on request
-
-        with collected_warnings() as messages:  # warnings about the network, which the page repeats
-            graph = self._network_again(X, adjacency)
-        return make_report(self, graph, stability=stability, title=title, labels=labels, warnings=messages)
-
-    def _network_again(self, X: Any = None, adjacency: Any = None) -> AttributedGraph:
-        """The network of the fit: the arguments, or what `fit` received if it is still in memory."""
-        if X is None:
-            X, adjacency = self._fitted_to.recall()
-        self._refuse_lost_graph(X, adjacency)
-        again = copy(self)  # reading the network sets attributes
-        graph = again._check_graph(X, None, adjacency)
-        self._refuse_others(again)
-        return graph
 
     def _given_block_model(self, graph: AttributedGraph) -> BlockModel:
         """The blocks given by the user, as a block model of this graph."""

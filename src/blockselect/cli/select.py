@@ -22,8 +22,8 @@ from blockselect.progress import no_progress
 from blockselect.wording import shortened
 
 DEFAULT, PAPER = "block-model", "bmgufs"  # the methods that find blocks
-SCORE_FILES = ("selected.csv", "scores.csv", "nodes.csv", "run.json")  # of every method
-BLOCK_FILES = ("report.html", *SCORE_FILES, "blocks.csv", "overview.png", "diagnostics.png")
+SCORE_FILES = ("report.html", "selected.csv", "scores.csv", "nodes.csv", "run.json")  # of every method
+BLOCK_FILES = (*SCORE_FILES, "blocks.csv", "overview.png", "diagnostics.png")
 RESAMPLES, MIN_RESAMPLES, MOST_RESAMPLES = 8, 3, 10**6
 FAMILIES = ("mixed", "smoothed", "spectral", "adjacency", "normalized", "two_hop", "onmtf")  # of block models
 MOST_JOBS = 1024  # operating systems limit the number of threads
@@ -40,7 +40,7 @@ Method = Annotated[
     method_option(
         metavar="NAME",
         help="The method, by its name in docs/methods.md: mcfs, morans-i, hotspot, …. Only block-model and bmgufs "
-        "find blocks; the other methods write selected.csv, scores.csv, nodes.csv and run.json, and no report.",
+        "find blocks; the other methods write a shorter report, no blocks.csv and no pictures.",
         show_default=DEFAULT,
         autocompletion=opt.complete_method,
     ),

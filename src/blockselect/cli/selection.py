@@ -156,25 +156,24 @@ def file_contents(
     """
     summary, network, selector = selection.summary, selection.network, selection.selector
     blocks = selector.labels_ if selection.by_blocks else None
+    report = make_report(
+        selector,
+        network.graph,
+        summary=summary,
+        title=network.title,
+        command=command,
+        warnings=selection.warnings,
+        labels=labels,
+    )
     files = {
+        "report.html": report.to_bytes(),
         "selected.csv": selected_table(summary).encode(),
         "scores.csv": scores_table(summary).encode(),
         "nodes.csv": nodes_table(network.graph, blocks, selector.get_support(indices=True)).encode(),
         "run.json": json_bytes(_run_record(selection)),
     }
-    if isinstance(selector, BlockGuidedSelector):
-        report = make_report(
-            selector,
-            network.graph,
-            summary=summary,
-            title=network.title,
-            command=command,
-            warnings=selection.warnings,
-            labels=labels,
-        )
-        files = {
-            "report.html": report.to_bytes(),
-            **files,
+    if selection.by_blocks:
+        files |= {
             "blocks.csv": blocks_table(summary).encode(),
             "overview.png": render_png(draw_overview(summary)),
             "diagnostics.png": render_png(draw_diagnostics(summary)),

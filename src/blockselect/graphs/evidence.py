@@ -94,6 +94,15 @@ def network_evidence(
     return NetworkEvidence(min(p_values), along_links.mean_correlation(selected))
 
 
+def link_correlations(features: Features, adjacency: Sparse) -> FloatArray:
+    """Correlation of each feature between linked nodes: (m,), and 0 for constant features.
+
+    On large networks a random sample of the links is used.
+    """
+    links = _links_to_use(features, adjacency, _PRODUCTS[1], np.random.default_rng(0))
+    return _AlongLinks(features, links).correlations() if len(links.weights) else np.zeros(features.shape[1])
+
+
 def _p_value(test: _AlongLinks | _ByBlocks, selected: IntArray) -> float:
     """P-value of the selection. It is sequential: no more permutations are drawn once it is known to be large [1]_."""
     rng = np.random.default_rng(0)
@@ -172,13 +181,17 @@ class _AlongLinks:
         centred: FloatArray = products - self._means * (X.T @ degrees) + weights.sum() * self._means**2
         return centred
 
+    def correlations(self) -> FloatArray:
+        """Correlation of each feature between linked nodes: (m,), 0 for constant features."""
+        scale = self._variances * self._links.weights.sum()
+        covariances = self.covariances(np.arange(self.n_rows))
+        correlations: FloatArray = np.divide(covariances, scale, out=np.zeros(len(scale)), where=scale > 0)
+        return correlations
+
     def mean_correlation(self, selected: IntArray) -> float:
-        """Mean correlation of the selected features between linked nodes; constant features have none."""
+        """Mean correlation of the selected features between linked nodes; constant features are left out."""
         varies = selected[self._variances[selected] > 0]
-        covariances = self.covariances(np.arange(self.n_rows))[varies]
-        return (
-            float(np.mean(covariances / (self._variances[varies] * self._links.weights.sum()))) if len(varies) else 0.0
-        )
+        return float(self.correlations()[varies].mean()) if len(varies) else 0.0
 
 
 def _moments(features: Features) -> tuple[FloatArray, FloatArray]:

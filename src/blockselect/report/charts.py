@@ -63,10 +63,16 @@ def _spread(curve: list[dict[str, Any]], xs: list[float]) -> list[int]:
     return [curve[i]["n_features"] for i in reversed(kept)]
 
 
-def rank_chart(values: Sequence[float], names: Sequence[str], on: Sequence[bool], what: str) -> dict[str, Any]:
-    """Dots for the values (0 to 1) of features by rank, filled if `on`; the cut is drawn if these come first."""
-    n, n_on = len(values), sum(on)
-    x, y = _scale(0.5, n + 0.5, horizontal=True), _scale(0, 1, horizontal=False)
+def rank_chart(
+    values: Sequence[float], names: Sequence[str], on: Sequence[bool], what: str, *, is_share: bool = True
+) -> dict[str, Any]:
+    """Dots for the values of features by rank, filled if `on`; the cut is drawn if these come first.
+
+    The axis goes from 0 to 1 for shares, otherwise from 0, or the lowest value if that is negative, to the highest.
+    """
+    n, n_on, low = len(values), sum(on), min(0.0, *values)
+    high = 1.0 if is_share else 1.15 * max(values) or 1.0
+    x, y = _scale(0.5, n + 0.5, horizontal=True), _scale(low, high, horizontal=False)
     features = enumerate(zip(values, names, on, strict=True), start=1)
     return {
         "path": None,
@@ -75,11 +81,11 @@ def rank_chart(values: Sequence[float], names: Sequence[str], on: Sequence[bool]
             for rank, (value, name, filled) in features
         ],
         "x_ticks": [_labelled(x(value), count(int(value))) for value in ticks(1, n, 5) if value == int(value)],
-        "y_ticks": [_labelled(y(value), number(value)) for value in ticks(0, 1, 4)],
+        "y_ticks": [_labelled(y(value), number(value)) for value in ticks(low, high, 4)],
         "x_label": "rank of the feature",
         "cut": x(n_on + 0.5) if 0 < n_on < n and all(on[:n_on]) else None,
         "cut_label": f"selected: {count(n_on)}",
-        "cut_at": 190,
+        "cut_at": 190 if is_share else _TOP + 4,
     }
 
 

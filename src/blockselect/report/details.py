@@ -14,9 +14,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.metrics import normalized_mutual_info_score
 
-from blockselect import __version__
+import blockselect
 from blockselect.arrays import Features, FloatArray, IntArray, ObjectArray
-from blockselect.base import best_first
+from blockselect.base import ScoreSelector, best_first
 from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.blockmodels.markers import Markers, block_markers
 from blockselect.bmgufs.estimator import BMGUFS
@@ -26,6 +26,7 @@ from blockselect.graphs.features import as_dense
 from blockselect.graphs.node_labels import as_labels, encode_labels, labels_by_id
 from blockselect.graphs.statistics import mean_and_variance
 from blockselect.plot.of_blocks import ordered_links
+from blockselect.registry import SELECTORS
 from blockselect.report.charts import node_places
 
 ALIKE = 0.5  # correlation from which two features count as alike
@@ -40,7 +41,7 @@ _LONG = 60  # characters from which a value is not written into code
 
 
 def details(
-    selector: BlockGuidedSelector,
+    selector: ScoreSelector,
     graph: AttributedGraph,
     summary: dict[str, Any],
     *,
@@ -66,26 +67,51 @@ def details(
     labels : array, Series or dict, optional
         Known labels of the nodes.
     """
-    blocks, adjacency = selector.block_model_.labels, graph.adjacency
     chosen = np.array([row["index"] for row in summary["selected"]], dtype=np.intp)
-    is_small = graph.n_nodes <= _MAX_NODES and adjacency.nnz <= 2 * _MAX_LINKS
-    return {
+    common = {
         "title": title,
         "method": type(selector).__name__,
+        "method_title": _title_of(selector),
         "asked": _asked(selector),
-        "features": feature_rows(summary, block_markers(graph.features, blocks)),
         "redundancy": redundancy(graph.features, chosen),
-        "drawing": drawing(graph, blocks) if is_small else None,
-        "ordered_links": None if is_small else ordered_links(adjacency, blocks),
-        "labels": None if labels is None else known_labels(labels, graph.node_ids, blocks),
-        "gram_form": selector.gram_form_ if isinstance(selector, BMGUFS) else None,
         "settings": settings_table(selector),
-        "seeded": selector.random_state is not None,
+        "seeded": getattr(selector, "random_state", 0) is not None,
         "versions": package_versions(),
         "python": python_to_repeat(selector),
         "command": command,
         "warnings": list(warnings),
+        "gram_form": selector.gram_form_ if isinstance(selector, BMGUFS) else None,
     }
+    if not isinstance(selector, BlockGuidedSelector):
+        return {**common, "features": feature_rows(summary)}
+    blocks, adjacency = selector.block_model_.labels, graph.adjacency
+    is_small = graph.n_nodes <= _MAX_NODES and adjacency.nnz <= 2 * _MAX_LINKS
+    return {
+        **common,
+        "features": feature_rows(summary, block_markers(graph.features, blocks)),
+        "drawing": drawing(graph, blocks) if is_small else None,
+        "ordered_links": None if is_small else ordered_links(adjacency, blocks),
+        "labels": None if labels is None else known_labels(labels, graph.node_ids, blocks),
+    }
+
+
+def _registered_name(selector: BaseEstimator) -> str | None:
+    """The name of the method with these settings in the registry."""
+    parameters = selector.get_params(deep=False)
+    return next(
+        (
+            name
+            for name, method in SELECTORS.items()
+            if method.selector is type(selector) and method.settings.items() <= parameters.items()
+        ),
+        None,
+    )
+
+
+def _title_of(selector: ScoreSelector) -> str:
+    """The name of the method for people."""
+    name = _registered_name(selector)
+    return type(selector).__name__ if name is None else SELECTORS[name].title
 
 
 def known_labels(labels: Any, node_ids: ObjectArray | None, blocks: IntArray) -> dict[str, Any]:
@@ -115,7 +141,7 @@ def known_labels(labels: Any, node_ids: ObjectArray | None, blocks: IntArray) ->
     }
 
 
-def _asked(selector: BlockGuidedSelector) -> int | str | None:
+def _asked(selector: ScoreSelector) -> int | str | None:
     """The requested number of features, or "auto"; None if it was a share or the default half."""
     wanted = selector.n_features_to_select
     if isinstance(wanted, str):
@@ -123,30 +149,31 @@ def _asked(selector: BlockGuidedSelector) -> int | str | None:
     return int(wanted) if isinstance(wanted, int | np.integer) else None
 
 
-def feature_rows(summary: dict[str, Any], markers: Markers) -> dict[str, Any]:
+def feature_rows(summary: dict[str, Any], markers: Markers | None = None) -> dict[str, Any]:
     """Features as compact rows, the selected ones first, then by rank, as many as fit into a page.
 
     A row holds the name, the rank, the score, whether it is selected, the prevalence, the marked block (−1: none), the
-    lift there, the available measures, and the mean in each block as a digit relative to the highest one (9).
+    lift there, the available measures, and the mean in each block as a digit relative to the highest one (9). Methods
+    without blocks have no markers: the block is then −1, the lift 1 and there is no mean.
     """
-    measures = list(summary["measures"])
+    measures = [measure for measure in summary["measures"] if measure != "prevalence"]  # it has its own place
     by_rank = np.argsort(summary["ranking"]).tolist()
     selected = {row["index"] for row in summary["selected"]}
     order = [row["index"] for row in summary["selected"]] + [index for index in by_rank if index not in selected]
-    names, strips = summary["feature_names"], block_strips(markers.block_means)
+    names, strips = summary["feature_names"], None if markers is None else block_strips(markers.block_means)
     rows: list[list[Any]] = []
     room = _ROWS_BYTES
     for index in order:
         row = [
             names[index],
             summary["ranking"][index],
-            _short(summary["scores"][index], 6),
+            None if summary["scores"][index] is None else _short(summary["scores"][index], 6),
             int(index in selected),
-            _short(markers.prevalence[index]),
-            int(markers.marked_block[index]),
-            _short(markers.marked_lift[index]),
+            _short(summary["measures"]["prevalence"][index] if markers is None else markers.prevalence[index]),
+            -1 if markers is None else int(markers.marked_block[index]),
+            1.0 if markers is None else _short(markers.marked_lift[index]),
             *(_short(summary["measures"][measure][index]) for measure in measures),
-            strips[index],
+            "" if strips is None else strips[index],
         ]
         room -= len(json.dumps(row, separators=(",", ":"))) + 1
         if room < 0:
@@ -221,7 +248,8 @@ def drawing(graph: AttributedGraph, labels: IntArray) -> dict[str, Any]:
 def python_to_repeat(selector: BaseEstimator) -> str:
     """The Python code that makes and fits this selector; long values, such as labels, are left to the reader."""
     name = type(selector).__name__
-    imports, named, given = [name], list[str](), list[str]()
+    method = None if name in blockselect.__all__ else _registered_name(selector)
+    imports, named, given = ["make_selector" if method else name], list[str](), list[str]()
     for parameter, value in changed_settings(selector).items():
         text = repr(value)
         if isinstance(value, BaseEstimator):
@@ -229,13 +257,14 @@ def python_to_repeat(selector: BaseEstimator) -> str:
         if _is_long(text):
             named.append(f"{parameter} = ...  # {type(value).__name__}: your own")
             text = parameter
-        is_first = not given and parameter == "n_features_to_select"
+        is_first = not given and parameter == "n_features_to_select" and not method
         given.append(text if is_first else f"{parameter}={text}")
+    settings = ", ".join(given)
     lines = [
         f"from blockselect import {', '.join(imports)}",
         "",
         *named,
-        f"selector = {name}({', '.join(given)})",
+        f"selector = make_selector({method!r}).set_params({settings})" if method else f"selector = {name}({settings})",
         "selector.fit(X, adjacency=adjacency)  # your features and your graph",
         'selector.report("report.html")',
     ]
@@ -261,7 +290,7 @@ def settings_table(estimator: BaseEstimator) -> list[dict[str, Any]]:
 
 def package_versions() -> dict[str, str]:
     """Versions of blockselect, Python and the packages that numbers and pictures depend on."""
-    found = {"blockselect": __version__, "Python": platform.python_version()}
+    found = {"blockselect": blockselect.__version__, "Python": platform.python_version()}
     for package in _PACKAGES:
         try:
             found[package] = version(package)

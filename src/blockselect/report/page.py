@@ -24,9 +24,10 @@ from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.chunks import RowChunks
 from blockselect.report import page_parts, sentences
 from blockselect.report.details import details
-from blockselect.report.summarize import check_reportable, summarize
+from blockselect.report.summarize import check_reportable, summarize, summarize_scores
 
 _STATIC_ROWS = 200  # features in the table for readers without script
+_TITLES = {"explained_more": "adds", "explained_alone": "alone", "q_value": "q-value"}  # of columns
 _LINK_INK = (59, 130, 196)  # visible on white and on black
 
 
@@ -58,7 +59,7 @@ class Report:
 
 
 def make_report(
-    selector: BlockGuidedSelector,
+    selector: Any,
     graph: AttributedGraph,
     *,
     stability: FloatArray | None = None,
@@ -72,8 +73,9 @@ def make_report(
 
     Parameters
     ----------
-    selector : BMGUFS or BlockModelSelector
-        A fitted selector.
+    selector : fitted selector of this package
+        BMGUFS and BlockModelSelector have a page about features and blocks. The page of other methods shows the
+        features, where they occur, and whether they follow the network.
     graph : AttributedGraph
         The network of the fit.
     stability : array of shape (m,), optional
@@ -85,9 +87,11 @@ def make_report(
     warnings : sequence of str
         Warnings of the fit.
     labels : array of shape (n,), Series or dict, optional
-        Known labels of the nodes, in the order of the nodes or by their ids. They are only shown beside the blocks.
+        Known labels of the nodes, in the order of the nodes or by their ids. They are only shown beside the blocks, so
+        methods without blocks ignore them.
     summary : dict, optional
-        The result of :func:`blockselect.report.summarize`, if it is known already; it includes the stability.
+        The result of :func:`blockselect.report.summarize`, or of `summarize_scores` for methods without blocks, if it
+        is known already; it includes the stability.
     """
     check_reportable(selector, graph)
     if isinstance(graph.features, RowChunks):
@@ -96,21 +100,27 @@ def make_report(
             "matrix (sparse if it is large): selector.report(path, X, adjacency=graph)."
         )
     if summary is None:
-        summary = summarize(selector, graph, stability=stability)
+        by_blocks = isinstance(selector, BlockGuidedSelector)
+        summary = (summarize if by_blocks else summarize_scores)(selector, graph, stability=stability)
     more = details(selector, graph, summary, title=title, command=command, warnings=warnings, labels=labels)
     return Report(render_page(summary, more))
 
 
 def render_page(summary: dict[str, Any], more: dict[str, Any]) -> str:
     """Render a summary and its details as HTML; the same input gives the same text."""
-    picture = more["ordered_links"]
+    blocks, picture = summary.get("blocks"), more.get("ordered_links")
     return render_template(
-        "report.html.jinja",
+        "scores.html.jinja" if blocks is None else "report.html.jinja",
+        headline=sentences.headline(summary, more),
+        lead=sentences.lead(summary, more),
         summary=summary,
+        counts=summary["counts"],
+        blocks=blocks,
         more=more,
+        titles=_TITLES,
         say=sentences,
         parts=page_parts,
-        data=script_data(more["features"], summary["blocks"]["sizes"]),
+        data=script_data(more["features"], 0 if blocks is None else blocks["count"]),
         rows=more["features"]["rows"][: min(_STATIC_ROWS, summary["counts"]["selected_features"])],
         adjacency=None if picture is None else _png_uri(picture),
         script=_source("report.js"),
@@ -132,6 +142,7 @@ def render_template(name: str, **values: Any) -> str:
         per_cent=wording.per_cent,
         times=wording.times,
         cut=wording.cut,
+        measured=_measured,
         whole=_whole,
     )
     return environment.get_template(name).render(style=_source("report.css"), **values)
@@ -142,9 +153,18 @@ def _whole(sentence: str) -> str:
     return sentence.replace(" %", "\N{NO-BREAK SPACE}%").replace(" ×", "\N{NO-BREAK SPACE}×")
 
 
-def script_data(features: dict[str, Any], sizes: list[int]) -> Markup:
+def _measured(value: float, measure: str) -> str:
+    """The value of a measure; the script writes the same."""
+    if measure in ("stability", "autocorrelation"):
+        return f"{value:.2f}"
+    if measure == "degree":
+        return wording.number(value, zeros=True)
+    return wording.number(value) if measure == "q_value" else wording.per_cent(value, zeros=True)
+
+
+def script_data(features: dict[str, Any], n_blocks: int) -> Markup:
     """The table as JSON, escaped so that no name can end the script element."""
-    text = json.dumps({**features, "blocks": len(sizes)}, separators=(",", ":"), allow_nan=False)
+    text = json.dumps({**features, "blocks": n_blocks}, separators=(",", ":"), allow_nan=False)
     for letter in "<>&":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
     return Markup(text)  # nosec B704

@@ -29,6 +29,7 @@ _NUMBERED = 20  # with more blocks than this, the cells of the heat map hold no 
 _NAME_ROOM = 30  # distance between the numbers of two blocks
 _LABEL_STEPS = (("p3", 0.5), ("p2", 0.2), ("p1", 0.05))  # colour of a cell, from this share of the block
 _HARDLY = 0.05  # standard deviations
+_UNBOUNDED = ("prevalence", "degree", "autocorrelation")  # measures whose chart ends at the largest value
 _RANKS = 400  # features of a chart by rank
 
 
@@ -265,6 +266,7 @@ def by_rank(summary: dict[str, Any], measure: str) -> dict[str, Any] | None:
         [cut(summary["feature_names"][index]) for index in shown],
         [index in selected for index in shown],
         measure.replace("_", "-"),
+        is_share=measure not in _UNBOUNDED,
     )
 
 

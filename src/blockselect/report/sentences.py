@@ -21,6 +21,8 @@ def headline(summary: dict[str, Any], details: dict[str, Any]) -> str:
         return f"None of {count(of, 'feature')} explains the structure of {details['title']}"
     if is_doubtful(summary):
         return f"{no_evidence(summary)} in {details['title']}"
+    if "blocks" not in summary:
+        return f"{count(chosen)} of {count(of, 'feature')} selected in {details['title']} by {details['method_title']}"
     if summary["blocks"]["count"] == 1:
         return f"{count(chosen)} of {count(of, 'feature')} selected in {details['title']}, which has one block"
     verb = "explains" if chosen == 1 else "explain"
@@ -57,7 +59,8 @@ def follows_network(summary: dict[str, Any]) -> str | None:
 
 def lead(summary: dict[str, Any], details: dict[str, Any]) -> list[str]:
     """Whether the features follow the network, what they explain, what was asked, the blocks, and the limits."""
-    return [*main_findings(summary), _asked(summary, details), f"{blocks_found(summary)}.", _limits(summary)]
+    blocks = [_asked(summary, details), f"{blocks_found(summary)}."] if "blocks" in summary else [_network(summary)]
+    return [*main_findings(summary), *blocks, _limits(summary)]
 
 
 def main_findings(summary: dict[str, Any]) -> list[str]:
@@ -92,6 +95,11 @@ def _asked(summary: dict[str, Any], details: dict[str, Any]) -> str:
     return f"The question was {question} {network}; no class labels were used."
 
 
+def _network(summary: dict[str, Any]) -> str:
+    nodes, links = count(summary["counts"]["nodes"], "node"), count(summary["counts"]["links"], "link")
+    return f"The network has {nodes} and {links}; no class labels were used."
+
+
 def blocks_found(summary: dict[str, Any]) -> str:
     """How many blocks there are and why, without a full stop; the terminal prints the same sentence."""
     blocks = summary["blocks"]
@@ -106,7 +114,8 @@ def blocks_found(summary: dict[str, Any]) -> str:
 def _limits(summary: dict[str, Any]) -> str:
     counts = summary["counts"]
     if not counts["selected_features"]:
-        return "No feature was selected, so the rest of this page describes the blocks alone."
+        rest = "the blocks" if "blocks" in summary else "all features"
+        return f"No feature was selected, so the rest of this page describes {rest} alone."
     without, nodes = counts["nodes_without_selected_features"], counts["nodes"]
     again = ""
     if stability := _stability(summary):
@@ -138,6 +147,31 @@ def which_features(summary: dict[str, Any]) -> str:
     if len(selected) == 1:
         return f"{text} It occurs in {prevalence} of the nodes."
     return f"{text} Half of the selected features occur in at least {prevalence} of the nodes."
+
+
+def where_they_occur(summary: dict[str, Any]) -> str:
+    """How common the selected features are, and whether hubs have them."""
+    selected, of_all = summary["selected"], number(summary["mean_degree"])
+    if not selected:
+        return f"No feature is selected. The nodes have {of_all} links on average."
+    rare, common = (per_cent(pick(row["prevalence"] for row in selected)) for pick in (min, max))
+    degree = number(float(np.mean([row["degree"] for row in selected])))
+    occur = f"occurs in {rare}" if len(selected) == 1 else f"occur in {rare} to {common}"
+    return (
+        f"The selected {'feature' if len(selected) == 1 else 'features'} {occur} of the nodes. The nodes that have "
+        f"{'it' if len(selected) == 1 else 'one'} have {degree} links on average; all nodes have {of_all}."
+    )
+
+
+def do_they_follow(summary: dict[str, Any]) -> str:
+    """How alike linked nodes are in the selected features, compared with all features."""
+    every = f"{np.mean(summary['measures']['autocorrelation']):.2f}"
+    if not summary["selected"]:
+        return f"No feature is selected. The mean correlation of all features between linked nodes is {every}."
+    mean = f"{np.mean([row['autocorrelation'] for row in summary['selected']]):.2f}"
+    text = f"Between linked nodes, the selected features have a correlation of {mean} on average, all features {every}."
+    evidence = follows_network(summary)
+    return text if evidence is None else f"{text} {evidence}"
 
 
 def what_marks_blocks(summary: dict[str, Any]) -> str:
@@ -218,9 +252,9 @@ def how_sure(summary: dict[str, Any]) -> str:
 
 def how_made(summary: dict[str, Any], details: dict[str, Any]) -> str:
     """The finding of section 5."""
-    candidates, effort = summary["candidates"], summary["effort"]
+    candidates, effort = summary.get("candidates"), summary.get("effort")
     method = {"BMGUFS": "the method of the paper (BMGUFS)", "BlockModelSelector": "the default method of blockselect"}
-    maker = method.get(details["method"], details["method"])
+    maker = method.get(details["method"], details["method_title"])
     text = f"The features were selected by {maker}, version {details['versions']['blockselect']}."
     if candidates is not None and len(candidates) > 1:
         kept = sum(row["in_consensus"] for row in candidates)

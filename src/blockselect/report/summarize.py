@@ -19,6 +19,7 @@ from blockselect.consensus.estimator import BlockModelSelector
 from blockselect.consensus.explained_curve import explained_by_size
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.evidence import link_correlations
 from blockselect.parameters import as_numbers, check_entries
 from blockselect.wording import feature_labels
 
@@ -57,14 +58,18 @@ def summarize(
           `describe_block` says of each block (`described`): `share_within`, its `links`, the `markers` among the
           selected features, and `typical_nodes` (empty for nodes without names).
         - `explained`: how much of the block structure the features explain (see `explained_by_size`).
-        - `network_evidence`: whether the selected features follow this graph, with `p_value`, `autocorrelation`,
+        - `network_evidence`: whether the selected features follow this graph, with `p_value`, `autocorrelation` and
           and `is_clear` of `network_evidence_`; None if that was not tested.
         - `candidates`: how well each candidate block model explains links and features, and whether it is kept.
         - `effort`: the requested and the actual extent of the search.
         - `sparsity` (paper: γ), `loss_history` and `n_iter`: the descent of BMGUFS.
     """
     check_reportable(selector, graph)
-    _check_same_network(selector, graph)
+    if not isinstance(selector, BlockGuidedSelector):
+        raise ParameterError(
+            "selector",
+            f"is of type {type(selector).__name__}, which finds no blocks; pass BlockModelSelector or BMGUFS.",
+        )
     measures = _measures(selector, stability)
     chosen = selector._selected_in_order()
     markers = block_markers(graph.features, selector.block_model_.labels)
@@ -96,20 +101,41 @@ def summarize_scores(
 ) -> dict[str, Any]:
     """Collect the part of :func:`summarize` that does not need blocks, for any fitted selector.
 
-    It holds `counts`, `selected`, `feature_names`, `scores`, `ranking`, `measures` and `network_evidence`.
+    It holds `counts`, `selected`, `feature_names`, `scores`, `ranking`, `measures` and `network_evidence`. The measures
+    also hold where features occur: `prevalence` (share of nodes), mean `degree` of the nodes that have the feature, and
+    `autocorrelation` (correlation between linked nodes). `mean_degree` is that of all nodes.
+    An undefined score is None.
     """
-    check_is_fitted(selector)
-    measures = _measures(selector, stability)
+    check_reportable(selector, graph)
+    measures = {**_measures(selector, stability), **_occurrence(graph)}
     chosen, names = selector._selected_in_order(), feature_labels(graph.feature_names, graph.n_features)
     return {
         "counts": _counts(graph, chosen),
         "selected": [_scored(selector, names, index, measures) for index in chosen.tolist()],
         "feature_names": names,
-        "scores": selector.scores_.tolist(),
+        "scores": [_finite(score) for score in selector.scores_.tolist()],
+        "mean_degree": graph.adjacency.nnz / graph.n_nodes,
         "ranking": selector.ranking_.tolist(),
         "measures": {measure: values.tolist() for measure, values in measures.items()},
         "network_evidence": _network_evidence(selector),
     }
+
+
+def _occurrence(graph: AttributedGraph) -> dict[str, FloatArray]:
+    """Where each feature occurs, and whether linked nodes share it."""
+    has = graph.features != 0
+    holders = np.asarray(has.sum(axis=0), dtype=np.float64).ravel()
+    degrees = np.diff(graph.adjacency.indptr).astype(np.float64)
+    return {
+        "prevalence": holders / graph.n_nodes,
+        "degree": np.divide(has.T @ degrees, holders, out=np.zeros(len(holders)), where=holders > 0),
+        "autocorrelation": link_correlations(graph.features, graph.adjacency),
+    }
+
+
+def _finite(score: float) -> float | None:
+    """None for the score −∞ of a feature whose criterion is undefined, because JSON has no infinity."""
+    return score if np.isfinite(score) else None
 
 
 def _network_evidence(selector: ScoreSelector) -> dict[str, Any] | None:
@@ -128,24 +154,20 @@ def _scored(selector: ScoreSelector, names: list[str], index: int, measures: dic
 
 
 def check_reportable(selector: Any, graph: Any) -> None:
-    """Raise an error unless this is a fitted selector that finds blocks, with a checked network."""
-    if not isinstance(selector, BlockGuidedSelector):
+    """Raise an error unless this is a fitted selector of this package with its network, which was checked."""
+    if not isinstance(selector, ScoreSelector):
         raise ParameterError(
-            "selector",
-            f"is of type {type(selector).__name__}, which finds no blocks; pass a BlockModelSelector or BMGUFS.",
+            "selector", f"is of type {type(selector).__name__}; pass a fitted selector, such as BlockModelSelector."
         )
     check_is_fitted(selector)
     if not isinstance(graph, AttributedGraph):
         raise ParameterError(
             "graph", f"is of type {type(graph).__name__}; make it with check_attributed_graph(features, adjacency)."
         )
-
-
-def _check_same_network(selector: BlockGuidedSelector, graph: AttributedGraph) -> None:
-    fitted = (len(selector.block_model_.labels), len(selector.scores_))
-    if fitted != (graph.n_nodes, graph.n_features):
+    n_nodes = len(selector.block_model_.labels) if isinstance(selector, BlockGuidedSelector) else graph.n_nodes
+    if (n_nodes, len(selector.scores_)) != (graph.n_nodes, graph.n_features):
         raise ValueError(
-            f"the selector was fitted to {fitted[0]} nodes and {fitted[1]} features but the graph has "
+            f"the selector was fitted to {n_nodes} nodes and {len(selector.scores_)} features but the graph has "
             f"{graph.n_nodes} and {graph.n_features}; pass the network of the fit."
         )
 

@@ -16,7 +16,16 @@ from blockselect.arrays import IntArray
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.write import as_text_cell
 
-MEASURES = ("explained_more", "explained_alone", "stability", "p_value", "q_value")  # written if they were computed
+MEASURES = (  # written if they were computed
+    "explained_more",
+    "explained_alone",
+    "stability",
+    "p_value",
+    "q_value",
+    "prevalence",
+    "degree",
+    "autocorrelation",
+)
 
 
 def selected_table(summary: dict[str, Any]) -> str:

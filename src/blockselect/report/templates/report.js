@@ -35,6 +35,8 @@
   }
 
   const MEASURES = { // measures with a column of their own
+    degree: { title: "degree", text: (value) => number(value, true) },
+    autocorrelation: { title: "autocorrelation", text: (value) => value.toFixed(2) },
     explained_more: { title: "adds", text: (value) => perCent(value, true) },
     explained_alone: { title: "alone", text: (value) => perCent(value, true) },
     stability: { title: "stability", text: (value) => value.toFixed(2) },
@@ -82,12 +84,13 @@
     const score = element("span", { class: "score" }), box = element("span", { class: "barbox" }), fill = element("span", { class: "fill" });
     fill.style.width = (highest > 0 ? (100 * Math.max(values[SCORE], 0)) / highest : 0) + "%";
     box.append(fill);
-    score.append(box, document.createTextNode(number(values[SCORE], true)));
+    score.append(box, document.createTextNode(values[SCORE] === null ? "–" : number(values[SCORE], true)));
     cell(made, "score").append(score);
     for (const measure of data.measures) {
       if (measure in MEASURES) cell(made, MEASURES[measure].title, MEASURES[measure].text(values[column(measure)]), "num");
     }
     cell(made, "in nodes", perCent(values[PREVALENCE]), "num");
+    if (!data.blocks) return made;
     cell(made, "marks block", values[BLOCK] < 0 ? "none" : `${values[BLOCK]} (${times(values[LIFT])})`);
     cell(made, "mean by block").append(strip(values[STRIP]));
     return made;
@@ -97,7 +100,7 @@
   function choose() {
     const text = search.value.trim().toLowerCase();
     if (text && lower === null) lower = data.rows.map((each) => each[NAME].toLowerCase());
-    const wanted = block.value === "" ? null : Number(block.value);
+    const wanted = !block || block.value === "" ? null : Number(block.value);
     const least = stable ? Number(stable.value) || 0 : 0;
     shown = [];
     for (let i = 0; i < data.rows.length; i++) {
@@ -141,14 +144,16 @@
       const record = { rank: each[RANK], feature: each[NAME], score: each[SCORE], selected: Boolean(each[SELECTED]) };
       for (const measure of data.measures) record[measure] = each[column(measure)];
       record.prevalence = each[PREVALENCE];
-      record.marked_block = each[BLOCK] < 0 ? null : each[BLOCK];
-      record.lift = each[LIFT];
+      if (data.blocks) {
+        record.marked_block = each[BLOCK] < 0 ? null : each[BLOCK];
+        record.lift = each[LIFT];
+      }
       return record;
     });
   }
   function csv(rows) {
     const quote = (value) => (/[",\r\n]/.test(value) ? `"${value.replace(/"/g, '""')}"` : value);
-    const head = ["rank", "feature", "score", "selected", ...data.measures, "prevalence", "marked_block", "lift"];
+    const head = ["rank", "feature", "score", "selected", ...data.measures, "prevalence", ...(data.blocks ? ["marked_block", "lift"] : [])];
     const lines = rows.map((each) => head.map((key) => quote(String(each[key] ?? ""))).join(","));
     return [head.join(","), ...lines].join("\n") + "\n";
   }
