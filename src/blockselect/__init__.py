@@ -15,7 +15,8 @@ other methods (`baselines`). A package imports only from packages to its left::
 - `signed`: SignedSelector, for features with negative values.
 - `registry`: SELECTORS, every method by its name.
 - `datasets`: real networks, and planted networks whose truth is known.
-- `evaluation`: how good selected features are for clusters, for classes from a few labels, and for hidden links.
+- `evaluation`: how good selected features are for clusters, for classes from a few labels, and for links; it compares
+  methods.
 - `reproduction`: the experiments and claims of the paper, in runs that can be interrupted.
 - `plot`: one function per plot, from a fitted selector or arrays to matplotlib axes.
 - `report`: the result of a fitted selector as a dict, as tables, as pictures and as a page.

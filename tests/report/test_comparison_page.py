@@ -60,12 +60,18 @@ def test_the_page_shows_figures_overlap_and_what_is_found_once():
     assert page.index("0.700 ± 0.010") < page.index("0.500 ± 0.010")  # the best first
     assert '<td class="z" title="morans-i and variance: 0.20">0.20</td>' in page
     assert '1 feature: <bdi title="bob">bob</bdi>.' in page  # found by every method
-    assert "2 of its 3 features were found by no other method." in page
+    assert "2 of its 3 features found by no other method." in page
     assert "few &amp; rare" in page
     assert "&lt;b&gt;ann&lt;/b&gt;" in page
     assert "<b>ann" not in page
     assert "<pre" in page
     assert not re.search(r"(?:src|href)=\"(?!#|data:)", page)  # it loads nothing
+
+
+def test_a_method_may_have_found_nothing_alone():
+    same = compared()
+    same.selections["variance", 3] = np.array([0, 1])
+    assert "Another method found each of its 2 features too." in comparison_report(same).html
 
 
 def test_many_features_are_folded():
