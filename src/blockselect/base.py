@@ -287,13 +287,12 @@ class ScoreSelector(ReportMixin, SelectorMixin, BaseEstimator):
         """Whether the selected features follow the graph, with a warning if they do not.
 
         `blocks` (n,) are blocks of the nodes that were found without the features, if there are any. The result is None
-        if there is nothing to test: no link or no selected feature, a graph that was made from the features, or
-        row chunks.
+        if there is nothing to test: no link or no selected feature, or a graph that was made from the features.
         """
         chosen = np.flatnonzero(self.support_)
         has_links = graph.n_links > graph.n_self_loops
         made = self.graph_source_ == "features" or graph.origin is not None
-        if made or isinstance(graph.features, RowChunks) or not (has_links and len(chosen)):
+        if made or not (has_links and len(chosen)):
             return None
         from blockselect.graphs.evidence import network_evidence  # here, because Numba takes half a second to import
 

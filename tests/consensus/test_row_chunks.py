@@ -61,6 +61,8 @@ def test_one_chunk_gives_the_result_in_memory(kind):
     )
     assert adjusted_rand_score(there.labels_, here.labels_) == 1  # equally good models may come in another order
     assert_array_equal(there.ranking_, here.ranking_)
+    assert there.network_evidence_.p_value == here.network_evidence_.p_value
+    assert there.network_evidence_.autocorrelation == pytest.approx(here.network_evidence_.autocorrelation)
     for name in ("scores_", "explained_", "explained_more_", "explained_alone_"):
         assert_allclose(getattr(there, name), getattr(here, name), rtol=1e-8, atol=1e-12)
     for name in ("gain_at_start", "gain"):

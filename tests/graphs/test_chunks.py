@@ -229,3 +229,55 @@ def test_chunks_of_different_precision_are_refused_and_whole_numbers_are_not():
     with pytest.raises(ValueError, match=r"chunk 1 of features is float32 but the chunks before it are float64"):
         _ = RowChunks.from_blocks([MATRIX[:9], MATRIX[9:].astype(np.float32)]).shape
     assert RowChunks.from_blocks([MATRIX[:9].astype(np.int8), MATRIX[9:]]).shape == MATRIX.shape
+
+
+NAMES = [f"node {number}" for number in range(23)]
+EDGES = pd.DataFrame({"source": NAMES, "target": NAMES[1:] + NAMES[:1]})  # the ring by names
+
+
+def chunks_with_ids(made, monkeypatch, ids):
+    order = np.random.default_rng(1).permutation(23)  # rows are in another order than the graph names its nodes
+    blocks = np.split(MATRIX[order], [5, 14])
+    names = np.array(NAMES)[order]
+    if ids == "of frames":
+        starts = (slice(0, 5), slice(5, 14), slice(14, 23))
+        blocks = [pd.DataFrame(block, index=names[rows]) for block, rows in zip(blocks, starts, strict=True)]
+    given = {"node_ids": names} if ids == "given" else {}
+    if made == "here":
+        return names, RowChunks.from_blocks(blocks, **given)
+    dask = pytest.importorskip("dask")
+    monkeypatch.setattr("distributed.client._global_clients", {})
+    return names, RowChunks.from_delayed([dask.delayed(block) for block in blocks], 7, **given)
+
+
+@pytest.mark.parametrize("made", ["here", "by dask"])
+@pytest.mark.parametrize("ids", ["given", "of frames"])
+def test_a_graph_with_names_follows_the_ids_of_the_rows(made, ids, monkeypatch):
+    names, chunks = chunks_with_ids(made, monkeypatch, ids)
+    graph = check_attributed_graph(chunks, EDGES)
+    assert list(graph.node_ids) == list(names)
+    place = {name: row for row, name in enumerate(names)}
+    for source, target in EDGES.itertuples(index=False):
+        assert graph.adjacency[place[source], place[target]] == 1
+
+
+@pytest.mark.parametrize("made", ["here", "by dask"])
+def test_a_graph_with_names_is_refused_beside_rows_without_ids(made, monkeypatch):
+    _, chunks = chunks_with_ids(made, monkeypatch, None)
+    networkx = pytest.importorskip("networkx")
+    for graph in (EDGES, networkx.from_pandas_edgelist(EDGES)):
+        with pytest.raises(ValueError, match=r"expected row numbers|rows of the features have no ids"):
+            check_attributed_graph(chunks, graph)
+
+
+@pytest.mark.parametrize("made", ["here", "by dask"])
+def test_frames_with_other_columns_are_refused(made, monkeypatch):
+    frames = [pd.DataFrame(MATRIX[:9], columns=list("abcdefg")), pd.DataFrame(MATRIX[9:], columns=list("abcdegf"))]
+    if made == "here":
+        chunks = RowChunks.from_blocks(frames)
+    else:
+        dask = pytest.importorskip("dask")
+        monkeypatch.setattr("distributed.client._global_clients", {})
+        chunks = RowChunks.from_delayed([dask.delayed(frame) for frame in frames], 7)
+    with pytest.raises(ValueError, match="chunk 1 of features has other column names than the chunks before it"):
+        _ = chunks.shape

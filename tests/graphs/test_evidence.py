@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from blockselect import RowChunks
 from blockselect.datasets import make_attributed_blocks
 from blockselect.graphs import evidence
 from blockselect.graphs.evidence import N_PERMUTATIONS, network_evidence
@@ -114,3 +115,16 @@ def test_constant_features_are_no_evidence():
     _, A = random_network(np.random.default_rng(0))
     found = network_evidence(np.ones((120, 3)), A, np.array([0, 1]))
     assert (found.p_value, found.autocorrelation) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize("products", [(100.0, 1000.0), (1e9, 1e9)])
+@pytest.mark.parametrize("by_blocks", [False, True])
+def test_row_chunks_give_the_evidence_of_the_same_rows_in_memory(products, by_blocks, monkeypatch):
+    monkeypatch.setattr("blockselect.graphs.evidence._PRODUCTS", products)
+    planted = make_attributed_blocks(200, 4, random_state=0)
+    X = sparse.csr_array(planted.features)
+    chunks = RowChunks.from_blocks([X[:90], X[90:]])
+    selected, blocks = np.flatnonzero(planted.is_informative), planted.blocks if by_blocks else None
+    here, there = (network_evidence(one, planted.adjacency, selected, blocks) for one in (X, chunks))
+    assert there.p_value == here.p_value
+    assert there.autocorrelation == pytest.approx(here.autocorrelation)

@@ -204,7 +204,7 @@ class RowChunks:
         """Each chunk as it was given, and after the checks."""
         first, n_seen, columns = None, 0, None
         for number, raw in enumerate(_readable(self._blocks)):
-            columns = _same_columns(raw, number, columns)
+            columns = same_columns(column_names(raw), number, columns)
             block = checked_block(raw, number, first)
             first, n_seen = first or (block.shape[1], block.dtype), number + 1
             if self._survey is not None:
@@ -311,14 +311,11 @@ class RowChunks:
         check_range(max(largest), self.shape[0], dtype, lambda: f"chunk {largest.index(max(largest))}")
 
     def _first_pass(self) -> Survey:
-        found = [
-            (block.shape[1], ChunkSurvey.of(block), raw.index if isinstance(raw, pd.DataFrame) else None)
-            for raw, block in self._read()
-        ]
+        found = [(block.shape[1], ChunkSurvey.of(block), row_names(raw)) for raw, block in self._read()]
         if not found:
             raise ValueError("there is no chunk of rows; pass at least one, and a function that makes a new iterator.")
         widths, chunks, indexes = zip(*found, strict=True)
-        return Survey(widths[0], chunks, _joined(indexes))
+        return Survey(widths[0], chunks, joined(indexes))
 
 
 class _Mapped(RowChunks):
@@ -404,19 +401,27 @@ def check_same_dtype(dtype: np.dtype[Any], number: int, first: np.dtype[Any]) ->
         )
 
 
-def _same_columns(raw: Any, number: int, columns: Any) -> Any:
+def row_names(raw: Any) -> pd.Index[Any] | None:
+    return raw.index if isinstance(raw, pd.DataFrame) else None
+
+
+def column_names(raw: Any) -> pd.Index[Any] | None:
+    return raw.columns if isinstance(raw, pd.DataFrame) else None
+
+
+def same_columns(names: pd.Index[Any] | None, number: int, columns: pd.Index[Any] | None) -> pd.Index[Any] | None:
     """The column names of the chunks so far; a chunk with other names is an error."""
-    if not isinstance(raw, pd.DataFrame):
+    if names is None:
         return columns
-    if columns is not None and not raw.columns.equals(columns):
+    if columns is not None and not names.equals(columns):
         raise ValueError(
             f"chunk {number} of features has other column names than the chunks before it, or another order; "
             "give every chunk the same columns: chunk[columns]."
         )
-    return raw.columns
+    return names
 
 
-def _joined(indexes: Sequence[pd.Index[Any] | None]) -> pd.Index[Any] | None:
+def joined(indexes: Sequence[pd.Index[Any] | None]) -> pd.Index[Any] | None:
     """The ids of all rows, if every chunk has ids."""
     given = [index for index in indexes if index is not None]
     if len(given) < len(indexes) or all(map(_counts, given)):

@@ -15,6 +15,7 @@ from copy import copy, deepcopy
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from blockselect.arrays import BoolArray, Sparse
 from blockselect.graphs.chunks import (
@@ -25,7 +26,11 @@ from blockselect.graphs.chunks import (
     added,
     check_same_dtype,
     checked_block,
+    column_names,
+    joined,
     keep_rows,
+    row_names,
+    same_columns,
     survey_of,
     unreadable,
 )
@@ -161,9 +166,12 @@ class DelayedChunks(RowChunks):
         if not self._delayed:
             raise ValueError("there is no chunk of rows; pass at least one.")
         found = _results([delayed(_survey)(*self._chunk(number, None)) for number in range(len(self._delayed))])
-        for number, chunk in enumerate(found):
-            check_same_dtype(chunk.dtype, number, found[0].dtype)
-        return Survey(self._n_features, tuple(found))
+        chunks, rows, columns = zip(*found, strict=True)
+        names = None
+        for number, chunk in enumerate(chunks):
+            check_same_dtype(chunk.dtype, number, chunks[0].dtype)
+            names = same_columns(columns[number], number, names)
+        return Survey(self._n_features, chunks, joined(rows))
 
 
 class _Chunk:
@@ -172,15 +180,18 @@ class _Chunk:
     def __init__(self, number: int, n_features: int, rows: Any, steps: list[tuple[Part, slice, int]], raw: Any) -> None:
         self.number, self.n_features, self.rows, self.steps, self.raw = number, n_features, rows, steps, raw
 
+    def load(self, held: Any) -> Any:
+        """The chunk as it was given: the data that the cluster holds, or else what its loader returns."""
+        if self.raw is None:
+            return held
+        try:
+            return self.raw.compute(scheduler="synchronous")
+        except Exception as error:
+            raise unreadable(self.number, error) from error
+
     def read(self, held: Any, shared: Sequence[Any] = ()) -> Sparse:
         """The checked block after all functions that were mapped; `shared` are their arguments."""
-        raw = held
-        if self.raw is not None:
-            try:
-                raw = self.raw.compute(scheduler="synchronous")
-            except Exception as error:
-                raise unreadable(self.number, error) from error
-        block = checked_block(raw, self.number, (self.n_features, None))
+        block = checked_block(self.load(held), self.number, (self.n_features, None))
         first = self.steps[0][1] if self.steps else self.rows
         if first is not None and block.shape[0] != first.stop - first.start:
             raise ValueError(
@@ -193,8 +204,11 @@ class _Chunk:
         return block
 
 
-def _survey(chunk: _Chunk, held: Any) -> ChunkSurvey:
-    return ChunkSurvey.of(chunk.read(held))
+def _survey(chunk: _Chunk, held: Any) -> tuple[ChunkSurvey, pd.Index[Any] | None, pd.Index[Any] | None]:
+    """What a chunk holds, and the names of its rows and columns if it is a DataFrame."""
+    raw = chunk.load(held)
+    block = checked_block(raw, chunk.number, (chunk.n_features, None))
+    return ChunkSurvey.of(block), row_names(raw), column_names(raw)
 
 
 def _block(n_of_steps: int, chunk: _Chunk, held: Any, *shared: Any) -> Sparse:

@@ -35,6 +35,7 @@ from scipy import sparse
 from scipy.special import xlogy
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
+from blockselect.graphs.chunks import RowChunks
 from blockselect.graphs.features import membership_matrix
 
 N_PERMUTATIONS = 39  # so that the smallest possible p-value is 1/40
@@ -65,8 +66,8 @@ def network_evidence(
 
     Parameters
     ----------
-    features : array or CSR of shape (n, m)
-        Non-negative if there are blocks.
+    features : array, CSR or RowChunks of shape (n, m)
+        Non-negative if there are blocks. Of row chunks, only the rows that are tested are read.
     adjacency : CSR of shape (n, n)
         Symmetric, with at least one link between two different nodes.
     selected : array of shape (d,)
@@ -120,11 +121,11 @@ class _ByBlocks:
     """Log-likelihood gains of features by blocks."""
 
     def __init__(self, features: Features, blocks: IntArray) -> None:
-        n_values = features.nnz if sparse.issparse(features) else features.size
+        n_values, rows = _n_values(features), np.arange(features.shape[0])
         if n_values > _PRODUCTS[1]:  # a random sample of the nodes
-            n_rows = int(_PRODUCTS[1] / n_values * features.shape[0])
-            rows = np.sort(np.random.default_rng(0).choice(features.shape[0], n_rows, replace=False))
-            features, blocks = features[rows], blocks[rows]
+            n_rows = int(_PRODUCTS[1] / n_values * len(rows))
+            rows = np.sort(np.random.default_rng(0).choice(len(rows), n_rows, replace=False))
+        features, blocks = _in_memory(features, rows), blocks[rows]
         self.n_rows = features.shape[0]
         self._features, self._blocks = features, blocks
         means, variances = _moments(features)
@@ -155,7 +156,7 @@ class _AlongLinks:
         nodes, ends = np.unique(np.concatenate([links.first, links.second]), return_inverse=True)
         first, second = np.split(ends, 2)
         self._links = _Links(first, second, links.weights)  # among the rows of their ends alone
-        self._features = features[nodes]
+        self._features = _in_memory(features, nodes)
         self.n_rows = len(nodes)
         self._means, self._variances = _moments(self._features)
         largest, smallest = (_dense(bound(axis=0)).ravel() for bound in (self._features.max, self._features.min))
@@ -194,6 +195,23 @@ class _AlongLinks:
         return float(self.correlations()[varies].mean()) if len(varies) else 0.0
 
 
+def _n_values(features: Features) -> int:
+    if isinstance(features, RowChunks):
+        return features.n_values
+    return int(features.nnz if sparse.issparse(features) else features.size)
+
+
+def _in_memory(features: Features, rows: IntArray) -> Features:
+    """Some rows of the features, given by increasing numbers."""
+    if len(rows) == features.shape[0] and not isinstance(features, RowChunks):
+        return features
+    if not isinstance(features, RowChunks):
+        return features[rows]
+    is_wanted = np.zeros(features.shape[0], dtype=bool)
+    is_wanted[rows] = True
+    return sparse.csr_array(sparse.vstack(list(features[is_wanted])))
+
+
 def _moments(features: Features) -> tuple[FloatArray, FloatArray]:
     """Means and variances of the columns: (m,) each. A variance that is only rounding is 0."""
     means = np.asarray(features.mean(axis=0), dtype=np.float64).ravel()
@@ -206,8 +224,7 @@ def _links_to_use(features: Features, adjacency: Sparse, products: float, rng: n
     """All links between two different nodes, or as many as can be tested at once, drawn by their weights."""
     pairs = sparse.triu(adjacency, k=1, format="csr").tocoo()
     first, second, weights = pairs.row, pairs.col, pairs.data.astype(np.float64)
-    values_per_node = (features.nnz if sparse.issparse(features) else features.size) / features.shape[0]
-    n_links = int(products / max(values_per_node, 1.0))
+    n_links = int(products / max(_n_values(features) / features.shape[0], 1.0))
     if n_links < len(weights):
         drawn = np.sort(rng.choice(len(weights), n_links, p=weights / weights.sum()))
         first, second, weights = first[drawn], second[drawn], np.ones(n_links)
