@@ -146,6 +146,8 @@ def test_a_record_of_the_graph_in_an_anndata_is_believed_without_a_threshold(uns
         assert len(made) == is_made
     selector = BlockModelSelector(5, **QUICK).fit(cells, adjacency="connectivities")
     assert (selector.network_evidence_ is None) == is_made  # such a graph is no evidence
+    selector.fit(check_attributed_graph(cells, "connectivities"))
+    assert (selector.network_evidence_ is None) == is_made
 
 
 class Cells(SimpleNamespace):

@@ -322,7 +322,9 @@ def graph_of(features: Any, adjacency: Any) -> Any:
         return cell_graph(features, CONNECTIVITIES if adjacency is features else adjacency)
     if adjacency is None and (is_networkx(features) or is_igraph(features)):
         return features
-    return features.adjacency if adjacency is None and is_attributed_graph(features) else adjacency
+    if adjacency is None and is_attributed_graph(features):
+        return ForeignGraph(features.adjacency, None, origin=features.origin)
+    return adjacency
 
 
 def cell_graph(adata: Any, key: str) -> ForeignGraph:
