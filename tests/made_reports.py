@@ -7,7 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from blockselect import BMGUFS, BlockModelSelector, check_attributed_graph, make_attributed_blocks, make_selector
+from blockselect import (
+    BMGUFS,
+    BlockModelSelector,
+    check_attributed_graph,
+    compare_methods,
+    make_attributed_blocks,
+    make_selector,
+)
 from blockselect.report.page import Report, make_report
 
 NASTY_NAMES = [
@@ -87,6 +94,12 @@ def by_variance():
     return report(planted(names=["first"]), make_selector("variance", 7), stability=False)
 
 
+def every_method() -> Report:
+    """The page that compares all methods."""
+    network = planted(names=NASTY_NAMES)
+    return compare_methods(network, methods="all", n_features=[3, 8], n_runs=1).show_report()
+
+
 STATES = {  # state: how the page is made, and a sentence that it must hold
     "ordinary": (lambda: report(planted(names=["first"]), warnings=["one <warning>"]), "7 of 30 features explain"),
     "wrong order": (wrong_order, "Are the rows of the features in the order of the nodes of the graph?"),
@@ -120,3 +133,4 @@ STATES = {  # state: how the page is made, and a sentence that it must hold
     "without blocks": (by_variance, "7 of 30 features selected in a network by Variance"),
     "the paper": (lambda: report(planted(), BMGUFS(5, n_blocks=3, random_state=0)), "These 5 features explain"),
 }
+PAGES = {**STATES, "comparison": (every_method, "Best by links explained: ")}

@@ -111,6 +111,13 @@ def test_labels_are_shown_and_change_nothing(run, network, labels, tmp_path):
     assert record["input"]["labels"]["file"] == "labels.csv"
 
 
+def test_labels_without_blocks_have_no_effect_and_say_so(run, network, labels, tmp_path):
+    options = ("--labels", labels, "--method", "variance", "--top", 4)
+    result = run("select", *network.options, *options, "--out", tmp_path / "out")
+    assert result.exit_code == 0
+    assert "warning: --labels has no effect" in result.stderr
+
+
 @pytest.mark.parametrize("method", [(), ("--paper",)])
 def test_blocks_may_come_from_a_file(run, network, labels, tmp_path, method):
     options = (*method, "--block-model", labels, "--top", 4, "--resamples", 0)

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from blockselect.report.page import Report, render_page
-from made_reports import NASTY_NAMES, STATES, planted, report
+from made_reports import NASTY_NAMES, PAGES, planted, report
 
 CHROMIUM = next((found for name in ("chromium", "chromium-browser") if (found := shutil.which(name))), None)
 DRIVER = shutil.which("chromedriver")
@@ -105,7 +105,7 @@ def written(tmp_path_factory):
 
     def write(state):
         if state not in places:
-            made = state if isinstance(state, Report) else STATES[state][0]()
+            made = state if isinstance(state, Report) else PAGES[state][0]()
             places[state] = made.save(folder / f"{len(places)}.html")
         return places[state]
 
@@ -113,10 +113,10 @@ def written(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (400, True)], ids=["wide and light", "narrow and dark"])
-@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("state", PAGES)
 def test_every_state_is_shown_without_error_request_or_overflow(browser, written, state, width, dark):
     page = Page(browser, written(state), width=width, dark=dark)
-    assert STATES[state][1] in " ".join(page.run("return document.body.innerText.toWellFormed()").split())
+    assert PAGES[state][1] in " ".join(page.run("return document.body.innerText.toWellFormed()").split())
     assert page.run("return document.documentElement.scrollWidth") <= width
     assert page.run("return window.broken") is None
     assert len(page.screenshot(f"{state} {width}")) > 20_000

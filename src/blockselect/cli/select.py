@@ -363,6 +363,8 @@ def select(
         if labels is not None:
             network = network_inputs.with_record(network, "labels", labels)
             known = network_inputs.labels_of(network.graph, labels)
+            if name not in (DEFAULT, PAPER):
+                say(f"warning: --labels has no effect: the report shows labels beside blocks, and {name} finds none.")
         report("reading", 1, 1)
         selection = work.run_selection(network, selector, name, n_resamples, progress)
         if out is not None:
