@@ -39,6 +39,13 @@ def test_ids_of_numbers_stay_as_they_are_written(tmp_path):
     assert read_features(tmp_path / "f.csv", id_column="id").node_ids.tolist() == ["007", "7"]
 
 
+def test_row_numbers_that_pandas_wrote_are_no_feature(tmp_path):
+    (tmp_path / "f.csv").write_text(",a,id\n0,1,x\n1,2,y\n", encoding="utf-8")
+    assert read_features(tmp_path / "f.csv", id_column="id").feature_names.tolist() == ["a"]
+    (tmp_path / "g.csv").write_text(",a\nx,1\ny,2\n", encoding="utf-8")
+    assert read_features(tmp_path / "g.csv").node_ids.tolist() == ["x", "y"]
+
+
 def test_an_index_that_pandas_stored_is_named_as_a_column_is(tmp_path):
     pytest.importorskip("pyarrow")
     pd.DataFrame({"a": [1, 2]}, index=pd.Index(["x", "y"], name="node")).to_parquet(tmp_path / "f.parquet")

@@ -39,7 +39,7 @@ def read_feature_csv(file: Path, use: TableColumns) -> FeatureTable:
     if "" in header[1:]:
         raise BadFileError(f"column {header.index('', 1) + 1} has no name; name it in the header.")
     name = header[0] if use.id_column is None else use.id_column
-    cells = _chosen_columns(table, use, [name])
+    cells = _chosen_columns(table, use, [name, ""] if header[0] == "" else [name])  # "": the row numbers of pandas
     at = header.index(name)
     ids = table.iloc[:, at].str.strip().tolist()
     if "" in ids:
@@ -51,12 +51,12 @@ def read_feature_csv(file: Path, use: TableColumns) -> FeatureTable:
 
 
 def features_of_frame(frame: pd.DataFrame, use: TableColumns) -> FeatureTable:
-    """Features of a stored frame, with ids from a column, from the index that pandas stored, or from a first column
-    of text."""
+    """Features of a stored frame; its ids are a column, the index that pandas stored, or a first column of text."""
     first_is_text = frame.shape[1] > 1 and not pd.api.types.is_numeric_dtype(frame.dtypes.iloc[0])
     if use.id_column is not None and use.id_column not in frame.index.names:
-        check_columns([use.id_column], map(str, frame.columns))
-        ids, left = frame[use.id_column].astype(str), [use.id_column]
+        names = [str(name) for name in frame.columns]
+        check_columns([use.id_column], names)
+        ids, left = frame.iloc[:, names.index(use.id_column)].astype(str), [use.id_column]
     elif not isinstance(frame.index, pd.RangeIndex):
         ids, left = pd.Series(frame.index.astype(str)), []
     elif first_is_text:
