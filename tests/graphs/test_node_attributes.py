@@ -10,7 +10,14 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from blockselect import BMGUFS, AttributedGraph, BlockModelSelector, check_attributed_graph, make_selector
+from blockselect import (
+    BMGUFS,
+    AttributedGraph,
+    BlockModelSelector,
+    check_attributed_graph,
+    discover_features,
+    make_selector,
+)
 from blockselect.errors import ParameterError
 from blockselect.graphs.features import as_dense
 from made_fits import QUICK, easy_network
@@ -153,6 +160,11 @@ def test_other_methods_tests_and_checked_graphs_read_attributes_too(network):
     assert_allclose(scores, same.scores_, atol=1e-12)
     graph = AttributedGraph.from_networkx(given)
     assert_array_equal(make_selector("morans-i", 12).fit(graph).scores_, scores)
+    found, same = (
+        discover_features(*given, **kept, n_candidates=2, n_permutations=3, random_state=0)
+        for given, kept in (([graph], {}), ([graph.features], {"adjacency": graph.adjacency}))
+    )
+    assert_array_equal(found.p_values, same.p_values)
     automatic = BlockModelSelector("auto", **QUICK).fit(graph)
     assert easy_network().is_informative[automatic.support_].mean() > 0.8
     assert automatic.transform(graph).shape == (200, automatic.n_features_)

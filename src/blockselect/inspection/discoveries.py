@@ -17,6 +17,7 @@ from blockselect.blockmodels.candidates import FEATURE_READING, find_block_model
 from blockselect.blockmodels.model import BlockModel
 from blockselect.blockmodels.n_blocks import choose_n_blocks
 from blockselect.errors import ParameterError, memory_for
+from blockselect.graphs.adjacency import graph_of
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
 from blockselect.graphs.chunks import RowChunks
 from blockselect.graphs.links import cap_weights
@@ -53,7 +54,7 @@ class Discoveries:
 def discover_features(
     X: Any,
     *,
-    adjacency: Any,
+    adjacency: Any = None,
     level: float = DEFAULT_LEVEL,
     n_blocks: int | None = None,
     n_candidates: int = 24,
@@ -72,12 +73,13 @@ def discover_features(
 
     Parameters
     ----------
-    X : array, sparse matrix or DataFrame of shape (n, m)
-        Non-negative features of the nodes. Counts that are mostly zero are used as present or absent (paper: Y).
+    X : array, sparse matrix or DataFrame of shape (n, m), or graph
+        Non-negative features of the nodes, or a graph of networkx or igraph whose nodes have attributes. Counts that
+        are mostly zero are used as present or absent (paper: Y).
     adjacency : array or sparse matrix of shape (n, n), or edge table
-        The graph, in any form that :func:`blockselect.check_attributed_graph` accepts. It must not be built from the
-        features, because they match such a graph by construction; a graph that looks like one causes a warning.
-        Weights with a heavy tail are capped (paper: A).
+        The graph, in any form that :func:`blockselect.check_attributed_graph` accepts; it may only be omitted if X is
+        a graph. It must not be built from the features, because they match such a graph by construction; a graph that
+        looks like one causes a warning. Weights with a heavy tail are capped (paper: A).
     level : float, default=0.1
         False discovery rate: on average, at most this share of the features found is unrelated to the graph
         (Benjamini–Hochberg).
@@ -110,7 +112,7 @@ def discover_features(
     check_whole("n_candidates", n_candidates, 1)
     if n_blocks is not None:
         check_whole("n_blocks", n_blocks, 1)
-    check_testable(adjacency, None)
+    check_testable(graph_of(X, adjacency), None)
     if isinstance(X, RowChunks):
         raise ValueError(f"X is in row chunks, but {NO_TEST_OF_CHUNKS}; pass some of the features as one matrix.")
     with memory_for("test the features"), follow("discover_features", verbose) as report:
