@@ -206,7 +206,7 @@ def test_the_share_of_false_discoveries_is_kept_on_average(n_informative, least_
 
 def test_row_chunks_are_refused_with_the_way_out(network):
     chunks = RowChunks.from_blocks([network.features])
-    with pytest.raises(ValueError, match="which row chunks cannot give; pass some of the features"):
+    with pytest.raises(ValueError, match="row chunks do not provide; pass some of the features"):
         discover_features(chunks, adjacency=network.adjacency)
 
 
