@@ -80,8 +80,7 @@ def network_evidence(
     NetworkEvidence
     """
     links = _links_to_use(features, adjacency, _PRODUCTS[0], np.random.default_rng(0))
-    along_links = _AlongLinks(features, links)
-    tests: list[_AlongLinks | _ByBlocks] = [along_links]
+    tests: list[_AlongLinks | _ByBlocks] = [_AlongLinks(features, links)]
     if blocks is not None:
         tests.insert(0, _ByBlocks(features, blocks))
     elif len(links.weights) < sparse.triu(adjacency, k=1).nnz:
@@ -92,7 +91,7 @@ def network_evidence(
         p_values.append(_p_value(test, selected))
         if p_values[-1] <= LEVEL:
             break
-    return NetworkEvidence(min(p_values), along_links.mean_correlation(selected))
+    return NetworkEvidence(min(p_values), float(_correlations(features, links)[selected].mean()))
 
 
 def link_correlations(features: Features, adjacency: Sparse) -> FloatArray:
@@ -100,8 +99,30 @@ def link_correlations(features: Features, adjacency: Sparse) -> FloatArray:
 
     On large networks a random sample of the links is used.
     """
-    links = _links_to_use(features, adjacency, _PRODUCTS[1], np.random.default_rng(0))
-    return _AlongLinks(features, links).correlations() if len(links.weights) else np.zeros(features.shape[1])
+    return _correlations(features, _links_to_use(features, adjacency, _PRODUCTS[1], np.random.default_rng(0)))
+
+
+def _correlations(features: Features, links: _Links) -> FloatArray:
+    """Correlation of each feature between the two ends of links, where a node counts once per link: (m,)."""
+    degrees, total = links.degrees(features.shape[0]), max(float(links.weights.sum()), _TINY)
+    squares = features.power(2) if sparse.issparse(features) else np.square(features)
+    means = features.T @ degrees / (2 * total)
+    variances = squares.T @ degrees / (2 * total) - means**2
+    covariances = _sums_of_products(features, links) / total - means**2
+    correlations: FloatArray = np.divide(
+        covariances, variances, out=np.zeros(len(means)), where=variances > _ROUNDING * means**2
+    )
+    return correlations
+
+
+def _sums_of_products(X: Features, links: _Links) -> FloatArray:
+    """Σ a_ij x_i x_j over all links of each feature: (m,)."""
+    first, second, weights = links
+    if sparse.issparse(X):
+        sums: FloatArray = _products(first, second, weights, X.indptr, X.indices, X.data, X.shape[1])
+    else:
+        sums = np.einsum("l,lj,lj->j", weights, X[first], X[second])
+    return sums
 
 
 def _p_value(test: _AlongLinks | _ByBlocks, selected: IntArray) -> float:
@@ -148,6 +169,11 @@ class _Links(NamedTuple):
     second: IntArray  # (l,)
     weights: FloatArray  # (l,)
 
+    def degrees(self, n_rows: int) -> FloatArray:
+        """Link weight of each row: (n,)."""
+        ends = np.concatenate([self.first, self.second])
+        return np.bincount(ends, np.tile(self.weights, 2), minlength=n_rows).astype(np.float64, copy=False)
+
 
 class _AlongLinks:
     """Autocorrelations of features along links, and how unusual they are."""
@@ -172,27 +198,11 @@ class _AlongLinks:
 
     def covariances(self, rows: IntArray) -> FloatArray:
         """Σ a_ij (x_i − x̄)(x_j − x̄) over all links of each feature: (m,)"""
-        X, weights = self._features, self._links.weights
-        first, second = rows[self._links.first], rows[self._links.second]
-        if sparse.issparse(X):
-            products = _products(first, second, weights, X.indptr, X.indices, X.data, X.shape[1])
-        else:
-            products = np.einsum("l,lj,lj->j", weights, X[first], X[second])
-        degrees = sum(np.bincount(ends, weights, minlength=X.shape[0]) for ends in (first, second))
-        centred: FloatArray = products - self._means * (X.T @ degrees) + weights.sum() * self._means**2
+        links = _Links(rows[self._links.first], rows[self._links.second], self._links.weights)
+        at_ends = self._features.T @ links.degrees(self.n_rows)
+        products = _sums_of_products(self._features, links)
+        centred: FloatArray = products - self._means * at_ends + links.weights.sum() * self._means**2
         return centred
-
-    def correlations(self) -> FloatArray:
-        """Correlation of each feature between linked nodes: (m,), 0 for constant features."""
-        scale = self._variances * self._links.weights.sum()
-        covariances = self.covariances(np.arange(self.n_rows))
-        correlations: FloatArray = np.divide(covariances, scale, out=np.zeros(len(scale)), where=scale > 0)
-        return correlations
-
-    def mean_correlation(self, selected: IntArray) -> float:
-        """Mean correlation of the selected features between linked nodes; constant features are left out."""
-        varies = selected[self._variances[selected] > 0]
-        return float(self.correlations()[varies].mean()) if len(varies) else 0.0
 
 
 def _n_values(features: Features) -> int:

@@ -156,7 +156,7 @@ def _whole(sentence: str) -> str:
 def _measured(value: float, measure: str) -> str:
     """The value of a measure; the script writes the same."""
     if measure in ("stability", "autocorrelation"):
-        return f"{value:.2f}"
+        return f"{round(value, 2) + 0.0:.2f}"  # avoids −0.00
     if measure == "degree":
         return wording.number(value, zeros=True)
     return wording.number(value) if measure == "q_value" else wording.per_cent(value, zeros=True)

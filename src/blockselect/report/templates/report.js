@@ -36,7 +36,7 @@
 
   const MEASURES = { // measures with a column of their own
     degree: { title: "degree", text: (value) => number(value, true) },
-    autocorrelation: { title: "autocorrelation", text: (value) => value.toFixed(2) },
+    autocorrelation: { title: "autocorrelation", text: (value) => value.toFixed(2).replace("-0.00", "0.00") },
     explained_more: { title: "adds", text: (value) => perCent(value, true) },
     explained_alone: { title: "alone", text: (value) => perCent(value, true) },
     stability: { title: "stability", text: (value) => value.toFixed(2) },
