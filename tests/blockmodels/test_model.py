@@ -10,7 +10,7 @@ from scipy.io import loadmat
 
 import golden_arrays
 from blockselect.blockmodels import BlockModel
-from blockselect.blockmodels.model import check_block_model
+from blockselect.blockmodels.model import check_block_model, sums_between_blocks
 from references import bmgufs
 from references.problems import make_problem
 
@@ -144,3 +144,13 @@ def test_labels_of_two_dimensions_are_refused():
 def test_a_block_model_is_printed_in_one_line():
     model = BlockModel(np.array([0, 0, 1]), np.eye(2), 0.51234, "spectral")
     assert repr(model) == "BlockModel(n_nodes=3, n_blocks=2, relative_error=0.512, family='spectral')"
+
+
+@pytest.mark.parametrize("at_once", [1, 7, 10**6])
+def test_sums_between_blocks_are_those_of_a_product(at_once, monkeypatch):
+    monkeypatch.setattr("blockselect.blockmodels.model._ENTRIES", at_once)
+    rng = np.random.default_rng(0)
+    A = sparse.random_array((40, 40), density=0.1, rng=rng, format="csr")
+    labels = rng.integers(3, size=40)
+    F = np.eye(3)[labels]
+    assert_allclose(sums_between_blocks(A.indptr, A.indices, A.data, labels), F.T @ A @ F)

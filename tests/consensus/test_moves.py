@@ -148,7 +148,7 @@ def test_slack_is_what_the_best_other_block_is_worse_by():
 
 def test_the_gain_of_links_is_the_log_likelihood_above_one_block():
     A, _, labels = small_network(2)
-    weights = weights_by_block(as_links(sparse.csr_array(A), 1.0), labels, 3)
+    weights = weights_by_block(as_links(sparse.csr_array(A), 1.0), labels)
     one = reference.link_log_likelihood(A, np.zeros_like(labels))
     assert_allclose(link_gain(weights), reference.link_log_likelihood(A, labels) - one)
 

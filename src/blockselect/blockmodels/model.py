@@ -15,6 +15,8 @@ from blockselect.graphs.attributed import AttributedGraph, check_adjacency, chec
 from blockselect.graphs.node_labels import encode_labels
 from blockselect.parameters import as_generator, as_numbers, check_entries, check_real
 
+_ENTRIES = 2**23  # entries of the graph in work at once
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BlockModel:
@@ -168,10 +170,23 @@ def check_block_model(model: BlockModel, n_nodes: int) -> BlockModel:
 
 def block_weights(adjacency: Sparse, labels: IntArray) -> FloatArray:
     """Total link weight of each pair of blocks, each link counted from both ends: (k, k)."""
-    k = int(labels.max()) + 1
-    ends = np.repeat(labels * k, np.diff(adjacency.indptr)) + labels[adjacency.indices]
-    weight = np.bincount(ends, weights=adjacency.data, minlength=k * k).reshape(k, k)
+    weight = sums_between_blocks(adjacency.indptr, adjacency.indices, adjacency.data, labels)
     return np.asarray((weight + weight.T) / 2)  # symmetric to the last digit
+
+
+def sums_between_blocks(indptr: IntArray, indices: IntArray, values: FloatArray, labels: IntArray) -> FloatArray:
+    """Fᵀ A F of a matrix A in CSR: (k, k). It is computed for some entries at a time, to save memory."""
+    k = int(labels.max()) + 1
+    sums = np.zeros(k * k)
+    row = 0
+    while row < len(labels):
+        last = max(row + 1, int(np.searchsorted(indptr, indptr[row] + _ENTRIES, side="right")) - 1)
+        some = slice(indptr[row], indptr[last])
+        cells = np.repeat(labels[row:last] * k, np.diff(indptr[row : last + 1]))
+        cells += labels[indices[some]]
+        sums += np.bincount(cells, weights=values[some], minlength=k * k)
+        row = last
+    return sums.reshape(k, k)
 
 
 def _relative_error(adjacency: Sparse, weight: FloatArray, sizes: IntArray, density: FloatArray) -> float:

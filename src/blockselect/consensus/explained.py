@@ -37,7 +37,7 @@ from sklearn.preprocessing import normalize
 
 from blockselect.arrays import BoolArray, Features, FloatArray, IntArray, Sparse
 from blockselect.base import best_first
-from blockselect.blockmodels.model import BlockModel
+from blockselect.blockmodels.model import BlockModel, sums_between_blocks
 from blockselect.consensus.likelihood import link_gains, scaled_for_links
 from blockselect.consensus.refine import JointLikelihood
 from blockselect.graphs.attributed import AttributedGraph
@@ -74,7 +74,10 @@ class BlockRegression:
         """From the features (n, m), the graph, and the labels (n,) of each block model."""
         U, n = map_rows(features, _unit_rows), features.shape[0]
         degrees = np.asarray(adjacency.sum(axis=1), dtype=np.float64).ravel()
-        walk = sparse.diags_array(np.divide(1.0, degrees, out=np.zeros(n), where=degrees > 0)) @ adjacency  # P
+        share = np.divide(1.0, degrees, out=np.zeros(n), where=degrees > 0)
+        data = np.repeat(share, np.diff(adjacency.indptr))
+        data *= adjacency.data
+        walk = sparse.csr_array((data, adjacency.indices, adjacency.indptr), shape=adjacency.shape)  # P
         linked = (degrees > 0).astype(np.float64)  # P 1
         targets = [_Target.of(walk, linked, of_node) for of_node in labels]
         place = U.place if isinstance(U, RowChunks) else lambda shared: shared
@@ -172,12 +175,10 @@ class _Target:
     @classmethod
     def of(cls, walk: Sparse, linked: FloatArray, labels: IntArray) -> _Target:
         """From P, P 1 and the labels of the nodes."""
-        n, sizes = len(labels), np.bincount(labels)
-        shares, around = sizes / n, labels[walk.indices]
-        here = np.repeat(labels, np.diff(walk.indptr)) == around
-        within = np.bincount(around[here], walk.data[here], minlength=len(sizes))
-        outside = np.bincount(labels, linked) + np.bincount(around, walk.data, minlength=len(sizes))
-        diagonal = within - shares * outside + shares**2 * linked.sum()  # of Hᵀ P H
+        n, shares = len(labels), np.bincount(labels) / len(labels)
+        between = sums_between_blocks(walk.indptr, walk.indices, walk.data, labels)  # Fᵀ P F
+        outside = np.bincount(labels, linked) + between.sum(axis=0)
+        diagonal = between.diagonal() - shares * outside + shares**2 * linked.sum()  # of Hᵀ P H
         return cls(labels, shares, np.where(diagonal < -_TIE * n, -1.0, 1.0))
 
     def of_rows(self, walk: Sparse, rows: slice) -> Sparse:

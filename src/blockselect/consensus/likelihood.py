@@ -30,11 +30,12 @@ import numpy as np
 from scipy import sparse
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
+from blockselect.blockmodels.model import sums_between_blocks
 from blockselect.consensus.moves import Links, Tables
 from blockselect.graphs.along_links import products_along_links
 from blockselect.graphs.chunks import RowChunks
 from blockselect.graphs.over_rows import by_row, n_holders, sum_over_rows
-from blockselect.graphs.statistics import in_units, scale_columns
+from blockselect.graphs.statistics import in_units, scale_columns, typical_values
 
 _TINY = float(np.finfo(np.float64).tiny)
 _ROUNDING = 64 * np.finfo(np.float64).eps  # gains below this share of their terms are rounding errors
@@ -55,8 +56,8 @@ def link_unit(adjacency: Sparse) -> float:
     If all weights are equal, the unit is that weight. Otherwise heavy links determine it, so that a few heavy links do
     not count as many links.
     """
-    links = adjacency.tocoo()
-    weights = links.data[(links.row != links.col) & (links.data > 0)].astype(np.float64)
+    weights = _without_loops(adjacency).data
+    weights = weights[weights > 0]
     if not len(weights):
         return 1.0
     shares = weights / weights.max()  # squares neither overflow nor underflow
@@ -100,7 +101,7 @@ def as_counts(features: Features) -> FeatureCounts:
     held = n_holders(features)
     units = 1 / dispersions(held.astype(np.float64), squares, by_total, totals)
     if isinstance(features, RowChunks):
-        matrix = scaled.map(scale_columns, units)
+        matrix = features.map(scale_columns, units / typical_values(features))
     else:
         matrix = scaled
         matrix.data *= units[matrix.indices]
@@ -153,14 +154,12 @@ def block_tables(links: Links, counts: FeatureCounts, labels: Sequence[IntArray]
             totals: FloatArray = np.bincount(of_node, counts.totals, minlength=k).astype(np.float64)
             entropies = xlogx(sums)
             join, leave = xlogx(sums + typical) - entropies, xlogx(sums - typical) - entropies
-            yield Tables(weights_by_block(links, of_node, k), sums, entropies, join, leave, totals)
+            yield Tables(weights_by_block(links, of_node), sums, entropies, join, leave, totals)
 
 
-def weights_by_block(links: Links, labels: IntArray, n_blocks: int) -> FloatArray:
+def weights_by_block(links: Links, labels: IntArray) -> FloatArray:
     """Link weight of each pair of blocks, Fᵀ A F: (k, k)."""
-    cells = np.repeat(labels * n_blocks, np.diff(links.indptr)) + labels[links.indices]
-    weights = np.bincount(cells, links.weights, minlength=n_blocks * n_blocks).astype(np.float64)
-    return weights.reshape(n_blocks, n_blocks)
+    return sums_between_blocks(links.indptr, links.indices, links.weights, labels)
 
 
 def sums_by_block(counts: FeatureCounts, labels: Sequence[IntArray]) -> list[FloatArray]:
@@ -278,7 +277,10 @@ def _poisson_excess(observed: FloatArray, expected: FloatArray) -> FloatArray:
 
 
 def _without_loops(adjacency: Sparse) -> Sparse:
-    """Links between different nodes, in double precision."""
+    """Links between different nodes, in double precision; a graph without self-loops shares its indices."""
+    if not adjacency.diagonal().any():
+        data = adjacency.data.astype(np.float64)
+        return sparse.csr_array((data, adjacency.indices, adjacency.indptr), shape=adjacency.shape)
     links = adjacency.tocoo()
     apart = links.row != links.col
     data = links.data[apart].astype(np.float64)

@@ -41,12 +41,12 @@ class ChunkSurvey:
 
     @classmethod
     def of(cls, block: Sparse) -> ChunkSurvey:
-        values = block.data[block.data != 0]
+        values = block.data
         return cls(
             n_rows=block.shape[0],
-            n_values=len(values),
+            n_values=int(np.count_nonzero(values)),
             largest=largest_value(block),
-            smallest=float(values.min(initial=np.inf)),
+            smallest=float(np.min(values, where=values > 0, initial=np.inf)),
             are_whole=bool((values == np.floor(values)).all()),
             dtype=block.dtype,
         )

@@ -40,7 +40,7 @@ def constant_columns(features: Features) -> NDArray[np.bool_]:
     """
     if isinstance(features, RowChunks):
         held = n_holders(features)
-        alike = features.shape[0] == sum_over_rows(features, _equal_values, _units(features))
+        alike = features.shape[0] == sum_over_rows(features, _equal_values, typical_values(features))
         return np.asarray((held == 0) | alike)
     low, high = features.min(axis=0), features.max(axis=0)
     if sparse.issparse(features):
@@ -111,7 +111,7 @@ def in_units(features: Features) -> Features:
     Zeros and ones do not change, and the sum of a feature becomes the number of nodes that have it.
     """
     if isinstance(features, RowChunks):
-        return features.map(scale_columns, 1 / _units(features))
+        return features.map(scale_columns, 1 / typical_values(features))
     if not sparse.issparse(features):
         values: FloatArray = np.asarray(features, dtype=np.float64)
         return values / _means(values.sum(axis=0), np.count_nonzero(values, axis=0))
@@ -128,7 +128,7 @@ def _means(sums: FloatArray, n_holders: IntArray) -> FloatArray:
     return means
 
 
-def _units(chunks: RowChunks) -> FloatArray:
+def typical_values(chunks: RowChunks) -> FloatArray:
     """Mean of the non-zero values of each column: (m,)."""
     held, sums = chunks.column_sums()
     return _means(sums, held.astype(np.intp))
@@ -149,4 +149,7 @@ def _equal_values(block: Sparse, rows: slice, units: FloatArray) -> IntArray:
 
 
 def _present(features: Features, rows: slice) -> Features:
+    if sparse.issparse(features) and features.has_canonical_format and features.data.all():  # indices are shared
+        data = np.ones_like(features.data)
+        return type(features)((data, features.indices, features.indptr), shape=features.shape)
     return (features != 0).astype(features.dtype)
