@@ -80,7 +80,8 @@ def network_evidence(
     NetworkEvidence
     """
     links = _links_to_use(features, adjacency, _PRODUCTS[0], np.random.default_rng(0))
-    tests: list[_AlongLinks | _ByBlocks] = [_AlongLinks(features, links)]
+    along_links = _AlongLinks(features, links)
+    tests: list[_AlongLinks | _ByBlocks] = [along_links]
     if blocks is not None:
         tests.insert(0, _ByBlocks(features, blocks))
     elif len(links.weights) < sparse.triu(adjacency, k=1).nnz:
@@ -91,7 +92,7 @@ def network_evidence(
         p_values.append(_p_value(test, selected))
         if p_values[-1] <= LEVEL:
             break
-    return NetworkEvidence(min(p_values), float(_correlations(features, links)[selected].mean()))
+    return NetworkEvidence(min(p_values), float(along_links.correlations()[selected].mean()))
 
 
 def link_correlations(features: Features, adjacency: Sparse) -> FloatArray:
@@ -99,20 +100,8 @@ def link_correlations(features: Features, adjacency: Sparse) -> FloatArray:
 
     On large networks a random sample of the links is used.
     """
-    return _correlations(features, _links_to_use(features, adjacency, _PRODUCTS[1], np.random.default_rng(0)))
-
-
-def _correlations(features: Features, links: _Links) -> FloatArray:
-    """Correlation of each feature between the two ends of links, where a node counts once per link: (m,)."""
-    degrees, total = links.degrees(features.shape[0]), max(float(links.weights.sum()), _TINY)
-    squares = features.power(2) if sparse.issparse(features) else np.square(features)
-    means = features.T @ degrees / (2 * total)
-    variances = squares.T @ degrees / (2 * total) - means**2
-    covariances = _sums_of_products(features, links) / total - means**2
-    correlations: FloatArray = np.divide(
-        covariances, variances, out=np.zeros(len(means)), where=variances > _ROUNDING * means**2
-    )
-    return correlations
+    links = _links_to_use(features, adjacency, _PRODUCTS[1], np.random.default_rng(0))
+    return _AlongLinks(features, links).correlations() if len(links.weights) else np.zeros(features.shape[1])
 
 
 def _sums_of_products(X: Features, links: _Links) -> FloatArray:
@@ -203,6 +192,20 @@ class _AlongLinks:
         products = _sums_of_products(self._features, links)
         centred: FloatArray = products - self._means * at_ends + links.weights.sum() * self._means**2
         return centred
+
+    def correlations(self) -> FloatArray:
+        """Correlation of each feature between the two ends of links, 0 for constant features: (m,).
+
+        A node counts once per link, which keeps the correlation between −1 and 1 for features of hubs too.
+        """
+        X, shares = self._features, self._links.degrees(self.n_rows) / (2 * self._links.weights.sum())
+        squares = X.power(2) if sparse.issparse(X) else np.square(X)
+        means = X.T @ shares
+        variances = squares.T @ shares - means**2
+        covariances = _sums_of_products(X, self._links) / self._links.weights.sum() - means**2
+        varies = variances > _ROUNDING * means**2
+        correlations: FloatArray = np.divide(covariances, variances, out=np.zeros(len(means)), where=varies)
+        return correlations
 
 
 def _n_values(features: Features) -> int:
