@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from blockselect import BlockModelSelector, compare_methods, make_attributed_blocks
+from blockselect import BlockModelSelector, RowChunks, compare_methods, make_attributed_blocks
 from blockselect.evaluation import classify_selection, comparison, evaluate_selection, hide_links, predict_links
 from blockselect.evaluation.compared import (
     ALL_FEATURES,
@@ -291,6 +291,13 @@ def test_classes_are_read_by_the_protocol_alone_and_count_the_blocks(graph, call
 def test_a_graph_that_comes_twice_is_refused(graph):
     with pytest.raises(ValueError, match="adjacency is given, but X is an AttributedGraph"):
         compare_methods(graph, adjacency=graph.adjacency)
+
+
+def test_row_chunks_are_refused_and_a_method_counts_once(graph, calls):
+    with pytest.raises(ValueError, match="X is RowChunks, but a comparison needs the features in memory"):
+        compare_methods(RowChunks(lambda: [graph.features]), adjacency=graph.adjacency)
+    assert compare_methods(graph, methods=["variance"] * 2, n_features=4, n_runs=1).methods == ["variance"]
+    assert len(calls) == 1
 
 
 def test_all_is_every_method_and_one_name_is_a_mistake(graph, calls):

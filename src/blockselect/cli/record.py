@@ -9,8 +9,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from blockselect import __version__
 
 RECORDED_VERSIONS = ("numpy", "scipy", "scikit-learn", "pandas", "matplotlib")
@@ -25,7 +23,7 @@ def file_record(path: Path) -> dict[str, str]:
 def settings_record(estimator: Any) -> dict[str, Any]:
     """The class of an estimator and its parameters; a solver among them has a record of its own."""
     parameters = estimator.get_params(deep=False)
-    if isinstance(parameters.get("block_model"), np.ndarray):
+    if not isinstance(parameters.get("block_model"), str | None):
         parameters["block_model"] = "labels"  # the input names their file
     if "solver" in parameters and hasattr(estimator, "_solver"):
         parameters["solver"] = settings_record(estimator._solver())  # None stands for the default solver

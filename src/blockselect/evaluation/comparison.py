@@ -23,6 +23,7 @@ from blockselect.evaluation.link_prediction import LinkPrediction
 from blockselect.evaluation.process import CallError, Measured, error_text, measure_in_fresh_process
 from blockselect.evaluation.protocol import Scores, SelectionProtocol, known_classes
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
+from blockselect.graphs.chunks import RowChunks
 from blockselect.graphs.node_labels import check_classes, encode_labels, labels_by_id
 from blockselect.names import check_known, look_up
 from blockselect.parameters import check_n_jobs, check_seed, check_whole
@@ -142,7 +143,7 @@ def compare_methods(
         every = judge.evaluate(np.arange(graph.n_features))
         comparison.rows.append(_scored_row(ALL_FEATURES, graph.n_features, every))
         report(ALL_FEATURES, 1, 1)
-        for method in methods:
+        for method in dict.fromkeys(methods):
             rank = partial(measure, rank_features, method, judge.seen, numbers[-1], n_blocks, random_state)
             _add_method(comparison, method, numbers, rank, judge, partial(report, method))
     comparison.rows = [
@@ -183,6 +184,8 @@ def _check_network(X: Any, adjacency: Any, classes: Any) -> AttributedGraph:
         graph = X
     else:
         raise ParameterError("adjacency", "is given, but X is an AttributedGraph, which has its own; leave it out.")
+    if isinstance(graph.features, RowChunks):
+        raise ParameterError("X", "is RowChunks, but a comparison needs the features in memory; pass one matrix.")
     if classes is None:
         return graph
     known = labels_by_id(classes, graph.node_ids, "classes")
