@@ -300,7 +300,9 @@ def test_any_method_writes_its_page_about_the_network_it_remembers(graph, withou
     alone = make_selector("variance", 7).fit(graph.features)
     with pytest.raises(ValueError, match=r"adjacency is missing; pass the graph on which the features are to be shown"):
         alone.show_report()
-    assert "by Variance" in alone.show_report(adjacency=graph.adjacency).html
+    shown = alone.show_report(adjacency=graph.adjacency, labels=["a"] * 80).html
+    assert "by Variance" in shown
+    assert "labels are compared with blocks, which VarianceScore does not find." in shown
     with pytest.raises(ValueError, match="X has 29 features but the selector was fitted to 30"):
         alone.show_report(graph.features[:, 1:], adjacency=graph.adjacency)
 

@@ -49,8 +49,8 @@ def title(ax: Axes, text: str) -> None:
 
 
 def label_blocks(ax: Axes, n_blocks: int) -> range:
-    """Number the blocks along the x axis and hide the frame; return the numbers, at most 20 of them."""
-    ticks = range(0, n_blocks, -(-n_blocks // 20))
+    """Number the blocks along the x axis and hide the frame; return the numbers, as many as fit a small panel."""
+    ticks = range(0, n_blocks, -(-n_blocks // MAX_NUMBERED))
     ax.set_xticks(ticks)
     ax.set_xlabel("block")
     ax.tick_params(length=0)

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from blockselect.extras import lazy_member
-from blockselect.report.summarize import summarize
+from blockselect.report.summarize import summarize, summarize_scores
 from blockselect.report.tables import blocks_table, nodes_table, scores_table, selected_table
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ __all__ = [
     "scores_table",
     "selected_table",
     "summarize",
+    "summarize_scores",
 ]
 
 

@@ -83,7 +83,12 @@ def details(
         "gram_form": selector.gram_form_ if isinstance(selector, BMGUFS) else None,
     }
     if not isinstance(selector, BlockGuidedSelector):
-        return {**common, "features": feature_rows(summary)}
+        idle = (
+            []
+            if labels is None
+            else [f"labels are compared with blocks, which {type(selector).__name__} does not find."]
+        )
+        return {**common, "features": feature_rows(summary), "warnings": [*warnings, *idle]}
     blocks, adjacency = selector.block_model_.labels, graph.adjacency
     is_small = graph.n_nodes <= _MAX_NODES and adjacency.nnz <= 2 * _MAX_LINKS
     return {

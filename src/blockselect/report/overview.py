@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import warnings
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from blockselect.plot.common import INK, STYLE
 from blockselect.plot.of_features import SHOWN
 from blockselect.report.sentences import follows_network, is_doubtful, no_evidence
 from blockselect.wording import count
+
+_LINE = 110  # characters of the headline that fit into the width of the picture
 
 
 def draw_overview(summary: dict[str, Any]) -> Figure:
@@ -100,8 +103,10 @@ def _headline(summary: dict[str, Any]) -> str:
         selected = f"{no_evidence(summary)} ({count(counts['features'], 'feature')})"
     chosen = " (chosen)" if blocks["automatic"] else ""
     size = f"{count(counts['nodes'], 'node')}, {count(counts['links'], 'link')}"
-    below = f"\n{follows_network(summary)}" if is_doubtful(summary) else ""
-    return f"{selected}: {size}, {count(blocks['count'], 'block')}{chosen}{below}"
+    headline = f"{selected}: {size}, {count(blocks['count'], 'block')}{chosen}"
+    if not is_doubtful(summary):
+        return headline
+    return "\n".join([headline, *wrap(str(follows_network(summary)), _LINE)])
 
 
 def _draw_features(figure: Any, summary: dict[str, Any]) -> None:

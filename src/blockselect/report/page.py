@@ -88,7 +88,7 @@ def make_report(
         Warnings of the fit.
     labels : array of shape (n,), Series or dict, optional
         Known labels of the nodes, in the order of the nodes or by their ids. They are only shown beside the blocks, so
-        methods without blocks ignore them.
+        the page of a method without blocks warns that it leaves them out.
     summary : dict, optional
         The result of :func:`blockselect.report.summarize`, or of `summarize_scores` for methods without blocks, if it
         is known already; it includes the stability.
