@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
+from benchmarks.networks import judged
 from blockselect import BlockModelSelector, RowChunks, check_attributed_graph, make_attributed_blocks
 from blockselect.blockmodels import BlockModel
 from blockselect.consensus import explained
@@ -149,3 +150,25 @@ def test_candidates_in_threads_and_blocks_without_refinement():
 def test_settings_that_need_single_nodes_are_refused(settings, message):
     with pytest.raises(ValueError, match=message):
         BlockModelSelector(**settings).fit(in_chunks(PRESENT), adjacency=PLANTED.adjacency)
+
+
+def test_all_packages_of_debian_in_chunks_give_their_selection_in_memory(data_path, monkeypatch):
+    """With the same families. In several chunks nodes move in another order, as they do with another seed."""
+    monkeypatch.setenv("BLOCKSELECT_DATA", str(data_path))
+    debian = judged("debian-all")
+    X = sparse.csr_array(debian.features)
+
+    def fit(X, seed=0):
+        selector = BlockModelSelector(100, block_model="spectral", n_candidates=3, random_state=seed, n_jobs=2)
+        return selector.fit(X, adjacency=debian.adjacency)
+
+    here = fit(X)
+    one, several = (
+        fit(RowChunks.from_blocks([X[start : start + rows] for start in range(0, X.shape[0], rows)]))
+        for rows in (X.shape[0], 9000)
+    )
+    assert_array_equal(one.ranking_, here.ranking_)
+    assert_allclose(one.scores_, here.scores_, rtol=1e-8)
+    shared, by_seed = (np.count_nonzero(other.support_ & here.support_) for other in (several, fit(X, seed=1)))
+    assert shared >= min(by_seed, 90)
+    assert several.explained_[-1] > 0.97 * here.explained_[-1]
