@@ -96,3 +96,9 @@ def test_what_files_warn_of_is_said_and_no_more_where_quiet(run, network, tmp_pa
     result = run("compare", *files, "--methods", "variance", "--top", 5, "--runs", 1, "--quiet", "--json")
     assert result.exit_code == 0
     assert result.stderr == "warning: 1 link(s) of nodes without features are left out.\n"
+
+
+def test_a_graph_made_from_the_features_is_no_evidence(run, network):
+    features = network.options[network.options.index("--features") + 1]
+    result = run("select", "--features", features, "--method", "morans-i", "--neighbors", 5, "--top", 5, "--json")
+    assert json.loads(result.stdout)["network_evidence"] is None

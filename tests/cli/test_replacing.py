@@ -142,6 +142,6 @@ def test_a_record_that_was_spoiled_proves_nothing(run, refuse, files, record):
     run(*MORAN, *options(files), "--out", out)
     (out / ".blockselect.json").write_bytes(record)
     message = refuse(*MORAN, *options(files), "--out", out)
-    assert "since: selected.csv, scores.csv, nodes.csv and 1 more; name" in message
+    assert "since: report.html, selected.csv, scores.csv and 2 more; name" in message
     assert run(*MORAN, *options(files), "--out", out, "--overwrite").exit_code == 0
     assert run(*MORAN, *options(files), "--out", out).exit_code == 0

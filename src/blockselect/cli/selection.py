@@ -114,10 +114,10 @@ def run_selection(
 ) -> Selection:
     """Fit the selector, estimate the stability of the selection if requested, and collect all warnings."""
     warnings = list(network.warnings)
-    features, adjacency = network.graph.features, network.graph.adjacency
+    features, adjacency = network.graph.features, network.adjacency
     shown: dict[str, Any] = {}
     if isinstance(selector, BlockGuidedSelector):
-        adjacency, shown = network.adjacency, {"progress": progress}
+        shown = {"progress": progress}
         if network.built_from_features:
             if selector.n_neighbors is None:
                 warnings.append(NO_GRAPH)
