@@ -2,9 +2,9 @@
 Features larger than memory
 ===========================
 
-The paper's method needs the features only in sums over rows. So they can stay in a file,
-from which chunks of rows are read one at a time. The scores are the same as with all
-features in memory.
+``BlockModelSelector`` and ``BMGUFS`` accept features that stay in a file, from which chunks
+of rows are read one at a time. This example uses ``BMGUFS``, which needs only sums over
+rows, so that its scores are the same as with all features in memory.
 """
 
 # %%

@@ -1,5 +1,10 @@
 """The default on features in row chunks: the result of the same features in memory."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -7,7 +12,13 @@ from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.networks import judged
-from blockselect import BlockModelSelector, RowChunks, check_attributed_graph, make_attributed_blocks
+from blockselect import (
+    BlockModelSelector,
+    RowChunks,
+    check_attributed_graph,
+    discover_features,
+    make_attributed_blocks,
+)
 from blockselect.blockmodels import BlockModel
 from blockselect.consensus import explained
 from blockselect.consensus.explained import rank_by_models
@@ -132,6 +143,11 @@ def test_candidates_in_threads_and_blocks_without_refinement():
     assert set(one.candidates_table_["family"]) == {"spectral", "adjacency"}
     assert one.families_left_out_.startswith("the family 'smoothed' is left out for row chunks, because")
     assert PLANTED.is_informative[one.support_].mean() > 0.9
+    assert_allclose(one.table(X)["prevalence"], PRESENT.mean(axis=0))
+    with pytest.raises(ValueError, match=r"row chunks cannot|row chunks do not"):
+        one.show_report(X, adjacency=PLANTED.adjacency)
+    with pytest.raises(ValueError, match="X is in row chunks, but a test of the features permutes single nodes"):
+        discover_features(X, adjacency=PLANTED.adjacency)
     plain = BlockModelSelector(15, n_candidates=4, refine=False, random_state=0).fit(X, adjacency=PLANTED.adjacency)
     assert_array_equal(plain.candidates_table_["gain"], plain.candidates_table_["gain_at_start"])
     given = BlockModelSelector(15, block_model=PLANTED.blocks).fit(X, adjacency=PLANTED.adjacency)
@@ -172,3 +188,45 @@ def test_all_packages_of_debian_in_chunks_give_their_selection_in_memory(data_pa
     shared, by_seed = (np.count_nonzero(other.support_ & here.support_) for other in (several, fit(X, seed=1)))
     assert shared >= min(by_seed, 90)
     assert several.explained_[-1] > 0.97 * here.explained_[-1]
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads the memory of a process, as on Linux")
+def test_a_fit_never_holds_the_whole_matrix():
+    """In a process of its own: beyond what a small fit takes, less than half of the matrix."""
+    code = """
+import numpy as np
+from scipy import sparse
+from blockselect import BlockModelSelector, RowChunks, make_attributed_blocks
+from blockselect.graphs import chunks
+from local_clusters import peak
+
+def load(number, rows=500, width=500):
+    columns = np.random.default_rng(number).integers(m, size=rows * width, dtype=np.int32)
+    columns[::width] = blocks[number * rows : (number + 1) * rows]  # one feature per block
+    return sparse.csr_array((np.ones(rows * width), columns, np.arange(0, rows * width + 1, width)), shape=(rows, m))
+
+def fit(n_chunks):
+    X = RowChunks.from_blocks(lambda: (load(number) for number in range(n_chunks)))
+    n = X.shape[0]
+    return BlockModelSelector(5, block_model=blocks[:n]).fit(X, adjacency=planted.adjacency[:n, :n])
+
+m, n_chunks = 5000, 200
+chunks._HELD_BYTES = 2**26
+planted = make_attributed_blocks(500 * n_chunks, 3, mean_degree=3, n_informative=1, n_redundant=0, n_noise=1)
+blocks = planted.blocks
+fit(2)
+before = peak()
+selector = fit(n_chunks)
+assert set(np.flatnonzero(selector.support_)) >= {0, 1, 2}
+print(peak() - before)
+"""
+    paths = os.pathsep.join([str(Path(__file__).parents[1]), *sys.path])
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    whole = 200 * 500 * 500 * 12
+    assert int(result.stdout) < whole / 2

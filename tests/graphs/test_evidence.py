@@ -117,7 +117,7 @@ def test_constant_features_are_no_evidence():
     assert (found.p_value, found.autocorrelation) == (1.0, 0.0)
 
 
-@pytest.mark.parametrize("products", [(100.0, 1000.0), (1e9, 1e9)])
+@pytest.mark.parametrize("products", [(1000.0, 1000.0), (1e9, 1e9)])
 @pytest.mark.parametrize("by_blocks", [False, True])
 def test_row_chunks_give_the_evidence_of_the_same_rows_in_memory(products, by_blocks, monkeypatch):
     monkeypatch.setattr("blockselect.graphs.evidence._PRODUCTS", products)

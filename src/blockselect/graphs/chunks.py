@@ -23,7 +23,7 @@ from blockselect.graphs.node_labels import check_names
 from blockselect.parameters import check_whole
 
 _CHUNK_BYTES = 2**26  # of a chunk held densely in float64, where we choose its rows
-_HELD_BYTES = 2**28  # of rows that are held while all rows before them are read, by `sum_over_pairs`
+_HELD_BYTES = 2**27  # of rows that are held while all rows before them are read, by `sum_over_pairs`
 Path: TypeAlias = str | PathLike[str]
 Part: TypeAlias = Callable[..., Any]  # (block, rows, *shared) → array or sparse array
 

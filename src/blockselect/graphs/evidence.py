@@ -84,7 +84,7 @@ def network_evidence(
     tests: list[_AlongLinks | _ByBlocks] = [along_links]
     if blocks is not None:
         tests.insert(0, _ByBlocks(features, blocks))
-    elif len(links.weights) < sparse.triu(adjacency, k=1).nnz:
+    elif not isinstance(features, RowChunks) and len(links.weights) < sparse.triu(adjacency, k=1).nnz:
         more = _links_to_use(features, adjacency, _PRODUCTS[1], np.random.default_rng(0))
         tests.append(_AlongLinks(features, more))
     p_values = []
@@ -132,8 +132,9 @@ class _ByBlocks:
 
     def __init__(self, features: Features, blocks: IntArray) -> None:
         n_values, rows = _n_values(features), np.arange(features.shape[0])
-        if n_values > _PRODUCTS[1]:  # a random sample of the nodes
-            n_rows = int(_PRODUCTS[1] / n_values * len(rows))
+        most = _PRODUCTS[0] if isinstance(features, RowChunks) else _PRODUCTS[1]  # the rows must fit into memory
+        if n_values > most:  # a random sample of the nodes
+            n_rows = int(most / n_values * len(rows))
             rows = np.sort(np.random.default_rng(0).choice(len(rows), n_rows, replace=False))
         features, blocks = _in_memory(features, rows), blocks[rows]
         self.n_rows = features.shape[0]
