@@ -346,4 +346,4 @@ def _clear_errors() -> Iterator[None]:
             "memory; use smaller chunks, or fewer threads per worker."
         ) from error
     except (CancelledError, CommClosedError) as error:
-        raise RuntimeError(f"{_LOST}: {error}. {_AGAIN}") from error
+        raise RuntimeError(f"{_LOST} ({type(error).__name__}). {_AGAIN}") from error
