@@ -107,6 +107,17 @@ def test_blocks_are_drawn_with_areas_by_size_and_lines_by_density(summary):
     i, j = np.unravel_index(density.argmax(), density.shape)
     assert widest["title"].startswith(f"blocks {i} and {j}: density of links ")
     assert all(f"{size} nodes" in circle["title"] for circle, size in zip(drawn["circles"], sizes, strict=True))
+    best = [block["markers"][0]["feature"] if block["markers"] else "" for block in summary["blocks"]["described"]]
+    assert [circle["name"] for circle in drawn["circles"]] == best
+
+
+def test_a_long_name_below_a_block_keeps_its_end(summary):
+    described = [
+        {**block, "markers": [{**row, "feature": "tag:use::gameplaying"} for row in block["markers"]]}
+        for block in summary["blocks"]["described"]
+    ]
+    drawn = page_parts.block_drawing({**summary, "blocks": {**summary["blocks"], "described": described}})
+    assert {circle["name"] for circle in drawn["circles"]} <= {"…:gameplaying", ""}
 
 
 @pytest.mark.parametrize("count", [1, 41])

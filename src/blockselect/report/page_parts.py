@@ -18,6 +18,7 @@ _MAX_DRAWN = 40  # blocks of the drawing
 _DRAWN_WIDTH, _DRAWN_HEIGHT = 680, 400
 _LINES = 3  # lines of the drawing, as a multiple of the number of blocks
 _PARTNERS = 2  # strongest neighbours of each block, which the layout of the drawing keeps near it
+_NAME = 13  # characters of a feature's name below a block
 _FAINT = 0.05  # lines below this share of the densest pair are not drawn
 _HEAT_CELLS = 40_000  # cells of the heat map, about a megabyte
 _TITLED_CELLS = 5000  # up to this number, each cell states its lift on hover
@@ -68,10 +69,18 @@ def block_drawing(summary: dict[str, Any]) -> dict[str, Any] | None:
                 "y": places[block, 1],
                 "radius": max(10.0, radius * sqrt(size / largest)),
                 "title": _block_title(summary, block),
+                "name": _short_name(summary, block),
             }
             for block, size in enumerate(blocks["sizes"])
         ],
     }
+
+
+def _short_name(summary: dict[str, Any], block: int) -> str:
+    """The end of the name of the best feature that marks a block; empty if there is none."""
+    markers = _marked_block(summary, block)["markers"]
+    name = markers[0]["name"] if markers else ""
+    return name if len(name) <= _NAME else f"…{name[1 - _NAME :]}"
 
 
 def _pair_title(blocks: dict[str, Any], i: int, j: int) -> str:
