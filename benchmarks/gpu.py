@@ -56,7 +56,7 @@ from blockselect.bmgufs.device import (  # noqa: E402
 )
 from blockselect.bmgufs.gram import DenseGramSquared  # noqa: E402
 from blockselect.bmgufs.statistics import BlockStatistics  # noqa: E402
-from blockselect.tensors import to_numpy  # noqa: E402
+from blockselect.bmgufs.tensors import to_numpy  # noqa: E402
 
 N_NODES, N_FEATURES, N_ENTRIES, N_BLOCKS, N_MODELS = 5196, 8189, 369_435, 6, 10  # of BlogCatalog
 RATIOS = np.linspace(0, 1, 11)

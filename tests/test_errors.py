@@ -1,13 +1,19 @@
-"""Errors that belong to a parameter or to a task, and those that name what there is."""
+"""Errors that belong to a parameter or to a task; warnings that point at the line of the caller."""
 
 import pickle
+import warnings
 
+import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import make_pipeline
 
-from blockselect import BMGUFS
+from blockselect import BMGUFS, BlockModelSelector, Descent
 from blockselect._sklearn import check_parameters
-from blockselect.errors import OutOfMemoryError, ParameterError, memory_for
-from blockselect.names import check_known, look_up
+from blockselect.errors import OutOfMemoryError, ParameterError, collected_warnings, memory_for, warn_caller
+
+FEATURES = np.array([[1.0, 0, 2], [2, 0, 1], [0, 1, 1], [0, 2, 1]])
+LINKS = np.array([[0.0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 0]])
 
 
 def test_the_message_begins_with_the_parameter():
@@ -36,10 +42,36 @@ def test_parameters_of_an_estimator_are_checked_one_by_one():
     check_parameters(BMGUFS(profile_ratio=2), {"sparsity": 1.0})
 
 
-def test_a_name_that_is_not_known_is_an_error_with_those_that_are_and_the_closest():
-    known = {"spectral": 1, "smoothed": 2}
-    assert look_up("smoothed", known, what="family") == 2
-    with pytest.raises(ValueError, match=r"no family is called 'Spectrl'; known are: .*\. Did you mean spectral\?$"):
-        look_up("Spectrl", known, what="family")
-    with pytest.raises(ValueError, match=r"smoothed\.$"):
-        check_known(["smoothed", "xyz"], known, what="family")
+def test_outside_the_library_it_is_the_line_that_warns():
+    with pytest.warns(RuntimeWarning, match="^so it is$") as record:
+        warn_caller("so it is", RuntimeWarning)
+    assert record[0].filename == __file__
+
+
+@pytest.mark.parametrize(
+    ("selector", "reason"),
+    [
+        (BMGUFS(1, block_model=[0, 0, 1, 1], solver=Descent(tol=1e-12, max_iter=3)), "not settled"),
+        (BMGUFS(1, block_model=[0, 0, 1, 1], solver=Descent(smoothing=1.0, tol=0, max_iter=3)), "close to the"),
+        (BMGUFS(3, block_model=[0, 0, 1, 1], sparsity=50.0), "can be selected"),
+        (BlockModelSelector(3, block_model=[0, 0, 1, 1], binarize=True), "can be selected"),
+    ],
+)
+def test_of_a_fit_it_is_the_line_that_fits_though_wrappers_lie_between(selector, reason):
+    with pytest.warns(UserWarning, match=reason) as record:
+        selector.fit(FEATURES, adjacency=LINKS)
+    assert {warning.filename for warning in record} == {__file__}
+
+
+def test_of_a_pipeline_it_is_the_line_that_fits_the_pipeline():
+    with pytest.warns(UserWarning, match="given no adjacency") as record:
+        make_pipeline(BlockModelSelector(1, n_blocks=2, n_candidates=1, random_state=0)).fit(FEATURES)
+    assert {warning.filename for warning in record} == {__file__}
+
+
+def test_messages_are_collected_once_in_one_line_and_those_for_programmers_left_out():
+    with collected_warnings() as messages:
+        for _ in range(2):
+            warnings.warn("two\n  lines", ConvergenceWarning, stacklevel=1)
+        warnings.warn("old", DeprecationWarning, stacklevel=1)
+    assert messages == ["two lines"]

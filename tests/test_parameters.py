@@ -10,12 +10,14 @@ from blockselect.errors import ParameterError
 from blockselect.parameters import (
     as_numbers,
     check_entries,
+    check_known,
     check_n_jobs,
     check_real,
     check_seed,
     check_share,
     check_start,
     check_whole,
+    look_up,
 )
 
 
@@ -116,3 +118,12 @@ def test_the_first_entry_that_does_not_fit_is_named():
     check_entries("x", array, array >= 0, "is negative")
     with pytest.raises(ParameterError, match=r"^x holds 2 at position 2, which is too large\.$"):
         check_entries("x", array, array < 2, "is too large")
+
+
+def test_a_name_that_is_not_known_is_an_error_with_those_that_are_and_the_closest():
+    known = {"spectral": 1, "smoothed": 2}
+    assert look_up("smoothed", known, what="family") == 2
+    with pytest.raises(ValueError, match=r"no family is called 'Spectrl'; known are: .*\. Did you mean spectral\?$"):
+        look_up("Spectrl", known, what="family")
+    with pytest.raises(ValueError, match=r"smoothed\.$"):
+        check_known(["smoothed", "xyz"], known, what="family")

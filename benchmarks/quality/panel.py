@@ -17,7 +17,7 @@ from benchmarks.quality import panel_trials
 from benchmarks.quality.command import progress_lines, write_files
 from benchmarks.quality.panel_tables import make_tables, render
 from benchmarks.quality.panel_trials import PanelConfig, cells
-from blockselect.names import check_known
+from blockselect.parameters import check_known
 from blockselect.registry import SELECTORS
 from blockselect.reproduction.engine import run_experiments
 from blockselect.reproduction.store import Store

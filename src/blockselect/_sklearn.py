@@ -22,7 +22,7 @@ from sklearn.utils._param_validation import (
     validate_parameter_constraints,
 )
 
-from blockselect.errors import OutOfMemoryError, ParameterError
+from blockselect.errors import ParameterError, memory_for
 
 __all__ = ["N_JOBS", "Interval", "Options", "StrOptions", "check_parameters", "fit_context", "parameter_names"]
 
@@ -49,12 +49,8 @@ def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Any], Any]:
     def decorate(fit: Any) -> Any:
         @wraps(fit)
         def fit_or_advise(estimator: Any, *arguments: Any, **named: Any) -> Any:
-            try:
+            with memory_for(f"fit {type(estimator).__name__}"):
                 return fit(estimator, *arguments, **named)
-            except OutOfMemoryError:
-                raise
-            except MemoryError as error:
-                raise OutOfMemoryError.during(f"fit {type(estimator).__name__}", error) from error
 
         return _fit_context(prefer_skip_nested_validation=prefer_skip_nested_validation)(fit_or_advise)
 

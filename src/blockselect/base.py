@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 
 from blockselect._sklearn import Interval
 from blockselect.arrays import Features, FloatArray, IntArray, ObjectArray, Sparse
-from blockselect.errors import ParameterError
+from blockselect.errors import ParameterError, warn_caller
 from blockselect.graphs.adjacency import CONNECTIVITIES, graph_of
 from blockselect.graphs.attributed import (
     AttributedGraph,
@@ -40,7 +40,6 @@ from blockselect.graphs.node_attributes import is_igraph, is_networkx
 from blockselect.graphs.statistics import constant_columns
 from blockselect.progress import Progress, no_progress
 from blockselect.reported import ReportMixin
-from blockselect.warned import warn_caller
 
 if TYPE_CHECKING:
     from blockselect.graphs.evidence import NetworkEvidence

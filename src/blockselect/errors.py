@@ -1,9 +1,15 @@
-"""Errors that interfaces can rephrase: an invalid parameter, and too little memory."""
+"""Errors that interfaces can rephrase, and warnings at the line of the caller."""
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
+
+_FOR_PROGRAMMERS = (DeprecationWarning, PendingDeprecationWarning, FutureWarning)
+_INNER = {"blockselect", "sklearn"}  # frames between the warning and the code of the user
 
 
 class ParameterError(ValueError):
@@ -29,14 +35,6 @@ class ParameterError(ValueError):
 class OutOfMemoryError(MemoryError):
     """There is not enough memory for a task; the original error is the cause."""
 
-    @classmethod
-    def during(cls, task: str, error: MemoryError) -> OutOfMemoryError:
-        """The error for a task, with advice."""
-        return cls(
-            f"not enough memory to {task} ({str(error) or 'no size given'}); drop features first (for example by "
-            "variance), pass sparse features, or compute in float32 if there is a parameter dtype."
-        )
-
 
 @contextmanager
 def memory_for(task: str) -> Iterator[None]:
@@ -46,4 +44,30 @@ def memory_for(task: str) -> Iterator[None]:
     except OutOfMemoryError:
         raise
     except MemoryError as error:
-        raise OutOfMemoryError.during(task, error) from error
+        raise OutOfMemoryError(
+            f"not enough memory to {task} ({str(error) or 'no size given'}); drop features first (for example by "
+            "variance), pass sparse features, or compute in float32 if there is a parameter dtype."
+        ) from error
+
+
+def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line outside this library that led to the warning."""
+    level = 1
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _INNER:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+@contextmanager
+def collected_warnings() -> Iterator[list[str]]:
+    """Collect warnings: after the block, the list holds each message for users once, in one line."""
+    messages: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for noise in _FOR_PROGRAMMERS:
+            warnings.simplefilter("ignore", noise)
+        try:
+            yield messages
+        finally:
+            messages.extend(dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught))

@@ -1,9 +1,11 @@
-"""Checks of the parameters of functions: numbers, arrays of numbers and random generators."""
+"""Checks of the parameters of functions: numbers, arrays of numbers, names and random generators."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +14,8 @@ from sklearn.utils import check_random_state
 from blockselect.arrays import FloatArray
 from blockselect.errors import ParameterError
 
+Thing = TypeVar("Thing")
+_LISTED = 30  # names in a message
 _LARGEST_SEED = 2**32 - 1  # of RandomState, which scikit-learn uses
 _NOT_REAL = (complex, np.complexfloating, np.datetime64, np.timedelta64)  # float() converts these silently
 
@@ -108,6 +112,30 @@ def is_number(entry: Any) -> bool:
     except (TypeError, ValueError, OverflowError):
         return False
     return True
+
+
+def look_up(name: str, known: Mapping[str, Thing], *, what: str) -> Thing:
+    """Return the item with this name; `what` is its kind, as in "no method is called 'x'".
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown; the message lists the known names and suggests the closest one.
+    """
+    check_known([name], known, what=what)
+    return known[name]
+
+
+def check_known(names: Iterable[str], known: Iterable[str], *, what: str) -> None:
+    """Raise an error for the first unknown name."""
+    there_are = list(known)
+    for name in names:
+        if name not in there_are:
+            more = f", and {len(there_are) - _LISTED:,} more" if len(there_are) > _LISTED else ""
+            listed = ", ".join(map(str, there_are[:_LISTED])) + more
+            close = get_close_matches(str(name).lower(), there_are, n=1)
+            guess = f" Did you mean {close[0]}?" if close else ""
+            raise ValueError(f"no {what} is called {name!r}; known are: {listed}.{guess}")
 
 
 def generator_from(random_state: Any) -> np.random.Generator:

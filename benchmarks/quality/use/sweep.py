@@ -9,7 +9,7 @@ from typing import Literal
 from benchmarks.quality.use import judgements, selections
 from benchmarks.quality.use.use_config import UseConfig
 from benchmarks.quality.variants import DEFAULT
-from blockselect.names import check_known
+from blockselect.parameters import check_known
 from blockselect.reproduction.engine import Trial, TrialProgress, run_experiments
 from blockselect.reproduction.store import Row, Store
 

@@ -14,11 +14,10 @@ from blockselect._sklearn import Interval, StrOptions, fit_context
 from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.base import ScoreSelector
 from blockselect.baselines._solvers.row_sparse import Solve, reweight
-from blockselect.errors import ParameterError
+from blockselect.errors import ParameterError, warn_caller
 from blockselect.graphs.affinity import check_affinity, neighbour_affinity
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
 from blockselect.graphs.statistics import check_varies
-from blockselect.warned import warn_caller
 
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
 POSITIVE = Interval(Real, 0, None, closed="neither")

@@ -18,12 +18,12 @@ from blockselect.base import ScoreSelector
 from blockselect.blockmodels.description import BlockDescription, describe_blocks
 from blockselect.blockmodels.markers import Markers, block_markers
 from blockselect.blockmodels.model import BlockModel, check_block_model
+from blockselect.errors import collected_warnings
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.node_labels import labels_by_id
 from blockselect.graphs.write import write_labels
 from blockselect.parameters import check_whole
 from blockselect.progress import Progress, no_progress
-from blockselect.warned import collected_warnings
 from blockselect.wording import feature_labels
 
 if TYPE_CHECKING:

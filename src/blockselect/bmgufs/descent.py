@@ -19,10 +19,10 @@ from blockselect.bmgufs.device import compiled, in_tfloat32, problem_to_device, 
 from blockselect.bmgufs.gram import GramSquared
 from blockselect.bmgufs.losses import Gradient, Losses, evaluate_losses
 from blockselect.bmgufs.statistics import BlockStatistics
+from blockselect.bmgufs.tensors import namespace, to_numpy
 from blockselect.errors import ParameterError
 from blockselect.parameters import as_numbers, check_start
 from blockselect.progress import StepProgress
-from blockselect.tensors import namespace, to_numpy
 
 _WINDOW = 10  # iterations over which both losses must be constant for a solve to stop
 _CACHE_BYTES = 2**20  # bytes of weighted block means per piece on a CPU, so that they stay in its cache

@@ -23,7 +23,7 @@ from scipy import sparse
 from blockselect.arrays import Array, Features
 from blockselect.bmgufs.gram import DenseGramSquared, Form, GramSquared, LowRankGramSquared
 from blockselect.bmgufs.statistics import BlockStatistics
-from blockselect.tensors import import_torch, to_torch
+from blockselect.bmgufs.tensors import import_torch, to_torch
 
 _PIECE = 256  # features per piece
 _PAIR_BYTES = 2**30  # largest size of the products of block means

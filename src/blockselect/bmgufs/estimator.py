@@ -21,13 +21,12 @@ from blockselect.bmgufs.device import dense_gram_on_device
 from blockselect.bmgufs.gram import Form, GramSquared, choose_form, gram_squared
 from blockselect.bmgufs.losses import induced_density
 from blockselect.bmgufs.statistics import BlockStatistics
-from blockselect.errors import ParameterError
+from blockselect.bmgufs.tensors import check_device
+from blockselect.errors import ParameterError, warn_caller
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.chunks import RowChunks
 from blockselect.parameters import generator_from
 from blockselect.progress import Progress, StepProgress, follow_fit, no_progress
-from blockselect.tensors import check_device
-from blockselect.warned import warn_caller
 
 _NEAR = 10  # the smoothing changes densities that are less than this many times as large
 SPARSITY_GRID = tuple(0.5 * i for i in range(11))  # the values of γ in the paper

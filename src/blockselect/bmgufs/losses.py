@@ -17,7 +17,7 @@ from typing import Literal
 from blockselect.arrays import Array
 from blockselect.bmgufs.device import DeviceStatistics
 from blockselect.bmgufs.statistics import BlockStatistics
-from blockselect.tensors import namespace
+from blockselect.bmgufs.tensors import namespace
 
 Gradient = Literal["exact", "paper"]
 

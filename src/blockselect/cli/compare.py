@@ -14,7 +14,7 @@ from blockselect.cli.failure import Failure, expecting_bad_input, one_line
 from blockselect.cli.options import expert_option
 from blockselect.cli.outputs import check_destination, write_together
 from blockselect.cli.process import begin_work, say
-from blockselect.names import check_known
+from blockselect.parameters import check_known
 from blockselect.wording import listed
 
 OUTPUT_FILES = ("comparison.html", "comparison.csv", "comparison.md", "run.json")

@@ -17,11 +17,11 @@ from blockselect.cli.failure import Failure, expecting_bad_input
 from blockselect.cli.options import UnknownNodes
 from blockselect.cli.record import file_record
 from blockselect.datasets.catalogue import find_dataset
+from blockselect.errors import collected_warnings
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
 from blockselect.graphs.files import read_attributed_graph, read_features
 from blockselect.graphs.text_files import BadFileError, read_csv_table, reading
 from blockselect.progress import Progress
-from blockselect.warned import collected_warnings
 from blockselect.wording import visible
 
 NO_WEIGHT = "none"

@@ -22,7 +22,7 @@ from blockselect.cli.failure import Failure, expecting_bad_input, one_line
 from blockselect.cli.outputs import check_folder, write_together
 from blockselect.cli.process import say
 from blockselect.cli.terminal import printable
-from blockselect.names import check_known
+from blockselect.parameters import check_known
 from blockselect.reproduction.claims import Judgement
 from blockselect.reproduction.config import ExperimentConfig, read_config
 from blockselect.reproduction.engine import Standing, complete_rows, run_experiments

@@ -17,7 +17,7 @@ from blockselect.cli.failure import Failure, expecting_bad_input
 from blockselect.cli.options import data_option, expert_option, method_option, output_option, value_parser
 from blockselect.cli.outputs import check_destination, write_together
 from blockselect.cli.process import begin_work, say
-from blockselect.names import check_known
+from blockselect.parameters import check_known
 from blockselect.progress import no_progress
 from blockselect.wording import shortened
 

@@ -15,6 +15,7 @@ from blockselect.cli.failure import Failure, by_options, expecting_bad_input, op
 from blockselect.cli.inputs import NetworkInput
 from blockselect.cli.record import json_bytes, settings_record, versions
 from blockselect.cli.select import DEFAULT, PAPER
+from blockselect.errors import collected_warnings
 from blockselect.graphs.neighbours import N_NEIGHBORS
 from blockselect.graphs.write import matrix_file, matrix_suffix
 from blockselect.inspection.stability import selection_stability
@@ -24,7 +25,6 @@ from blockselect.report.overview import draw_diagnostics, draw_overview, render_
 from blockselect.report.page import make_report
 from blockselect.report.summarize import summarize, summarize_scores
 from blockselect.report.tables import blocks_table, nodes_table, scores_table, selected_table
-from blockselect.warned import collected_warnings
 
 SEED = 0  # the default, so that the same command writes the same files
 NO_GRAPH = (

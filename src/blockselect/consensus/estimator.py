@@ -30,7 +30,7 @@ from blockselect.consensus.prediction import regress_blocks
 from blockselect.consensus.refine import JointLikelihood
 from blockselect.consensus.resampling import Resampling
 from blockselect.consensus.screening import FACTORIZATION_STEPS, Effort, plan_effort, screen
-from blockselect.errors import ParameterError
+from blockselect.errors import ParameterError, warn_caller
 from blockselect.graphs.adjacency import graph_of
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.checks import check_n_blocks
@@ -49,7 +49,6 @@ from blockselect.inspection.discoveries import (
 from blockselect.inspection.reselection import n_looked_at
 from blockselect.parameters import generator_from
 from blockselect.progress import Progress, follow_fit, no_progress
-from blockselect.warned import warn_caller
 
 _MORE_THAN_LINKS_SHOW = 12  # blocks that are tried as well if the links show fewer
 _LEFT_OUT = (

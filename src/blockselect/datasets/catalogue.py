@@ -11,7 +11,7 @@ import numpy as np
 from blockselect.datasets.download import Source
 from blockselect.datasets.networks import BLOGCATALOG, fetch_blogcatalog, load_citeseer, load_cora, load_debian
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.names import look_up
+from blockselect.parameters import look_up
 from blockselect.progress import Progress
 
 COLLECTIVE = (

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from blockselect.arrays import IntArray
 from blockselect.blockmodels.n_blocks import choose_n_blocks
 from blockselect.bmgufs.estimator import BMGUFS
-from blockselect.errors import ParameterError
+from blockselect.errors import ParameterError, collected_warnings
 from blockselect.evaluation.classification import Classification
 from blockselect.evaluation.clustering import Clustering
 from blockselect.evaluation.compared import ALL_FEATURES, Comparison, ComparisonRow, Figure, agreement
@@ -25,11 +25,9 @@ from blockselect.evaluation.protocol import Scores, SelectionProtocol, known_cla
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
 from blockselect.graphs.chunks import RowChunks
 from blockselect.graphs.node_labels import check_classes, encode_labels, labels_by_id
-from blockselect.names import check_known, look_up
-from blockselect.parameters import check_n_jobs, check_seed, check_whole
+from blockselect.parameters import check_known, check_n_jobs, check_seed, check_whole, look_up
 from blockselect.progress import Progress, StepProgress, follow
 from blockselect.registry import SELECTORS, make_selector
-from blockselect.warned import collected_warnings
 from blockselect.wording import feature_labels
 
 DEFAULT_METHODS = ("block-model", "morans-i", "hotspot", "variance")

@@ -12,12 +12,12 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 
 from blockselect.arrays import Features, FloatArray, ObjectArray, Sparse
+from blockselect.errors import warn_caller
 from blockselect.graphs.adjacency import as_square_csr, without_direction
 from blockselect.graphs.checks import check_weights
 from blockselect.graphs.features import FEW_NON_ZERO, as_dense, as_plain_csr
 from blockselect.graphs.neighbours import nearest_others
 from blockselect.graphs.statistics import mean_and_variance
-from blockselect.warned import warn_caller
 
 Weights = Literal["heat", "binary", "cosine"]
 Width = float | Literal["mean"]

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from blockselect.errors import ParameterError
+from blockselect.errors import ParameterError, warn_caller
 from blockselect.extras import needed
 from blockselect.graphs.adjacency import as_adjacency
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
@@ -34,7 +34,6 @@ from blockselect.graphs.text_files import (
     reading,
 )
 from blockselect.parameters import is_number
-from blockselect.warned import warn_caller
 
 FilePath: TypeAlias = str | PathLike[str]
 UnknownNodes: TypeAlias = Literal["error", "drop"]

@@ -18,7 +18,7 @@ import pandas as pd
 from blockselect.arrays import ObjectArray
 from blockselect.extras import needed
 from blockselect.graphs.edge_tables import ENDS, WEIGHT
-from blockselect.names import check_known
+from blockselect.parameters import check_known
 
 PACKED = (".gz", ".zst")
 UNPACKED_BYTES = 2**30  # a compressed file may always unpack to this size,

@@ -15,9 +15,9 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import randomized_svd
 
 from blockselect.arrays import Features, FloatArray, IntArray
+from blockselect.errors import warn_caller
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.features import as_dense
-from blockselect.warned import warn_caller
 
 _N_LINKS = 200  # number of links to check
 _SUSPECT = 0.5  # share of the links, beyond chance, that join most similar nodes

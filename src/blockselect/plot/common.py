@@ -13,7 +13,7 @@ from blockselect.arrays import FloatArray
 from blockselect.base import ScoreSelector
 from blockselect.errors import ParameterError
 from blockselect.parameters import as_numbers
-from blockselect.weak_network import WeakNetwork
+from blockselect.reported import WeakNetwork
 
 # The style starts from matplotlib's own defaults, so that a user's settings do not change the pictures of a report.
 STYLE: list[Any] = ["default", {"font.size": 9, "axes.titlesize": 10, "axes.titlelocation": "left"}]

@@ -15,7 +15,7 @@ from blockselect.base import ScoreSelector, best_first
 from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.blockmodels.markers import block_markers
 from blockselect.consensus.explained_curve import explained_by_size
-from blockselect.errors import ParameterError
+from blockselect.errors import ParameterError, collected_warnings
 from blockselect.graphs.node_labels import check_names
 from blockselect.inspection.stability import selection_stability
 from blockselect.parameters import check_whole
@@ -33,7 +33,6 @@ from blockselect.plot.common import (
     recall,
     title,
 )
-from blockselect.warned import collected_warnings
 from blockselect.wording import count, cut, feature_labels, lift_in_cell, number, per_cent, visible
 
 SHOWN = 20  # features whose names are legible

@@ -18,8 +18,8 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 from joblib import Parallel, delayed, parallel_config
 from threadpoolctl import threadpool_limits
 
+from blockselect.errors import collected_warnings
 from blockselect.reproduction.store import Row, Store
-from blockselect.warned import collected_warnings
 
 CONNECT_SECONDS = 20
 _TERMINAL_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name)]

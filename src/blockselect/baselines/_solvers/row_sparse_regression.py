@@ -16,9 +16,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from blockselect.arrays import Features, FloatArray, IntArray
 from blockselect.baselines._solvers.row_sparse import penalty_beside
+from blockselect.errors import warn_caller
 from blockselect.graphs.features import as_dense
 from blockselect.graphs.statistics import column_inner_products
-from blockselect.warned import warn_caller
 
 Route = Literal["auto", "normal", "woodbury", "cg"]
 

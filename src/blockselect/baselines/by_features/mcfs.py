@@ -12,8 +12,7 @@ from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.baselines._solvers.least_angle import LeastAngleRegression
 from blockselect.baselines._solvers.smallest_eigenvectors import smallest_eigenvectors
 from blockselect.baselines.criterion import FeatureGuidedSelector
-from blockselect.errors import ParameterError
-from blockselect.warned import warn_caller
+from blockselect.errors import ParameterError, warn_caller
 
 _SMALL = 200  # number of nodes up to which a dense eigendecomposition is at least as fast
 _GUARD = 4  # additional eigenvectors, which help the last requested ones to converge

@@ -8,8 +8,8 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from blockselect import BMGUFS
+from blockselect.bmgufs.tensors import check_device, to_numpy, to_torch
 from blockselect.errors import ParameterError
-from blockselect.tensors import check_device, to_numpy, to_torch
 
 pytest.importorskip("torch")
 

@@ -12,7 +12,7 @@ import pytest
 from scipy import sparse
 
 from blockselect import BMGUFS, make_attributed_blocks
-from blockselect.weak_network import WeakNetwork
+from blockselect.reported import WeakNetwork
 
 
 def test_what_is_still_there_is_recalled_itself():
