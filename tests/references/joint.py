@@ -67,14 +67,13 @@ def feature_gain(X, labels, feature):
     return ratio / dispersion(x, totals)
 
 
-def objective(A, X, labels, in_use, *, feature_weight, rate_penalty):
+def objective(A, X, labels, in_use):
     """J for any choice of features, the best or not."""
     A = A / link_unit(A)
     one_block = np.zeros(len(labels), dtype=int)
     links = link_log_likelihood(A, labels) - link_log_likelihood(A, one_block)
-    penalty = rate_penalty * labels.max()
-    worth = sum(feature_gain(X, labels, feature) - penalty for feature in np.flatnonzero(in_use))
-    return -links - feature_weight * worth
+    worth = sum(feature_gain(X, labels, feature) - labels.max() for feature in np.flatnonzero(in_use))
+    return -links - worth
 
 
 def link_unit(A):

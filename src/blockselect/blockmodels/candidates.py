@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
-from blockselect.blockmodels.embedding import one_thread
+from blockselect.blockmodels.embedding import Shared, in_threads, one_thread
 from blockselect.blockmodels.factorization import normalized_labels, onmtf_labels, two_hop_labels
 from blockselect.blockmodels.families import (
     MAX_ITER,
     Family,
     Search,
-    adjacency_labels,
-    smoothed_labels,
-    spectral_labels,
+    Start,
+    adjacency_starts,
+    smoothed_starts,
+    spectral_starts,
 )
 from blockselect.blockmodels.model import BlockModel, adjacency_of
 from blockselect.errors import ParameterError
@@ -27,13 +28,15 @@ from blockselect.graphs.checks import check_n_blocks
 from blockselect.parameters import as_generator, check_n_jobs, check_whole
 from blockselect.progress import StepProgress, no_step_progress
 
-MEMBERS: dict[str, Family] = {
-    "spectral": spectral_labels,
+STARTS: dict[str, Callable[[Search], list[Start]]] = {
+    "spectral": spectral_starts,
+    "smoothed": smoothed_starts,
+    "adjacency": adjacency_starts,
+}
+FACTORIZATIONS: dict[str, Family] = {
     "two_hop": two_hop_labels,
-    "smoothed": smoothed_labels,
     "normalized": normalized_labels,
     "onmtf": onmtf_labels,
-    "adjacency": adjacency_labels,
 }
 
 FEATURE_READING = "smoothed"  # the only family that uses the features besides the graph
@@ -50,23 +53,30 @@ def mixed_labels(search: Search) -> list[IntArray]:
     candidates, on networks that are small enough for more candidates.
     """
     turns = members_in_turn(len(search.rngs), with_features=search.features is not None)
-    places = {name: [i for i, turn in enumerate(turns) if turn == name] for name in dict.fromkeys(turns)}
-    # Families run in threads: their products and K-means release the interpreter lock.
-    found = Parallel(n_jobs=search.n_jobs, prefer="threads", return_as="generator_unordered")(
-        delayed(_labels_of_member)(name, replace(search, rngs=[search.rngs[i] for i in places[name]]))
-        for name in places
-    )
-    in_turn = {}
-    done = 0
-    for name, labels in found:
-        in_turn[name] = iter(labels)
-        done += len(labels)
-        search.progress(done, len(turns))
-    return [next(in_turn[name]) for name in turns]
+    starts: dict[str, Iterator[Start]] = {}
+    for name in dict.fromkeys(turns):
+        rngs = [rng for rng, turn in zip(search.rngs, turns, strict=True) if turn == name]
+        starts[name] = iter(_starts(name, replace(search, rngs=rngs, n_jobs=1, progress=no_step_progress)))
+    found = []
+    for labels in in_threads(search.n_jobs, [next(starts[name]) for name in turns]):
+        found.append(labels)
+        search.progress(len(found), len(turns))
+    return found
 
 
-def _labels_of_member(name: str, search: Search) -> tuple[str, list[IntArray]]:
-    return name, MEMBERS[name](replace(search, n_jobs=1, progress=no_step_progress))
+def _starts(name: str, search: Search) -> list[Start]:
+    if name in STARTS:
+        return STARTS[name](search)
+    together = Shared(partial(FACTORIZATIONS[name], search))  # its starts advance together
+    return [partial(_one_of, together, at) for at in range(len(search.rngs))]
+
+
+def _one_of(together: Shared[list[IntArray]], at: int) -> IntArray:
+    return together()[at]
+
+
+def _labels_of_starts(name: str, search: Search) -> list[IntArray]:
+    return list(in_threads(search.n_jobs, STARTS[name](search)))
 
 
 def members_in_turn(n_candidates: int, *, with_features: bool) -> list[str]:
@@ -76,7 +86,11 @@ def members_in_turn(n_candidates: int, *, with_features: bool) -> list[str]:
     return turns[:n_candidates]
 
 
-FAMILIES: dict[str, Family] = {**MEMBERS, "mixed": mixed_labels}
+FAMILIES: dict[str, Family] = {
+    **{name: partial(_labels_of_starts, name) for name in STARTS},
+    **FACTORIZATIONS,
+    "mixed": mixed_labels,
+}
 
 
 def find_block_models(

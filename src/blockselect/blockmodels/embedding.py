@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from typing import Any
+from threading import Lock
+from typing import Any, Generic, TypeVar
 
 import numpy as np
+from joblib import Parallel, delayed
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 from sklearn.cluster import KMeans, MiniBatchKMeans
@@ -14,6 +16,8 @@ from threadpoolctl import ThreadpoolController
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
 from blockselect.eigenvectors import extreme_eigenvectors
+
+T = TypeVar("T")
 
 LARGE = 50_000  # nodes above which eigenvectors are less exact and K-means uses mini-batches
 _LARGE_TOLERANCE = 1e-3  # of eigenvectors of large graphs, in single precision
@@ -80,14 +84,13 @@ def row_directions(vectors: FloatArray) -> FloatArray:
 
 
 def cluster_rows(embedding: FloatArray, n_clusters: int, seed: int) -> IntArray:
-    """At most this many K-means clusters; fewer if there are fewer distinct rows."""
+    """At most this many K-means clusters; fewer if there are fewer distinct rows. It is called within `one_thread`."""
     embedding = embedding.round(_DIGITS)
     settings = {"n_clusters": min(n_clusters, _n_distinct(embedding, n_clusters)), "n_init": 1, "random_state": seed}
-    with one_thread():  # sums over several threads would depend on the number of cores
-        if len(embedding) <= LARGE:
-            kmeans = KMeans(**settings).fit(embedding)
-        else:
-            kmeans = MiniBatchKMeans(**settings, batch_size=_BATCH).fit(embedding)
+    if len(embedding) <= LARGE:
+        kmeans = KMeans(**settings).fit(embedding)
+    else:
+        kmeans = MiniBatchKMeans(**settings, batch_size=_BATCH).fit(embedding)
     return np.asarray(kmeans.labels_, dtype=np.intp)
 
 
@@ -101,8 +104,32 @@ def _n_distinct(embedding: FloatArray, wanted: int) -> int:
 
 
 def one_thread() -> Any:
-    """A context in which BLAS and OpenMP use one thread."""
+    """A context in which BLAS and OpenMP use one thread: sums over several threads would depend on their number."""
     return _thread_pools().limit(limits=1)
+
+
+def in_threads(n_jobs: int | None, calls: Iterable[Callable[[], T]]) -> Iterator[T]:
+    """The result of each call in order, as soon as it is known; each thread uses one thread of BLAS and OpenMP."""
+    with one_thread():
+        yield from Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
+            delayed(_with_one_thread)(call) for call in calls
+        )
+
+
+def _with_one_thread(call: Callable[[], T]) -> T:
+    with one_thread():  # the number of threads of OpenMP is a setting of each thread
+        return call()
+
+
+class Shared(Generic[T]):
+    """A value that threads share. The first one that asks for it computes it, and the others wait."""
+
+    def __init__(self, compute: Callable[[], T]) -> None:
+        self._compute, self._lock = cache(compute), Lock()
+
+    def __call__(self) -> T:
+        with self._lock:
+            return self._compute()
 
 
 @cache  # looking for these libraries takes as long as clustering

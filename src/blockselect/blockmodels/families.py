@@ -1,4 +1,4 @@
-"""Families of block models: ways to find blocks. Each family takes a `Search` and returns one label array per start.
+"""Families of block models: ways to find blocks. Each takes a `Search` and returns one function per random start.
 
 The spectral families cluster the leading eigenvectors of the graph, "smoothed" clusters features that are averaged over
 neighbours. The three families in `factorization` factorise the graph.
@@ -8,21 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
-from joblib import Parallel, delayed
 from scipy import sparse
 from scipy.linalg import eigh
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.blockmodels.embedding import (
     LARGE,
+    Shared,
     cluster_rows,
     degree_normalized,
     draw_seed,
     leading_eigenvectors,
-    one_thread,
     row_directions,
     unit_weights,
 )
@@ -48,15 +48,16 @@ class Search:
     eigenvectors: FloatArray | None = None  # (n, s) leading eigenvectors of the normalised graph, if they are known
 
 
+Start: TypeAlias = Callable[[], IntArray]  # labels (n,) of one random start; starts may run at the same time
 Family: TypeAlias = Callable[[Search], list[IntArray]]  # labels (n,) of each start
 
 
-def spectral_labels(search: Search) -> list[IntArray]:
+def spectral_starts(search: Search) -> list[Start]:
     """Spectral clustering of the normalised graph; fewer blocks if it has fewer than k distinct kinds of nodes."""
     known, k = search.eigenvectors, search.n_blocks
     if known is not None and known.shape[1] >= k:
-        return _cluster_starts(row_directions(known[:, :k].astype(np.float64)), search)
-    return _cluster_starts(spectral_embedding(search.adjacency, k), search)
+        return _cluster_starts(lambda: row_directions(known[:, :k].astype(np.float64)), search)
+    return _cluster_starts(lambda: spectral_embedding(search.adjacency, k), search)
 
 
 def spectral_embedding(adjacency: Sparse, n_dimensions: int) -> FloatArray:
@@ -68,7 +69,7 @@ def spectral_embedding(adjacency: Sparse, n_dimensions: int) -> FloatArray:
     return row_directions(leading_eigenvectors(degree_normalized(adjacency), count=n_dimensions)[1])
 
 
-def adjacency_labels(search: Search) -> list[IntArray]:
+def adjacency_starts(search: Search) -> list[Start]:
     """Spectral clustering of the graph itself.
 
     Neither degrees nor rows are normalised, so blocks with different degrees are separated, such as a core and its
@@ -80,7 +81,7 @@ def adjacency_labels(search: Search) -> list[IntArray]:
     .. [1] C. E. Priebe, Y. Park, J. T. Vogelstein, et al. On a two-truths phenomenon in spectral graph clustering.
        Proceedings of the National Academy of Sciences, 2019.
     """
-    return _cluster_starts(adjacency_embedding(search.adjacency, search.n_blocks), search)
+    return _cluster_starts(lambda: adjacency_embedding(search.adjacency, search.n_blocks), search)
 
 
 def adjacency_embedding(adjacency: Sparse, n_dimensions: int) -> FloatArray:
@@ -89,14 +90,17 @@ def adjacency_embedding(adjacency: Sparse, n_dimensions: int) -> FloatArray:
     return vectors * np.sqrt(np.abs(values))
 
 
-def _cluster_starts(embedding: FloatArray, search: Search) -> list[IntArray]:
-    """K-means clusters of each start."""
-    seeds = [draw_seed(rng) for rng in search.rngs]
-    jobs = (delayed(cluster_rows)(embedding, search.n_blocks, seed) for seed in seeds)
-    return list(Parallel(n_jobs=search.n_jobs)(jobs))
+def _cluster_starts(embed: Callable[[], FloatArray], search: Search) -> list[Start]:
+    """K-means clusters of one embedding, which the first start computes."""
+    embedding = Shared(embed)
+    return [partial(_clusters, embedding, search.n_blocks, rng) for rng in search.rngs]
 
 
-def smoothed_labels(search: Search) -> list[IntArray]:
+def _clusters(embedding: Shared[FloatArray], n_blocks: int, rng: np.random.Generator) -> IntArray:
+    return cluster_rows(embedding(), n_blocks, draw_seed(rng))
+
+
+def smoothed_starts(search: Search) -> list[Start]:
     """K-means of features averaged over neighbours: nodes whose neighbourhoods have similar features.
 
     Features are weighted by rarity, log(1 + n / number of nodes that have it), rows are scaled to unit length, and the
@@ -104,19 +108,17 @@ def smoothed_labels(search: Search) -> list[IntArray]:
     mean weight. K-means clusters the first k principal components, rows scaled to unit length. Each start uses a random
     half of the features, so that the starts differ.
     """
-    walks, weighted = _random_walk(search.adjacency), _by_contents(_weigh_by_rarity(search.features))
-    jobs = (delayed(_smoothed_blocks)(walks, weighted, search.n_blocks, rng) for rng in search.rngs)
-    return list(Parallel(n_jobs=search.n_jobs)(jobs))
+    shared = Shared(lambda: (_random_walk(search.adjacency), _by_contents(_weigh_by_rarity(search.features))))
+    return [partial(_smoothed_blocks, shared, search.n_blocks, rng) for rng in search.rngs]
 
 
 def _smoothed_blocks(
-    walks: tuple[Sparse, Sparse], weighted: sparse.csc_array, n_blocks: int, rng: np.random.Generator
+    shared: Shared[tuple[tuple[Sparse, Sparse], sparse.csc_array]], n_blocks: int, rng: np.random.Generator
 ) -> IntArray:
+    walks, weighted = shared()
     m = weighted.shape[1]
     half = weighted[:, np.sort(rng.choice(m, size=(m + 1) // 2, replace=False))]
-    with one_thread():  # this may run in a process of its own
-        embedding = _embed(walks, half, n_blocks)
-    return cluster_rows(embedding, n_blocks, draw_seed(rng))
+    return cluster_rows(_embed(walks, half, n_blocks), n_blocks, draw_seed(rng))
 
 
 def _embed(walks: tuple[Sparse, Sparse], weighted: sparse.csc_array, n_dimensions: int) -> FloatArray:

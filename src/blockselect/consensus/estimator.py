@@ -265,7 +265,7 @@ class BlockModelSelector(BlockGuidedSelector):
             found = self._discoveries(graph, search.models, rng, report)
             n_wanted = self._n_to_select(graph.n_features) if found is None else int(found.support.sum())
             report("ranking", 0, 1)
-            ranking = rank_by_models(graph, likelihood, screening.consensus, n_wanted)
+            ranking = rank_by_models(graph, likelihood, screening.consensus, n_wanted, n_jobs=self.n_jobs)
             if found is None:
                 n_constant = int(np.count_nonzero(~ranking.is_useful))
                 why = f"the other {n_constant} have the same value for all nodes."

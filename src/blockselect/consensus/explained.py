@@ -27,8 +27,10 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -37,9 +39,10 @@ from sklearn.preprocessing import normalize
 
 from blockselect.arrays import BoolArray, Features, FloatArray, IntArray, Sparse
 from blockselect.base import best_first
+from blockselect.blockmodels.embedding import in_threads
 from blockselect.blockmodels.model import BlockModel, sums_between_blocks
 from blockselect.consensus.likelihood import link_gains, scaled_for_links
-from blockselect.consensus.refine import JointLikelihood
+from blockselect.consensus.refine import JointLikelihood, penalty
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.chunks import RowChunks
 from blockselect.graphs.features import as_dense, membership_matrix
@@ -252,11 +255,11 @@ class FeatureGains:
 
         `scaled` is the result of `scaled_for_links`, for callers that need the gains on many graphs.
         """
-        penalties = np.array([likelihood.penalty(model.n_blocks) for model in models])
+        penalties = np.array([penalty(model.n_blocks) for model in models])
         by_blocks = (likelihood.gains_by_feature([model.labels for model in models]) - penalties[:, None]).mean(axis=0)
         scaled = scaled_for_links(graph.features) if scaled is None else scaled
         by_links = link_gains(scaled, graph.adjacency, likelihood.link_unit)
-        return cls(by_blocks, by_links - likelihood.penalty(2), constant_columns(graph.features))
+        return cls(by_blocks, by_links - penalty(2), constant_columns(graph.features))
 
     @property
     def total(self) -> FloatArray:
@@ -293,11 +296,18 @@ def rank_by_models(
     likelihood: JointLikelihood,
     models: Sequence[BlockModel],
     n_wanted: int,
+    *,
     scaled: Features | None = None,
+    n_jobs: int | None = None,
 ) -> Ranking:
     """Rank the features by how much of these block models they explain; `scaled` as in `FeatureGains.of`."""
-    gains = FeatureGains.of(likelihood, graph, models, scaled)
-    regression = BlockRegression.of(graph.features, graph.adjacency, [model.labels for model in models])
+    labels = [model.labels for model in models]
+    parts: list[Callable[[], Any]] = [
+        partial(FeatureGains.of, likelihood, graph, models, scaled),
+        partial(BlockRegression.of, graph.features, graph.adjacency, labels),
+    ]
+    n_jobs = None if isinstance(graph.features, RowChunks) else n_jobs  # chunks are read by one thread at a time
+    gains, regression = in_threads(n_jobs, parts)
     return rank_features(regression, gains, n_wanted)
 
 

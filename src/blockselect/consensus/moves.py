@@ -77,7 +77,6 @@ def sweep(
     counts: Counts,
     tables: Tables,
     in_use: BoolArray,
-    feature_weight: float,
     least_gain: float,
 ) -> int:
     """Visit nodes in the given order and move each to its best block; returns how many moved.
@@ -94,11 +93,10 @@ def sweep(
     z = np.zeros(k)  # total in each block of the features in use
     for node in range(len(labels)):
         sizes[labels[node]] += 1
-    if feature_weight > 0:
-        for feature in range(len(in_use)):
-            if in_use[feature]:
-                for block in range(k):
-                    z[block] += sums[feature, block]
+    for feature in range(len(in_use)):
+        if in_use[feature]:
+            for block in range(k):
+                z[block] += sums[feature, block]
     more = np.empty((k, k))  # gain of one more link of each block pair
     for a in range(k):
         for b in range(k):
@@ -128,23 +126,22 @@ def sweep(
         for block in range(k):
             of_features[block] = 0.0
         leave_features, z_node = 0.0, 0.0
-        if feature_weight > 0:
-            for at in range(begin, end):
-                feature = counts.indices[at]
-                if in_use[feature]:
-                    z_node += counts.values[at]
-                    if counts.equal:
-                        leave_features += leave[feature, old]
-                        for block in range(k):
-                            of_features[block] += join[feature, block]
-                    else:
-                        share = counts.values[at] / counts.typical[feature]
-                        for block in range(k):
-                            of_features[block] += share * join[feature, block]
+        for at in range(begin, end):
+            feature = counts.indices[at]
+            if in_use[feature]:
+                z_node += counts.values[at]
+                if counts.equal:
+                    leave_features += leave[feature, old]
+                    for block in range(k):
+                        of_features[block] += join[feature, block]
+                else:
+                    share = counts.values[at] / counts.typical[feature]
+                    for block in range(k):
+                        of_features[block] += share * join[feature, block]
         for block in range(k):
             exposure = z_node * log_t[block] + (z[block] + z_node) * t_node / max(t[block] + t_node, _TINY)
             own = degree * (log_e[block] + 0.5 * degree / max(e[block] + degree, _TINY))
-            rough[block] = feature_weight * (of_features[block] - exposure) - own
+            rough[block] = of_features[block] - exposure - own
         for place in range(n_near):
             weight = to_blocks[near[place]]
             for block in range(k):
@@ -156,14 +153,13 @@ def sweep(
             c = near[place]
             if c != old:
                 left += _xlogx(w[old, c] - to_blocks[c]) - _xlogx(w[old, c])
-        if feature_weight > 0:
-            if not counts.equal:
-                for at in range(begin, end):
-                    feature = counts.indices[at]
-                    if in_use[feature]:
-                        leave_features += _xlogx(sums[feature, old] - counts.values[at]) - entropies[feature, old]
-            leave_features -= _weighted_log(z[old] - z_node, t[old] - t_node) - _weighted_log(z[old], t[old])
-            left += feature_weight * leave_features
+        if not counts.equal:
+            for at in range(begin, end):
+                feature = counts.indices[at]
+                if in_use[feature]:
+                    leave_features += _xlogx(sums[feature, old] - counts.values[at]) - entropies[feature, old]
+        leave_features -= _weighted_log(z[old] - z_node, t[old] - t_node) - _weighted_log(z[old], t[old])
+        left += leave_features
         # Exact gains of the best few other blocks.
         rough[old] = -np.inf
         new, gain = old, -np.inf
@@ -181,16 +177,14 @@ def sweep(
                 c = near[place]
                 if c != old and c != s:
                     exact += _xlogx(w[s, c] + to_blocks[c]) - _xlogx(w[s, c])
-            if feature_weight > 0:
-                features = of_features[s]
-                if not counts.equal:
-                    features = 0.0
-                    for at in range(begin, end):
-                        feature = counts.indices[at]
-                        if in_use[feature]:
-                            features += _xlogx(sums[feature, s] + counts.values[at]) - entropies[feature, s]
-                exposure = _weighted_log(z[s] + z_node, t[s] + t_node) - _weighted_log(z[s], t[s])
-                exact += feature_weight * (features - exposure)
+            features = of_features[s]
+            if not counts.equal:
+                features = 0.0
+                for at in range(begin, end):
+                    feature = counts.indices[at]
+                    if in_use[feature]:
+                        features += _xlogx(sums[feature, s] + counts.values[at]) - entropies[feature, s]
+            exact += features - (_weighted_log(z[s] + z_node, t[s] + t_node) - _weighted_log(z[s], t[s]))
             if exact > gain:
                 new, gain = s, exact
         slack[node] = -gain - SURE

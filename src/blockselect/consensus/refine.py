@@ -2,11 +2,11 @@
 
 Both improve one objective for the blocks F and the choice r ∈ {0, 1}^m of features, in nats; lower is better:
 
-    J(F, r) = − L(F) − w Σ_l r_l (I_l(F) − λ (k − 1))
+    J(F, r) = − L(F) − Σ_l r_l (I_l(F) − (k − 1))
 
 L(F) is the log-likelihood gain of the links and I_l(F) that of feature l, both over a single block (see `likelihood`).
-A feature that follows the blocks has one rate per block, k − 1 more than a feature that does not, so each extra rate
-is penalised. λ = 1 is the AIC penalty; it offsets what k − 1 free rates gain by chance. The selector uses w = λ = 1.
+A feature that follows the blocks has one rate per block, k − 1 more than a feature that does not. Each extra rate costs
+one nat (AIC), which offsets what k − 1 free rates gain by chance.
 
 The losses of the paper and ‖A − F M Fᵀ‖² are no objectives for blocks that may change. L_m is lowest if blocks are
 blurred, L_b if nodes with many features are separated from nodes with few, and the error ‖A − F M Fᵀ‖ of a sparse graph
@@ -51,6 +51,7 @@ class JointResult:
     in_use: BoolArray  # (m,) features whose gain exceeds the penalty; only they moved nodes (r in J)
     objective: FloatArray  # (t + 1,) J in nats, before the first round and after each round
     n_moves: IntArray  # (t,) nodes moved in each round
+    comparable_gain: float  # see `JointLikelihood.comparable_gains`
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -71,7 +72,6 @@ class _Round:
     tables: Tables
     order: IntArray  # (n,) nodes in the order of the visits; those of each chunk of rows stand at its rows
     in_use: BoolArray  # (m,)
-    feature_weight: float
     least_gain: float
     n_moves: int = 0
 
@@ -103,6 +103,11 @@ class _Refinement:
         self.all_due = not self.slack.any()
 
 
+def penalty(n_blocks: int) -> int:
+    """Penalty, in nats, of a feature with a separate rate in each block (AIC)."""
+    return n_blocks - 1
+
+
 class JointLikelihood:
     """How well blocks explain the links and the features of a graph, and how to improve the blocks.
 
@@ -113,10 +118,6 @@ class JointLikelihood:
     graph : AttributedGraph
         The features are non-negative numbers, dense, sparse or in row chunks. Their units do not matter: the gain of a
         feature is relative to its variance. Link weights are divided by `link_unit` and treated as counts.
-    feature_weight : float
-        Weight of the features relative to the links; 0 ignores the features.
-    rate_penalty : float
-        Penalty, in nats, of each rate of a feature beyond the first. 1 is AIC; ½ log n (BIC) uses fewer features.
     link_unit : float, optional
         The weight that counts as one link; by default that of `likelihood.link_unit`. A resampled graph has the unit of
         the graph from which it was drawn.
@@ -135,26 +136,19 @@ class JointLikelihood:
     True
     """
 
-    __slots__ = ("_counts", "_graph", "_links", "feature_weight", "link_unit", "rate_penalty")
+    __slots__ = ("_counts", "_graph", "_links", "link_unit")
 
     def __init__(
         self,
         graph: AttributedGraph,
         *,
-        feature_weight: float = 1.0,
-        rate_penalty: float = 1.0,
         link_unit: float | None = None,
         counts: FeatureCounts | None = None,
     ) -> None:
-        self.feature_weight, self.rate_penalty = float(feature_weight), float(rate_penalty)
         self._graph = graph
         self.link_unit = default_link_unit(graph.adjacency) if link_unit is None else link_unit
         self._links = as_links(graph.adjacency, self.link_unit)
         self._counts = as_counts(graph.features) if counts is None else counts
-
-    def penalty(self, n_blocks: int) -> float:
-        """Penalty, in nats, of a feature with a separate rate in each of k blocks: λ (k − 1)."""
-        return self.rate_penalty * (n_blocks - 1)
 
     def gains_by_feature(self, labels: Sequence[IntArray]) -> FloatArray:
         """Log-likelihood gain of each feature by the blocks of c arrays of labels, without the penalty: (c, m)."""
@@ -260,9 +254,10 @@ class JointLikelihood:
     def _result(self, model: BlockModel, run: _Refinement) -> JointResult:
         return JointResult(
             model=BlockModel.of_checked(self._graph.adjacency, run.labels, family=model.family),
-            in_use=run.state.gains > self.penalty(model.n_blocks),
+            in_use=run.state.gains > penalty(model.n_blocks),
             objective=np.array(run.objective),
             n_moves=np.array(run.n_moves, dtype=np.intp),
+            comparable_gain=self._comparable(run.state),
         )
 
     def _states(self, labels: Sequence[IntArray]) -> Iterator[_State]:
@@ -271,18 +266,17 @@ class JointLikelihood:
     def _state(self, tables: Tables) -> _State:
         """The gains of the features by these blocks, and J for the best choice of features."""
         gains = feature_gains(tables.sums, tables.totals, tables.entropies)
-        above = float(np.maximum(gains - self.penalty(len(tables.weights)), 0.0).sum())
-        return _State(tables, gains, -float(link_gain(tables.weights)) - self.feature_weight * above)
+        above = float(np.maximum(gains - penalty(len(tables.weights)), 0.0).sum())
+        return _State(tables, gains, -float(link_gain(tables.weights)) - above)
 
     def _round(self, run: _Refinement, rng: np.random.Generator) -> _Round:
         """The next round of visits; only the features whose gain exceeds the penalty move nodes."""
         tables = run.state.tables
-        in_use = run.state.gains > self.penalty(len(tables.weights))
-        weight = self.feature_weight if in_use.any() else 0.0
+        in_use = run.state.gains > penalty(len(tables.weights))
         of_features = float(tables.sums[in_use].sum())
-        least = _ROUNDING * max(float(xlogx(tables.weights.sum()) + weight * xlogx(np.float64(of_features))), 1.0)
+        least = _ROUNDING * max(float(xlogx(tables.weights.sum()) + xlogx(np.float64(of_features))), 1.0)
         order = self._in_chunks(rng.permutation(self._graph.n_nodes))
-        return _Round(run.labels, run.slack, tables, order, in_use, weight, least)
+        return _Round(run.labels, run.slack, tables, order, in_use, least)
 
     def _in_chunks(self, order: IntArray) -> IntArray:
         """The nodes in this order, but grouped by chunk: those of each chunk stand at the positions of its rows."""
@@ -315,7 +309,6 @@ def _visit(
         counts,
         now.tables,
         now.in_use,
-        now.feature_weight,
         now.least_gain,
     )
     return replace(now, n_moves=now.n_moves + int(moved))

@@ -63,7 +63,7 @@ class Resampling:
                 model = BlockModel.of_checked(adjacency, models[place % len(models)].labels)
                 if self.refine:
                     model = likelihood.improve(model, max_rounds=_ROUNDS, rng=rngs[place]).model
-            ranking = rank_by_models(resampled, likelihood, [model], self.n_ranked, scaled)
+            ranking = rank_by_models(resampled, likelihood, [model], self.n_ranked, scaled=scaled)
             scores = np.zeros(len(ranking.order))
             scores[ranking.order] = 1 / np.arange(1, len(scores) + 1)
             return np.where(ranking.is_useful, scores, 0.0)

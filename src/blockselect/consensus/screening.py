@@ -18,7 +18,7 @@ rounds and five resampled graphs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, floor
 from typing import Literal
@@ -30,7 +30,7 @@ from blockselect.arrays import FloatArray, IntArray
 from blockselect.base import best_first
 from blockselect.blockmodels.candidates import MIXED
 from blockselect.blockmodels.model import BlockModel
-from blockselect.consensus.refine import MAX_ROUNDS, JointLikelihood
+from blockselect.consensus.refine import MAX_ROUNDS, JointLikelihood, JointResult
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.chunks import RowChunks
 from blockselect.progress import StepProgress, no_step_progress
@@ -146,57 +146,40 @@ def screen(
     n_kept = ceil(KEPT * len(candidates))
     total = len(candidates) + n_kept if refine else len(candidates)
     progress(0, total)
-    found = list(candidates)
-    if refine:
-        found, at_start, gain = _refined(
-            likelihood,
-            found,
-            rng.spawn(len(found)),
-            n_jobs,
-            lambda done: progress(done, total),
-            max_rounds=_FIRST_ROUNDS,
-        )
-    else:
-        gain = at_start = likelihood.gains([model.labels for model in candidates])
+    if not refine:
+        labels = [model.labels for model in candidates]
+        gain, comparable = likelihood.gains(labels), likelihood.comparable_gains(labels)
         progress(total, total)
-    places = best_first(_comparable(likelihood, found, gain))[:n_kept]
-    consensus = [found[i] for i in places]
-    if refine:
-        consensus, _, final = _refined(
-            likelihood,
-            consensus,
-            rng.spawn(n_kept),
-            n_jobs,
-            lambda done: progress(len(candidates) + done, total),
-            max_rounds=max_rounds,
-        )
-        gain[places] = final
-        order = best_first(_comparable(likelihood, consensus, final))
-        places, consensus = places[order], [consensus[i] for i in order]
-    return Screening(candidates, consensus, places, at_start, gain)
+        places = _best(candidates, gain, comparable)[:n_kept]
+        return Screening(candidates, [candidates[i] for i in places], places, gain, gain)
+
+    def refined(models: Sequence[BlockModel], rounds: int, done: int) -> list[JointResult]:
+        improving = likelihood.improve_all(models, rngs=rng.spawn(len(models)), max_rounds=rounds, n_jobs=n_jobs)
+        results = []
+        for result in improving:
+            results.append(result)
+            progress(done + len(results), total)
+        return results
+
+    first = refined(candidates, _FIRST_ROUNDS, 0)
+    at_start = np.array([-result.objective[0] for result in first])
+    gain = _gains(first)
+    places = _best_refined(first)[:n_kept]
+    last = refined([first[i].model for i in places], max_rounds, len(candidates))
+    gain[places] = _gains(last)
+    order = _best_refined(last)
+    return Screening(candidates, [last[i].model for i in order], places[order], at_start, gain)
 
 
-def _comparable(likelihood: JointLikelihood, models: Sequence[BlockModel], gain: FloatArray) -> FloatArray:
-    """The gains, or gains that are comparable between numbers of blocks if these differ."""
-    if len({model.n_blocks for model in models}) == 1:
-        return gain
-    return likelihood.comparable_gains([model.labels for model in models])
+def _gains(results: Sequence[JointResult]) -> FloatArray:
+    return np.array([-result.objective[-1] for result in results])
 
 
-def _refined(
-    likelihood: JointLikelihood,
-    models: Sequence[BlockModel],
-    rngs: Sequence[np.random.Generator],
-    n_jobs: int | None,
-    report: Callable[[int], None],
-    *,
-    max_rounds: int,
-) -> tuple[list[BlockModel], FloatArray, FloatArray]:
-    """Refined models, and their gains before and after."""
-    results = []
-    improved = likelihood.improve_all(models, rngs=rngs, max_rounds=max_rounds, n_jobs=n_jobs)
-    for done, result in enumerate(improved, start=1):
-        results.append(result)
-        report(done)
-    before, after = (np.array([-result.objective[at] for result in results]) for at in (0, -1))
-    return [result.model for result in results], before, after
+def _best_refined(results: Sequence[JointResult]) -> IntArray:
+    comparable = np.array([result.comparable_gain for result in results])
+    return _best([result.model for result in results], _gains(results), comparable)
+
+
+def _best(models: Sequence[BlockModel], gain: FloatArray, comparable: FloatArray) -> IntArray:
+    """Positions of the models, the best first: by gains, or by comparable gains if their numbers of blocks differ."""
+    return best_first(gain if len({model.n_blocks for model in models}) == 1 else comparable)
