@@ -16,7 +16,7 @@ from blockselect.blockmodels.candidates import FAMILIES
 from blockselect.blockmodels.model import BlockModel
 from blockselect.consensus.estimator import BlockModelSelector
 from blockselect.errors import ParameterError
-from blockselect.graphs.adjacency import CONNECTIVITIES, ForeignGraph, cell_graph
+from blockselect.graphs.adjacency import CONNECTIVITIES, ReadGraph, cell_graph
 from blockselect.graphs.features import anndata_matrix, is_anndata
 from blockselect.graphs.node_labels import as_labels, labels_by_id
 
@@ -140,14 +140,14 @@ class _Cells:
     """What a selection reads."""
 
     matrix: Any  # (n, m)
-    graph: ForeignGraph  # of the n cells
+    graph: ReadGraph  # of the n cells
     block_model: Any  # name of a family, BlockModel, or the block of each cell: (n,)
 
     def only(self, rows: IntArray) -> _Cells:
         links = sparse.csr_array(self.graph.matrix)[rows][:, rows]
         blocks = self.block_model.labels if isinstance(self.block_model, BlockModel) else self.block_model
         blocks = blocks if isinstance(blocks, str) else blocks[rows]
-        return _Cells(self.matrix[rows], ForeignGraph(links, None, origin=self.graph.origin), blocks)
+        return _Cells(self.matrix[rows], ReadGraph(links, origin=self.graph.origin), blocks)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -122,7 +122,7 @@ ERRORS = {
     "square frame of more nodes": (FRAME, pd.DataFrame(1, list("abcd"), list("abcd")), {},
         r"\['d'\]", r"same nodes"),
     "square frame with duplicates": (FRAME, pd.DataFrame(A, list("aab"), list("aab")), {},
-        r"duplicate node ids.*'a'", r"make each unique"),
+        r"duplicate node id.*'a'", r"make each.*unique"),
 }  # fmt: skip
 
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from blockselect.graphs import check_attributed_graph
-from blockselect.graphs.adjacency import adjacency_from_edges
+from blockselect.graphs.edge_tables import edge_matrix
 
 N = 5
 
@@ -21,7 +21,7 @@ N = 5
     ],
 )
 def test_columns_are_found_by_name_and_else_by_place(columns, expected):
-    weights = adjacency_from_edges(pd.DataFrame([[0, 1, 4]], columns=columns), N).tocoo()
+    weights = edge_matrix(pd.DataFrame([[0, 1, 4]], columns=columns), N).tocoo()
     assert (weights.row[0], weights.col[0], weights.data[0]) == expected
 
 
@@ -31,27 +31,27 @@ def test_a_number_that_is_not_called_weight_is_refused(columns):
     for year in (2020, "2020"):
         table = pd.DataFrame([[0, 1, year]], columns=columns)
         with pytest.raises(ValueError, match=r"holds numbers but is not called weight; rename it .* drop it"):
-            adjacency_from_edges(table, N)
+            edge_matrix(table, N)
 
 
 def test_a_weight_may_be_chosen_or_left_out():
     table = pd.DataFrame({"source": [0, 0], "target": [1, 1], "year": [2020, 2021], "strength": [2, 3]})
-    assert adjacency_from_edges(table, N, weight="strength")[0, 1] == 5
-    assert adjacency_from_edges(table, N, weight=False)[0, 1] == 1
+    assert edge_matrix(table, N, weight="strength")[0, 1] == 5
+    assert edge_matrix(table, N, weight=False)[0, 1] == 1
     with pytest.raises(ValueError, match=r"weight is 'size', but 0 .* choose one of \['year', 'strength'\], or False"):
-        adjacency_from_edges(table, N, weight="size")
+        edge_matrix(table, N, weight="size")
 
 
 def test_named_columns_are_found_among_others():
     table = pd.DataFrame({"note": ["x"], "weight": [3], "target": [1], "year": [2020], "source": [0]})
-    assert adjacency_from_edges(table, N)[0, 1] == 3
-    assert adjacency_from_edges(table.drop(columns=["weight", "year"]).assign(sure=True), N)[0, 1] == 1
+    assert edge_matrix(table, N)[0, 1] == 3
+    assert edge_matrix(table.drop(columns=["weight", "year"]).assign(sure=True), N)[0, 1] == 1
 
 
 def test_two_columns_called_weight_are_refused():
     table = pd.DataFrame([[0, 1, 2, 3]], columns=["source", "target", "weight", "Weight"])
     with pytest.raises(ValueError, match="2 edge columns are called weight; rename all but one"):
-        adjacency_from_edges(table, N)
+        edge_matrix(table, N)
 
 
 @pytest.mark.parametrize(

@@ -148,7 +148,7 @@ CARELESS = {
     "complex weight": (FEATURES, lambda: networkx.Graph([("ann", "bob", {"weight": 1j}), ("cleo", "dan")]),
         r"Complex data|no finite number"),
     "duplicate names": (np.eye(2), lambda: igraph.Graph(edges=[(0, 1)], vertex_attrs={"name": ["a", "a"]}),
-        r"duplicate node names, for example \['a'\]"),
+        r"1 duplicate node id\(s\), for example \['a'\]"),
     "no graph in obsp": (FEATURES, lambda: SimpleNamespace(X=None, obs_names=NAMES, var_names=[], obsp={}),
         r"no graph obsp\['connectivities'\]; build one first: scanpy\.pp\.neighbors"),
     "a dict": (np.eye(4), lambda: {0: [1]}, r"type dict, which is no graph.*networkx\.from_dict_of_lists"),

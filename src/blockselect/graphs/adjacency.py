@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,6 @@ from blockselect.graphs.features import (
     as_array,
     as_float_matrix,
     as_pandas,
-    canonical_csr,
     is_anndata,
     is_attributed_graph,
     is_frame,
@@ -89,87 +89,117 @@ def as_adjacency(graph: Any, *, nodes: int | Iterable[Any] | None = None, weight
     return read_nodes(graph, nodes, weight).matrix
 
 
-def read_nodes(graph: Any, nodes: int | Iterable[Any] | None = None, weight: Any = None) -> ForeignGraph:
+@dataclass(slots=True, eq=False)
+class ReadGraph:
+    """A graph that was read: its weights, and what is known of its nodes."""
+
+    matrix: Sparse  # (n, n)
+    node_ids: ObjectArray | None = None  # (n,); None if the numbers of nodes are rows of the features
+    own_order: bool = False  # whether rows without ids are known to be in the order of the nodes
+    origin: str | None = None  # who says that the graph was made from the features, if it is known
+    fix: str = (  # what to do if its nodes are not those of the features
+        "add those without links: graph.add_nodes_from(features.index), or choose the nodes: "
+        "graph.subgraph(features.index), features.loc[list(graph)]"
+    )
+
+
+def read_nodes(graph: Any, nodes: int | Iterable[Any] | None = None, weight: Any = None) -> ReadGraph:
     """The weights and the names of the nodes, if they have names; the arguments are those of `as_adjacency`."""
     if nodes is None:
-        return _read_named(graph, None, weight=weight)
+        return read_in_order(graph, None, weight=weight)
     if isinstance(nodes, int | Real):
-        return _read_named(graph, check_whole("nodes", nodes, 1), weight=weight)
+        return read_in_order(graph, check_whole("nodes", nodes, 1), weight=weight)
     if isinstance(nodes, pd.DataFrame):
         raise ParameterError("nodes", "is a DataFrame; pass the ids of its rows: nodes=table.index.")
     refuse_unordered(nodes, "nodes")
     listed = list(nodes)
-    ids = check_names(listed, len(listed), "node id", "row")
-    return _read_named(graph, len(listed), ids, weight=weight)
+    return read_in_order(graph, len(listed), check_names(listed, len(listed), "node id", "row"), weight=weight)
 
 
-def as_square_csr(
-    adjacency: Any,
+def read_in_order(
+    graph: Any,
     n_nodes: int | None,
     node_ids: ObjectArray | None = None,
     *,
     name: str = "adjacency",
     weight: Any = None,
     own_order: bool = False,
-) -> Sparse:
-    """The (n, n) weights of any graph that :func:`as_adjacency` reads, in the order of the rows of the features.
+) -> ReadGraph:
+    """Any graph that :func:`as_adjacency` reads, with its nodes in the order of the rows of the features.
 
     If `n_nodes` is None, the graph itself must know its nodes; a table of edges does not, because isolated nodes are
     missing in it. If the nodes of the graph have names but the rows have no ids, the graph is rejected, unless it may
     keep its `own_order`.
     """
-    return _read_named(adjacency, n_nodes, node_ids, name=name, weight=weight, own_order=own_order).matrix
+    read = _read(graph, n_nodes, node_ids, name, weight)
+    weights = read.matrix
+    keeps_order = node_ids is None and (own_order or read.own_order)
+    if read.node_ids is not None and n_nodes is not None and not keeps_order:
+        at = _places(read.node_ids, n_nodes, node_ids, name, read.fix)
+        weights = sparse.csr_array(weights[at][:, at])
+    _check_square(weights.shape, n_nodes, name)
+    return ReadGraph(weights, read.node_ids if node_ids is None else node_ids)
 
 
-def _read_named(
-    adjacency: Any,
-    n_nodes: int | None,
-    node_ids: ObjectArray | None = None,
-    *,
-    name: str = "adjacency",
-    weight: Any = None,
-    own_order: bool = False,
-) -> ForeignGraph:
-    """The weights of `as_square_csr`, and the names of the nodes in the order of the rows, if they have names."""
-    if adjacency is None:
+def _read(graph: Any, n_nodes: int | None, node_ids: ObjectArray | None, name: str, weight: Any) -> ReadGraph:
+    """A graph of any kind with the nodes in their own order; nodes that edges name must be those of the features."""
+    if graph is None:
         raise ValueError(
             f"{name} is missing (None); pass the graph of these rows, or build one with "
             "nearest_neighbour_graph(features)."
         )
-    if not sparse.issparse(adjacency) and not isinstance(adjacency, pd.DataFrame):
-        adjacency = read_foreign(adjacency, n_nodes, name, weight)
-    fix = "pass the adjacency without names (to_numpy())"
-    foreign = isinstance(adjacency, ForeignGraph)  # its weights were chosen when it was read
-    if isinstance(adjacency, pd.DataFrame):
-        if not _is_square_frame(adjacency):
-            if n_nodes == len(adjacency) < adjacency.shape[1] and adjacency.index.isin(adjacency.columns).all():
-                _check_square(adjacency.shape, n_nodes, name)
-            if n_nodes is None:
-                raise ValueError(
-                    f"{name} is a table of {len(adjacency)} edges, which does not say which nodes there are; "
-                    "name them: as_adjacency(edges, nodes=ids)."
-                )
-            return ForeignGraph(adjacency_from_edges(adjacency, n_nodes, node_ids, weight=weight), node_ids)
-        adjacency, names = _square_frame(adjacency)
-    elif isinstance(adjacency, ForeignGraph):
-        own_order, fix = own_order or adjacency.own_order, adjacency.fix
-        adjacency, names = adjacency.matrix, adjacency.node_ids
-    else:
-        names = None
-    weights = sparse.csr_array(as_float_matrix(adjacency, name)).astype(np.float64, copy=False)
-    if names is not None and n_nodes is not None and not (own_order and node_ids is None):
-        at = _places(names, n_nodes, node_ids, name, fix)
-        weights = sparse.csr_array(weights[at][:, at])
-    _check_square(weights.shape, n_nodes, name)
-    if foreign and names is None:
-        _refuse_numbers_for_ids(node_ids, name)
-    return ForeignGraph(
-        weights if foreign else _weighted_matrix(weights, weight), names if node_ids is None else node_ids
-    )
+    if isinstance(graph, ReadGraph):
+        matrix = _as_weights(graph.matrix, name, weight)
+        return ReadGraph(matrix, graph.node_ids, graph.own_order, graph.origin, graph.fix)
+    if is_networkx(graph):
+        return _read_networkx(graph, weight)
+    has_edge_index = getattr(graph, "edge_index", None) is not None and not isinstance(graph, pd.DataFrame)
+    if is_igraph(graph) or has_edge_index:
+        read = _read_igraph(graph, weight) if is_igraph(graph) else _read_edge_index(graph, weight)
+        if read.node_ids is None:
+            _refuse_numbers_for_ids(node_ids, name)
+        return read
+    if is_anndata(graph):
+        return ReadGraph(_as_weights(obsp_graph(graph, CONNECTIVITIES), name, weight), object_array(graph.obs_names))
+    table = _as_matrix_or_edges(graph, n_nodes, name)
+    if not isinstance(table, pd.DataFrame):
+        return ReadGraph(_as_weights(table, name, weight))
+    if table.shape[0] == table.shape[1] and set(table.index) == set(table.columns):
+        names = check_names(table.index, len(table), "node id", "row")
+        square = table.iloc[:, table.columns.get_indexer(table.index)]
+        return ReadGraph(_as_weights(square, name, weight), names, fix="pass the adjacency without names (to_numpy())")
+    if n_nodes is None:
+        raise ValueError(
+            f"{name} is a table of {len(table)} edges, which does not say which nodes there are; "
+            "name them: as_adjacency(edges, nodes=ids)."
+        )
+    if n_nodes == len(table) < table.shape[1] and table.index.isin(table.columns).all():
+        _check_square(table.shape, n_nodes, name)
+    return ReadGraph(edge_matrix(table, n_nodes, node_ids, weight=weight))
 
 
-def _weighted_matrix(weights: Sparse, weight: Any) -> Sparse:
-    """Apply `weight` to a matrix, whose entries are its weights: they can be ignored, but not chosen."""
+def _as_matrix_or_edges(graph: Any, n_nodes: int | None, name: str) -> Any:
+    """A matrix, or a DataFrame of edges or of a matrix with names."""
+    if sparse.issparse(graph) or isinstance(graph, pd.DataFrame):
+        return graph
+    if is_frame(graph):
+        return as_pandas(graph, name)
+    if is_tensor(graph):
+        graph = as_array(graph)
+        return graph if sparse.issparse(graph) else matrix_or_edges(graph, n_nodes, name)
+    if isinstance(graph, list) and graph and comes_from(graph[0], "networkx"):
+        raise ValueError(f"{name} is a list of neighbourhoods of networkx, not a graph. {_FOR_FOLDS}")
+    is_view_of_edges = comes_from(graph, "networkx") and hasattr(graph, "__iter__")
+    if isinstance(graph, list | tuple | np.ndarray) or is_view_of_edges:
+        return matrix_or_edges(graph, n_nodes, name)
+    if hasattr(graph, "__array__"):
+        return graph
+    raise ValueError(f"{name} is of type {type_name(graph)}, which is no graph that can be read; {_how_to(graph)}.")
+
+
+def _as_weights(matrix: Any, name: str, weight: Any) -> Sparse:
+    """A matrix as CSR in float64. Its entries are its weights: they can be ignored, but not chosen."""
+    weights = sparse.csr_array(as_float_matrix(matrix, name)).astype(np.float64, copy=False)
     if weight is False:
         weights.data[:] = 1.0
     elif weight is not None:
@@ -199,25 +229,6 @@ def without_direction(weights: Sparse) -> Sparse:
     symmetric = sparse.csr_array(weights.maximum(weights.T))
     symmetric.sort_indices()
     return symmetric
-
-
-def adjacency_from_edges(
-    edges: pd.DataFrame, n_nodes: int, node_ids: ObjectArray | None = None, *, weight: Any = None
-) -> Sparse:
-    """The weights of a table of edges; repeated edges count once without weights, and are added with weights."""
-    return canonical_csr(edge_matrix(edges, n_nodes, node_ids, weight=weight), "adjacency")
-
-
-def _is_square_frame(frame: pd.DataFrame) -> bool:
-    return frame.shape[0] == frame.shape[1] and set(frame.index) == set(frame.columns)
-
-
-def _square_frame(frame: pd.DataFrame) -> tuple[pd.DataFrame, ObjectArray]:
-    """The frame with columns in the order of the rows, and the names of the rows."""
-    if not frame.index.is_unique:
-        twice = frame.index[frame.index.duplicated()].unique().tolist()
-        raise ValueError(f"adjacency has duplicate node ids, for example {twice[:3]}; make each unique.")
-    return frame.iloc[:, frame.columns.get_indexer(frame.index)], frame.index.to_numpy(dtype=object)
 
 
 def _places(names: ObjectArray, n_nodes: int, node_ids: ObjectArray | None, name: str, fix: str) -> NDArray[np.intp]:
@@ -264,58 +275,6 @@ def _check_same_nodes(known: pd.Index[Any], other: pd.Index[Any], fix: str) -> N
         )
 
 
-@dataclass(slots=True, eq=False)
-class ForeignGraph:
-    """A graph with the nodes in their own order."""
-
-    fix: ClassVar[str] = (  # what to do if its nodes are not those of the features
-        "add those without links: graph.add_nodes_from(features.index), or choose the nodes: "
-        "graph.subgraph(features.index), features.loc[list(graph)]"
-    )
-    matrix: Any  # (n, n) sparse
-    node_ids: ObjectArray | None  # (n,); None if the numbers of nodes are rows of the features
-    own_order: bool = False  # whether rows without ids are known to be in the order of the nodes
-    origin: str | None = None  # who says that the graph was made from the features, if it is known
-
-
-def read_foreign(graph: Any, n_nodes: int | None, name: str, weight: Any) -> Any:
-    """A graph of another library as a ForeignGraph, a DataFrame, an array or a sparse matrix.
-
-    Parameters
-    ----------
-    graph : any
-        Neither a sparse matrix nor a pandas DataFrame.
-    n_nodes : int or None
-        Rows of the features, if known; they distinguish a square matrix from a list of edges.
-    name : str
-        The name of the parameter, for errors.
-    weight : column or attribute, False or None
-        See :func:`blockselect.as_adjacency`.
-    """
-    if isinstance(graph, ForeignGraph):
-        return graph.matrix if graph.node_ids is None else graph
-    if is_networkx(graph):
-        return _read_networkx(graph, weight)
-    if is_igraph(graph):
-        return _read_igraph(graph, weight)
-    if is_anndata(graph):
-        return ForeignGraph(obsp_graph(graph, CONNECTIVITIES), object_array(graph.obs_names))
-    if getattr(graph, "edge_index", None) is not None:
-        return _read_edge_index(graph, weight)
-    if is_tensor(graph):
-        graph = as_array(graph)
-        return graph if sparse.issparse(graph) else matrix_or_edges(graph, n_nodes, name)
-    if is_frame(graph):
-        return as_pandas(graph, name)
-    if isinstance(graph, list) and graph and comes_from(graph[0], "networkx"):
-        raise ValueError(f"{name} is a list of neighbourhoods of networkx, not a graph. {_FOR_FOLDS}")
-    if isinstance(graph, list | tuple | np.ndarray) or _is_view_of_edges(graph):
-        return matrix_or_edges(graph, n_nodes, name)
-    if hasattr(graph, "__array__"):
-        return graph
-    raise ValueError(f"{name} is of type {type_name(graph)}, which is no graph that can be read; {_how_to(graph)}.")
-
-
 def graph_of(features: Any, adjacency: Any) -> Any:
     """The graph of these features: `adjacency`, the graph of an AnnData with this key, or the one with the features."""
     if is_anndata(features) and (isinstance(adjacency, str) or adjacency is features):
@@ -323,17 +282,17 @@ def graph_of(features: Any, adjacency: Any) -> Any:
     if adjacency is None and (is_networkx(features) or is_igraph(features)):
         return features
     if adjacency is None and is_attributed_graph(features):
-        return ForeignGraph(features.adjacency, None, origin=features.origin)
+        return ReadGraph(features.adjacency, origin=features.origin)
     return adjacency
 
 
-def cell_graph(adata: Any, key: str) -> ForeignGraph:
+def cell_graph(adata: Any, key: str) -> ReadGraph:
     """The graph of an AnnData with this key, and whether `uns` says that it was made from the expression matrix.
 
     Functions like ``scanpy.pp.neighbors`` write a record into `uns`: which graph they made, by which method and from
     which representation of the cells, which is X or its principal components if there is none in the record.
     """
-    graph = ForeignGraph(obsp_graph(adata, key), None)
+    graph = ReadGraph(obsp_graph(adata, key))
     for name, record in getattr(adata, "uns", {}).items():
         params = record.get("params") if isinstance(record, Mapping) else None
         if not isinstance(params, Mapping) or "method" not in params:  # spatial graphs of squidpy have no method
@@ -356,58 +315,52 @@ def obsp_graph(adata: Any, key: str) -> Any:
     return adata.obsp[key]
 
 
-def _read_networkx(graph: Any, weight: Any) -> ForeignGraph:
-    nodes = list(graph)
-    attribute = WEIGHT if weight is None else weight
-    if weight not in (None, False) and not any(attribute in list(data) for *_, data in graph.edges(data=True)):
-        raise ValueError(
-            f"weight is {weight!r}, but no edge of the graph has this attribute; choose another, or False."
-        )
-    ends = [(source, target) for source, target in graph.edges()]
-    values = [1.0] * len(ends) if weight is False else [one for *_, one in graph.edges(data=attribute, default=1.0)]
-    return _linked(nodes, ends, values, directed=graph.is_directed())
+def _read_networkx(graph: Any, weight: Any) -> ReadGraph:
+    has_any = weight in (None, False)
+    known = [WEIGHT] if has_any else set(chain.from_iterable(data for *_, data in graph.edges(data=True)))
+    attribute = _weight_attribute(weight, known, WEIGHT)
+    ends = list(graph.edges())
+    values = [1.0] * len(ends) if attribute is None else [one for *_, one in graph.edges(data=attribute, default=1.0)]
+    return _linked(list(graph), ends, values, directed=graph.is_directed())
 
 
-def _read_igraph(graph: Any, weight: Any) -> ForeignGraph:
+def _read_igraph(graph: Any, weight: Any) -> ReadGraph:
     names = igraph_names(graph)
     nodes = list(range(graph.vcount())) if names is None else names
-    known = graph.es.attributes()
-    if weight not in (None, False) and weight not in known:
-        raise ValueError(f"weight is {weight!r}, but edges have the attributes {known}; choose one of them, or False.")
-    attribute = WEIGHT if weight is None else weight
-    values = graph.es[attribute] if attribute in known else [1.0] * graph.ecount()
+    attribute = _weight_attribute(weight, graph.es.attributes(), WEIGHT)
+    values = [1.0] * graph.ecount() if attribute is None else graph.es[attribute]
     ends = [(nodes[source], nodes[target]) for source, target in graph.get_edgelist()]
     found = _linked(nodes, ends, values, directed=graph.is_directed())
-    return ForeignGraph(found.matrix, None) if names is None else found
+    return ReadGraph(found.matrix) if names is None else found
 
 
-def _read_edge_index(data: Any, weight: Any) -> ForeignGraph:
+def _read_edge_index(data: Any, weight: Any) -> ReadGraph:
     """Data of PyTorch Geometric; its `edge_attr` are features of edges, not weights."""
-    ends = as_array(data.edge_index)
     if data.num_nodes is None:
         raise ValueError("num_nodes of the data is None, so the number of nodes is unknown; set it.")
+    ends = as_array(data.edge_index)
     edges = pd.DataFrame({ENDS[0]: ends[0], ENDS[1]: ends[1]})
-    weights = None if weight is False else getattr(data, "edge_weight" if weight is None else str(weight), None)
-    if weights is None and weight not in (None, False):
-        raise ValueError(f"weight is {weight!r}, but the data has no such attribute; choose another, or False.")
-    if weights is not None:
-        values = as_array(weights).ravel()
-        if len(values) != len(edges):
-            raise ValueError(f"there are {len(values)} weights for {len(edges)} edges; give each edge one weight.")
-        edges[WEIGHT] = values
-    return ForeignGraph(edge_matrix(edges, int(data.num_nodes)), None)
+    known = [one for one in ("edge_weight", weight) if one and getattr(data, str(one), None) is not None]
+    attribute = _weight_attribute(weight, known, "edge_weight")
+    if attribute is not None:
+        edges[WEIGHT] = as_array(getattr(data, attribute)).ravel()
+    return ReadGraph(edge_matrix(edges, int(data.num_nodes)))
 
 
-def _linked(nodes: list[Any], ends: list[tuple[Any, Any]], values: list[Any], *, directed: bool) -> ForeignGraph:
+def _weight_attribute(weight: Any, known: Collection[Any], usual: str) -> Any:
+    """The attribute of edges that holds their weights; None if all links count alike."""
+    if weight is None:
+        return usual if usual in known else None
+    if weight is not False and weight not in known:
+        raise ValueError(f"weight is {weight!r}, but edges have no such attribute; choose another, or False.")
+    return weight or None
+
+
+def _linked(nodes: list[Any], ends: list[tuple[Any, Any]], values: list[Any], *, directed: bool) -> ReadGraph:
     """Add up parallel edges; undirected edges are stored in one direction, so that parallel ones coincide."""
-    place = {node: at for at, node in enumerate(nodes)}
-    if len(place) < len(nodes):
-        twice = pd.Index(nodes, tupleize_cols=False)
-        raise ValueError(
-            f"the graph has duplicate node names, for example {twice[twice.duplicated()].tolist()[:3]}; make each "
-            "unique."
-        )
+    ids = check_names(nodes, len(nodes), "node id", "node")
     if not directed:
+        place = {node: at for at, node in enumerate(nodes)}
         ends = [(end, start) if place[start] > place[end] else (start, end) for start, end in ends]
     edges = pd.DataFrame(
         {
@@ -416,12 +369,7 @@ def _linked(nodes: list[Any], ends: list[tuple[Any, Any]], values: list[Any], *,
             WEIGHT: pd.Series(values, dtype=object).infer_objects(),
         }
     )
-    ids = object_array(nodes)
-    return ForeignGraph(edge_matrix(edges, len(nodes), ids), ids)
-
-
-def _is_view_of_edges(graph: Any) -> bool:
-    return comes_from(graph, "networkx") and hasattr(graph, "__iter__")
+    return ReadGraph(edge_matrix(edges, len(nodes), ids), ids)
 
 
 def type_name(thing: Any) -> str:

@@ -13,7 +13,7 @@ from sklearn.utils import gen_batches
 
 from blockselect.arrays import Features, FloatArray, ObjectArray, Sparse
 from blockselect.errors import warn_caller
-from blockselect.graphs.adjacency import as_square_csr, without_direction
+from blockselect.graphs.adjacency import read_in_order, without_direction
 from blockselect.graphs.checks import check_weights
 from blockselect.graphs.features import FEW_NON_ZERO, as_dense, as_plain_csr
 from blockselect.graphs.neighbours import nearest_others
@@ -147,7 +147,7 @@ def check_affinity(affinity: Any, n_nodes: int, node_ids: ObjectArray | None = N
 
     A DataFrame with labels is put in the order of `node_ids` if they are known.
     """
-    weights = as_square_csr(affinity, n_nodes, node_ids, name="affinity")
+    weights = read_in_order(affinity, n_nodes, node_ids, name="affinity").matrix
     check_weights(weights, None, weights.dtype, name="affinity")
     if weights.nnz == np.count_nonzero(weights.diagonal()):
         raise ValueError("affinity is zero off its diagonal, so no two nodes are similar; check how it was computed.")

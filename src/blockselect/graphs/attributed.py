@@ -12,7 +12,7 @@ from scipy import sparse
 
 from blockselect.arrays import BoolArray, Features, IntArray, ObjectArray, Sparse
 from blockselect.errors import ParameterError
-from blockselect.graphs.adjacency import as_adjacency, as_square_csr, graph_of, without_direction
+from blockselect.graphs.adjacency import as_adjacency, graph_of, read_in_order, without_direction
 from blockselect.graphs.checks import check_features, check_weights
 from blockselect.graphs.chunks import RowChunks
 from blockselect.graphs.features import FeatureTable, as_feature_table, as_float_matrix, is_anndata
@@ -285,7 +285,7 @@ def check_adjacency(
     If `n_nodes` is None, the graph itself must say how many nodes it has, which a table of edges does not. If there are
     no ids, a graph whose nodes have names is rejected, unless `own_order` keeps the order of the graph.
     """
-    weights = as_square_csr(adjacency, n_nodes, node_ids, own_order=own_order)
+    weights = read_in_order(adjacency, n_nodes, node_ids, own_order=own_order).matrix
     check_weights(weights, node_ids, np.dtype(dtype))
     return without_direction(weights)
 

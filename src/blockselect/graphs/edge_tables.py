@@ -9,16 +9,18 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import sparse
 
-from blockselect.arrays import FloatArray, ObjectArray
-from blockselect.graphs.features import check_kind
+from blockselect.arrays import FloatArray, ObjectArray, Sparse
+from blockselect.graphs.features import canonical_csr, check_kind
 from blockselect.parameters import is_number
 
 ENDS = ("source", "target")
 WEIGHT = "weight"
 
 
-def edge_matrix(edges: pd.DataFrame, n_nodes: int, node_ids: ObjectArray | None = None, *, weight: Any = None) -> Any:
-    """The rows of a table of edges as the entries of a COO matrix (n, n): True, or the weight.
+def edge_matrix(
+    edges: pd.DataFrame, n_nodes: int, node_ids: ObjectArray | None = None, *, weight: Any = None
+) -> Sparse:
+    """The adjacency (n, n) of a table of edges; repeated edges count once without weights, and are added with weights.
 
     Parameters
     ----------
@@ -35,7 +37,7 @@ def edge_matrix(edges: pd.DataFrame, n_nodes: int, node_ids: ObjectArray | None 
     nodes = pd.concat([source, target], ignore_index=True)
     ends = _positions(nodes, n_nodes, node_ids).reshape(2, len(edges))
     values = np.ones(len(edges), dtype=bool) if weights is None else _edge_weights(source, target, weights)
-    return sparse.coo_array((values, (ends[0], ends[1])), shape=(n_nodes, n_nodes))
+    return canonical_csr(sparse.coo_array((values, (ends[0], ends[1])), shape=(n_nodes, n_nodes)), "adjacency")
 
 
 def edge_columns(

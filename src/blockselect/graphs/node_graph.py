@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from blockselect.graphs.adjacency import ForeignGraph, read_nodes
+from blockselect.graphs.adjacency import ReadGraph, read_nodes
 
 
-class NodeGraph(ForeignGraph):
+class NodeGraph(ReadGraph):
     """A graph that scikit-learn can cut together with the rows of X.
 
     Cross-validation fits to some of the rows of X. Of a matrix that is passed along it takes the same rows, but all
@@ -46,13 +46,12 @@ class NodeGraph(ForeignGraph):
            [1., 0.]])
     """
 
-    fix = "give the nodes the order of the rows: NodeGraph(graph, nodes=features.index)"
-
     def __init__(self, graph: Any, *, nodes: int | Iterable[Any] | None = None) -> None:
         read = read_nodes(graph, nodes)
         ids = read.node_ids
         is_ordered = ids is None or nodes is not None or ids.tolist() == list(range(len(ids)))
-        super().__init__(read.matrix, ids, own_order=is_ordered)
+        fix = "give the nodes the order of the rows: NodeGraph(graph, nodes=features.index)"
+        super().__init__(read.matrix, ids, own_order=is_ordered, fix=fix)
 
     @property
     def shape(self) -> tuple[int, int]:
