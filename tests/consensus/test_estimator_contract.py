@@ -119,7 +119,9 @@ def test_blocks_of_a_series_find_their_nodes_by_its_index(network, kind):
     shuffled = blocks.sample(frac=1, random_state=0)
     ours = kind(12, block_model=shuffled, random_state=0).fit(frame, adjacency=network.adjacency)
     assert_array_equal(ours.labels_, network.blocks)
-    with pytest.raises(ParameterError, match=r"is a Series whose index is not that of the features.*'cell-0'"):
+    with pytest.raises(
+        ParameterError, match=r"is a Series that does not name the nodes of the features once each.*'cell-0'"
+    ):
         kind(12, block_model=shuffled.drop("cell-0")).fit(frame, adjacency=network.adjacency)
 
 

@@ -40,9 +40,22 @@ def products_along_links(features: Features, weights: Sparse) -> FloatArray:
 
 def _products_of_pairs(block: Sparse, rows: slice, other: Sparse, other_rows: slice, weights: Sparse) -> FloatArray:
     """2 Σ A_ij x_il x_jl over nodes i in some rows and nodes j < i in some other rows: (m,)."""
-    links = (weights.indptr, weights.indices, weights.data)
-    here, there = ((part.indptr, part.indices, part.data) for part in (block, other))
-    sums: FloatArray = _shared(*links, *here, rows.start, *there, other_rows.start, block.shape[1])
+    links = sparse.tril(weights[rows, other_rows], k=rows.start - other_rows.start - 1).tocoo()
+    return 2 * products_of_links(links.row, links.col, links.data, block, other)
+
+
+def products_of_links(first: IntArray, second: IntArray, weights: FloatArray, X: Sparse, other: Sparse) -> FloatArray:
+    """Σ w x_il y_jl over links of weight w from row i of X to row j of another matrix, of each feature l: (m,).
+
+    Parameters
+    ----------
+    first, second : arrays of shape (links,)
+        Rows of X and of the other matrix. Links of the same first row should follow each other.
+    weights : array of shape (links,)
+    X, other : CSR of m columns
+    """
+    here, there = ((part.indptr, part.indices, part.data) for part in (X, other))
+    sums: FloatArray = _shared(first, second, weights, *here, *there, X.shape[1])
     return sums
 
 
@@ -64,37 +77,30 @@ def products_with_groups(features: Sparse, weights: Sparse, groups: IntArray, le
 
 @njit(cache=True, nogil=True)
 def _shared(
-    link_starts: IntArray,
-    neighbours: IntArray,
+    first: IntArray,
+    second: IntArray,
     weights: FloatArray,
     starts: IntArray,
     features: IntArray,
     values: FloatArray,
-    first: int,
     other_starts: IntArray,
     other_features: IntArray,
     other_values: FloatArray,
-    other_first: int,
     n_features: int,
 ) -> FloatArray:
-    """See `_products_of_pairs`; the features of node i are held densely for its neighbours j."""
+    """See `products_of_links`; the features of the first row are laid out once for all its links."""
     sums, laid_out = np.zeros(n_features), np.zeros(n_features)
-    n_others = len(other_starts) - 1
-    for row in range(len(starts) - 1):
-        node, is_laid_out = first + row, False
-        for link in range(link_starts[node], link_starts[node + 1]):
-            other, weight = neighbours[link] - other_first, weights[link]
-            if other < 0 or other >= n_others or neighbours[link] >= node:  # each pair once
-                continue
-            if not is_laid_out:
-                is_laid_out = True
-                for at in range(starts[row], starts[row + 1]):
-                    laid_out[features[at]] = values[at]
-            for at in range(other_starts[other], other_starts[other + 1]):
-                sums[other_features[at]] += 2 * weight * other_values[at] * laid_out[other_features[at]]
-        if is_laid_out:
-            for at in range(starts[row], starts[row + 1]):
-                laid_out[features[at]] = 0.0
+    here = -1
+    for link in range(len(first)):
+        if first[link] != here:
+            if here >= 0:
+                for at in range(starts[here], starts[here + 1]):
+                    laid_out[features[at]] = 0.0
+            here = first[link]
+            for at in range(starts[here], starts[here + 1]):
+                laid_out[features[at]] = values[at]
+        for at in range(other_starts[second[link]], other_starts[second[link] + 1]):
+            sums[other_features[at]] += weights[link] * other_values[at] * laid_out[other_features[at]]
     return sums
 
 

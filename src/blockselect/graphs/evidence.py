@@ -27,7 +27,7 @@ References
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -35,8 +35,9 @@ from scipy import sparse
 from scipy.special import xlogy
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
+from blockselect.graphs.along_links import products_of_links
 from blockselect.graphs.chunks import RowChunks
-from blockselect.graphs.features import membership_matrix
+from blockselect.graphs.features import as_dense, membership_matrix
 
 N_PERMUTATIONS = 39  # so that the smallest possible p-value is 1/40
 LEVEL = 0.025  # largest p-value that is evidence: no permutation may reach the statistic of the data
@@ -108,10 +109,8 @@ def _sums_of_products(X: Features, links: _Links) -> FloatArray:
     """Σ a_ij x_i x_j over all links of each feature: (m,)."""
     first, second, weights = links
     if sparse.issparse(X):
-        sums: FloatArray = _products(first, second, weights, X.indptr, X.indices, X.data, X.shape[1])
-    else:
-        sums = np.einsum("l,lj,lj->j", weights, X[first], X[second])
-    return sums
+        return products_of_links(first, second, weights, X, X)
+    return np.asarray(np.einsum("l,lj,lj->j", weights, X[first], X[second]))
 
 
 def _p_value(test: _AlongLinks | _ByBlocks, selected: IntArray) -> float:
@@ -178,7 +177,7 @@ class _AlongLinks:
         self._features = _in_memory(features, nodes)
         self.n_rows = len(nodes)
         self._means, self._variances = _moments(self._features)
-        largest, smallest = (_dense(bound(axis=0)).ravel() for bound in (self._features.max, self._features.min))
+        largest, smallest = (as_dense(bound(axis=0)).ravel() for bound in (self._features.max, self._features.min))
         self._bound = links.weights.max() * np.maximum(largest - self._means, self._means - smallest) ** 2
         self._variance = float(np.square(links.weights).sum()) * self._variances**2
 
@@ -259,34 +258,3 @@ def _sums_in_blocks(
         for at in range(starts[node], starts[node + 1]):
             of_block[features[at]] += values[at]
     return sums
-
-
-@njit(cache=True, nogil=True)
-def _products(
-    first: IntArray,
-    second: IntArray,
-    weights: FloatArray,
-    starts: IntArray,
-    features: IntArray,
-    values: FloatArray,
-    n_features: int,
-) -> FloatArray:
-    """Σ a_ij x_il x_jl over links of each sparse feature l: the features of the first node are laid out once."""
-    sums, laid_out = np.zeros(n_features), np.zeros(n_features)
-    here = -1
-    for link in range(len(first)):
-        if first[link] != here:
-            if here >= 0:
-                for at in range(starts[here], starts[here + 1]):
-                    laid_out[features[at]] = 0.0
-            here = first[link]
-            for at in range(starts[here], starts[here + 1]):
-                laid_out[features[at]] = values[at]
-        for at in range(starts[second[link]], starts[second[link] + 1]):
-            sums[features[at]] += weights[link] * values[at] * laid_out[features[at]]
-    return sums
-
-
-def _dense(values: Any) -> FloatArray:
-    array: FloatArray = np.asarray(values.toarray() if sparse.issparse(values) else values, dtype=np.float64)
-    return array

@@ -37,19 +37,13 @@ def as_labels(labels: Any, what: str) -> NDArray[Any]:
     array: NDArray[Any] = np.asanyarray(labels)
     if array.ndim != 1:
         raise ValueError(f"{what} have shape {array.shape}; give one label per node.")
-    missing = np.ma.getmaskarray(array) if np.ma.isMaskedArray(array) else pd.isna(array)
-    refuse_missing(np.asarray(missing), what)
-    return np.asarray(array)
-
-
-def refuse_missing(missing: NDArray[np.bool_], what: str) -> None:
-    """Raise an error if labels are missing: (n,)."""
-    nodes = np.flatnonzero(missing)
+    nodes = np.flatnonzero(np.ma.getmaskarray(array) if np.ma.isMaskedArray(array) else pd.isna(array))
     if len(nodes):
         raise ValueError(
             f"{what} hold NaN, None or masked values for {len(nodes)} node(s), first node {nodes[0]}; give each node "
             "a label, or drop these nodes."
         )
+    return np.asarray(array)
 
 
 def labels_by_id(labels: Any, node_ids: ObjectArray | None, parameter: str = "block_model") -> Any:
@@ -66,57 +60,37 @@ def labels_by_id(labels: Any, node_ids: ObjectArray | None, parameter: str = "bl
     parameter : str
         The parameter that holds the labels, for errors.
     """
-    if isinstance(labels, pd.Series):
-        return _series_in_order(labels, node_ids, parameter)
     named = _named_labels(labels, parameter)
     if not isinstance(named, pd.Series):
         return named
-    kind = type(labels).__name__
+    kind, is_series = type(labels).__name__, isinstance(labels, pd.Series)
+    counts = named.index.equals(pd.RangeIndex(len(named)))
     known: pd.Index[Any] = pd.RangeIndex(len(named)) if node_ids is None else pd.Index(node_ids, tupleize_cols=False)
     alone = known.symmetric_difference(named.index, sort=False).tolist()
-    if alone and node_ids is None:
+    if node_ids is None and (alone or (is_series and not counts)):
         raise ParameterError(
             parameter,
-            f"is a {kind} that names nodes such as {named.index[:3].tolist()}, while the rows of the features have no "
-            "ids, only the numbers 0, 1, …; pass the features as a DataFrame whose index names the nodes.",
+            f"is a {kind} that names nodes such as {named.index[:3].tolist()} and does not count 0, 1, …, while the "
+            "rows of the features have no ids to put it in order by; pass the features as a DataFrame whose index "
+            "names the nodes, or, where the labels are in the order of its rows, an array: labels.to_numpy().",
         )
-    if alone:
+    if is_series and counts and known.intersection(named.index).empty:
+        return labels
+    if alone or not named.index.is_unique:
+        alone = alone or named.index.tolist()
         raise ParameterError(
             parameter,
-            f"is a {kind} that does not name the nodes of the features: {len(alone)} node(s) are in only one of them, "
-            f"for example {alone[:3]}; give each node one label (1 and '1' differ).",
+            f"is a {kind} that does not name the nodes of the features once each: {len(alone)} node(s) are in one of "
+            f"them alone or twice, for example {alone[:3]}; give each node one label (1 and '1' differ), or pass an "
+            "array in the order of the rows.",
         )
     return named.iloc[named.index.get_indexer(known)].to_numpy()
 
 
-def _series_in_order(labels: pd.Series[Any], node_ids: ObjectArray | None, parameter: str) -> Any:
-    in_order = pd.RangeIndex(len(labels))
-    if node_ids is None:
-        if not labels.index.equals(in_order):
-            raise ParameterError(
-                parameter,
-                "is a Series whose index does not count 0, 1, …, while the rows of the features have no ids to put it "
-                "in order by; pass the features as a DataFrame, or, where the labels are in the order of its rows, "
-                "labels.to_numpy().",
-            )
-        return labels
-    known = pd.Index(node_ids, tupleize_cols=False)
-    if labels.index.equals(in_order) and not set(in_order) & set(known):
-        return labels
-    at = labels.index.get_indexer(known) if labels.index.is_unique else np.full(len(known), -1)
-    if len(labels) != len(known) or (at < 0).any():
-        alone = known.symmetric_difference(labels.index, sort=False).tolist() or labels.index.tolist()
-        raise ParameterError(
-            parameter,
-            f"is a Series whose index is not that of the features: {len(alone)} node(s) are in one of them alone or "
-            f"twice, for example {alone[:3]}; give each node one label, or pass labels.to_numpy() in the order of the "
-            "rows.",
-        )
-    return labels.iloc[at].to_numpy()  # the index is no longer needed
-
-
 def _named_labels(labels: Any, parameter: str) -> Any:
     """A Series whose index has the ids of the nodes; labels that do not name nodes are returned as they are."""
+    if isinstance(labels, pd.Series):
+        return labels
     if comes_from(labels, "igraph"):
         return _igraph_labels(labels, parameter)
     if isinstance(labels, Mapping):
