@@ -23,7 +23,7 @@ from blockselect.progress import Progress
 from blockselect.registry import SELECTORS, make_selector
 from blockselect.report.overview import draw_diagnostics, draw_overview, render_png
 from blockselect.report.page import make_report
-from blockselect.report.summarize import summarize, summarize_scores
+from blockselect.report.summarize import summarize
 from blockselect.report.tables import blocks_table, nodes_table, scores_table, selected_table
 
 SEED = 0  # the default, so that the same command writes the same files
@@ -130,10 +130,9 @@ def run_selection(
             stability = selection_stability(
                 selector, features, adjacency=adjacency, n_resamples=n_resamples, progress=progress
             )
-    if isinstance(selector, BlockGuidedSelector):
-        summary = summarize(selector, network.graph, stability=stability)
-    else:
-        summary = {"method": method, **summarize_scores(selector, network.graph, stability=stability)}
+    summary = summarize(selector, network.graph, stability=stability)
+    if not isinstance(selector, BlockGuidedSelector):
+        summary = {"method": method, **summary}
     n_used = selector._n_resamples(n_resamples)
     return Selection(network, selector, method, n_used, summary, [*warnings, *map(by_options, messages)])
 

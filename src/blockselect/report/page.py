@@ -19,12 +19,11 @@ from matplotlib.image import imsave
 
 from blockselect import wording
 from blockselect.arrays import FloatArray
-from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.chunks import RowChunks
 from blockselect.report import page_parts, sentences
 from blockselect.report.details import details
-from blockselect.report.summarize import check_reportable, summarize, summarize_scores
+from blockselect.report.summarize import check_reportable, summarize
 
 _STATIC_ROWS = 200  # features in the table for readers without script
 _TITLES = {"explained_more": "adds", "explained_alone": "alone", "q_value": "q-value"}  # of columns
@@ -90,8 +89,7 @@ def make_report(
         Known labels of the nodes, in the order of the nodes or by their ids. They are only shown beside the blocks, so
         the page of a method without blocks warns that it leaves them out.
     summary : dict, optional
-        The result of :func:`blockselect.report.summarize`, or of `summarize_scores` for methods without blocks, if it
-        is known already; it includes the stability.
+        The result of :func:`blockselect.report.summarize`, if it is known already; it includes the stability.
     """
     check_reportable(selector, graph)
     if isinstance(graph.features, RowChunks):
@@ -100,8 +98,7 @@ def make_report(
             "matrix (sparse if it is large): selector.report(path, X, adjacency=graph)."
         )
     if summary is None:
-        by_blocks = isinstance(selector, BlockGuidedSelector)
-        summary = (summarize if by_blocks else summarize_scores)(selector, graph, stability=stability)
+        summary = summarize(selector, graph, stability=stability)
     more = details(selector, graph, summary, title=title, command=command, warnings=warnings, labels=labels)
     return Report(render_page(summary, more))
 

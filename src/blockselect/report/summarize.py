@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from blockselect.arrays import FloatArray, IntArray
 from blockselect.base import ScoreSelector
 from blockselect.blockmodels.guided import BlockGuidedSelector
-from blockselect.blockmodels.markers import Markers, block_markers
+from blockselect.blockmodels.markers import block_markers
 from blockselect.blockmodels.model import block_weights
 from blockselect.bmgufs.estimator import BMGUFS
 from blockselect.consensus.estimator import BlockModelSelector
@@ -27,14 +27,14 @@ SMALL = 0.01  # a block with a smaller share of the nodes is called small
 
 
 def summarize(
-    selector: BlockGuidedSelector, graph: AttributedGraph, *, stability: FloatArray | None = None
+    selector: ScoreSelector, graph: AttributedGraph, *, stability: FloatArray | None = None
 ) -> dict[str, Any]:
     """Collect what a fitted selector found in a network.
 
     Parameters
     ----------
-    selector : BMGUFS or BlockModelSelector
-        A fitted selector.
+    selector : fitted selector of this package
+        For a method that finds no blocks, the result is that of :func:`summarize_scores`.
     graph : AttributedGraph
         The network of the fit. Features without names are called ``x0``, ``x1``, …
     stability : array of shape (m,), optional
@@ -59,40 +59,29 @@ def summarize(
           selected features, and `typical_nodes` (empty for nodes without names).
         - `explained`: how much of the block structure the features explain (see `explained_by_size`).
         - `network_evidence`: whether the selected features follow this graph, with `p_value`, `autocorrelation` and
-          and `is_clear` of `network_evidence_`; None if that was not tested.
+          `is_clear` of `network_evidence_`; None if that was not tested.
         - `candidates`: how well each candidate block model explains links and features, and whether it is kept.
         - `effort`: the requested and the actual extent of the search.
         - `sparsity` (paper: γ), `loss_history` and `n_iter`: the descent of BMGUFS.
     """
-    check_reportable(selector, graph)
     if not isinstance(selector, BlockGuidedSelector):
-        raise ParameterError(
-            "selector",
-            f"is of type {type(selector).__name__}, which finds no blocks; pass BlockModelSelector or BMGUFS.",
-        )
-    measures = _measures(selector, stability)
-    chosen = selector._selected_in_order()
-    markers = block_markers(graph.features, selector.block_model_.labels)
-    names = feature_labels(graph.feature_names, graph.n_features)
+        return summarize_scores(selector, graph, stability=stability)
+    check_reportable(selector, graph)
+    chosen, markers = selector._selected_in_order(), block_markers(graph.features, selector.labels_)
+    of_selected = {
+        "prevalence": markers.prevalence[chosen].tolist(),
+        "marked_block": [None if block < 0 else block for block in markers.marked_block[chosen].tolist()],
+        "lift": markers.marked_lift[chosen].tolist(),
+        "block_means": markers.block_means[:, chosen].T.tolist(),
+        "block_lifts": markers.lift[:, chosen].T.tolist(),
+    }
     return {
-        "counts": _counts(graph, chosen),
-        "selected": _selected(selector, markers, names, chosen, measures),
-        "feature_names": names,
-        "scores": selector.scores_.tolist(),
-        "ranking": selector.ranking_.tolist(),
-        "measures": {measure: values.tolist() for measure, values in measures.items()},
-        "blocks": {
-            **_blocks(selector, markers.block_means[:, chosen]),
-            "link_weights": block_weights(graph.adjacency, selector.labels_).tolist(),
-            "described": _described(selector, graph),
-        },
+        **_of_features(selector, graph, _measures(selector, stability), of_selected),
+        "blocks": _blocks(selector, graph, markers.block_means[:, chosen]),
         "explained": explained_by_size(selector, graph),
-        "network_evidence": _network_evidence(selector),
         "relative_error": selector.block_model_.relative_error,
-        "candidates": _candidates(selector),
-        "effort": _effort(selector),
         "candidate_errors": [candidate.relative_error for candidate in selector.candidates_],
-        **_descent(selector),
+        **_search(selector),
     }
 
 
@@ -108,49 +97,7 @@ def summarize_scores(
     """
     check_reportable(selector, graph)
     measures = {**_measures(selector, stability), **_occurrence(graph)}
-    chosen, names = selector._selected_in_order(), feature_labels(graph.feature_names, graph.n_features)
-    return {
-        "counts": _counts(graph, chosen),
-        "selected": [_scored(selector, names, index, measures) for index in chosen.tolist()],
-        "feature_names": names,
-        "scores": [_finite(score) for score in selector.scores_.tolist()],
-        "mean_degree": graph.adjacency.nnz / graph.n_nodes,
-        "ranking": selector.ranking_.tolist(),
-        "measures": {measure: values.tolist() for measure, values in measures.items()},
-        "network_evidence": _network_evidence(selector),
-    }
-
-
-def _occurrence(graph: AttributedGraph) -> dict[str, FloatArray]:
-    """Where each feature occurs, and whether linked nodes share it."""
-    has = graph.features != 0
-    holders = np.asarray(has.sum(axis=0), dtype=np.float64).ravel()
-    degrees = np.diff(graph.adjacency.indptr).astype(np.float64)
-    return {
-        "prevalence": holders / graph.n_nodes,
-        "degree": np.divide(has.T @ degrees, holders, out=np.zeros(len(holders)), where=holders > 0),
-        "autocorrelation": link_correlations(graph.features, graph.adjacency),
-    }
-
-
-def _finite(score: float) -> float | None:
-    """None for the score −∞ of a feature whose criterion is undefined, because JSON has no infinity."""
-    return score if np.isfinite(score) else None
-
-
-def _network_evidence(selector: ScoreSelector) -> dict[str, Any] | None:
-    found = getattr(selector, "network_evidence_", None)
-    return None if found is None else {**asdict(found), "is_clear": found.is_clear}
-
-
-def _scored(selector: ScoreSelector, names: list[str], index: int, measures: dict[str, FloatArray]) -> dict[str, Any]:
-    return {
-        "rank": int(selector.ranking_[index]),
-        "index": index,
-        "name": names[index],
-        "score": float(selector.scores_[index]),
-        **{measure: float(values[index]) for measure, values in measures.items()},
-    }
+    return {**_of_features(selector, graph, measures, {}), "mean_degree": graph.adjacency.nnz / graph.n_nodes}
 
 
 def check_reportable(selector: Any, graph: Any) -> None:
@@ -164,12 +111,40 @@ def check_reportable(selector: Any, graph: Any) -> None:
         raise ParameterError(
             "graph", f"is of type {type(graph).__name__}; make it with check_attributed_graph(features, adjacency)."
         )
-    n_nodes = len(selector.block_model_.labels) if isinstance(selector, BlockGuidedSelector) else graph.n_nodes
+    n_nodes = len(selector.labels_) if isinstance(selector, BlockGuidedSelector) else graph.n_nodes
     if (n_nodes, len(selector.scores_)) != (graph.n_nodes, graph.n_features):
         raise ValueError(
             f"the selector was fitted to {n_nodes} nodes and {len(selector.scores_)} features but the graph has "
             f"{graph.n_nodes} and {graph.n_features}; pass the network of the fit."
         )
+
+
+def _of_features(
+    selector: ScoreSelector,
+    graph: AttributedGraph,
+    measures: dict[str, FloatArray],
+    of_selected: dict[str, list[Any]],
+) -> dict[str, Any]:
+    """The part of a summary about features; `of_selected` holds further values of the selected ones, best first."""
+    chosen, names = selector._selected_in_order(), feature_labels(graph.feature_names, graph.n_features)
+    columns = {
+        "rank": selector.ranking_[chosen].tolist(),
+        "index": chosen.tolist(),
+        "name": [names[index] for index in chosen],
+        "score": selector.scores_[chosen].tolist(),
+        **{measure: values[chosen].tolist() for measure, values in measures.items()},
+        **of_selected,
+    }
+    evidence = getattr(selector, "network_evidence_", None)
+    return {
+        "counts": _counts(graph, chosen),
+        "selected": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
+        "feature_names": names,
+        "scores": [score if np.isfinite(score) else None for score in selector.scores_.tolist()],  # as JSON requires
+        "ranking": selector.ranking_.tolist(),
+        "measures": {measure: values.tolist() for measure, values in measures.items()},
+        "network_evidence": None if evidence is None else {**asdict(evidence), "is_clear": evidence.is_clear},
+    }
 
 
 def _counts(graph: AttributedGraph, chosen: IntArray) -> dict[str, int]:
@@ -192,82 +167,61 @@ def _n_empty(matrix: Any, axis: int) -> int:
 
 def _measures(selector: ScoreSelector, stability: FloatArray | None) -> dict[str, FloatArray]:
     """The measures that are known for each feature besides its score."""
-    known = {
-        "stability": stability,
-        "p_value": getattr(selector, "p_values_", None),
-        "q_value": getattr(selector, "q_values_", None),
-    }
-    measures: dict[str, FloatArray] = {
-        name: as_numbers(name, values) for name, values in known.items() if values is not None
-    }
-    for name, values in measures.items():
+    measures = {}
+    if isinstance(selector, BlockModelSelector) and selector.block_model_.n_blocks > 1:
+        measures = selector._table_columns()
+    if stability is not None:
+        values = as_numbers("stability", stability)
         if values.shape != selector.scores_.shape:
             raise ValueError(
-                f"{name} has shape {values.shape} but there are {len(selector.scores_)} features; pass one value for "
-                "each of them."
+                f"stability has shape {values.shape} but there are {len(selector.scores_)} features; pass one value "
+                "for each of them."
             )
-        check_entries(name, values, (values >= 0) & (values <= 1), "is not a probability; pass values between 0 and 1")
-    if isinstance(selector, BlockModelSelector) and selector.block_model_.n_blocks > 1:
-        return {**selector._table_columns(), **measures}
-    return measures
+        fits = (values >= 0) & (values <= 1)
+        check_entries("stability", values, fits, "is not a probability; pass values between 0 and 1")
+        measures["stability"] = values
+    tested = {measure: getattr(selector, f"{measure}s_", None) for measure in ("p_value", "q_value")}
+    return measures | {measure: values for measure, values in tested.items() if values is not None}
 
 
-def _candidates(selector: BlockGuidedSelector) -> list[dict[str, Any]] | None:
-    if not isinstance(selector, BlockModelSelector):
-        return None
-    rows = selector.candidates_table_.to_dict("records")
-    return [{str(name): value for name, value in row.items()} for row in rows]
-
-
-def _descent(selector: BlockGuidedSelector) -> dict[str, Any]:
-    """The descent that led to the scores of BMGUFS."""
-    if not isinstance(selector, BMGUFS):
-        return dict.fromkeys(("loss_history", "sparsity", "n_iter"))
-    history = selector.history_
+def _occurrence(graph: AttributedGraph) -> dict[str, FloatArray]:
+    """Where each feature occurs, and whether linked nodes share it."""
+    has = graph.features != 0
+    holders = np.asarray(has.sum(axis=0), dtype=np.float64).ravel()
+    degrees = np.diff(graph.adjacency.indptr).astype(np.float64)
     return {
-        "loss_history": {"reconstruction": history.reconstruction.tolist(), "profile": history.profile.tolist()},
-        "sparsity": selector.sparsity_,
-        "n_iter": selector.n_iter_,
+        "prevalence": holders / graph.n_nodes,
+        "degree": np.divide(has.T @ degrees, holders, out=np.zeros(len(holders)), where=holders > 0),
+        "autocorrelation": link_correlations(graph.features, graph.adjacency),
     }
 
 
-def _effort(selector: BlockGuidedSelector) -> dict[str, Any] | None:
-    """Requested and actual extent of the search; None for selectors without a search."""
-    if not isinstance(selector, BlockModelSelector):
-        return None
-    effort = selector.effort_
-    return {
-        "work": effort.work,
-        "was_cut": effort.was_cut,
-        "candidates": {"asked": effort.asked_candidates, "made": effort.n_candidates},
-        "rounds": {"asked": effort.asked_rounds, "made_at_most": effort.max_rounds},
-    }
-
-
-def _selected(
-    selector: BlockGuidedSelector,
-    markers: Markers,
-    names: list[str],
-    chosen: IntArray,
-    measures: dict[str, FloatArray],
-) -> list[dict[str, Any]]:
-    return [
-        {
-            **_scored(selector, names, index, measures),
-            "prevalence": float(markers.prevalence[index]),
-            "marked_block": _block_or_none(markers.marked_block[index]),
-            "lift": float(markers.marked_lift[index]),
-            "block_means": markers.block_means[:, index].tolist(),
-            "block_lifts": markers.lift[:, index].tolist(),
+def _search(selector: BlockGuidedSelector) -> dict[str, Any]:
+    """The candidates and the effort of the default, or the descent of BMGUFS; None for what a selector lacks."""
+    found: dict[str, Any] = dict.fromkeys(("candidates", "effort", "loss_history", "sparsity", "n_iter"))
+    if isinstance(selector, BlockModelSelector):
+        effort = selector.effort_
+        found["candidates"] = selector.candidates_table_.to_dict("records")
+        found["effort"] = {
+            "work": effort.work,
+            "was_cut": effort.was_cut,
+            "candidates": {"asked": effort.asked_candidates, "made": effort.n_candidates},
+            "rounds": {"asked": effort.asked_rounds, "made_at_most": effort.max_rounds},
         }
-        for index in chosen.tolist()
-    ]
+    if isinstance(selector, BMGUFS):
+        history = selector.history_
+        found["loss_history"] = {
+            "reconstruction": history.reconstruction.tolist(),
+            "profile": history.profile.tolist(),
+        }
+        found |= {"sparsity": selector.sparsity_, "n_iter": selector.n_iter_}
+    return found
 
 
-def _blocks(selector: BlockGuidedSelector, means: FloatArray) -> dict[str, Any]:
+def _blocks(selector: BlockGuidedSelector, graph: AttributedGraph, means: FloatArray) -> dict[str, Any]:
+    """The blocks; `means` (k, d) are those of the selected features."""
     model = selector.block_model_
     similarity, alike = means @ means.T, model.reflected().density
-    links, features = block_patterns(alike), block_patterns(similarity)
     return {
         "count": model.n_blocks,
         "automatic": isinstance(selector.block_model, str) and selector.n_blocks == "auto",
@@ -278,8 +232,18 @@ def _blocks(selector: BlockGuidedSelector, means: FloatArray) -> dict[str, Any]:
         "density": model.density.tolist(),
         "similarity": similarity.tolist(),
         "reflected": not np.allclose(alike, model.density, atol=1e-6 * model.density.max()),
-        "link_pattern": links.tolist(),
-        "feature_pattern": features.tolist(),
+        "link_pattern": block_patterns(alike).tolist(),
+        "feature_pattern": block_patterns(similarity).tolist(),
+        "link_weights": block_weights(graph.adjacency, model.labels).tolist(),
+        "described": [
+            {
+                "share_within": one.share_within,
+                "links": one.links.to_dict("records"),
+                "markers": one.markers[one.markers["selected"]].to_dict("records"),
+                "typical_nodes": [] if graph.node_ids is None else [str(node) for node in one.typical_nodes],
+            }
+            for one in selector._describe_blocks(graph)
+        ],
     }
 
 
@@ -308,19 +272,3 @@ def block_patterns(pairs: FloatArray) -> FloatArray:
     is_even = spread <= 1e-9 * np.abs(pairs).max(initial=0.0)
     patterns: FloatArray = np.where(is_even, 0.0, apart / np.where(is_even, 1.0, spread))
     return patterns
-
-
-def _block_or_none(block: int) -> int | None:
-    return None if block < 0 else int(block)
-
-
-def _described(selector: BlockGuidedSelector, graph: AttributedGraph) -> list[dict[str, Any]]:
-    return [
-        {
-            "share_within": one.share_within,
-            "links": one.links.to_dict("records"),
-            "markers": one.markers[one.markers["selected"]].to_dict("records"),
-            "typical_nodes": [str(node) for node in one.typical_nodes] if graph.node_ids is not None else [],
-        }
-        for one in selector._describe_blocks(graph)
-    ]
