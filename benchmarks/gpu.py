@@ -45,18 +45,17 @@ def _import_package() -> None:
 _import_package()
 
 from benchmarks.gpu_report import Report, now, seconds, stored_file  # noqa: E402
-from blockselect import cuda  # noqa: E402
 from blockselect.blockmodels.model import BlockModel  # noqa: E402
-from blockselect.bmgufs import descent  # noqa: E402
+from blockselect.bmgufs import cuda, descent  # noqa: E402
 from blockselect.bmgufs.descent import Descent, descend  # noqa: E402
 from blockselect.bmgufs.device import (  # noqa: E402
     dense_gram_on_device,
     in_tfloat32,
     problem_to_device,
+    to_numpy,
 )
 from blockselect.bmgufs.gram import DenseGramSquared  # noqa: E402
 from blockselect.bmgufs.statistics import BlockStatistics  # noqa: E402
-from blockselect.bmgufs.tensors import to_numpy  # noqa: E402
 
 N_NODES, N_FEATURES, N_ENTRIES, N_BLOCKS, N_MODELS = 5196, 8189, 369_435, 6, 10  # of BlogCatalog
 RATIOS = np.linspace(0, 1, 11)
@@ -235,7 +234,7 @@ def _solve(made: OnDevice, shape: str, dtype: str, mode: str) -> Callable[[], An
 
     def run() -> Any:
         with _not_captured() if mode == "eager" else nullcontext():
-            return descend(solver, gram, statistics, **settings)[0]
+            return descend(solver, gram, statistics, **settings).scores
 
     return run
 
@@ -345,14 +344,12 @@ def _say_what_rounding_does(report: Report, made: OnDevice, reference: np.ndarra
     noise = 1e-14
 
     class Noisy:
-        form = "dense"
-
         def apply(self, scores: Any) -> Any:
             return made.gram.apply(scores * (1 + noise * torch.randn_like(scores)))
 
     solver = Descent(gradient="paper", tol=0, max_iter=N_ITER)
     with _not_captured():
-        scores = to_numpy(descend(solver, Noisy(), made.all_models, **GRID)[0])
+        scores = to_numpy(descend(solver, Noisy(), made.all_models, **GRID).scores)
     flat, wanted = (x.reshape(-1, x.shape[-1]) for x in (scores, reference))
     growth = np.abs(flat - wanted).max(axis=1) / wanted.max(axis=1) / noise
     worst = ", ".join(

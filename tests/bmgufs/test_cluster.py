@@ -10,6 +10,7 @@ from scipy import sparse
 
 from blockselect import BMGUFS, BlockModelSelector, Descent, RowChunks, make_attributed_blocks, selection_stability
 from blockselect.bmgufs import gram as gram_module
+from blockselect.bmgufs import gram_sums
 from blockselect.bmgufs.gram_sums import dense_gram
 from blockselect.graphs import dask_chunks
 from local_clusters import MIB, die_once, distributed, peak, start_cluster
@@ -85,7 +86,7 @@ def test_a_worker_killed_in_the_middle_of_the_sum_changes_nothing(monkeypatch, t
     here = fit(FEATURES)
     with start_cluster() as cluster, distributed.Client(cluster) as client:
         before = set(client.run(os.getpid).values())
-        monkeypatch.setattr(gram_module, "dense_gram", gram_of_a_mortal)
+        monkeypatch.setattr(gram_sums, "dense_gram", gram_of_a_mortal)
         there = fit(delayed_chunks())
         with open(killed) as file:
             assert int(file.read()) in before

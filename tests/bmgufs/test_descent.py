@@ -19,6 +19,7 @@ from blockselect.bmgufs.device import problem_to_device
 from blockselect.bmgufs.gram import gram_squared
 from blockselect.bmgufs.statistics import BlockStatistics
 from blockselect.errors import ParameterError
+from blockselect.progress import no_step_progress
 from references import bmgufs
 from references.problems import make_problem
 
@@ -26,7 +27,9 @@ SETTINGS = {"profile_ratio": [[0.0, 0.3, 0.6], [0.5, 0.6, 1.0], [0.6, 0.6, 0.6]]
 PARTS = ("scores", "reconstruction_loss", "profile_loss", "n_iter")
 
 
-def solve(problem, models=None, *, profile_ratio=0.6, sparsity=0.0, device="cpu", progress=None, **settings):
+def solve(
+    problem, models=None, *, profile_ratio=0.6, sparsity=0.0, device="cpu", progress=no_step_progress, **settings
+):
     """Every iteration is made unless a tolerance is given."""
     statistics = BlockStatistics.of(problem.Y, problem.models if models is None else models)
     solver = Descent(**{"tol": 0, **settings})
@@ -142,11 +145,11 @@ def test_torch_tensors_in_torch_tensors_out_and_the_same_scores(mixed_problem, f
     gram = gram_squared(sparse.csr_array(mixed_problem.Y), form=form, dtype=dtype)
     statistics = BlockStatistics.of(mixed_problem.Y, mixed_problem.models, dtype=dtype)
     solver = Descent(max_iter=60, tol=1e-6)
-    ours, *_ = descent.descend(solver, gram, statistics, **SETTINGS)
+    ours = descent.descend(solver, gram, statistics, **SETTINGS)
     theirs = descent.descend(solver, *problem_to_device(gram, statistics, "cpu"), **SETTINGS)
-    assert all(isinstance(part, torch.Tensor) for part in theirs)
-    assert theirs[0].dtype == getattr(torch, dtype)
-    assert_allclose(theirs[0].numpy(), ours, atol=tolerance)
+    assert isinstance(theirs.scores, torch.Tensor)
+    assert theirs.scores.dtype == getattr(torch, dtype)
+    assert_allclose(theirs.scores.numpy(), ours.scores, atol=tolerance)
 
 
 def test_a_torch_device_gives_numpy_arrays_of_the_same_scores(mixed_problem):
@@ -261,14 +264,15 @@ def test_a_solver_survives_clone_and_pickle_and_solving_changes_none_of_its_sett
         assert_array_equal(again.initial_scores, before["initial_scores"])
 
 
-@pytest.mark.parametrize("n_iter", [descent._WINDOW - 1, descent._WINDOW])
-def test_a_solve_that_used_all_iterations_has_settled_where_both_losses_stood_still_for_ten(n_iter):
-    still, moving = np.ones((1, 1, n_iter + 1)), np.linspace(1, 2, n_iter + 1)[None, None]
-    solver = Descent(tol=1e-3, max_iter=n_iter)
-    for losses, stood_still in (((still, still), True), ((moving, still), False), ((still, moving), False)):
-        solution = descent.Solution(np.ones((1, 1, 3)), *losses, np.array([[n_iter]]))
-        assert solution.settled(solver)[0, 0] == (stood_still and n_iter == 10)
-        assert solution.settled(Descent(tol=1e-3, max_iter=n_iter + 1))[0, 0]  # it ended before it had to
+def test_a_solve_has_settled_if_both_losses_stood_still_for_ten_iterations_when_it_ended(problem):
+    free = solve(problem, max_iter=300, tol=1e-2)
+    n_iter = int(free.n_iter[0, 0])
+    assert descent._WINDOW < n_iter < 300
+    assert free.settled.all()
+    for max_iter, settled in ((n_iter, True), (n_iter - 1, False)):
+        assert solve(problem, max_iter=max_iter, tol=1e-2).settled[0, 0] == settled
+    assert not solve(problem, max_iter=descent._WINDOW - 1, tol=1e3).settled.any()
+    assert solve(problem, max_iter=5, tol=0).settled.all()  # a path of fixed length
 
 
 @pytest.mark.parametrize(
@@ -284,14 +288,8 @@ def test_a_solve_that_used_all_iterations_has_settled_where_both_losses_stood_st
     ],
 )
 def test_a_loss_stood_still_if_it_is_within_the_tolerance_of_that_ten_iterations_before(loss, stood_still):
-    last, still = len(loss) - 1, [1.0] * len(loss)
-    found = descent._settled(np, np.array(loss)[:, None, None], np.array([last]), 1e-3)
+    found = descent._settled(np, np.array(loss)[:, None, None], np.array([len(loss) - 1]), 1e-3)
     assert found[0, 0] == stood_still
-    for losses in ((loss, still), (still, loss)):
-        solution = descent.Solution(
-            np.ones((1, 1, 3)), *(np.array(each)[None, None] for each in losses), np.array([[last]])
-        )
-        assert solution.settled(Descent(tol=1e-3, max_iter=last))[0, 0] == stood_still
 
 
 @pytest.mark.parametrize(("dtype", "accepted", "refused"), [("float32", 6.5e4, 6.6e4), ("float64", 3.4e38, 3.5e38)])

@@ -1,4 +1,6 @@
-"""Problems on a device: the same as in NumPy, filled up with features that change nothing; with torch on the CPU."""
+"""Arrays and problems on a device: the same as in NumPy, with torch on the CPU."""
+
+import sys
 
 import numpy as np
 import pytest
@@ -10,9 +12,10 @@ from blockselect.bmgufs import descent, device
 from blockselect.bmgufs.gram import gram_squared, low_rank_gram_squared
 from blockselect.bmgufs.losses import evaluate_losses
 from blockselect.bmgufs.statistics import BlockStatistics
+from blockselect.errors import ParameterError
 from references.problems import make_problem
 
-pytest.importorskip("torch")
+torch = pytest.importorskip("torch")
 
 PLACE = "cpu:0"  # torch, where "cpu" is NumPy
 SETTINGS = {"profile_ratio": [[0.0, 0.3, 0.6], [0.5, 0.6, 1.0], [0.6, 0.6, 0.6]], "sparsity": [0.0, 0.5, 2.0]}
@@ -104,7 +107,6 @@ def test_a_problem_on_the_device_is_solved_there(problem):
 def test_two_parts_of_eleven_bits_are_the_matrix(problem):
     dense = device.dense_gram_on_device(1.1 * problem.Y, dtype="float32", device=PLACE)
     parts = device.in_tfloat32(dense, n_solves=1000)
-    assert parts.form == "dense"
     assert_array_equal(parts.values + parts.rest, dense.values)
     assert not (parts.values.numpy().view(np.int32) & 0x1FFF).any()
     assert_allclose(parts.values, dense.values, rtol=2**-11)
@@ -125,3 +127,46 @@ def test_a_selector_gives_the_same_on_its_device():
     )
     assert_allclose(theirs.scores_, ours.scores_, atol=1e-10)
     assert_array_equal(theirs.support_, ours.support_)
+
+
+def test_rows_of_a_sparse_matrix_need_no_order():
+    matrix = sparse.csr_array((np.array([1.0, 2, 3, 4]), np.array([2, 0, 1, 1]), np.array([0, 2, 4])), shape=(2, 3))
+    there = device.to_torch(matrix, PLACE)
+    assert_array_equal(device.to_numpy(there @ device.to_torch(np.eye(3), PLACE)), matrix.toarray())
+    assert_array_equal(matrix.indices, [2, 0, 1, 1])
+
+
+def test_without_torch_a_device_that_does_not_exist_is_no_reason_to_install_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(ParameterError, match="device is 'nonsense'; choose 'cpu' or 'cuda': results were"):
+        device.check_device("nonsense")
+    with pytest.raises(ImportError, match="the device 'cuda:1' needs PyTorch; install it with: pip install"):
+        device.check_device("cuda:1")
+
+
+@pytest.mark.parametrize("name", ["mps", "xpu", "meta", "vulkan"])
+def test_devices_that_results_were_never_compared_on_are_refused(name):
+    with pytest.raises(ParameterError, match=f"^device is '{name}'; choose 'cpu' or 'cuda': results were"):
+        device.check_device(name)
+    with pytest.raises(ParameterError, match=r"^device"):
+        BMGUFS(2, n_blocks=2, device=name).fit(np.eye(4), adjacency=np.ones((4, 4)))
+
+
+def test_the_number_of_a_device_is_a_number():
+    with pytest.raises(ParameterError, match=r"^device is 'cuda:first'; expected a number after the colon"):
+        device.check_device("cuda:first")
+
+
+def test_a_cuda_device_beyond_the_last_is_refused(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    device.check_device("cuda:0")
+    with pytest.raises(ParameterError, match=r"^device is 'cuda:3' but torch sees 1 CUDA device\(s\); choose a lower"):
+        device.check_device("cuda:3")
+
+
+def test_the_cpu_needs_no_torch(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    device.check_device("cpu")
+    with pytest.raises(ImportError, match=r"device 'cuda' needs PyTorch; .*'blockselect\[torch\]'"):
+        device.check_device("cuda")

@@ -338,7 +338,7 @@ def test_losses_are_those_of_the_sparsity_that_was_chosen_and_only_it_must_have_
     moving, still = np.linspace(1, 2, 13), np.ones(13)
     losses = np.array([[moving, still]])
     scores = np.ones((1, 2, network.features.shape[1]))
-    solution = Solution(scores, losses, losses + 1, np.array([[12, 11]]))
+    solution = Solution(scores, losses, losses + 1, np.array([[12, 11]]), np.array([[False, True]]))
     monkeypatch.setattr(estimator, "SPARSITY_GRID", (0.0, 0.5))
     monkeypatch.setattr(Descent, "solve", lambda *arguments, **settings: solution)
     selector = short(network, solver=Descent(tol=1e-3, max_iter=12))

@@ -10,7 +10,9 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from blockselect.bmgufs import gram as module
-from blockselect.bmgufs.gram import count_nonzeros, dense_bytes, dense_square, sparse_bytes, sparse_square
+from blockselect.bmgufs import gram_sums
+from blockselect.bmgufs.gram import count_nonzeros, dense_bytes, sparse_bytes
+from blockselect.bmgufs.gram_sums import dense_square, sparse_square
 from blockselect.errors import ParameterError
 from blockselect.graphs.chunks import RowChunks
 
@@ -44,7 +46,7 @@ def test_columns_in_any_order_give_the_same():
 def test_the_size_of_parts_changes_nothing(monkeypatch):
     Y = random_features(3)
     whole, n_nonzeros = dense_square(Y, DOUBLE), count_nonzeros(sparse.csr_array(Y))
-    monkeypatch.setattr(module, "_CHUNK_BYTES", 5 * 17 * 8)
+    monkeypatch.setattr(gram_sums, "SLAB_BYTES", 5 * 17 * 8)
     assert_allclose(dense_square(Y, DOUBLE), whole)
     monkeypatch.setattr(module, "_ROWS", 5)
     assert count_nonzeros(sparse.csr_array(Y)) == n_nonzeros

@@ -33,14 +33,14 @@ def test_the_gram_matrix_is_the_sum_of_those_of_chunks(seed, share, n_chunks, sl
     Y = random_features(seed, share)
     chunks = RowChunks.from_blocks(np.array_split(Y, n_chunks))
     vectors = np.random.default_rng(seed).random((13, 4))
-    before, module._SLAB_BYTES = module._SLAB_BYTES, slab
+    before, module.SLAB_BYTES = module.SLAB_BYTES, slab
     try:
         for features in (Y, sparse.csr_array(Y), chunks):
             assert_allclose(sum_over_rows(features, dense_gram, np.dtype(float)), Y.T @ Y)
-            assert_allclose(sum_over_rows(features, sparse_gram, np.dtype(float)).toarray(), Y.T @ Y)
+            assert_allclose(sum_over_rows(features, sparse_gram, np.dtype(float), np.inf).values.toarray(), Y.T @ Y)
             assert_allclose(sum_over_rows(features, gram_times, vectors), Y.T @ Y @ vectors)
     finally:
-        module._SLAB_BYTES = before
+        module.SLAB_BYTES = before
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -154,7 +154,7 @@ def test_the_features_are_never_held_whole():
 
 
 def test_slabs_hold_as_many_rows_as_fit_and_at_least_one(monkeypatch):
-    monkeypatch.setattr(module, "_SLAB_BYTES", 100)
+    monkeypatch.setattr(module, "SLAB_BYTES", 100)
     assert module._slabs(10, 3, "float64") == [slice(0, 4), slice(4, 8), slice(8, 10)]
     assert module._slabs(10, 3, "float32") == [slice(0, 8), slice(8, 10)]
     assert module._slabs(2, 1000, "float64") == [slice(0, 1), slice(1, 2)]
@@ -172,32 +172,25 @@ def test_pairs_are_quicker_where_rows_hold_less_than_a_quarter_of_the_features(m
 def test_a_copy_takes_values_and_places_and_none_is_made_of_the_same_type():
     Y = sparse.csr_array(np.ones((6, 5)))
     places = 30 * Y.indices.itemsize + Y.indptr.nbytes
-    assert module.copy_bytes(Y, np.dtype("f4")) == 30 * 4 + places
-    assert module.copy_bytes(Y.toarray(), np.dtype("f4")) == 30 * 4
-    assert module.copy_bytes(Y, np.dtype("f8")) == module.copy_bytes(CHUNKS, np.dtype("f4")) == 0
-
-
-def test_a_product_with_vectors_takes_slabs_of_them_and_a_copy_of_the_rows():
-    Y = sparse.csr_array(np.ones((6, 5)))
-    assert module.gram_times_bytes(Y, 4, np.dtype("f8")) == 30 * (8 + 8) + 6 * 4 * 8
-    assert module.gram_times_bytes(Y.toarray(), 4, np.dtype("f4")) == 6 * 4 * 4
-    assert module.gram_times_bytes(np.broadcast_to(np.zeros(1), (10**8, 2)), 4, np.dtype("f8")) == 3 * 2**26
+    assert gram_module._copy_bytes(Y, np.dtype("f4")) == 30 * 4 + places
+    assert gram_module._copy_bytes(Y.toarray(), np.dtype("f4")) == 30 * 4
+    assert gram_module._copy_bytes(Y, np.dtype("f8")) == gram_module._copy_bytes(CHUNKS, np.dtype("f4")) == 0
 
 
 def test_a_sum_may_fill_its_limit_but_not_exceed_it():
     eye = sparse.csr_array(sparse.eye_array(10))
     size = 5 * (eye.data.nbytes + eye.indices.nbytes + eye.indptr.nbytes)
-    part = module.bounded_sparse_gram(eye, slice(0, 10), np.dtype(float), size)
+    part = module.sparse_gram(eye, slice(0, 10), np.dtype(float), size)
     assert_allclose((part + part).values.toarray(), 2 * np.eye(10))
     with pytest.raises(ParameterError, match="memory_limit"):
-        module.bounded_sparse_gram(eye, slice(0, 10), np.dtype(float), size - 1)
+        module.sparse_gram(eye, slice(0, 10), np.dtype(float), size - 1)
     with pytest.raises(ParameterError, match="memory_limit"):
-        part + module.BoundedSum(eye[:, ::-1], size)
+        part + module.BoundedGram(eye[:, ::-1], size)
 
 
 @pytest.mark.parametrize("share", [0.02, 0.6], ids=["by a sparse product", "by slabs"])
 def test_features_meet_at_the_nodes_that_have_both(monkeypatch, share):
-    monkeypatch.setattr(module, "_SLAB_BYTES", 7 * 13 * 4)
+    monkeypatch.setattr(module, "SLAB_BYTES", 7 * 13 * 4)
     Y, chosen = random_features(8, share), np.array([2, 5, 11])
     counts = module.meeting_counts(sparse.csr_array(Y), slice(0, 41), chosen)
     assert_allclose(counts.toarray(), (Y > 0).astype(float)[:, chosen].T @ (Y > 0))

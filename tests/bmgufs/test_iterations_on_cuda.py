@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from blockselect import BMGUFS, Descent, make_attributed_blocks
-from blockselect.bmgufs import descent, device
+from blockselect.bmgufs import cuda, descent
 from blockselect.bmgufs.device import problem_to_device
 from blockselect.bmgufs.gram import gram_squared
 from blockselect.errors import ParameterError
@@ -46,8 +46,8 @@ class Recorder:
 
 def test_an_iteration_runs_once_as_it_is_and_is_replayed_from_then_on(monkeypatch):
     capture, calls = Recorder(), []
-    monkeypatch.setattr(device, "_capture", capture)
-    run = device.Replay(lambda: calls.append(1))
+    monkeypatch.setattr(cuda, "_capture", capture)
+    run = cuda.Replay(lambda: calls.append(1))
     for _ in range(5):
         run()
     assert (capture.n_captures, capture.n_replays, len(calls)) == (1, 4, 5)
@@ -55,8 +55,8 @@ def test_an_iteration_runs_once_as_it_is_and_is_replayed_from_then_on(monkeypatc
 
 def test_a_capture_that_fails_is_logged_and_tried_once(monkeypatch, caplog):
     capture, calls = Recorder(RuntimeError("no graphs here")), []
-    monkeypatch.setattr(device, "_capture", capture)
-    run = device.Replay(lambda: calls.append(1))
+    monkeypatch.setattr(cuda, "_capture", capture)
+    run = cuda.Replay(lambda: calls.append(1))
     with caplog.at_level(logging.INFO):
         for _ in range(5):
             run()
@@ -71,9 +71,9 @@ def test_scores_do_not_depend_on_replay(problem, monkeypatch, error, tol):
     solver = Descent(max_iter=60, tol=tol)
     ours = solver.solve(problem.gram, problem.statistics, **SETTINGS)
     capture = Recorder(error)
-    monkeypatch.setattr(device, "_capture", capture)
+    monkeypatch.setattr(cuda, "_capture", capture)
     monkeypatch.setattr(descent, "_on_cpu", lambda array: False)
-    monkeypatch.setattr(descent, "replayed", lambda iteration, like: nullcontext(device.Replay(iteration)))
+    monkeypatch.setattr(descent, "replayed", lambda iteration, like: nullcontext(cuda.Replay(iteration)))
     theirs = solver.solve(problem.gram, problem.statistics, device="cpu:0", **SETTINGS)
     assert capture.n_captures == 1
     assert_array_equal(theirs.n_iter, ours.n_iter)
@@ -136,8 +136,8 @@ def test_the_iteration_is_one_graph_of_torch(problem, monkeypatch):
     monkeypatch.setattr(descent, "_advance", traced)
     again = descent.descend(solver, gram, statistics, **SETTINGS)
     torch._dynamo.reset()
-    for ours, theirs in zip(plain, again, strict=True):
-        assert_allclose(theirs, ours, atol=1e-12)
+    for part in ("scores", "loss_b", "loss_m", "n_iter"):
+        assert_allclose(getattr(again, part), getattr(plain, part), atol=1e-12)
 
 
 def test_a_compilation_that_fails_is_logged_and_the_function_runs_as_it_is(monkeypatch, caplog):
@@ -149,7 +149,7 @@ def test_a_compilation_that_fails_is_logged_and_the_function_runs_as_it_is(monke
 
     monkeypatch.setattr(torch, "compile", broken)
     seen = []
-    run = device.Compiled(seen.append)
+    run = cuda.Compiled(seen.append)
     with caplog.at_level(logging.INFO):
         run(1)
         run(2)
@@ -171,7 +171,7 @@ def test_what_only_cuda_has_is_an_error_elsewhere(problem, place, name, value):
 
 @pytest.mark.parametrize("set_before", ["nothing", "allow_tf32", "fp32_precision"])
 def test_the_precision_of_products_is_restored(monkeypatch, set_before):
-    monkeypatch.setattr(device, "on_cuda", lambda array: True)
+    monkeypatch.setattr(cuda, "on_cuda", lambda array: True)
     settings = torch.backends.cuda.matmul
     if set_before == "fp32_precision" and not hasattr(settings, "fp32_precision"):
         pytest.skip("before torch 2.9")
@@ -181,9 +181,9 @@ def test_the_precision_of_products_is_restored(monkeypatch, set_before):
         if set_before != "nothing":
             setattr(settings, name, True if name == "allow_tf32" else "tf32")
         before = getattr(settings, name)
-        with device.float32_products(None, tfloat32=False):
+        with cuda.float32_products(None, tfloat32=False):
             assert getattr(settings, name) in (False, "ieee")
-            with device.float32_products(None, tfloat32=True):
+            with cuda.float32_products(None, tfloat32=True):
                 assert getattr(settings, name) in (True, "tf32")
             assert getattr(settings, name) in (False, "ieee")
         assert getattr(settings, name) == before
@@ -207,11 +207,11 @@ def test_cuda_gives_the_scores_of_numpy(problem, tol, form):
 def test_cuda_captures_the_iteration_once(problem, monkeypatch):
     captured = []
 
-    def capture(iteration, real=device._capture):
+    def capture(iteration, real=cuda._capture):
         captured.append(real(iteration))
         return captured[-1]
 
-    monkeypatch.setattr(device, "_capture", capture)
+    monkeypatch.setattr(cuda, "_capture", capture)
     for _ in range(3):
         Descent(max_iter=30).solve(problem.gram, problem.statistics, device="cuda", **SETTINGS)
     assert len(captured) == 3
@@ -251,7 +251,7 @@ def test_a_compilation_that_fails_once_it_has_worked_is_tried_again_for_other_sh
         return run
 
     monkeypatch.setattr(torch, "compile", compile_but_for)
-    run = device.Compiled(seen.append)
+    run = cuda.Compiled(seen.append)
     for argument in (1, 2, 3):
         run(argument)
     assert seen == tried == [1, 2, 3]

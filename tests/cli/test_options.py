@@ -44,7 +44,7 @@ def defaults(estimator):
 
 
 OURS = defaults(BlockModelSelector())
-PAPERS = defaults(BMGUFS()) | defaults(BMGUFS._default_solver())
+PAPERS = defaults(BMGUFS()) | defaults(BMGUFS()._solver())
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,7 @@ def test_paper_has_the_settings_of_the_paper():
     assert (config.kmeans_runs, config.kmeans_init, config.n_candidates) == (20, 10, 10)
     paper = BMGUFS()
     assert (config.profile_ratio, config.n_candidates) == (paper.profile_ratio, paper.n_candidates)
-    solver = paper._default_solver()
+    solver = paper._solver()
     assert (config.gradient, config.max_iter, solver.tol) == (solver.gradient, solver.max_iter, 0)
     assert config.perturbation_repeats >= 20
 

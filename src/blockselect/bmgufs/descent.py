@@ -15,14 +15,14 @@ from sklearn.base import BaseEstimator
 
 from blockselect._sklearn import Interval, Options, StrOptions
 from blockselect.arrays import Array, BoolArray, FloatArray, IntArray
-from blockselect.bmgufs.device import compiled, in_tfloat32, problem_to_device, replayed
+from blockselect.bmgufs.cuda import compiled, replayed
+from blockselect.bmgufs.device import in_tfloat32, namespace, problem_to_device, to_numpy
 from blockselect.bmgufs.gram import GramSquared
 from blockselect.bmgufs.losses import Gradient, Losses, evaluate_losses
 from blockselect.bmgufs.statistics import BlockStatistics
-from blockselect.bmgufs.tensors import namespace, to_numpy
 from blockselect.errors import ParameterError
 from blockselect.parameters import as_numbers, check_start
-from blockselect.progress import StepProgress
+from blockselect.progress import StepProgress, no_step_progress
 
 _WINDOW = 10  # iterations over which both losses must be constant for a solve to stop
 _CACHE_BYTES = 2**20  # bytes of weighted block means per piece on a CPU, so that they stay in its cache
@@ -39,20 +39,7 @@ class Solution:
     reconstruction_loss: FloatArray  # (c, s, t + 1) before each of the t iterations and after the last (paper: L_b)
     profile_loss: FloatArray  # (c, s, t + 1) (paper: L_m)
     n_iter: IntArray  # (c, s) iterations each solve made
-
-    def settled(self, solver: Descent) -> BoolArray:
-        """Whether each solve had converged, by the `tol` of the solver, when it ended: (c, s).
-
-        A path of fixed length (`tol` 0) counts as converged.
-        """
-        if solver.tol == 0:
-            return np.ones(self.n_iter.shape, dtype=bool)
-        tol, last = solver.tol, self.n_iter[..., None]
-        found = last[..., 0] >= _WINDOW
-        for loss in (self.reconstruction_loss, self.profile_loss):
-            now, before = (np.take_along_axis(loss, np.maximum(at, 0), -1)[..., 0] for at in (last, last - _WINDOW))
-            found &= np.abs(now - before) <= tol * np.abs(before)
-        return found | (self.n_iter < solver.max_iter)
+    settled: BoolArray  # (c, s) whether each solve had converged when it ended; a path of fixed length counts as such
 
 
 class Descent(BaseEstimator):
@@ -140,7 +127,7 @@ class Descent(BaseEstimator):
         profile_ratio: Any,
         sparsity: Any,
         device: str = "cpu",
-        progress: StepProgress | None = None,
+        progress: StepProgress = no_step_progress,
     ) -> Solution:
         """Solve for every block model and setting at once.
 
@@ -158,14 +145,14 @@ class Descent(BaseEstimator):
             Called as ``progress(done, total)`` after each iteration; on an accelerator, after its launch.
         """
         self.check_settings_on(device)
-        settings = {"profile_ratio": profile_ratio, "sparsity": sparsity, "progress": progress}
         if device != "cpu":
             gram, statistics = problem_to_device(gram, statistics, device)
-        scores, loss_b, loss_m, n_iter = descend(self, gram, statistics, **settings)
-        if device != "cpu":
-            scores, loss_b, loss_m, n_iter = (np.array(to_numpy(part)) for part in (scores, loss_b, loss_m, n_iter))
+        end = descend(self, gram, statistics, profile_ratio=profile_ratio, sparsity=sparsity, progress=progress)
+        scores, n_iter = to_numpy(end.scores)[..., : statistics.n_features], to_numpy(end.n_iter)
         scores[..., to_numpy(statistics.empty_features)] = 0
-        return Solution(scores, loss_b, loss_m, n_iter.astype(np.intp))
+        loss_b, loss_m = (np.moveaxis(to_numpy(loss)[: n_iter.max() + 1], 0, -1) for loss in (end.loss_b, end.loss_m))
+        settled = ~to_numpy(end.running) if self.tol > 0 else np.ones(n_iter.shape, dtype=bool)
+        return Solution(scores, loss_b, loss_m, n_iter.astype(np.intp), settled)
 
     @property
     def float_type(self) -> np.dtype[Any]:
@@ -176,14 +163,9 @@ class Descent(BaseEstimator):
         """Reject settings that the device does not support."""
         if device.split(":")[0] == "cuda":
             return
-        if self.dtype == "tfloat32":
-            raise ParameterError(
-                "dtype", f"is 'tfloat32', which only CUDA devices support, not {device!r}; use 'float32'."
-            )
-        if self.compile:
-            raise ParameterError(
-                "compile", f"is True, which has an effect on CUDA devices only, not on {device!r}; leave it out."
-            )
+        for name, value in (("dtype", "tfloat32"), ("compile", True)):
+            if getattr(self, name) == value:
+                raise ParameterError(name, f"is {value!r}, which needs one of the CUDA devices, not {device!r}.")
 
     def check_initial_scores(self, n_features: int) -> None:
         """Reject initial scores that do not fit the features."""
@@ -226,9 +208,9 @@ def descend(
     *,
     profile_ratio: Any,
     sparsity: Any,
-    progress: StepProgress | None = None,
-) -> tuple[Array, Array, Array, Array]:
-    """The fields of a `Solution`, in the array namespace of the statistics; empty features keep their initial score."""
+    progress: StepProgress = no_step_progress,
+) -> _State:
+    """The state after the last iteration, in the array namespace of the statistics; empty features keep their score."""
     xp = namespace(statistics.block_means)
     ratio, penalty = _settings(xp, statistics, profile_ratio, sparsity)
     state = _start(xp, statistics, ratio.shape[1], solver)
@@ -255,11 +237,8 @@ def descend(
             next_iteration()
             if done == solver.max_iter or (solver.tol > 0 and done % every == 0 and not xp.any(state.running)):
                 break
-            if progress is not None:
-                progress(done + 1, solver.max_iter)
-    last = int(xp.max(state.n_iter))
-    losses = (xp.permute_dims(loss, (1, 2, 0))[..., : last + 1] for loss in (state.loss_b, state.loss_m))
-    return state.scores[..., : statistics.n_features], *losses, state.n_iter
+            progress(done + 1, solver.max_iter)
+    return state
 
 
 def _advance(

@@ -1,38 +1,93 @@
-"""The descent on a device: moving the problem there, and what makes an iteration fast on CUDA devices.
+"""The descent on a device: arrays of NumPy on the CPU and of torch elsewhere, and the transfer of the problem.
 
-The solver is the same with NumPy on the CPU and with torch elsewhere. On a device the features are padded with empty
-ones, so that their number suits its products; their scores are zero. On a CUDA device an iteration is captured as a
-graph and replayed, may be compiled, and its products may be in TF32. If capture or compilation fails, the iteration
-runs as it is written, and the log says why.
+The solver is the same with NumPy and with torch. On a device the features are padded with empty ones, so that their
+number suits its products; their scores are zero. Products on a CUDA device may be in TF32.
 """
 
 from __future__ import annotations
 
-import threading
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
-from logging import getLogger
 from typing import Any
 
+import array_api_compat.numpy
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from blockselect.arrays import Array, Features
-from blockselect.bmgufs.gram import DenseGramSquared, Form, GramSquared, LowRankGramSquared
+from blockselect.bmgufs.cuda import float32_products
+from blockselect.bmgufs.gram import DenseGramSquared, GramSquared, LowRankGramSquared
 from blockselect.bmgufs.statistics import BlockStatistics
-from blockselect.bmgufs.tensors import import_torch, to_torch
+from blockselect.errors import ParameterError
 
 _PIECE = 256  # features per piece
 _PAIR_BYTES = 2**30  # largest size of the products of block means
 _SLAB_BYTES = 2**28  # bytes of dense rows of the features at once
 _TFLOAT32_FROM = 16  # solves from which arithmetic, not memory, limits the speed of a product
-_WARM_UP = 1  # calls before the capture, in which libraries and kernels are loaded
 
-_log = getLogger(__name__)
-_one_at_a_time = threading.RLock()  # operations of another thread on the stream would be captured as well
+
+def namespace(array: Array) -> Any:
+    """The array namespace of NumPy or torch; unlike the look-up of array_api_compat, torch can compile this."""
+    if isinstance(array, (np.ndarray, np.generic)):
+        return array_api_compat.numpy
+    import array_api_compat.torch as torch_namespace
+
+    return torch_namespace
+
+
+def check_device(device: str) -> None:
+    """Raise an error if the device is not available."""
+    if device == "cpu":
+        return
+    if device.partition(":")[0] not in ("cpu", "cuda"):
+        raise ParameterError(
+            "device", f"is {device!r}; choose 'cpu' or 'cuda': results were compared on no other kind of device."
+        )
+    torch = import_torch(device)
+    try:
+        named = torch.device(device)
+    except RuntimeError as error:
+        raise ParameterError("device", f"is {device!r}; expected a number after the colon, as in 'cuda:0'.") from error
+    n_devices = torch.cuda.device_count()
+    if named.type == "cuda" and (named.index or 0) >= n_devices:
+        raise ParameterError(
+            "device",
+            f"is {device!r} but torch sees {n_devices} CUDA device(s); choose a lower number or 'cpu', or "
+            "install a CUDA build of torch.",
+        )
+
+
+def to_torch(array: Any, device: str) -> Array:
+    """Convert a NumPy array or a SciPy CSR matrix to a torch tensor on the device; a tensor there is returned as is."""
+    torch = import_torch(device)
+    if isinstance(array, torch.Tensor):
+        return array if array.device.type == torch.device(device).type == "cpu" else array.to(device)
+    if not sparse.issparse(array):
+        return torch.asarray(array, device=device)
+    if not array.has_canonical_format:
+        array = array.copy()
+        array.sum_duplicates()
+    parts = (torch.asarray(part) for part in (array.indptr, array.indices, array.data))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Sparse CSR tensor support|Sparse invariant checks")
+        return torch.sparse_csr_tensor(*parts, size=array.shape, device=device, check_invariants=False)
+
+
+def to_numpy(array: Array) -> NDArray[Any]:
+    """Convert an array on any device to NumPy."""
+    return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
+
+
+def import_torch(device: str) -> Any:
+    try:
+        import torch
+    except ImportError as error:
+        raise ImportError(
+            f"the device {device!r} needs PyTorch; install it with: pip install 'blockselect[torch]'"
+        ) from error
+    return torch
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -109,10 +164,6 @@ class TFloat32GramSquared:
     values: Array  # (m, m) float32, rounded to TF32
     rest: Array  # (m, m) rounding errors of `values`
 
-    @property
-    def form(self) -> Form:
-        return "dense"
-
     def apply(self, scores: Array) -> Array:
         rounded = _round_to_tfloat32(scores)
         with float32_products(scores, tfloat32=True):
@@ -173,150 +224,3 @@ def _dense_slabs(features: Features, n_columns: int, like: Array) -> Iterator[Ar
 
 def _torch_dtype(torch: Any, dtype: Any) -> Any:
     return getattr(torch, np.dtype(dtype).name)
-
-
-def on_cuda(array: Array) -> bool:
-    """Whether the array is a torch tensor on a CUDA device."""
-    return getattr(getattr(array, "device", None), "type", None) == "cuda"
-
-
-@contextmanager
-def replayed(iteration: Callable[[], None], like: Array) -> Iterator[Callable[[], None]]:
-    """An iteration to be called repeatedly; on the CUDA device of `like` its launches are captured and replayed.
-
-    The iteration must work in place on existing tensors and must not wait for the device. Products of float32 have
-    full precision unless the iteration itself asks for TF32.
-    """
-    if not on_cuda(like):
-        yield iteration
-        return
-    import torch  # pragma: no cover (on CUDA devices alone)
-
-    with _one_at_a_time, torch.cuda.device(like.device):  # pragma: no cover (on CUDA devices alone)
-        outside, inside = torch.cuda.current_stream(), _stream(like.device)
-        inside.wait_stream(outside)
-        with torch.cuda.stream(inside), float32_products(like, tfloat32=False):
-            yield Replay(iteration)
-        outside.wait_stream(inside)
-
-
-class Replay:
-    """Calls the iteration itself at first, and later replays it from a CUDA graph; both do the same."""
-
-    def __init__(self, iteration: Callable[[], None], warm_up: int = _WARM_UP) -> None:
-        self._iteration = iteration
-        self._until_capture = warm_up
-        self._run = iteration
-
-    def __call__(self) -> None:
-        if self._until_capture == 0:
-            self._run = self._captured()
-        self._until_capture -= 1
-        self._run()
-
-    def _captured(self) -> Callable[[], None]:
-        try:
-            return _capture(self._iteration)
-        except RuntimeError as error:  # torch raises these if capture or memory allocation fails
-            _log.info(
-                "iterations are launched one by one, because they could not be captured as a CUDA graph: %s", error
-            )
-            return self._iteration
-
-
-def _capture(iteration: Callable[[], None]) -> Callable[[], None]:  # pragma: no cover (on CUDA devices alone)
-    """A function that replays the launches of the iteration. Capturing itself launches nothing."""
-    import torch
-
-    graph = torch.cuda.CUDAGraph()
-    graph.capture_begin(pool=_memory_pool(torch.cuda.current_device()), capture_error_mode="thread_local")
-    try:
-        iteration()
-    except BaseException:
-        with suppress(RuntimeError):  # the capture is invalid, and the first error says why
-            graph.capture_end()
-        raise
-    graph.capture_end()
-    replay: Callable[[], None] = graph.replay
-    return replay
-
-
-@cache
-def _stream(device: Any) -> Any:  # pragma: no cover (on CUDA devices alone)
-    """One stream for all captures, because the default stream cannot be captured and each stream has a workspace."""
-    import torch
-
-    return torch.cuda.Stream(device)
-
-
-_kept_graphs: list[Any] = []
-
-
-@cache
-def _memory_pool(device_index: int) -> Any:  # pragma: no cover (on CUDA devices alone)
-    """Memory that all graphs share, because they run one after another. A tiny graph keeps it alive between them."""
-    import torch
-
-    graph = torch.cuda.CUDAGraph()
-    number = torch.zeros(1, device=torch.device("cuda", device_index))
-    graph.capture_begin(capture_error_mode="thread_local")
-    try:
-        number += 1
-    finally:
-        graph.capture_end()
-    _kept_graphs.append((graph, number))
-    return graph.pool()
-
-
-class Compiled:
-    """A function of tensors that torch compiles for each new shape and setting; the plain function if that fails."""
-
-    def __init__(self, function: Callable[..., None]) -> None:
-        import torch
-
-        self._function = function
-        self._compiled = torch.compile(function, fullgraph=True, dynamic=False)
-        self._has_worked = False
-
-    def __call__(self, *args: Any, **settings: Any) -> None:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="TensorFloat32 tensor cores")  # full precision is intended
-            try:
-                self._compiled(*args, **settings)
-                self._has_worked = True
-                return
-            except (
-                Exception
-            ) as error:  # compilers raise anything; an error of the function itself is raised again below
-                _log.info("the iteration runs without compilation, because torch could not compile it: %s", error)
-                if not self._has_worked:  # other shapes would fail as well
-                    self._compiled = self._function
-        self._function(*args, **settings)
-
-
-compiled = cache(Compiled)  # each function is compiled once for all solves
-
-
-@contextmanager
-def float32_products(like: Array, *, tfloat32: bool) -> Iterator[None]:
-    """Float32 products on a CUDA device in TF32 or in full precision, whatever the settings of torch are."""
-    if not on_cuda(like):
-        yield
-        return
-    import torch
-
-    settings: Any = torch.backends.cuda.matmul
-    wanted: bool | str
-    name, wanted = "allow_tf32", tfloat32
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about the old name, which is the only one before torch 2.9
-        try:
-            before = settings.allow_tf32
-        except RuntimeError:  # the user has set the new name, and torch does not allow both
-            name, wanted = "fp32_precision", "tf32" if tfloat32 else "ieee"
-            before = settings.fp32_precision
-        setattr(settings, name, wanted)
-    try:
-        yield
-    finally:
-        setattr(settings, name, before)

@@ -17,16 +17,15 @@ from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.blockmodels.model import BlockModel
 from blockselect.blockmodels.n_blocks import AS_GIVEN, reason_for_asked
 from blockselect.bmgufs.descent import Descent
-from blockselect.bmgufs.device import dense_gram_on_device
-from blockselect.bmgufs.gram import Form, GramSquared, choose_form, gram_squared
+from blockselect.bmgufs.device import check_device, dense_gram_on_device
+from blockselect.bmgufs.gram import GramChoice, GramSquared, choose_form, gram_squared
 from blockselect.bmgufs.losses import induced_density
 from blockselect.bmgufs.statistics import BlockStatistics
-from blockselect.bmgufs.tensors import check_device
 from blockselect.errors import ParameterError, warn_caller
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.chunks import RowChunks
 from blockselect.parameters import generator_from
-from blockselect.progress import Progress, StepProgress, follow_fit, no_progress
+from blockselect.progress import StepProgress, follow_fit
 
 _NEAR = 10  # the smoothing changes densities that are less than this many times as large
 SPARSITY_GRID = tuple(0.5 * i for i in range(11))  # the values of γ in the paper
@@ -179,7 +178,7 @@ class BMGUFS(BlockGuidedSelector):
 
     @fit_context(prefer_skip_nested_validation=True)
     @follow_fit
-    def fit(self, X: Any, y: Any = None, *, adjacency: Any = None, progress: Progress | None = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, adjacency: Any = None, progress: Any = None) -> Self:
         """Score the features of the nodes by the block model of their graph.
 
         Parameters
@@ -199,23 +198,15 @@ class BMGUFS(BlockGuidedSelector):
         -------
         self
         """
-        report = progress or no_progress
         graph = self._read_network(X, y, adjacency)
         solver, n_wanted = self._solver(), self._n_to_select(graph.n_features)
-        choice = choose_form(
-            graph.features,
-            dtype=solver.float_type,
-            memory_limit=solver.memory_limit,
-            on_device=self.device != "cpu",
-        )
+        gram, choice = self._gram(graph.features)
         self.gram_form_, self.gram_reason_ = choice.form, choice.reason
-        gram = self._gram(graph.features, choice.form)
-        report("block models", 0, 1)
-        self.candidates_ = self._find_block_models(graph, partial(report, "block models"))
+        progress("block models", 0, 1)
+        self.candidates_, self.n_blocks_reason_ = self._find_block_models(graph, partial(progress, "block models"))
         self.block_model_ = self.candidates_[0]  # lowest ‖A − F M Fᵀ‖ / ‖A‖
         self.labels_ = self.block_model_.labels
-        self.n_blocks_reason_ = self._reason_for(self.block_model_.n_blocks)
-        report("block models", 1, 1)
+        progress("block models", 1, 1)
         statistics = BlockStatistics.of(graph.features, [self.block_model_], dtype=solver.float_type)
         self._warn_of_smoothing(statistics)
         grid = SPARSITY_GRID if self.sparsity == "paper" else (float(self.sparsity),)
@@ -225,7 +216,7 @@ class BMGUFS(BlockGuidedSelector):
             profile_ratio=self.profile_ratio,
             sparsity=grid,
             device=self.device,
-            progress=partial(report, "scores"),
+            progress=partial(progress, "scores"),
         )
         chosen = strongest_that_leaves(solution.scores[0], n_wanted)
         self.sparsity_, scores = grid[chosen], solution.scores[0, chosen]
@@ -234,7 +225,7 @@ class BMGUFS(BlockGuidedSelector):
             solution.reconstruction_loss[0, chosen, : self.n_iter_ + 1],
             solution.profile_loss[0, chosen, : self.n_iter_ + 1],
         )
-        if not solution.settled(solver)[0, chosen]:
+        if not solution.settled[0, chosen]:
             self._warn_of_unsettled_scores()
         self._select(scores, eligible=scores > 0, why_fewer=self._why_fewer(statistics))
         self.induced_density_ = induced_density(statistics, scores[None, None])[0, 0]
@@ -242,14 +233,10 @@ class BMGUFS(BlockGuidedSelector):
         self.network_evidence_ = self._evidence(graph, self.labels_ if self.block_model is None else None)
         return self._remember(X, adjacency)
 
-    @staticmethod
-    def _default_solver() -> Descent:
-        return Descent(gradient="paper", tol=0.0)
-
     def set_params(self, **params: Any) -> Self:
         """Set parameters; names such as ``solver__max_iter`` set those of the solver, also of the default solver."""
-        if self.solver is None and "solver" not in params and any(name.startswith("solver__") for name in params):
-            self.solver = self._default_solver()
+        if "solver" not in params and any(name.startswith("solver__") for name in params):
+            self.solver = self._solver()
         super().set_params(**params)
         return self
 
@@ -265,27 +252,23 @@ class BMGUFS(BlockGuidedSelector):
         return graph
 
     def _solver(self) -> Descent:
-        return self._default_solver() if self.solver is None else self.solver
+        return Descent(gradient="paper", tol=0.0) if self.solver is None else self.solver
 
-    def _gram(self, features: Features, form: Form) -> GramSquared:
-        """The squared Gram matrix of the features, computed on the device if it is dense."""
-        solver = self._solver()
-        if self.device != "cpu" and form == "dense" and not isinstance(features, RowChunks):
-            return dense_gram_on_device(features, dtype=solver.float_type, device=self.device)
-        return gram_squared(
-            features,
-            form=form,
-            dtype=solver.float_type,
-            memory_limit=solver.memory_limit,
-            n_jobs=self.n_jobs,
-        )
+    def _gram(self, features: Features) -> tuple[GramSquared, GramChoice]:
+        """The squared Gram matrix of the features, on the device if it is dense, and the choice of its form."""
+        solver, on_device = self._solver(), self.device != "cpu"
+        shared: dict[str, Any] = {"dtype": solver.float_type, "memory_limit": solver.memory_limit}
+        choice = choose_form(features, **shared, on_device=on_device)
+        if on_device and choice.form == "dense" and not isinstance(features, RowChunks):
+            return dense_gram_on_device(features, dtype=solver.float_type, device=self.device), choice
+        return gram_squared(features, **shared, form=choice.form, n_jobs=self.n_jobs), choice
 
-    def _find_block_models(self, graph: AttributedGraph, progress: StepProgress) -> list[BlockModel]:
-        """Candidates, the lowest relative error first; if blocks were given, only these."""
+    def _find_block_models(self, graph: AttributedGraph, progress: StepProgress) -> tuple[list[BlockModel], str]:
+        """Candidates, the lowest relative error first, or the given blocks; and the reason for the number of blocks."""
         if self.block_model is not None:
-            return [self._given_block_model(graph)]
+            return [self._given_block_model(graph)], AS_GIVEN
         assert self.n_blocks is not None  # see `_check_combinations`
-        return find_block_models(
+        models = find_block_models(
             graph,
             self.n_blocks,
             family="onmtf",
@@ -294,13 +277,7 @@ class BMGUFS(BlockGuidedSelector):
             n_jobs=self.n_jobs,
             progress=progress,
         )
-
-    def _reason_for(self, n_blocks: int) -> str:
-        """The reason for the number of blocks, in words."""
-        if self.block_model is not None:
-            return AS_GIVEN
-        assert self.n_blocks is not None  # see `_check_combinations`
-        return reason_for_asked(n_blocks, self.n_blocks)
+        return models, reason_for_asked(models[0].n_blocks, self.n_blocks)
 
     def _warn_of_unsettled_scores(self) -> None:
         solver = self._solver()

@@ -17,37 +17,27 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 import numpy as np
 from array_api_compat import array_namespace, is_torch_array
-from joblib import Parallel, delayed
 from scipy import sparse
-from scipy.linalg.blas import get_blas_funcs
 
 from blockselect.arrays import Array, Features, FloatArray, Sparse
 from blockselect.bmgufs.gram_sums import (
     IN_SPARSE_SUM,
     OVERSAMPLES,
-    TILE,
-    bounded_sparse_gram,
-    copy_bytes,
-    dense_gram,
+    SLAB_BYTES,
+    dense_square,
     gram_rows,
-    gram_times_bytes,
     meeting_counts,
-    mirror,
     pair_counts,
     principal_factor,
     quicker_by_pairs,
-    sparse_gram,
-    square_by_pairs,
+    sparse_square,
 )
-from blockselect.errors import ParameterError
+from blockselect.errors import ParameterError, memory_for
 from blockselect.graphs.chunks import RowChunks
-from blockselect.graphs.features import as_dense
 from blockselect.graphs.over_rows import squared_lengths, sum_over_rows
 
-_CHUNK_BYTES = 2**26  # bytes of dense rows of the features at once
 _ROWS = 256  # rows of the sparse matrix that are counted at once
 _ROW_BYTES = 64  # bytes of working memory per row
-_LARGEST_INDEX = np.iinfo(np.int32).max
 _IN_DENSE_SUM = 3  # dense matrices that a sum over row chunks holds at once
 _SPARSE_BELOW = 0.1  # share of non-zeros below which the sparse product is faster (benchmarks/gram.py)
 _SPACIOUS = 2**30  # bytes up to which the faster form is used even if it is larger
@@ -66,9 +56,6 @@ Form: TypeAlias = Literal["dense", "sparse", "low rank"]
 class GramSquared(Protocol):
     """W, symmetric (m, m), as the solver uses it."""
 
-    @property
-    def form(self) -> Form: ...
-
     def apply(self, scores: Array) -> Array:
         """Scores (b, m) → scores @ W (b, m), in the scores' own array namespace."""
         ...
@@ -79,10 +66,6 @@ class DenseGramSquared:
     """Stored as one array."""
 
     values: Array  # (m, m)
-
-    @property
-    def form(self) -> Form:
-        return "dense"
 
     def apply(self, scores: Array) -> Array:
         if len(scores) == 1 and not is_torch_array(scores):  # W is symmetric; for a single row BLAS would copy it first
@@ -95,10 +78,6 @@ class SparseGramSquared:
     """Stored without zeros."""
 
     values: Any  # (m, m), scipy CSR or torch CSR
-
-    @property
-    def form(self) -> Form:
-        return "sparse"
 
     def apply(self, scores: Array) -> Array:
         transposed = scores.T if is_torch_array(scores) else np.ascontiguousarray(scores.T)
@@ -114,10 +93,6 @@ class LowRankGramSquared:
 
     values: Array  # (m, q) Z
     rest: Array  # (m,) W_ll − ‖z_l‖⁴, at least 0
-
-    @property
-    def form(self) -> Literal["low rank"]:
-        return "low rank"
 
     def apply(self, scores: Array) -> Array:
         xp = array_namespace(scores)
@@ -144,20 +119,13 @@ def gram_squared(
 ) -> DenseGramSquared | SparseGramSquared | LowRankGramSquared:
     """The elementwise square of the Gram matrix of the features, in the given form or in that of `choose_form`."""
     taken = form or choose_form(features, dtype=dtype, memory_limit=memory_limit).form
-    limit = MEMORY_LIMIT if memory_limit is None else memory_limit
-    try:
+    limit, dtype = memory_limit or MEMORY_LIMIT, np.dtype(dtype)
+    with memory_for(f"compute the {taken} squared Gram matrix, which memory_limit={limit:g} allows"):
         if taken == "dense":
-            return DenseGramSquared(dense_square(features, np.dtype(dtype), n_jobs))
+            return DenseGramSquared(dense_square(features, dtype, n_jobs))
         if taken == "sparse":
-            return SparseGramSquared(sparse_square(features, np.dtype(dtype), limit=limit))
+            return SparseGramSquared(sparse_square(features, dtype, limit=limit))
         return low_rank_gram_squared(features, dtype=dtype, memory_limit=limit)
-    except MemoryError as error:
-        raise ParameterError(
-            "memory_limit",
-            f"is {_in_words(limit) if memory_limit else 'not set'}, but there is too little memory for the {taken} "
-            f"squared Gram matrix of {features.shape[1]} features ({str(error) or 'no size given'}); "
-            f"{'lower' if memory_limit else 'set'} it, compute in float32, or remove rare features.",
-        ) from error
 
 
 def choose_form(
@@ -166,36 +134,35 @@ def choose_form(
     """The exact form with the faster product, or the smaller form if the faster one takes more than a gibibyte.
 
     It has to fit into the limit, 8 GB by default, with its working memory; otherwise the other exact form is tried, and
-    then the low-rank form. Before all forms are rejected, the non-zeros of the sparse form are counted instead of
-    estimated from a sample. On a device the faster form is used at any size.
+    then the low-rank form. The size of the sparse form is estimated from a sample of the features; of features in
+    memory, the non-zeros are counted before the form is chosen. On a device the faster form is used at any size. Dense
+    features have no sparse form.
     """
-    dtype, m = np.dtype(dtype), features.shape[1]
-    limit = MEMORY_LIMIT if memory_limit is None else memory_limit
+    dtype, m, limit = np.dtype(dtype), features.shape[1], memory_limit or MEMORY_LIMIT
     share = _share_of_nonzeros(features)
-    needed = {"dense": dense_bytes(features, dtype), "sparse": sparse_bytes(features, share * m * m, dtype)}
+    needed: dict[Form, float] = {"dense": dense_bytes(features, dtype)}
+    order: list[Form] = ["dense"]
+    if not isinstance(features, np.ndarray):
+        needed["sparse"] = sparse_bytes(features, share * m * m, dtype)
+        order = ["sparse", "dense"] if share < _SPARSE_BELOW else ["dense", "sparse"]
     reason = f"{share:.0%} of the feature pairs occur together, and it fits into memory"
-    first: Form = "sparse" if share < _SPARSE_BELOW else "dense"
-    second: Form = "dense" if first == "sparse" else "sparse"
-    if needed[second] < needed[first] and needed[first] > _SPACIOUS and not on_device:
-        reason = f"the {first} form takes {_in_words(needed[first])}, more than the {second} one"
-        first, second = second, first
-    for form in (first, second):
-        if form == "sparse" and needed[form] <= limit and not isinstance(features, RowChunks | np.ndarray):
+    fastest, smallest = order[0], min(order, key=lambda form: needed[form])
+    if needed[fastest] > max(_SPACIOUS, needed[smallest]) and not on_device:
+        reason = f"the {fastest} form takes {_in_words(needed[fastest])}, more than the {smallest} one"
+        order.reverse()
+    for form in order:
+        if form == "sparse" and needed[form] <= limit and sparse.issparse(features):
             needed[form] = sparse_bytes(features, float(count_nonzeros(features)), dtype)
         if needed[form] <= limit:
             return GramChoice(form, reason)
         reason = f"the {form} form takes {_in_words(needed[form])}, over memory_limit ({_in_words(limit)})"
-    least = low_rank_bytes(features, RANKS[0], dtype)
-    if least > limit:
-        if needed["sparse"] < least and not isinstance(features, RowChunks | np.ndarray):  # this was an estimate
-            needed["sparse"] = sparse_bytes(features, float(count_nonzeros(features)), dtype)
-            if needed["sparse"] <= limit:
-                return GramChoice("sparse", f"no other form fits into memory_limit ({_in_words(limit)})")
+    needed["low rank"] = low_rank_bytes(features, RANKS[0], dtype)
+    if needed["low rank"] > limit:
         raise ParameterError(
             "memory_limit",
-            f"is {_in_words(limit)} but the squared "
-            f"Gram matrix of {m} features takes at least {_in_words(_rounded_up(min(least, *needed.values())))}; "
-            "raise it, compute in float32, or remove features first, for example by variance.",
+            f"is {_in_words(limit)} but the squared Gram matrix of {m} features takes at least "
+            f"{_in_words(_rounded_up(min(needed.values())))}; raise it, compute in float32, or remove features first, "
+            "for example by variance.",
         )
     return GramChoice("low rank", reason)
 
@@ -226,17 +193,18 @@ def dense_bytes(features: Features, dtype: np.dtype[Any]) -> float:
     """Most memory, in bytes, for computing the dense form."""
     matrix: float = float(features.shape[1]) ** 2 * dtype.itemsize
     if isinstance(features, RowChunks):
-        return _IN_DENSE_SUM * matrix + 3 * min(_CHUNK_BYTES, matrix)
+        return _IN_DENSE_SUM * matrix + 3 * min(SLAB_BYTES, matrix)
     if quicker_by_pairs(features):
         return matrix + _bytes_by_column(features, dtype)
     n, m = features.shape
-    return float(matrix + copy_bytes(features, dtype) + 2.0 * min(_CHUNK_BYTES, n * m * dtype.itemsize))
+    return float(matrix + _copy_bytes(features, dtype) + 2.0 * min(SLAB_BYTES, n * m * dtype.itemsize))
 
 
 def sparse_bytes(features: Features, n_nonzeros: float, dtype: np.dtype[Any]) -> float:
     """Most memory, in bytes, for computing the sparse form with this number of non-zeros."""
     m = features.shape[1]
-    matrix = n_nonzeros * (dtype.itemsize + _index_type(n_nonzeros).itemsize) + float(_ROW_BYTES * m)
+    index_bytes = 4 if n_nonzeros <= np.iinfo(np.int32).max else 8
+    matrix = n_nonzeros * (dtype.itemsize + index_bytes) + float(_ROW_BYTES * m)
     if isinstance(features, RowChunks):
         return IN_SPARSE_SUM * matrix
     return matrix + _bytes_by_column(features, dtype)
@@ -250,73 +218,28 @@ def count_nonzeros(features: Sparse) -> int:
     return sum((by_feature[start : start + _ROWS] @ pattern).nnz for start in range(0, features.shape[1], _ROWS))
 
 
-def dense_square(features: Features, dtype: np.dtype[Any], n_jobs: int | None = None) -> FloatArray:
-    """The dense form, by pairs of non-zeros of each node, or by a dense product if there are many pairs. (m, m)"""
-    if isinstance(features, RowChunks):
-        gram: FloatArray = sum_over_rows(features, dense_gram, dtype)
-        return np.square(gram, out=gram)
-    m = features.shape[1]
-    squared = np.zeros((m, m), dtype=dtype)
-    if quicker_by_pairs(features):
-        parts = _by_row_and_column(features, dtype)
-        _in_parts(square_by_pairs, m, TILE, n_jobs, squared, *parts)
-    else:
-        _add_products(squared, features.astype(dtype, copy=False))
-        np.square(squared, out=squared)
-    _in_parts(mirror, m, TILE, n_jobs, squared)
-    return squared
-
-
-def sparse_square(features: Features, dtype: np.dtype[Any], *, limit: float = np.inf) -> Sparse:
-    """CSR without zeros, columns in order. (m, m)
-
-    The size of a sum over row chunks is not known in advance, so it is rejected once it exceeds the limit.
-    """
-    if isinstance(features, RowChunks):
-        squared: Sparse = sum_over_rows(features, bounded_sparse_gram, dtype, limit).values
-    else:
-        squared = sum_over_rows(features, sparse_gram, dtype)
-    squared.sort_indices()
-    np.square(squared.data, out=squared.data)
-    return squared
-
-
-def _by_row_and_column(features: Sparse, dtype: np.dtype[Any]) -> tuple[Any, ...]:
-    """Y by column and by row, with sorted features: indptr, indices and data of both."""
-    Y = features.astype(dtype, copy=False)
-    if not Y.has_sorted_indices:
-        Y = Y.sorted_indices()
-    columns = sparse.csc_array(Y)
-    return columns.indptr, columns.indices, columns.data, Y.indptr, Y.indices, Y.data
-
-
-def _bytes_by_column(features: Features, dtype: np.dtype[Any]) -> float:
-    """Memory of both orders besides the features themselves."""
-    if not sparse.issparse(features):
-        return float(2 * features.shape[0] * features.shape[1] * (dtype.itemsize + 4))
+def _bytes_by_column(features: Sparse, dtype: np.dtype[Any]) -> float:
+    """Memory of the features by column, and by row with sorted indices, besides the features themselves."""
     by_column = features.nnz * (dtype.itemsize + features.indices.itemsize) + float(_ROW_BYTES * sum(features.shape))
-    return float(by_column * (1 if features.has_sorted_indices else 2) + copy_bytes(features, dtype))
+    return float(by_column * (1 if features.has_sorted_indices else 2) + _copy_bytes(features, dtype))
 
 
-def _index_type(n_nonzeros: float) -> np.dtype[Any]:
-    return np.dtype(np.int32 if n_nonzeros <= _LARGEST_INDEX else np.int64)
+def low_rank_bytes(features: Features, rank: int, dtype: np.dtype[Any]) -> float:
+    """Most memory, in bytes, for computing a low-rank form."""
+    n, m = features.shape
+    width = min(min(rank, n) + OVERSAMPLES, m)
+    factors = float(_COPIES * m * width * dtype.itemsize)
+    rows = getattr(features, "nnz", 0) * (dtype.itemsize + 8.0) + n * width * dtype.itemsize
+    return factors + _copy_bytes(features, dtype) + float(min(3 * SLAB_BYTES, rows))
 
 
-def _in_parts(kernel: Any, m: int, step: int, n_jobs: int | None, *arguments: Any) -> None:
-    """Call a kernel on slices of rows of the matrix; all jobs write into the same arrays."""
-    Parallel(n_jobs=n_jobs, require="sharedmem")(
-        delayed(kernel)(start, min(start + step, m), *arguments) for start in range(0, m, step)
-    )
-
-
-def _add_products(gram: FloatArray, Y: Features) -> None:
-    """Add the upper triangle of YᵀY to the array in place."""
-    m, dtype = gram.shape[0], gram.dtype
-    add = get_blas_funcs("syrk", dtype=dtype)
-    step = max(1, _CHUNK_BYTES // (max(m, 1) * dtype.itemsize))
-    for start in range(0, Y.shape[0], step):
-        rows = np.ascontiguousarray(as_dense(Y[start : start + step]))
-        add(1.0, rows.T, beta=1.0, c=gram.T, lower=1, overwrite_c=1)
+def _copy_bytes(features: Features, dtype: np.dtype[Any]) -> float:
+    """Bytes of a copy of the features in this float type; 0 if they have this type, or come in chunks."""
+    if isinstance(features, RowChunks) or features.dtype == dtype:
+        return 0.0
+    if sparse.issparse(features):
+        return float(features.nnz * (dtype.itemsize + features.indices.itemsize) + features.indptr.nbytes)
+    return float(features.size * dtype.itemsize)
 
 
 def low_rank_gram_squared(
@@ -344,14 +267,6 @@ def low_rank_gram_squared(
             break
         gram = larger
     return gram
-
-
-def low_rank_bytes(features: Features, rank: int, dtype: np.dtype[Any]) -> float:
-    """Most memory, in bytes, for computing a low-rank form."""
-    n, m = features.shape
-    width = min(min(rank, n) + OVERSAMPLES, m)
-    factors = float(_COPIES * m * width * dtype.itemsize)
-    return factors + copy_bytes(features, dtype) + gram_times_bytes(features, width, dtype)
 
 
 def _of_rank(features: Features, rank: int, dtype: np.dtype[Any], lengths: FloatArray) -> LowRankGramSquared:

@@ -1,4 +1,4 @@
-"""The sums over rows of which the squared Gram matrix is made, so that rows may come in chunks (see `over_rows`)."""
+"""The computation of the squared Gram matrix: from features in memory, or as sums over row chunks (see `over_rows`)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from joblib import Parallel, delayed
 from numba import njit
 from scipy import sparse
+from scipy.linalg.blas import get_blas_funcs
 
 from blockselect.arrays import Array, Features, FloatArray, IntArray, Sparse
 from blockselect.errors import ParameterError
@@ -15,11 +17,58 @@ from blockselect.graphs.chunks import RowChunks
 from blockselect.graphs.features import as_dense
 from blockselect.graphs.over_rows import sum_over_rows
 
-_SLAB_BYTES = 2**26  # of dense rows handled at once
-TILE = 64  # rows and columns of the dense matrix that are computed at once
+SLAB_BYTES = 2**26  # of dense rows handled at once
+_TILE = 64  # rows and columns of the dense matrix that are computed at once
 IN_SPARSE_SUM = 5  # matrices of its size that a sparse sum over row chunks holds at once
 OVERSAMPLES = 10  # vectors of the range finder beyond the rank
 _BY_PAIRS = 16  # multiplications of a dense product that take as long as one of a sparse product
+
+
+def dense_square(features: Features, dtype: np.dtype[Any], n_jobs: int | None = None) -> FloatArray:
+    """The dense form, by pairs of non-zeros of each node, or by a dense product if there are many pairs. (m, m)"""
+    if isinstance(features, RowChunks):
+        gram: FloatArray = sum_over_rows(features, dense_gram, dtype)
+        return np.square(gram, out=gram)
+    m = features.shape[1]
+    squared = np.zeros((m, m), dtype=dtype)
+    if quicker_by_pairs(features):
+        Y = features.astype(dtype, copy=False)
+        Y = Y if Y.has_sorted_indices else Y.sorted_indices()
+        columns = sparse.csc_array(Y)
+        parts = columns.indptr, columns.indices, columns.data, Y.indptr, Y.indices, Y.data
+        _in_parts(square_by_pairs, m, n_jobs, squared, *parts)
+    else:
+        _add_products(squared, features.astype(dtype, copy=False))
+        np.square(squared, out=squared)
+    _in_parts(mirror, m, n_jobs, squared)
+    return squared
+
+
+def sparse_square(features: Features, dtype: np.dtype[Any], *, limit: float = np.inf) -> Sparse:
+    """CSR without zeros, columns in order. (m, m)
+
+    The size of a sum over row chunks is not known in advance, so it is rejected once it exceeds the limit.
+    """
+    bound = limit if isinstance(features, RowChunks) else np.inf
+    squared: Sparse = sum_over_rows(features, sparse_gram, dtype, bound).values
+    squared.sort_indices()
+    np.square(squared.data, out=squared.data)
+    return squared
+
+
+def _add_products(gram: FloatArray, Y: Features) -> None:
+    """Add the upper triangle of YᵀY to the array in place."""
+    add = get_blas_funcs("syrk", dtype=gram.dtype)
+    for some in _slabs(Y.shape[0], Y.shape[1], gram.dtype):
+        rows = np.ascontiguousarray(as_dense(Y[some]))
+        add(1.0, rows.T, beta=1.0, c=gram.T, lower=1, overwrite_c=1)
+
+
+def _in_parts(kernel: Any, m: int, n_jobs: int | None, *arguments: Any) -> None:
+    """Call a kernel on slices of rows of the matrix; all jobs write into the same arrays."""
+    Parallel(n_jobs=n_jobs, require="sharedmem")(
+        delayed(kernel)(start, min(start + _TILE, m), *arguments) for start in range(0, m, _TILE)
+    )
 
 
 def dense_gram(block: Features, rows: slice, dtype: np.dtype[Any]) -> FloatArray:
@@ -46,36 +95,31 @@ def quicker_by_pairs(block: Features) -> bool:
     return bool(n_pairs * _BY_PAIRS < block.shape[0] * float(block.shape[1]) ** 2)
 
 
-def sparse_gram(block: Features, rows: slice, dtype: np.dtype[Any]) -> Sparse:
-    """YᵀY (m, m) as a sparse matrix."""
-    Y = sparse.csr_array(block.astype(dtype, copy=False))
-    return sparse.csr_array(Y.T) @ Y
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class BoundedSum:
-    """A sparse matrix; adding others raises an error once it takes more memory than a limit."""
+class BoundedGram:
+    """YᵀY (m, m) as a sparse matrix, of some rows; an error is raised if it takes more memory than a limit."""
 
     values: Sparse
     limit: float  # bytes, including the memory that an addition takes
 
-    def __add__(self, other: BoundedSum) -> BoundedSum:
-        return _bounded(self.values + other.values, self.limit)
+    def __post_init__(self) -> None:
+        values = self.values
+        needed = IN_SPARSE_SUM * (values.data.nbytes + values.indices.nbytes + values.indptr.nbytes)
+        if needed > self.limit:
+            raise ParameterError(
+                "memory_limit",
+                f"is {self.limit:.3g} bytes but more features occur together than a sample of them showed, and the "
+                f"squared Gram matrix takes at least {needed:.3g}; raise it, or lower it so far that a low rank is "
+                "used.",
+            )
+
+    def __add__(self, other: BoundedGram) -> BoundedGram:
+        return BoundedGram(self.values + other.values, self.limit)
 
 
-def bounded_sparse_gram(block: Features, rows: slice, dtype: np.dtype[Any], limit: float) -> BoundedSum:
-    return _bounded(sparse_gram(block, rows, dtype), limit)
-
-
-def _bounded(values: Sparse, limit: float) -> BoundedSum:
-    needed = IN_SPARSE_SUM * (values.data.nbytes + values.indices.nbytes + values.indptr.nbytes)
-    if needed > limit:
-        raise ParameterError(
-            "memory_limit",
-            f"is {limit:.3g} bytes but more features occur together than a sample of them showed, and the squared Gram "
-            f"matrix takes at least {needed:.3g}; raise it, or lower it so far that a low rank is used.",
-        )
-    return BoundedSum(values, limit)
+def sparse_gram(block: Features, rows: slice, dtype: np.dtype[Any], limit: float) -> BoundedGram:
+    Y = sparse.csr_array(block.astype(dtype, copy=False))
+    return BoundedGram(sparse.csr_array(Y.T) @ Y, limit)
 
 
 def gram_rows(block: Features, rows: slice, chosen: IntArray) -> Array:
@@ -118,22 +162,6 @@ def gram_times(block: Features, rows: slice, vectors: FloatArray) -> FloatArray:
     return product
 
 
-def copy_bytes(features: Features, dtype: np.dtype[Any]) -> float:
-    """Bytes of a copy of the features in this float type; 0 if they have this type, or come in chunks."""
-    if isinstance(features, RowChunks) or features.dtype == dtype:
-        return 0.0
-    if sparse.issparse(features):
-        return float(features.nnz * (dtype.itemsize + features.indices.itemsize) + features.indptr.nbytes)
-    return float(features.size * dtype.itemsize)
-
-
-def gram_times_bytes(features: Features, n_vectors: int, dtype: np.dtype[Any]) -> float:
-    """Most memory, in bytes, that `gram_times` takes besides the vectors and its result."""
-    n = features.shape[0]
-    held = getattr(features, "nnz", 0) * (dtype.itemsize + 8.0)
-    return float(min(3 * _SLAB_BYTES, held + n * n_vectors * dtype.itemsize))
-
-
 def principal_factor(features: Features, rank: int, dtype: np.dtype[Any]) -> FloatArray:
     """Z (m, q) with YᵀY ≈ Z Zᵀ, by a randomised range finder that reads the features three times.
 
@@ -154,7 +182,7 @@ def principal_factor(features: Features, rank: int, dtype: np.dtype[Any]) -> Flo
 
 def _slabs(n: int, width: int, dtype: Any) -> list[slice]:
     """Slices of n rows that take little memory as dense rows of this width."""
-    step = max(1, _SLAB_BYTES // (max(width, 1) * np.dtype(dtype).itemsize))
+    step = max(1, SLAB_BYTES // (max(width, 1) * np.dtype(dtype).itemsize))
     return [slice(start, min(start + step, n)) for start in range(0, n, step)]
 
 
@@ -192,7 +220,7 @@ def square_by_pairs(
 @njit(cache=True, nogil=True)
 def mirror(first: int, last: int, squared: FloatArray) -> None:
     """Copy the upper triangle to rows of the lower triangle, in tiles that stay in the cache."""
-    for start in range(0, last, TILE):
+    for start in range(0, last, _TILE):
         for row in range(first, last):
-            for column in range(start, min(start + TILE, row)):
+            for column in range(start, min(start + _TILE, row)):
                 squared[row, column] = squared[column, row]

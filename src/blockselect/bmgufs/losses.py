@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from blockselect.arrays import Array
-from blockselect.bmgufs.device import DeviceStatistics
+from blockselect.bmgufs.device import DeviceStatistics, namespace
 from blockselect.bmgufs.statistics import BlockStatistics
-from blockselect.bmgufs.tensors import namespace
 
 Gradient = Literal["exact", "paper"]
 

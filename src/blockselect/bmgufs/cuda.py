@@ -1,0 +1,168 @@
+"""What makes an iteration fast on CUDA devices: capture as a graph, compilation, and the precision of products.
+
+If capture or compilation fails, the iteration runs as it is written, and the log says why.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from logging import getLogger
+from typing import Any
+
+from blockselect.arrays import Array
+
+_WARM_UP = 1  # calls before the capture, in which libraries and kernels are loaded
+
+_log = getLogger(__name__)
+_one_at_a_time = threading.RLock()  # operations of another thread on the stream would be captured as well
+
+
+def on_cuda(array: Array) -> bool:
+    """Whether the array is a torch tensor on a CUDA device."""
+    return getattr(getattr(array, "device", None), "type", None) == "cuda"
+
+
+@contextmanager
+def replayed(iteration: Callable[[], None], like: Array) -> Iterator[Callable[[], None]]:
+    """An iteration to be called repeatedly; on the CUDA device of `like` its launches are captured and replayed.
+
+    The iteration must work in place on existing tensors and must not wait for the device. Products of float32 have
+    full precision unless the iteration itself asks for TF32.
+    """
+    if not on_cuda(like):
+        yield iteration
+        return
+    import torch  # pragma: no cover (on CUDA devices alone)
+
+    with _one_at_a_time, torch.cuda.device(like.device):  # pragma: no cover (on CUDA devices alone)
+        outside, inside = torch.cuda.current_stream(), _stream(like.device)
+        inside.wait_stream(outside)
+        with torch.cuda.stream(inside), float32_products(like, tfloat32=False):
+            yield Replay(iteration)
+        outside.wait_stream(inside)
+
+
+class Replay:
+    """Calls the iteration itself at first, and later replays it from a CUDA graph; both do the same."""
+
+    def __init__(self, iteration: Callable[[], None], warm_up: int = _WARM_UP) -> None:
+        self._iteration = iteration
+        self._until_capture = warm_up
+        self._run = iteration
+
+    def __call__(self) -> None:
+        if self._until_capture == 0:
+            self._run = self._captured()
+        self._until_capture -= 1
+        self._run()
+
+    def _captured(self) -> Callable[[], None]:
+        try:
+            return _capture(self._iteration)
+        except RuntimeError as error:  # torch raises these if capture or memory allocation fails
+            _log.info(
+                "iterations are launched one by one, because they could not be captured as a CUDA graph: %s", error
+            )
+            return self._iteration
+
+
+def _capture(iteration: Callable[[], None]) -> Callable[[], None]:  # pragma: no cover (on CUDA devices alone)
+    """A function that replays the launches of the iteration. Capturing itself launches nothing."""
+    import torch
+
+    graph = torch.cuda.CUDAGraph()
+    graph.capture_begin(pool=_memory_pool(torch.cuda.current_device()), capture_error_mode="thread_local")
+    try:
+        iteration()
+    except BaseException:
+        with suppress(RuntimeError):  # the capture is invalid, and the first error says why
+            graph.capture_end()
+        raise
+    graph.capture_end()
+    replay: Callable[[], None] = graph.replay
+    return replay
+
+
+@cache
+def _stream(device: Any) -> Any:  # pragma: no cover (on CUDA devices alone)
+    """One stream for all captures, because the default stream cannot be captured and each stream has a workspace."""
+    import torch
+
+    return torch.cuda.Stream(device)
+
+
+_kept_graphs: list[Any] = []
+
+
+@cache
+def _memory_pool(device_index: int) -> Any:  # pragma: no cover (on CUDA devices alone)
+    """Memory that all graphs share, because they run one after another. A tiny graph keeps it alive between them."""
+    import torch
+
+    graph = torch.cuda.CUDAGraph()
+    number = torch.zeros(1, device=torch.device("cuda", device_index))
+    graph.capture_begin(capture_error_mode="thread_local")
+    try:
+        number += 1
+    finally:
+        graph.capture_end()
+    _kept_graphs.append((graph, number))
+    return graph.pool()
+
+
+class Compiled:
+    """A function of tensors that torch compiles for each new shape and setting; the plain function if that fails."""
+
+    def __init__(self, function: Callable[..., None]) -> None:
+        import torch
+
+        self._function = function
+        self._compiled = torch.compile(function, fullgraph=True, dynamic=False)
+        self._has_worked = False
+
+    def __call__(self, *args: Any, **settings: Any) -> None:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="TensorFloat32 tensor cores")  # full precision is intended
+            try:
+                self._compiled(*args, **settings)
+                self._has_worked = True
+                return
+            except (
+                Exception
+            ) as error:  # compilers raise anything; an error of the function itself is raised again below
+                _log.info("the iteration runs without compilation, because torch could not compile it: %s", error)
+                if not self._has_worked:  # other shapes would fail as well
+                    self._compiled = self._function
+        self._function(*args, **settings)
+
+
+compiled = cache(Compiled)  # each function is compiled once for all solves
+
+
+@contextmanager
+def float32_products(like: Array, *, tfloat32: bool) -> Iterator[None]:
+    """Float32 products on a CUDA device in TF32 or in full precision, whatever the settings of torch are."""
+    if not on_cuda(like):
+        yield
+        return
+    import torch
+
+    settings: Any = torch.backends.cuda.matmul
+    wanted: bool | str
+    name, wanted = "allow_tf32", tfloat32
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about the old name, which is the only one before torch 2.9
+        try:
+            before = settings.allow_tf32
+        except RuntimeError:  # the user has set the new name, and torch does not allow both
+            name, wanted = "fp32_precision", "tf32" if tfloat32 else "ieee"
+            before = settings.fp32_precision
+        setattr(settings, name, wanted)
+    try:
+        yield
+    finally:
+        setattr(settings, name, before)
