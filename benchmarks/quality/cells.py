@@ -19,7 +19,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.quality.real_networks import GRID_KIND, NAME, REFERENCE, RIVAL, VARIANT
-from blockselect.reproduction.experiments.effectiveness import LOWEST, SUPERVISED, best_rows, lowest_error_rows
+from blockselect.reproduction.experiments import LOWEST, SUPERVISED, best_rows, lowest_error_rows
 from blockselect.reproduction.selections import good_rows
 from blockselect.reproduction.store import Row
 

@@ -48,7 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         known = panel_trials.trials(config, [])
         store.forget(trial.key for trial in known if trial.settings["method"] in given.again)
         if not given.stored:
-            run_experiments([panel_trials], config, store, workers=given.workers, progress=progress_lines())
+            plans = {panel_trials.NAME: panel_trials.trials}
+            run_experiments(plans, config, store, workers=given.workers, progress=progress_lines())
         rows = [row for trial in known for row in store.get(trial.key) or []]
     except (ValueError, OSError) as error:
         sys.exit(f"error: {error}")

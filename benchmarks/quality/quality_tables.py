@@ -14,7 +14,7 @@ from benchmarks.quality.cells import MEASURES, TUNED, compare, count_by_rival, s
 from benchmarks.quality.quality_config import QualityConfig
 from benchmarks.quality.recovery import compare_precisions, precisions, summarize_precisions
 from benchmarks.quality.variants import DEFAULT
-from blockselect.reproduction.experiments.effectiveness import LOWEST
+from blockselect.reproduction.experiments import LOWEST
 from blockselect.reproduction.figures import title_of
 from blockselect.reproduction.store import Row
 

@@ -13,7 +13,7 @@ from benchmarks.quality.variants import find_variant, selector_of
 from blockselect.datasets.catalogue import find_dataset
 from blockselect.registry import find_method, make_selector
 from blockselect.reproduction.engine import Trial
-from blockselect.reproduction.experiments.effectiveness import GRID, rank_candidates
+from blockselect.reproduction.experiments import GRID, rank_candidates
 from blockselect.reproduction.networks import classes, n_classes, network, network_trial, published_block_models
 from blockselect.reproduction.selections import clustering_trials
 from blockselect.reproduction.store import Row

@@ -10,12 +10,12 @@ from benchmarks.quality import planted_networks, real_networks
 from benchmarks.quality.quality_config import QualityConfig
 from benchmarks.quality.quality_tables import make_tables
 from benchmarks.quality.summary import render_page
-from blockselect.reproduction.engine import TrialProgress, Work, collect, run_experiments
+from blockselect.reproduction.engine import TrialProgress, complete_rows, run_experiments
 from blockselect.reproduction.networks import check_networks
 from blockselect.reproduction.page import row_files
 from blockselect.reproduction.store import Row, Store
 
-PARTS: tuple[Work[QualityConfig], ...] = (real_networks, planted_networks)
+PLANS = {part.NAME: part.trials for part in (real_networks, planted_networks)}
 STORE = "trials"
 
 
@@ -49,9 +49,9 @@ def measure_quality(
     if retry_failed:
         store.forget_failures()
     store.forget(_keys_of(again, config))
-    run_experiments(PARTS, config, store, workers=workers, dask=dask, progress=progress)
-    rows = {part.NAME: collect(part, config, store) for part in PARTS}
-    return {name: found or [] for name, found in rows.items()}
+    run_experiments(PLANS, config, store, workers=workers, dask=dask, progress=progress)
+    rows = complete_rows(PLANS, config, store)
+    return {name: rows.get(name, []) for name in PLANS}
 
 
 def quality_files(
@@ -71,7 +71,7 @@ def quality_files(
 def _keys_of(variants: Collection[str], config: QualityConfig) -> list[str]:
     return [
         trial.key
-        for part in PARTS
-        for trial in part.trials(config, [])
+        for plan in PLANS.values()
+        for trial in plan(config, [])
         if trial.settings.get("kind") == real_networks.VARIANT and trial.settings.get("method") in variants
     ]

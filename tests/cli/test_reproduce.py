@@ -163,7 +163,7 @@ def test_an_experiment_joins_those_that_are_in_the_folder(run, tmp_path):
 
 
 def test_a_failing_trial_is_told_and_run_again_when_asked(run, tmp_path, monkeypatch):
-    from blockselect.reproduction.experiments import datasets
+    from blockselect.reproduction import experiments
 
     def broken(name):
         raise MemoryError("no room")
@@ -171,7 +171,7 @@ def test_a_failing_trial_is_told_and_run_again_when_asked(run, tmp_path, monkeyp
     config = write_config(tmp_path)
     names = "datasets,convergence"
     with monkeypatch.context() as patch:
-        patch.setattr(datasets, "count", broken)
+        patch.setattr(experiments, "count_network", broken)
         result = run("reproduce", names, *options(config, tmp_path / "out"))
         assert result.exit_code == 0
         assert result.stderr == "failed: datasets: cora: MemoryError: no room (in broken)\n"
@@ -247,7 +247,7 @@ def test_a_folder_of_another_configuration_is_refused_and_left_as_it_is(run, tmp
     before = files(out)
     result = run("reproduce", "datasets", *options(write_config(tmp_path, seed="1"), out))
     assert result.exit_code == 2
-    assert "holds rows of another configuration, which differs in seed" in result.stderr
+    assert "holds rows of another configuration or of other code; the difference is in seed" in result.stderr
     assert files(out) == before
 
 

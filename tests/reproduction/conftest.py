@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from blockselect.reproduction.config import ExperimentConfig
-from blockselect.reproduction.engine import collect, run_experiments
+from blockselect.reproduction.engine import complete_rows, run_experiments
 from blockselect.reproduction.experiments import EXPERIMENTS
 from blockselect.reproduction.store import Row, Store
 from references.planted_experiment import planted_experiment
@@ -31,8 +31,9 @@ def rows(tmp_path_factory) -> dict[str, list[Row]]:
     """Of all experiments on it."""
     with planted_experiment() as config:
         store = Store(tmp_path_factory.mktemp("run"), config.marks)
-        run_experiments(list(EXPERIMENTS.values()), config, store)
-        return {name: collect(experiment, config, store) for name, experiment in EXPERIMENTS.items()}
+        plans = {name: experiment.trials for name, experiment in EXPERIMENTS.items()}
+        run_experiments(plans, config, store)
+        return complete_rows(plans, config, store)
 
 
 @pytest.fixture

@@ -8,9 +8,10 @@ import pytest
 
 from blockselect.reproduction.claims import Verdict, judge_claims
 from blockselect.reproduction.config import read_config
-from blockselect.reproduction.experiments.effectiveness import ALL, GRID, NAME
+from blockselect.reproduction.experiments import ALL, GRID
 from references.experiment_rows import judged, row
 
+NAME = "effectiveness"
 CONFIG = replace(read_config("paper"), datasets=("blogcatalog",))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from blockselect.reproduction.config import read_config
-from blockselect.reproduction.engine import collect, run_experiments
+from blockselect.reproduction.engine import complete_rows, run_experiments
 from blockselect.reproduction.experiments import EXPERIMENTS
 from blockselect.reproduction.store import Store
 
@@ -21,16 +21,19 @@ def cluster():
 
 
 def test_a_cluster_gives_the_same_rows(cluster, tmp_path):
-    config, experiments = read_config("quick"), [EXPERIMENTS[name] for name in ("datasets", "convergence")]
+    config, plans = read_config("quick"), {name: EXPERIMENTS[name].trials for name in ("datasets", "convergence")}
     there, here = Store(tmp_path / "there", {}), Store(tmp_path / "here", {})
-    run_experiments(experiments, config, there, dask=cluster.scheduler_address)
-    run_experiments(experiments, config, here)
-    for experiment in experiments:
-        assert collect(experiment, config, there) == collect(experiment, config, here)
+    run_experiments(plans, config, there, dask=cluster.scheduler_address)
+    run_experiments(plans, config, here)
+    rows = complete_rows(plans, config, here)
+    assert rows.keys() == plans.keys()
+    assert complete_rows(plans, config, there) == rows
 
 
 def test_a_cluster_that_does_not_answer_is_an_error(monkeypatch, tmp_path):
     monkeypatch.setattr("blockselect.reproduction.engine.CONNECT_SECONDS", 1)
     store = Store(tmp_path, {})
     with pytest.raises(OSError, match=r"tcp://127\.0\.0\.1:9"):
-        run_experiments([EXPERIMENTS["datasets"]], read_config("quick"), store, dask="tcp://127.0.0.1:9")
+        run_experiments(
+            {"datasets": EXPERIMENTS["datasets"].trials}, read_config("quick"), store, dask="tcp://127.0.0.1:9"
+        )

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 import tracemalloc
-from types import SimpleNamespace
 
 from blockselect import BMGUFS, Descent, make_attributed_blocks
 from blockselect.reproduction.engine import Trial, run_experiments
@@ -84,7 +83,7 @@ def test_memory_is_flat_over_200_trials(tmp_path):
 
     try:
         store = Store(tmp_path, {})
-        run_experiments([SimpleNamespace(NAME="fits", trials=trials)], None, store, progress=measure)
+        run_experiments({"fits": trials}, None, store, progress=measure)
         rows = store.rows("fits")
     finally:
         tracemalloc.stop()

@@ -5,11 +5,10 @@ from __future__ import annotations
 import sys
 import threading
 import warnings
-from types import SimpleNamespace
 
 import pytest
 
-from blockselect.reproduction.engine import Agenda, Trial, collect, perform, run_experiments
+from blockselect.reproduction.engine import Agenda, Trial, complete_rows, perform, run_experiments
 from blockselect.reproduction.store import Store
 
 DONE: list[int] = []
@@ -31,7 +30,11 @@ def chain(config, rows):
     return [Trial("chain", {"number": number}, square, {"number": number}) for number in numbers]
 
 
-CHAIN = SimpleNamespace(NAME="chain", TITLE="a chain", trials=chain)
+CHAIN = {"chain": chain}
+
+
+def collect(store):
+    return complete_rows(CHAIN, None, store).get("chain")
 
 
 @pytest.fixture
@@ -41,25 +44,25 @@ def store(tmp_path):
 
 
 def test_all_trials_are_run_and_those_that_follow_from_them(store):
-    run_experiments([CHAIN], None, store)
+    run_experiments(CHAIN, None, store)
     assert sorted(DONE) == [0, 1, 2, 3, 4, 100, 101, 104, 116]
-    assert len(collect(CHAIN, None, store)) == 9
+    assert len(collect(store)) == 9
 
 
 def test_a_failing_trial_is_a_row_and_the_others_go_on(store):
-    run_experiments([CHAIN], None, store)
+    run_experiments(CHAIN, None, store)
     errors = {row["number"]: row["error"] for row in store.rows("chain")}
     assert errors.pop(3) == "ArithmeticError: no threes (in square)"
     assert set(errors.values()) == {None}
 
 
 def test_a_second_run_does_nothing_again_and_failed_trials_wait_to_be_forgotten(store):
-    run_experiments([CHAIN], None, store)
+    run_experiments(CHAIN, None, store)
     DONE.clear()
-    run_experiments([CHAIN], None, store)
+    run_experiments(CHAIN, None, store)
     assert DONE == []
     store.forget_failures()
-    run_experiments([CHAIN], None, store)
+    run_experiments(CHAIN, None, store)
     assert DONE == [3]
 
 
@@ -69,20 +72,20 @@ def test_a_run_goes_on_where_an_interrupted_one_ended(store, tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run_experiments([CHAIN], None, store, progress=stop_after_three)
+        run_experiments(CHAIN, None, store, progress=stop_after_three)
     assert len(store.rows("chain")) == 3
-    assert collect(CHAIN, None, store) is None
+    assert collect(store) is None
     DONE.clear()
-    run_experiments([CHAIN], None, store)
+    run_experiments(CHAIN, None, store)
     assert len(DONE) == 6
     undisturbed = Store(tmp_path / "undisturbed", {})
-    run_experiments([CHAIN], None, undisturbed)
-    assert collect(CHAIN, None, store) == collect(CHAIN, None, undisturbed)
+    run_experiments(CHAIN, None, undisturbed)
+    assert collect(store) == collect(undisturbed)
 
 
 def test_progress_rises_to_all_that_is_known_with_no_time_left(store):
     seen = []
-    run_experiments([CHAIN], None, store, progress=seen.append)
+    run_experiments(CHAIN, None, store, progress=seen.append)
     assert [standing.done for standing in seen] == sorted(standing.done for standing in seen)
     assert seen[0].done == 0
     assert seen[0].seconds_left is None
@@ -91,28 +94,28 @@ def test_progress_rises_to_all_that_is_known_with_no_time_left(store):
 
 
 def test_rows_come_in_the_order_of_the_trials_however_they_ended(store):
-    run_experiments([CHAIN], None, store)
-    numbers = [row["number"] for row in collect(CHAIN, None, store)]
+    run_experiments(CHAIN, None, store)
+    numbers = [row["number"] for row in collect(store)]
     assert numbers[:5] == [0, 1, 2, 3, 4]
     assert sorted(numbers[5:]) == [100, 101, 104, 116]
 
 
 def test_trials_may_run_in_a_thread_of_their_own(store):
     """Where Python allows no change of what a signal does."""
-    thread = threading.Thread(target=run_experiments, args=([CHAIN], None, store))
+    thread = threading.Thread(target=run_experiments, args=(CHAIN, None, store))
     thread.start()
     thread.join()
-    assert len(collect(CHAIN, None, store)) == 9
+    assert len(collect(store)) == 9
 
 
 def test_a_cluster_without_dask_says_what_it_needs(store, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(ImportError, match=r"a Dask cluster needs Dask; .*'blockselect\[dask\]'"):
-        run_experiments([CHAIN], None, store, dask="tcp://127.0.0.1:9")
+        run_experiments(CHAIN, None, store, dask="tcp://127.0.0.1:9")
 
 
 def test_a_trial_that_another_process_stored_meanwhile_is_not_run(store):
-    agenda = Agenda([CHAIN], None, store)
+    agenda = Agenda(CHAIN, None, store)
     handed_out = iter(agenda)
     first = next(handed_out)
     for number in range(5):

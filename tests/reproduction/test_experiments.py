@@ -17,13 +17,18 @@ from blockselect.evaluation import clustering_accuracy, evaluate_selection
 from blockselect.reproduction.config import PUBLISHED_FILES, published_block_models
 from blockselect.reproduction.engine import perform
 from blockselect.reproduction.experiments import (
+    ALL,
     EXPERIMENTS,
-    block_models,
-    effectiveness,
-    parameters,
-    perturbation,
-    render,
+    GRID,
+    LOWEST,
+    RECOMPUTED,
+    SUPERVISED,
+    cosine_distances,
+    parameter_trials,
+    perturbation_trials,
+    results,
 )
+from blockselect.reproduction.figures import plot_block_models, render
 from blockselect.reproduction.networks import candidates, network
 from blockselect.reproduction.selections import clustering_table, experiment_table
 
@@ -39,20 +44,22 @@ def test_datasets_counts_what_is_there(run):
     assert (row["nodes"], row["links"], row["features"], row["classes"]) == (90, graph.n_links, 40, 3)
 
 
+def compared(rows):
+    """The rows of effectiveness without the grid that two of its methods choose from."""
+    table = results("effectiveness", rows["effectiveness"])
+    return table[table["method"] != GRID]
+
+
 def test_every_method_has_every_number_of_features(run):
-    table = effectiveness.results(run.rows["effectiveness"])
-    expected = {
-        (method, top)
-        for method in (effectiveness.ALL, "variance", "laplacian-score", effectiveness.LOWEST, effectiveness.SUPERVISED)
-        for top in (4, 8)
-    }
+    table = compared(run.rows)
+    expected = {(method, top) for method in (ALL, "variance", "laplacian-score", LOWEST, SUPERVISED) for top in (4, 8)}
     assert set(zip(table["method"], table["top"], strict=True)) == expected
     assert len(table) == len(expected)
 
 
 def test_the_choice_by_labels_is_never_worse_than_the_choice_without(run):
-    table = effectiveness.results(run.rows["effectiveness"]).pivot(index="top", columns="method", values="accuracy")
-    assert (table[effectiveness.SUPERVISED] >= table[effectiveness.LOWEST]).all()
+    table = compared(run.rows).pivot(index="top", columns="method", values="accuracy")
+    assert (table[SUPERVISED] >= table[LOWEST]).all()
 
 
 def test_the_choice_without_labels_is_the_selector_with_the_papers_settings(run):
@@ -68,8 +75,8 @@ def test_the_choice_without_labels_is_the_selector_with_the_papers_settings(run)
             selector.fit(graph.features, adjacency=graph.adjacency)
         if selector.n_features_ == 8:
             kept.append(np.flatnonzero(selector.support_).tolist())
-    table = effectiveness.results(run.rows["effectiveness"])
-    row = table[(table["method"] == effectiveness.LOWEST) & (table["top"] == 8)].iloc[0]
+    table = compared(run.rows)
+    row = table[(table["method"] == LOWEST) & (table["top"] == 8)].iloc[0]
     chosen = {
         each["selection"]: json.loads(each["selected"]) for each in run.rows["effectiveness"] if each.get("selected")
     }
@@ -79,14 +86,14 @@ def test_the_choice_without_labels_is_the_selector_with_the_papers_settings(run)
 
 
 def test_all_features_stand_beside_every_number(run):
-    table = effectiveness.results(run.rows["effectiveness"])
-    everything = table[table["method"] == effectiveness.ALL]
+    table = compared(run.rows)
+    everything = table[table["method"] == ALL]
     assert everything["accuracy"].nunique() == 1
     assert everything["top"].tolist() == [4, 8]
 
 
 def test_accuracy_of_the_blocks_stands_beside_their_features(run):
-    table = block_models.results(run.rows["block-models"])
+    table = results("block-models", run.rows["block-models"])
     models = candidates("planted", 5, 0, published=False)
     found = table.groupby("candidate")["blocks_accuracy"].first()
     assert_allclose(found, [clustering_accuracy(network("planted").classes, model.labels) for model in models])
@@ -95,9 +102,9 @@ def test_accuracy_of_the_blocks_stands_beside_their_features(run):
 
 def test_perturbation_is_zero_where_no_node_moves_and_grows_with_their_number(planted):
     config = replace(planted, perturbed_shares=(0.0, 0.3))
-    (trial,) = perturbation.trials(config, [])
-    table = experiment_table(perform(trial)[1], perturbation.NAME)
-    medians = table[table["densities"] == perturbation.RECOMPUTED].groupby("share")["distance"].median()
+    (trial,) = perturbation_trials(config, [])
+    table = experiment_table(perform(trial)[1], "perturbation")
+    medians = table[table["densities"] == RECOMPUTED].groupby("share")["distance"].median()
     assert medians[0.0] == 0
     assert medians[0.3] > 1e-6
 
@@ -106,13 +113,13 @@ def test_cosine_distance_is_that_of_the_definition():
     rng = np.random.default_rng(0)
     one, others = rng.random(20), rng.random((4, 20))
     expected = [1 - one @ other / np.sqrt(one @ one * (other @ other)) for other in others]
-    assert_allclose(perturbation.cosine_distances(one, others), expected, atol=1e-14)
+    assert_allclose(cosine_distances(one, others), expected, atol=1e-14)
 
 
 def test_settings_that_leave_too_few_features_count_zero(planted):
     config = replace(planted, sparsities=(0.0, 500.0))
-    (trial,) = parameters.trials(config, [])
-    table = parameters.results(perform(trial)[1])
+    (trial,) = parameter_trials(config, [])
+    table = results("parameters", perform(trial)[1])
     assert table[table["sparsity"] == 500]["accuracy"].tolist() == [0.0] * len(config.surface_ratios)
     assert not table[table["sparsity"] == 500]["enough"].any()
     assert table[table["sparsity"] == 0]["enough"].all()
@@ -129,7 +136,7 @@ def test_published_block_models_guide_where_they_are(monkeypatch, planted, tmp_p
     monkeypatch.setitem(PUBLISHED_FILES, "planted", "models.npz")
     monkeypatch.setenv("BLOCKSELECT_GOLDEN", str(tmp_path))
     assert published_block_models("planted") == tmp_path / "models.npz"
-    (trial,) = perturbation.trials(replace(planted, n_candidates=2), [])
+    (trial,) = perturbation_trials(replace(planted, n_candidates=2), [])
     assert trial.settings["block_models"] == "published"
     found = candidates("planted", 2, 0, published=True)
     errors = [BlockModel.from_labels(network("planted").adjacency, row).relative_error for row in labels[:2]]
@@ -141,7 +148,7 @@ def test_published_block_models_guide_where_they_are(monkeypatch, planted, tmp_p
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_the_same_rows_give_the_same_files(run, name):
-    once, again = (render(EXPERIMENTS[name], run.rows[name], run.config) for _ in range(2))
+    once, again = (render(name, results(name, run.rows[name]), run.config) for _ in range(2))
     assert once == again
     assert once["png"].startswith(b"\x89PNG")
     assert once["pdf"].startswith(b"%PDF")
@@ -152,14 +159,15 @@ def test_the_same_rows_give_the_same_files(run, name):
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_a_figure_whose_trials_all_failed_says_so(run, name):
     failed = {"experiment": name, "dataset": "planted", "error": "ValueError: no", "warning": None}
-    assert render(EXPERIMENTS[name], [failed], run.config)["png"].startswith(b"\x89PNG")
+    assert render(name, results(name, [failed]), run.config)["png"].startswith(b"\x89PNG")
 
 
 def test_a_figure_whose_grid_failed_shows_the_others(run):
-    rows = [row for row in run.rows["effectiveness"] if row.get("method") != effectiveness.GRID]
+    rows = [row for row in run.rows["effectiveness"] if row.get("method") != GRID]
     kept = [{name: value for name, value in row.items() if name != "candidate"} for row in rows]
-    assert set(effectiveness.results(kept)["method"]) == {effectiveness.ALL, *run.config.methods}
-    assert render(effectiveness, kept, run.config)["png"].startswith(b"\x89PNG")
+    table = results("effectiveness", kept)
+    assert set(table["method"]) == {ALL, *run.config.methods}
+    assert render("effectiveness", table, run.config)["png"].startswith(b"\x89PNG")
 
 
 def test_tables_show_failed_trials_and_failed_clusterings(run):
@@ -169,7 +177,7 @@ def test_tables_show_failed_trials_and_failed_clusterings(run):
     table = experiment_table(rows, "parameters")
     assert set(table[table["selection"] == broken["selection"]]["error"]) == {"MemoryError: no"}
     assert table[table["selection"] != broken["selection"]]["error"].isna().all()
-    assert parameters.results(rows)["selection"].ne(broken["selection"]).all()
+    assert results("parameters", rows)["selection"].ne(broken["selection"]).all()
 
 
 def test_each_clustering_is_listed_once_with_its_features(run):
@@ -179,9 +187,10 @@ def test_each_clustering_is_listed_once_with_its_features(run):
 
 
 def test_numbers_of_features_whose_trials_failed_are_left_out_of_the_figure(run):
-    rows = run.rows[block_models.NAME]
+    rows = run.rows["block-models"]
     first = min(row["top"] for row in rows if row.get("top"))
-    figures = [block_models.plot(some, run.config) for some in (rows, [row for row in rows if row.get("top") != first])]
+    tables = [results("block-models", some) for some in (rows, [row for row in rows if row.get("top") != first])]
+    figures = [plot_block_models(table, run.config) for table in tables]
     whole, part = ({text.get_text() for text in figure.legends[0].get_texts()} for figure in figures)
     assert part < whole
     assert len(whole - part) == 1

@@ -47,14 +47,14 @@ def test_rows_are_there_for_the_next_process(folder, store):
 
 def test_another_configuration_is_refused_and_named(folder, store):
     store.add("numbers/a", [{"x": 1}])
-    with pytest.raises(ValueError, match="another configuration, which differs in tops; choose another folder"):
+    with pytest.raises(ValueError, match=r"another configuration .* difference is in tops\. Choose another folder"):
         Store(folder, {**MARKS, "tops": (16,)})
     assert Store(folder, MARKS).has("numbers/a")
 
 
 def test_rows_of_other_code_under_the_same_version_are_refused(folder):
     Store(folder, {**MARKS, "code": "before"})
-    with pytest.raises(ValueError, match="holds rows that other code of the same version made; choose another folder"):
+    with pytest.raises(ValueError, match=r"of other code; the difference is in code\. Choose another folder"):
         Store(folder, {**MARKS, "code": "after"})
 
 
@@ -117,10 +117,8 @@ def test_a_damaged_file_is_named_with_the_remedy(folder, store, name):
         Store(folder, MARKS).get("numbers/a")
 
 
-@pytest.mark.parametrize("marks", [None, "[]"])
-def test_rows_without_readable_marks_are_refused(folder, store, marks):
+def test_rows_without_marks_are_refused(folder, store):
     store.add("numbers/a", [{"x": 1}])
-    path = folder / "marks.json"
-    path.unlink() if marks is None else path.write_text(marks)
+    (folder / "marks.json").unlink()
     with pytest.raises(ValueError, match="choose another folder"):
         Store(folder, MARKS)

@@ -41,9 +41,9 @@ def measure_use(
     """
     store = Store(path, config.marks)
     if only in (None, "select"):
-        run_experiments([selections], config, store, workers=workers, progress=progress)
+        run_experiments({selections.NAME: selections.trials}, config, store, workers=workers, progress=progress)
     if only in (None, "judge"):
-        run_experiments([judgements], config, store, workers=judges, progress=progress)
+        run_experiments({judgements.NAME: judgements.trials}, config, store, workers=judges, progress=progress)
     return _judged(config, store)
 
 

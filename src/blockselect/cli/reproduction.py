@@ -76,14 +76,15 @@ def parse_experiments(text: str) -> list[str]:
 
 def run(task: Task, *, workers: int, dask: str | None, retry_failed: bool, quiet: bool) -> Result:
     """Run the trials that are missing, and write the files of all experiments that are complete in the folder."""
+    plans = {name: experiment.trials for name, experiment in EXPERIMENTS.items()}
     with expecting_bad_input():
         store = Store(task.out / STORE, task.config.marks)
         if retry_failed:
             store.forget_failures()
         with _trials_running(quiet=quiet) as progress:
-            chosen = [EXPERIMENTS[name] for name in task.names]
+            chosen = {name: plans[name] for name in task.names}
             run_experiments(chosen, task.config, store, workers=workers, dask=dask, progress=progress)
-        rows = complete_rows(EXPERIMENTS, task.config, store)
+        rows = complete_rows(plans, task.config, store)
         return _write_files(task, rows)
 
 

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias, get_type_hints
 
 import blockselect
 from blockselect.bmgufs.losses import Gradient
@@ -25,32 +25,80 @@ Check: TypeAlias = Callable[[str, Any], Any]  # the name and the value of a sett
 PUBLISHED_VARIABLE = "BLOCKSELECT_GOLDEN"
 PUBLISHED_FILES = {"blogcatalog": "blogcatalog_block_models.npz"}  # block models published with the paper
 
-NOT_DECIDING = ("cli", "report", "plot", "reproduction/claims")
-"""Folders whose code only reads rows or writes files."""
+NOT_DECIDING = (
+    *("cli/", "report/", "plot/"),
+    *(f"reproduction/{name}.py" for name in ("claims", "figures", "judgement", "page")),
+)
+"""Code that only reads rows or writes files."""
+
+
+def whole(least: int) -> Check:
+    return lambda name, value: check_whole(name, value, least)
+
+
+def number(low: float, high: float = float("inf")) -> Check:
+    return lambda name, value: check_real(name, value, low, high)
+
+
+def numbers(check: Check) -> Check:
+    """A list of numbers, converted to a sorted tuple without duplicates."""
+    return lambda name, values: tuple(sorted({check(name, value) for value in _listed(name, values, 1)}))
+
+
+def names(find: Callable[[str], object], *, at_least: int = 0) -> Check:
+    """A list of names, each of which `find` must know, converted to a tuple without duplicates."""
+
+    def check(name: str, values: Any) -> tuple[str, ...]:
+        for value in _listed(name, values, at_least):
+            find(value)
+        return tuple(dict.fromkeys(values))
+
+    return check
+
+
+def _listed(name: str, values: Any, at_least: int) -> list[Any]:
+    if not isinstance(values, list) or len(values) < at_least:
+        raise ParameterError(name, f"is {values!r}; expected a list of at least {at_least} value(s).")
+    return values
+
+
+def _gradient(name: str, value: Any) -> Any:
+    if value not in ("paper", "exact"):
+        raise ParameterError(name, f"is {value!r}; expected 'paper' or 'exact'.")
+    return value
+
+
+Count: TypeAlias = Annotated[int, whole(1)]
+Share: TypeAlias = Annotated[float, number(0, 1)]
+Shares: TypeAlias = Annotated[tuple[float, ...], numbers(number(0, 1))]
+Datasets: TypeAlias = Annotated[tuple[str, ...], names(find_dataset, at_least=1)]
 
 
 @dataclass(frozen=True, slots=True)
 class ExperimentConfig:
-    """Settings of every experiment. The configurations `paper` and `quick` are in `reproduction/configs`."""
+    """Settings of every experiment, each annotated with its check.
 
-    seed: int
-    datasets: tuple[str, ...]
-    tops: tuple[int, ...]  # numbers of features to keep (paper: d)
-    methods: tuple[str, ...]  # baselines, by their names in SELECTORS
-    kmeans_runs: int
-    kmeans_init: int
-    n_candidates: int  # block models per network
-    profile_ratio: float  # (paper: β̄)
-    max_iter: int
-    gradient: Gradient
-    sparsities: tuple[float, ...]  # grid (paper: γ)
-    surface_datasets: tuple[str, ...]  # networks of the parameter study
-    surface_ratios: tuple[float, ...]
-    surface_top: int
-    perturbed_shares: tuple[float, ...]
-    perturbation_repeats: int
-    convergence_ratios: tuple[float, ...]
-    convergence_sparsity: float
+    The configurations `paper` and `quick` are in `reproduction/configs`.
+    """
+
+    seed: Annotated[int, check_seed]
+    datasets: Datasets
+    tops: Annotated[tuple[int, ...], numbers(whole(1))]  # numbers of features to keep (paper: d)
+    methods: Annotated[tuple[str, ...], names(find_method)]  # baselines, by their names in SELECTORS
+    kmeans_runs: Count
+    kmeans_init: Count
+    n_candidates: Count  # block models per network
+    profile_ratio: Share  # (paper: β̄)
+    max_iter: Count
+    gradient: Annotated[Gradient, _gradient]
+    sparsities: Annotated[tuple[float, ...], numbers(number(0))]  # grid (paper: γ)
+    surface_datasets: Datasets  # networks of the parameter study
+    surface_ratios: Shares
+    surface_top: Count
+    perturbed_shares: Shares
+    perturbation_repeats: Count
+    convergence_ratios: Shares
+    convergence_sparsity: Annotated[float, number(0)]
 
     @property
     def networks(self) -> tuple[str, ...]:
@@ -68,71 +116,16 @@ class ExperimentConfig:
         }
 
 
+CHECKS: dict[str, Check] = {
+    name: hint.__metadata__[0] for name, hint in get_type_hints(ExperimentConfig, include_extras=True).items()
+}
+
+
 def published_block_models(name: str) -> Path | None:
     """The file of the block models published with the paper, if the folder BLOCKSELECT_GOLDEN has it."""
     folder = os.environ.get(PUBLISHED_VARIABLE)
     path = Path(folder, PUBLISHED_FILES[name]) if folder and name in PUBLISHED_FILES else None
     return path if path is not None and path.is_file() else None
-
-
-def whole(least: int, most: int | None = None) -> Check:
-    return lambda name, value: check_whole(name, value, least, most)
-
-
-def number(low: float, high: float = float("inf")) -> Check:
-    return lambda name, value: check_real(name, value, low, high)
-
-
-def numbers(check: Check) -> Check:
-    """A list of numbers, converted to a sorted tuple without duplicates."""
-
-    def check_all(name: str, values: Any) -> tuple[Any, ...]:
-        if not isinstance(values, list) or not values:
-            raise ParameterError(name, f"is {values!r}; expected a list of at least one number.")
-        return tuple(sorted({check(name, value) for value in values}))
-
-    return check_all
-
-
-def names(find: Callable[[str], object], *, at_least: int = 0) -> Check:
-    """A list of names, each of which `find` must know."""
-
-    def check(name: str, values: Any) -> tuple[str, ...]:
-        if not isinstance(values, list) or len(values) < at_least or not all(isinstance(v, str) for v in values):
-            raise ParameterError(name, f"is {values!r}; expected a list of at least {at_least} names.")
-        for value in values:
-            find(value)
-        return tuple(dict.fromkeys(values))
-
-    return check
-
-
-def _gradient(name: str, value: Any) -> str:
-    if value not in ("paper", "exact"):
-        raise ParameterError(name, f"is {value!r}; expected 'paper' or 'exact'.")
-    return str(value)
-
-
-CHECKS: dict[str, Check] = {
-    "seed": check_seed,
-    "datasets": names(find_dataset, at_least=1),
-    "tops": numbers(whole(1)),
-    "methods": names(find_method),
-    "kmeans_runs": whole(1),
-    "kmeans_init": whole(1),
-    "n_candidates": whole(1),
-    "profile_ratio": number(0, 1),
-    "max_iter": whole(1),
-    "gradient": _gradient,
-    "sparsities": numbers(number(0)),
-    "surface_datasets": names(find_dataset, at_least=1),
-    "surface_ratios": numbers(number(0, 1)),
-    "surface_top": whole(1),
-    "perturbed_shares": numbers(number(0, 1)),
-    "perturbation_repeats": whole(1),
-    "convergence_ratios": numbers(number(0, 1)),
-    "convergence_sparsity": number(0),
-}
 
 
 def read_config(name_or_path: str) -> ExperimentConfig:
@@ -148,8 +141,7 @@ def read_config(name_or_path: str) -> ExperimentConfig:
     wanted = [("tops", config.tops[0], name) for name in config.datasets]
     wanted += [("surface_top", config.surface_top, name) for name in config.surface_datasets]
     for setting, top, name in wanted:
-        available = find_dataset(name).counts.features
-        if top > available:
+        if top > (available := find_dataset(name).counts.features):
             raise ValueError(
                 f"{name_or_path}: {setting} is {top} but {name} has {available} features; choose a smaller number."
             )
@@ -186,19 +178,11 @@ def check_settings(values: Mapping[str, Any], checks: Mapping[str, Check], origi
 def code_hash(root: Path = Path(blockselect.__file__).parent) -> str:
     """Hash of all code that rows may depend on, so that a change is detected even within the same version.
 
-    Comments, docstrings and layout do not count.
+    Comments and layout do not count.
     """
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
         name = path.relative_to(root).as_posix()
-        if not name.startswith(tuple(f"{folder}/" for folder in NOT_DECIDING)):
-            tree = ast.parse(path.read_text(encoding="utf-8"))
-            for node in ast.walk(tree):
-                if isinstance(body := getattr(node, "body", None), list):
-                    node.body = [each for each in body if not _is_text(each)]  # type: ignore[attr-defined]
-            digest.update(f"{name}\0{ast.dump(tree)}\0".encode())
+        if not name.startswith(NOT_DECIDING):
+            digest.update(f"{name}\0{ast.dump(ast.parse(path.read_text(encoding='utf-8')))}\0".encode())
     return digest.hexdigest()[:16]
-
-
-def _is_text(statement: ast.AST) -> bool:
-    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)

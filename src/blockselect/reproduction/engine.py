@@ -10,10 +10,10 @@ import signal
 import threading
 import time
 import traceback
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 from joblib import Parallel, delayed, parallel_config
 from threadpoolctl import threadpool_limits
@@ -23,9 +23,6 @@ from blockselect.reproduction.store import Row, Store
 
 CONNECT_SECONDS = 20
 _TERMINAL_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name)]
-
-ConfigT = TypeVar("ConfigT")
-ReadConfigT = TypeVar("ReadConfigT", contravariant=True)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,14 +62,11 @@ def perform(trial: Trial) -> tuple[str, list[Row]]:
     return trial.key, [{"error": None, **identity, **row, "warning": "; ".join(messages) or None} for row in rows]
 
 
-class Work(Protocol[ReadConfigT]):
-    """A module that makes trials for a configuration."""
+Plan: TypeAlias = Callable[[Any, list[Row]], list[Trial]]
+"""Makes all trials of an experiment that are known from a configuration and the rows so far.
 
-    NAME: str
-
-    def trials(self, config: ReadConfigT, rows: list[Row]) -> list[Trial]:
-        """All trials that are known from the rows so far; the rows of a trial may lead to further trials."""
-        ...
+The rows of a trial may lead to further trials.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,26 +81,28 @@ class Standing:
 TrialProgress: TypeAlias = Callable[[Standing], None]
 
 
-class Agenda(Generic[ConfigT]):
+class Agenda:
     """The trials whose rows are not in the store, handed out one by one.
 
     Long trials tend to come first, and the order is drawn anew each time, so that processes that share a store seldom
     run the same trial at once. No row depends on the order.
     """
 
-    def __init__(self, experiments: Sequence[Work[ConfigT]], config: ConfigT, store: Store) -> None:
-        self._experiments, self._config, self._store = experiments, config, store
-        self._known: dict[str, Trial] = {}
-        self._waiting: list[Trial] = []
-        self._done = 0
-        self._cost_left = self._cost_here = 0.0
+    def __init__(self, plans: Mapping[str, Plan], config: Any, store: Store) -> None:
+        self._plans, self._config, self._store = plans, config, store
+        self._known: set[str] = set()
+        self._waiting: list[Trial] = []  # to be handed out
+        self.left: dict[str, Trial] = {}  # by key: not handed out, or running
+        self._cost_here = 0.0
         self._start = time.monotonic()
         self._find_trials()
 
     def __iter__(self) -> Iterator[Trial]:
         while self._waiting:
             trial = self._waiting.pop()
-            if not self._is_done(trial):
+            if self._store.has(trial.key):  # another process has run it in the meantime
+                del self.left[trial.key]
+            else:
                 yield trial
             if not self._waiting:
                 self._find_trials()
@@ -114,44 +110,30 @@ class Agenda(Generic[ConfigT]):
     def keep(self, key: str, rows: list[Row]) -> None:
         """Save the rows of a trial that was handed out."""
         self._store.add(key, rows)
-        self._cost_here += self._known[key].cost
-        self._count(self._known[key])
+        self._cost_here += self.left.pop(key).cost
 
     def standing(self) -> Standing:
+        cost_left = sum(trial.cost for trial in tuple(self.left.values()))  # another thread may hand out trials
         elapsed = time.monotonic() - self._start
-        left = elapsed * self._cost_left / self._cost_here if self._cost_here else None
-        return Standing(self._done, len(self._known), left)
-
-    def is_empty(self) -> bool:
-        self._waiting = [trial for trial in self._waiting if not self._is_done(trial)]
-        return not self._waiting
+        seconds_left = elapsed * cost_left / self._cost_here if self._cost_here else None
+        return Standing(len(self._known) - len(self.left), len(self._known), seconds_left)
 
     def _find_trials(self) -> None:
         """Add the trials that follow from the rows in the store."""
-        for experiment in self._experiments:
-            for trial in experiment.trials(self._config, self._store.rows(experiment.NAME)):
-                if trial.key not in self._known:
-                    self._known[trial.key] = trial
-                    self._cost_left += trial.cost
+        for name, plan in self._plans.items():
+            for trial in plan(self._config, self._store.rows(name)):
+                key = trial.key
+                if key not in self._known and not self._store.has(key):
+                    self.left[key] = trial
                     self._waiting.append(trial)
+                self._known.add(key)
         dice = random.Random()
         self._waiting.sort(key=lambda trial: math.log(trial.cost) - math.log(dice.expovariate(1.0)))
 
-    def _is_done(self, trial: Trial) -> bool:
-        """Whether the rows are in the store; another process may have stored them in the meantime."""
-        if not self._store.has(trial.key):
-            return False
-        self._count(trial)
-        return True
-
-    def _count(self, trial: Trial) -> None:
-        self._done += 1
-        self._cost_left -= trial.cost
-
 
 def run_experiments(
-    experiments: Sequence[Work[ConfigT]],
-    config: ConfigT,
+    plans: Mapping[str, Plan],
+    config: Any,
     store: Store,
     *,
     workers: int = 1,
@@ -162,9 +144,10 @@ def run_experiments(
 
     Parameters
     ----------
-    experiments : sequence of modules with trials, such as those of `reproduction.experiments`
-    config : ExperimentConfig
-        Or another configuration that these modules read.
+    plans : mapping
+        The plan of each experiment, by the name under which the store has its rows.
+    config
+        The configuration that the plans read.
     store : Store
     workers : int
         Number of processes on this machine.
@@ -180,21 +163,18 @@ def run_experiments(
     ConnectionError
         No Dask scheduler answers.
     """
+    report = progress or (lambda standing: None)
     with _backend(workers, dask):
-        while not (agenda := Agenda(experiments, config, store)).is_empty():
-            _run_agenda(agenda, progress or (lambda standing: None))
-
-
-def _run_agenda(agenda: Agenda[ConfigT], report: TrialProgress) -> None:
-    report(agenda.standing())
-    # Nothing is queued beyond the workers, so that trials that follow from others can begin before the round ends.
-    parallel = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs")
-    with _signals_ignored():
-        results: Generator[tuple[str, list[Row]]] = parallel(delayed(perform)(trial) for trial in agenda)
-    with closing(results):
-        for key, rows in results:
-            agenda.keep(key, rows)
+        while (agenda := Agenda(plans, config, store)).left:
             report(agenda.standing())
+            # Nothing is queued beyond the workers, so that trials that follow from others can begin early.
+            parallel = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs")
+            with _signals_ignored():
+                results: Generator[tuple[str, list[Row]]] = parallel(delayed(perform)(trial) for trial in agenda)
+            with closing(results):
+                for key, rows in results:
+                    agenda.keep(key, rows)
+                    report(agenda.standing())
 
 
 @contextmanager
@@ -231,13 +211,11 @@ def _backend(workers: int, dask: str | None) -> Iterator[None]:
         yield
 
 
-def collect(experiment: Work[ConfigT], config: ConfigT, store: Store) -> list[Row] | None:
-    """All rows of an experiment and its clusterings, in the order of its trials; None if some are missing."""
-    found = [store.get(trial.key) for trial in experiment.trials(config, store.rows(experiment.NAME))]
-    return None if None in found else [row for rows in found if rows is not None for row in rows]
-
-
-def complete_rows(experiments: Mapping[str, Work[ConfigT]], config: ConfigT, store: Store) -> dict[str, list[Row]]:
-    """The rows of every experiment that is complete in the store, by its name."""
-    found = {name: collect(experiment, config, store) for name, experiment in experiments.items()}
-    return {name: rows for name, rows in found.items() if rows}
+def complete_rows(plans: Mapping[str, Plan], config: Any, store: Store) -> dict[str, list[Row]]:
+    """All rows of each experiment that is complete in the store, with its clusterings, in the order of its trials."""
+    complete = {}
+    for name, plan in plans.items():
+        found = [store.get(trial.key) for trial in plan(config, store.rows(name))]
+        if None not in found:
+            complete[name] = [row for rows in found for row in rows or ()]
+    return {name: rows for name, rows in complete.items() if rows}

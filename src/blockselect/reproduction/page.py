@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import io
 import json
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 
-import pandas as pd
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from blockselect import __version__
 from blockselect.evaluation.compared import markdown_table
-from blockselect.reproduction.claims import CLAIMS, Claim, Judgement, judge_claims
+from blockselect.reproduction.claims import CLAIMS, Judgement, judge_claims
 from blockselect.reproduction.config import ExperimentConfig, published_block_models
-from blockselect.reproduction.experiments import EXPERIMENTS, FORMATS, render
+from blockselect.reproduction.experiments import EXPERIMENTS, results
+from blockselect.reproduction.figures import FORMATS, render
 from blockselect.reproduction.selections import CLUSTERINGS, clustering_table, experiment_table
 from blockselect.reproduction.store import Row
 
@@ -41,16 +40,6 @@ class Section:
     failures: Sequence[str]  # one line per failed trial
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Page:
-    """The content of the page."""
-
-    settings: str  # in one sentence
-    judgements: Mapping[str, Judgement]  # by the letter of the claim
-    sections: Sequence[Section]  # of the experiments that were run
-    claims: Sequence[Claim] = CLAIMS
-
-
 def failures(rows: list[Row]) -> list[str]:
     """One line per failed trial, with its settings and its error."""
     identity = ("dataset", "regime", "method", "seed", "asked_for", "selection")
@@ -65,23 +54,24 @@ def make_files(
     rows: Mapping[str, list[Row]], config: ExperimentConfig, *, title: str, parquet: bool
 ) -> tuple[dict[str, bytes], dict[str, Judgement]]:
     """Make every file of a reproduction, keyed by its path in the folder, and the judgements."""
-    figures = {name: render(EXPERIMENTS[name], rows[name], config) for name in rows}
+    figures = {name: render(name, results(name, found), config) for name, found in rows.items()}
     sections = [
         Section(
             name=name,
-            title=EXPERIMENTS[name].TITLE,
+            title=EXPERIMENTS[name].title,
             svg=figures[name]["svg"],
-            n_rows=len(experiment_table(rows[name], name)),
-            failures=failures(rows[name]),
+            n_rows=sum(row["experiment"] == name for row in found),
+            failures=failures(found),
         )
-        for name in rows
+        for name, found in rows.items()
     ]
-    page = Page(_describe(config, title), judge_claims(rows, config), sections)
+    settings, judgements = _describe(config, title), judge_claims(rows, config)
     files = {f"figures/{name}.{kind}": content for name, kinds in figures.items() for kind, content in kinds.items()}
     files |= row_files(rows, parquet=parquet)
-    files |= {"claims.md": render_markdown(page), "claims.html": render_html(page)}
+    files["claims.md"] = render_markdown(settings, judgements, sections)
+    files["claims.html"] = render_html(settings, judgements, sections)
     files["config.json"] = (json.dumps(config.marks, indent=2, ensure_ascii=False) + "\n").encode()
-    return files, dict(page.judgements)
+    return files, judgements
 
 
 def parquet_available() -> bool:
@@ -91,20 +81,17 @@ def parquet_available() -> bool:
 
 def row_files(rows: Mapping[str, list[Row]], *, parquet: bool) -> dict[str, bytes]:
     """The tables of all experiments and clusterings as CSV, and as Parquet on request, keyed by path in the folder."""
-    tables = {name: experiment_table(of_experiment, name) for name, of_experiment in rows.items()}
+    tables = {
+        name: experiment_table(of_experiment, name).drop(columns="selected", errors="ignore")
+        for name, of_experiment in rows.items()
+    }
     clusterings = clustering_table([row for of_experiment in rows.values() for row in of_experiment])
     if len(clusterings):
         tables[CLUSTERINGS] = clusterings
     files = {f"rows/{name}.csv": table.to_csv(index=False).encode() for name, table in tables.items()}
     if parquet:
-        files |= {f"rows/{name}.parquet": _parquet(table) for name, table in tables.items()}
+        files |= {f"rows/{name}.parquet": table.to_parquet(index=False) for name, table in tables.items()}
     return files
-
-
-def _parquet(table: pd.DataFrame) -> bytes:
-    buffer = io.BytesIO()
-    table.to_parquet(buffer, index=False)
-    return buffer.getvalue()
 
 
 def _describe(config: ExperimentConfig, title: str) -> str:
@@ -122,8 +109,8 @@ def _describe(config: ExperimentConfig, title: str) -> str:
     )
 
 
-def render_html(page: Page) -> bytes:
-    """The page as one HTML file that contains its figures."""
+def render_html(settings: str, judgements: Mapping[str, Judgement], sections: Sequence[Section]) -> bytes:
+    """The page as one HTML file that contains its figures; judgements are keyed by the letters of the claims."""
     environment = Environment(
         loader=PackageLoader("blockselect.reproduction"),
         autoescape=True,
@@ -132,41 +119,29 @@ def render_html(page: Page) -> bytes:
         lstrip_blocks=True,
     )
     environment.filters["data_uri"] = lambda svg: f"data:image/svg+xml;base64,{b64encode(svg).decode()}"
-    return environment.get_template("claims.html.jinja").render(page=page).encode()
+    template = environment.get_template("claims.html.jinja")
+    return template.render(settings=settings, claims=CLAIMS, judgements=judgements, sections=sections).encode()
 
 
-def render_markdown(page: Page) -> bytes:
+def render_markdown(settings: str, judgements: Mapping[str, Judgement], sections: Sequence[Section]) -> bytes:
     """The page as Markdown, with links to the figures beside it."""
-    parts = ["# What holds of the paper's claims", page.settings, _overview(page)]
-    for claim in page.claims:
-        judgement = page.judgements[claim.letter]
-        parts += [
-            f"## ({claim.letter}) {claim.statement}",
-            f"**{judgement.verdict}**: {judgement.summary}",
-            f"Rule: {claim.rule}",
-        ]
+    overview = [
+        (claim.letter, claim.statement, str(judgements[claim.letter].verdict), judgements[claim.letter].summary)
+        for claim in CLAIMS
+    ]
+    parts = ["# What holds of the paper's claims", settings]
+    parts.append(markdown_table(("", "claim", "verdict", "measured"), overview, n_text_columns=4))
+    for claim in CLAIMS:
+        judgement = judgements[claim.letter]
+        parts.append(f"## ({claim.letter}) {claim.statement}")
+        parts.append(f"**{judgement.verdict}**: {judgement.summary}")
+        parts.append(f"Rule: {claim.rule}")
         if len(judgement.figures):
-            parts.append(_markdown(judgement.figures))
-    for section in page.sections:
+            cells = judgement.figures.astype(str).to_numpy().tolist()
+            parts.append(markdown_table(judgement.figures.columns.tolist(), cells))
+    for section in sections:
         parts += [f"## {section.title}", f"![{section.title}](figures/{section.name}.svg)"]
         parts.append(f"{section.n_rows:,} rows in `rows/{section.name}.csv`.")
         if section.failures:
             parts.append("Failed:\n\n" + "\n".join(f"- {line}" for line in section.failures))
     return ("\n\n".join(part.rstrip("\n") for part in parts) + "\n").encode()
-
-
-def _overview(page: Page) -> str:
-    lines = [
-        (
-            claim.letter,
-            claim.statement,
-            str(page.judgements[claim.letter].verdict),
-            page.judgements[claim.letter].summary,
-        )
-        for claim in page.claims
-    ]
-    return markdown_table(("", "claim", "verdict", "measured"), lines, n_text_columns=4)
-
-
-def _markdown(table: pd.DataFrame) -> str:
-    return markdown_table(list(table.columns), table.astype(str).to_numpy().tolist())

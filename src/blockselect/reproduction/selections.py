@@ -24,6 +24,7 @@ from blockselect.reproduction.networks import classes, network
 from blockselect.reproduction.store import Row
 
 CLUSTERINGS = "clusterings"
+MEASURES = ("accuracy", "nmi")
 FIGURES = ("accuracy", "accuracy_sd", "nmi", "nmi_sd", "n_zero_rows")
 _PER_START = 1e-7  # seconds per start of K-means, per node, per square root of the number of features
 _LAST = ("warning", "error")
@@ -81,10 +82,9 @@ def experiment_table(rows: Sequence[Row], experiment: str) -> pd.DataFrame:
     clusterings = pd.DataFrame(
         [row for row in rows if row["experiment"] == CLUSTERINGS], columns=["dataset", "selection", *FIGURES, "error"]
     )
-    clusterings = clusterings.rename(columns={"error": "clustering_error"})
-    merged = table.drop(columns="selected").merge(clusterings, on=["dataset", "selection"], how="left")
-    merged["error"] = merged["error"].where(merged["error"].notna(), merged["clustering_error"])
-    return _in_order(merged.drop(columns="clustering_error"))
+    merged = table.merge(clusterings, on=["dataset", "selection"], how="left", suffixes=("", "_of_clustering"))
+    merged["error"] = merged["error"].where(merged["error"].notna(), merged["error_of_clustering"])
+    return _in_order(merged.drop(columns="error_of_clustering"))
 
 
 def clustering_table(rows: Sequence[Row]) -> pd.DataFrame:

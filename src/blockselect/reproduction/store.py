@@ -43,18 +43,11 @@ class Store:
                 raise ValueError(f"{folder} holds rows but no {MARKS} about their origin; choose another folder.")
             _write(folder / MARKS, mine)
         theirs = _read(folder / MARKS)
-        if not isinstance(theirs, dict):
-            raise ValueError(f"{folder / MARKS} is damaged; choose another folder.")
         different = sorted(name for name in {*mine, *theirs} if mine.get(name) != theirs.get(name))
-        if different == ["code"]:
-            raise ValueError(
-                f"{folder} holds rows that other code of the same version made; choose another folder, or use the code "
-                "that made them."
-            )
         if different:
             raise ValueError(
-                f"{folder} holds rows of another configuration, which differs in {', '.join(different)}; choose "
-                "another folder, or use the configuration that made them."
+                f"{folder} holds rows of another configuration or of other code; the difference is in "
+                f"{', '.join(different)}. Choose another folder, or use the configuration and the code that made them."
             )
 
     def add(self, key: str, rows: list[Row]) -> None:

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from benchmarks.quality.ablation import ablate
 from benchmarks.quality.cells import TUNED, Count, compare, count, count_by_rival, summarize
 from benchmarks.quality.real_networks import GRID_KIND, NAME, RIVAL, VARIANT
-from blockselect.reproduction.experiments.effectiveness import LOWEST, SUPERVISED
+from blockselect.reproduction.experiments import LOWEST, SUPERVISED
 
 
 def line(kind, method, top=16, accuracy=0.5, nmi=0.3, sd=0.02, zero_rows=0.0, dataset="cora"):

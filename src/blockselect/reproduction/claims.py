@@ -2,25 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
-from blockselect.reproduction.claims.advantage import beats_with_labels, beats_without_labels, few_beat_all
-from blockselect.reproduction.claims.blocks import (
+import pandas as pd
+
+from blockselect.reproduction.config import ExperimentConfig
+from blockselect.reproduction.experiments import results
+from blockselect.reproduction.judgement import (
+    Judgement,
+    Verdict,
+    beats_with_labels,
+    beats_without_labels,
     blocks_do_not_predict,
     candidates_differ,
+    cliff_then_stable,
+    few_beat_all,
+    losses_fall_and_settle,
     published_gradient_changes_little,
     small_changes_matter_little,
-)
-from blockselect.reproduction.claims.judgement import Claim, Judgement, Verdict, unmeasured
-from blockselect.reproduction.claims.settings import (
-    cliff_then_stable,
-    losses_fall_and_settle,
     sparsity_matters_little,
+    unmeasured,
 )
-from blockselect.reproduction.config import ExperimentConfig
 from blockselect.reproduction.store import Row
 
 __all__ = ["CLAIMS", "Claim", "Judgement", "Verdict", "judge_claims"]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A statement, the experiment that tests it, and the rule that judges it."""
+
+    letter: str
+    statement: str
+    rule: str  # in one sentence
+    experiment: str
+    judge: Callable[[pd.DataFrame, ExperimentConfig], Judgement]  # from the table of the experiment, not empty
+
 
 _CELLS = (
     "Holds if it has the higher mean in at least three quarters of the cells (network × d × measure) against every "
@@ -116,9 +134,13 @@ def judge_claims(rows: Mapping[str, list[Row]], config: ExperimentConfig) -> dic
     config : ExperimentConfig
         The configuration that made the rows.
     """
-    return {
-        claim.letter: claim.judge(rows[claim.experiment], config)
-        if claim.experiment in rows
-        else unmeasured(f"the experiment {claim.experiment} was not run.")
-        for claim in CLAIMS
-    }
+    tables = {name: results(name, of_experiment) for name, of_experiment in rows.items()}
+    return {claim.letter: _judge(claim, tables.get(claim.experiment), config) for claim in CLAIMS}
+
+
+def _judge(claim: Claim, table: pd.DataFrame | None, config: ExperimentConfig) -> Judgement:
+    if table is None:
+        return unmeasured(f"the experiment {claim.experiment} was not run.")
+    if table.empty:
+        return unmeasured("every trial of the experiment failed.")
+    return claim.judge(table, config)
