@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from blockselect import AttributedGraph, BlockModelSelector, load_debian
-from blockselect.report.page_parts import block_drawing
+from blockselect.report.charts import block_drawing
 from blockselect.report.summarize import summarize
 from blockselect.wording import count, per_cent
 

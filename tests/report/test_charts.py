@@ -11,9 +11,10 @@ from scipy import sparse
 from blockselect.report.charts import (
     HEIGHT,
     WIDTH,
+    block_drawing,
+    boundaries,
     explained_chart,
     loss_chart,
-    matrix_chart,
     node_places,
     rank_chart,
     ticks,
@@ -27,7 +28,8 @@ EXPLAINED = {"share": 0.06, "all": 0.2, "curve": CURVE}
 def test_ticks_are_round_and_within():
     assert ticks(0, 1, 4) == [0, 0.25, 0.5, 0.75, 1]
     assert ticks(1, 256, 5) == [100, 200]
-    assert ticks(3, 3, 4) == [3]
+    assert ticks(1, 1, 5, whole=True) == [1]
+    assert ticks(0, 3, 5, whole=True) == [0, 1, 2, 3]
 
 
 def test_each_doubling_takes_the_same_room_and_all_points_are_inside():
@@ -72,36 +74,50 @@ def test_the_cut_of_the_curve_is_at_the_selected_number():
     assert explained_chart(EXPLAINED, 0)["cut"] is None
 
 
+def by_rank(values, n_selected, measure="stability", selected=None):
+    """The chart of features a, b, …, which are ranked in this order."""
+    return rank_chart(
+        {
+            "measures": {measure: values},
+            "ranking": list(range(1, len(values) + 1)),
+            "feature_names": list("abcdef"),
+            "selected": [{"index": index} for index in selected or range(n_selected)],
+        },
+        measure,
+    )
+
+
 def test_the_cut_by_rank_is_between_the_last_selected_and_the_next():
-    chart = rank_chart([0.9, 0.8, 0.2], ["a", "b", "c"], [True, True, False], "stability")
+    chart = by_rank([0.9, 0.8, 0.2], 2)
     assert chart["points"][1]["x"] < chart["cut"] < chart["points"][2]["x"]
-    assert [point["on"] for point in chart["points"]] == [True, True, False]
+    assert [point["off"] for point in chart["points"]] == [False, False, True]
     assert chart["points"][2]["title"] == "c (rank 3): stability 0.2"
-    assert rank_chart([0.9, 0.8], ["a", "b"], [True, True], "stability")["cut"] is None
-    assert rank_chart([0.9, 0.8, 0.2], ["a", "b", "c"], [True, False, True], "stability")["cut"] is None
+    assert by_rank([0.9, 0.8], 2)["cut"] is None
+    assert by_rank([0.9, 0.8, 0.2], 2, selected=[0, 2])["cut"] is None
+
+
+def test_measures_by_rank_have_the_names_of_the_features_and_the_selected_filled(summary):
+    assert rank_chart(summary, "q_value") is None
+    points = rank_chart(summary, "stability")["points"]
+    assert [point["off"] for point in points] == [False] * 7 + [True] * 13
+    first = summary["selected"][0]["name"]
+    assert points[0]["title"].startswith(f"{first} (rank 1): stability ")
+
+
+def test_a_measure_without_bound_has_an_axis_that_fits_it():
+    chart = by_rank([30.0, -10.0], 1, "degree")
+    assert [tick["text"] for tick in chart["y_ticks"]] == ["0", "20"]
+    assert 0 < chart["points"][0]["y"] < 0.25 * HEIGHT < 0.75 * HEIGHT < chart["points"][1]["y"] < HEIGHT
 
 
 def test_losses_that_do_not_change_are_drawn():
     assert loss_chart([1.0, 1.0])["path"].startswith("M")
 
 
-@pytest.mark.parametrize("k", [1, 12, 40])
-def test_a_matrix_is_relative_to_its_largest_and_few_blocks_have_numbers(k):
-    values = np.arange(k * k, dtype=float).reshape(k, k) - 1
-    chart = matrix_chart(values, "density", diverging=True)
-    assert len(chart["cells"]) == k * k
-    assert max(float(cell["alpha"]) for cell in chart["cells"]) == (0.5 if k <= 12 else 1)
-    assert chart["cells"][0]["less"]
-    assert bool(chart["cells"][0]["text"]) is (k <= 12)
-    assert len(chart["labels"]) <= 20
-
-
-def test_nothing_has_no_sign():
-    values = np.array([[0.02, -0.02], [50.0, -50.0]])
-    cells = matrix_chart(values, "difference", diverging=True)["cells"]
-    assert [cell["text"] for cell in cells] == ["0", "0", "50.0", "-50.0"]
-    assert cells[3]["title"] == "blocks 1 and 1: difference -50"
-    assert [cell["text"] for cell in matrix_chart(np.abs(values), "density")["cells"]] == ["0", "0", "100", "100"]
+def test_numbers_of_small_blocks_do_not_overlap():
+    named = [place["middle"] for place in boundaries([10] * 40) if place["named"]]
+    assert min(later - earlier for earlier, later in pairwise(named)) >= 30
+    assert len(named) == 14
 
 
 LABELS = np.array([1, 0, 1, 0, 1, 0, 1, 0])
@@ -115,3 +131,32 @@ def test_linked_nodes_are_drawn_closer_than_others_in_the_unit_square():
     assert distance[linked].max() < distance[~linked & ~np.eye(8, dtype=bool)].min()
     assert (places >= 0).all()
     assert (places <= 1).all()
+
+
+def test_blocks_are_drawn_with_areas_by_size_and_lines_by_density(summary):
+    drawn = block_drawing(summary)
+    sizes = summary["blocks"]["sizes"]
+    assert [circle["block"] for circle in drawn["circles"]] == [0, 1, 2]
+    areas = [circle["radius"] ** 2 for circle in drawn["circles"]]
+    assert areas == pytest.approx([max(areas) * size / max(sizes) for size in sizes])
+    widest = max(drawn["lines"], key=lambda line: line["width"])
+    density = np.triu(summary["blocks"]["density"], 1)
+    i, j = np.unravel_index(density.argmax(), density.shape)
+    assert widest["title"].startswith(f"blocks {i} and {j}: density of links ")
+    assert all(f"{size} nodes" in circle["title"] for circle, size in zip(drawn["circles"], sizes, strict=True))
+    best = [block["markers"][0]["feature"] if block["markers"] else "" for block in summary["blocks"]["described"]]
+    assert [circle["name"] for circle in drawn["circles"]] == best
+
+
+def test_a_long_name_below_a_block_keeps_its_end(summary):
+    described = [
+        {**block, "markers": [{**row, "feature": "tag:use::gameplaying"} for row in block["markers"]]}
+        for block in summary["blocks"]["described"]
+    ]
+    drawn = block_drawing({**summary, "blocks": {**summary["blocks"], "described": described}})
+    assert {circle["name"] for circle in drawn["circles"]} <= {"…:gameplaying", ""}
+
+
+@pytest.mark.parametrize("count", [1, 41])
+def test_one_block_and_very_many_are_not_drawn(summary, count):
+    assert block_drawing({**summary, "blocks": {**summary["blocks"], "count": count}}) is None

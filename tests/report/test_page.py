@@ -25,7 +25,7 @@ from blockselect.blockmodels.markers import Markers
 from blockselect.graphs.chunks import RowChunks
 from blockselect.report import sentences
 from blockselect.report.details import feature_rows
-from blockselect.report.page import make_report
+from blockselect.report.page import cards, digits, heat_rows, lift_shade, make_report, shade, template_environment
 from blockselect.report.summarize import summarize_scores
 from made_reports import NASTY_NAMES, STATES, planted, report
 
@@ -316,3 +316,64 @@ def test_an_undefined_score_and_no_selection_have_a_page(graph):
     summary = {**summarize_scores(constant, check_attributed_graph(features, graph.adjacency)), "selected": []}
     assert sentences.where_they_occur(summary).startswith("No feature is selected.")
     assert sentences.do_they_follow(summary).startswith("No feature is selected.")
+
+
+@pytest.mark.parametrize(
+    ("lift", "step"),
+    [(0.0, "m3"), (0.3, "m2"), (0.6, "m1"), (1.0, "z"), (2.0, "p1"), (5.0, "p2"), (41.4, "p3")],
+)
+def test_a_cell_is_a_step_around_as_expected(lift, step):
+    assert lift_shade(lift) == step
+
+
+def test_a_share_is_shaded_from_its_first_step_on():
+    assert [shade(share, (0.05, 0.2, 0.5)) for share in (0.0, 0.05, 0.3, 1.0)] == ["z", "p1", "p2", "p3"]
+
+
+def test_nothing_has_no_sign():
+    assert [digits(value, 1) for value in (0.02, -0.02, 50.0, -50.0)] == ["0", "0", "50.0", "-50.0"]
+
+
+def test_features_are_ordered_by_the_block_they_mark(summary):
+    blocks = [row["marked_block"] for row in heat_rows(summary)]
+    assert blocks == sorted(blocks)
+    assert len(blocks) == 7
+
+
+def test_a_heat_map_has_all_features_up_to_a_megabyte(summary):
+    assert len(heat_rows({**summary, "selected": summary["selected"] * 300})) == 2100
+    assert len(heat_rows({**summary, "selected": summary["selected"] * 2000})) == 13_333
+
+
+def test_the_page_says_how_many_features_the_heat_map_leaves_out(monkeypatch):
+    monkeypatch.setattr("blockselect.report.page._HEAT_CELLS", 6)
+    assert "These are the first 2 of 7 selected features; selected.csv contains the others." in report(planted()).html
+
+
+def test_small_blocks_are_listed_together(summary):
+    shown, others = cards(summary["blocks"])
+    assert [card["size"] for card in shown] == sorted(summary["blocks"]["sizes"], reverse=True)
+    assert others == []
+    shown, others = cards({**summary["blocks"], "sizes": [2000, 5, 9], "small": [1, 2]})
+    assert ([card["block"] for card in shown], [block["block"] for block in others]) == ([0], [2, 1])
+
+
+def test_of_fifty_blocks_the_largest_have_cards_and_the_others_are_listed(summary):
+    described = summary["blocks"]["described"][:1] * 50
+    shown, others = cards({"sizes": list(range(31, 81)), "described": described, "small": []})
+    assert [card["block"] for card in shown] == list(range(49, 37, -1))
+    assert [block["block"] for block in others] == list(range(37, -1, -1))
+    assert others[-1]["markers"][0]["feature"] == described[0]["markers"][0]["feature"]
+
+
+@pytest.mark.parametrize("k", [1, 12, 40])
+def test_a_matrix_is_relative_to_its_largest_and_few_blocks_have_numbers(k):
+    values = (np.arange(k * k, dtype=float).reshape(k, k) - 1).tolist()
+    source = '{% from "charts.jinja" import matrix %}{{ matrix(values, "difference", "alt", diverging=true) }}'
+    drawn = Outline(template_environment().from_string(source).render(values=values))
+    cells = [given for tag, given in drawn.tags if tag == "rect"]
+    assert len(cells) == k * k
+    assert max(float(cell["fill-opacity"]) for cell in cells) == (0.5 if k <= 12 else 1)
+    assert [cell["class"] for cell in cells[:2]] == ["less", "more"][: k * k]
+    assert sum(given.get("class") == "value" for _, given in drawn.tags) == (k * k if k <= 12 else 0)
+    assert sum(given.get("class") == "tick mid" for _, given in drawn.tags) <= 20

@@ -153,6 +153,12 @@ def test_what_the_selected_leave_out_is_stated(summary):
     )
 
 
+def test_patterns_that_hardly_differ_are_said_to_do_so(summary):
+    assert sentences.furthest(summary).startswith("The largest difference: the features tie block ")
+    same = {**summary["blocks"], "feature_pattern": summary["blocks"]["link_pattern"]}
+    assert sentences.furthest({**summary, "blocks": same}) == "The two patterns hardly differ"
+
+
 def test_no_agreement_is_claimed_where_it_cannot_be_measured(summary):
     k = summary["blocks"]["count"]
     even = {**summary, "blocks": {**summary["blocks"], "feature_pattern": [[0.0] * k] * k}}

@@ -1,91 +1,133 @@
-"""Geometry of the charts of a page: numbers in, coordinates and labels out; the template draws them as SVG."""
+"""Geometry of the drawings of a page: numbers in, coordinates and labels out; the template draws them as SVG."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from math import ceil, floor, log2, log10
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import log2, sqrt
 from typing import Any
 
 import numpy as np
+from matplotlib.ticker import MaxNLocator
+from scipy.sparse import csr_array
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
-from blockselect.plot.of_blocks import order_by_block
-from blockselect.wording import count, number, per_cent
+from blockselect.plot.of_blocks import block_bounds, order_by_block
+from blockselect.wording import count, cut, number, per_cent
 
 WIDTH, HEIGHT = 460, 240
 _LEFT, _RIGHT, _TOP, _BOTTOM = 58, 14, 16, 42  # margins, as in the template
-CELL = 26  # width of a matrix cell with room for two digits
-_MARGIN = 26
-_MAX_NUMBERED = 12  # with more blocks than this, the cells hold no numbers
+_ON_TOP = _TOP + 4  # height of a label above all lines
+_RANKS = 400  # features of a chart by rank
+_UNBOUNDED = ("prevalence", "degree", "autocorrelation")  # measures whose chart ends at the largest value
 _STEPS = 120  # iterations of the spring layout
+_NAME_ROOM = 30  # distance between the numbers of two blocks
+_MAX_DRAWN = 40  # blocks of the drawing
+_DRAWN_WIDTH, _DRAWN_HEIGHT = 680, 400
+_LINES = 3  # lines of the drawing, as a multiple of the number of blocks
+_PARTNERS = 2  # strongest neighbours of each block, which the layout of the drawing keeps near it
+_NAME = 13  # characters of a feature's name below a block
+_FAINT = 0.05  # lines below this share of the densest pair are not drawn
+
+
+@dataclass(frozen=True, slots=True)
+class _Plane:
+    """The area of a chart, with the range of values along each side."""
+
+    left: float
+    right: float
+    low: float
+    high: float
+
+    def x(self, value: float) -> float:
+        return round(_LEFT + (value - self.left) / (self.right - self.left) * (WIDTH - _LEFT - _RIGHT), 1)
+
+    def y(self, value: float) -> float:
+        share = (value - self.low) / (self.high - self.low)
+        return round(HEIGHT - _BOTTOM - share * (HEIGHT - _BOTTOM - _TOP), 1)
+
+    def path(self, xs: Iterable[float], ys: Iterable[float]) -> str:
+        return "M" + "L".join(f"{self.x(x):g} {self.y(y):g}" for x, y in zip(xs, ys, strict=True))
+
+    def axes(self, x_label: str, x_ticks: dict[str, float], y_text: Callable[[float], str]) -> dict[str, Any]:
+        """What every chart has: the ticks of both axes, and the label of the horizontal one."""
+        return {
+            "x_label": x_label,
+            "x_ticks": [{"at": self.x(value), "text": text} for text, value in x_ticks.items()],
+            "y_ticks": [{"at": self.y(value), "text": y_text(value)} for value in ticks(self.low, self.high, 4)],
+        }
+
+
+def ticks(low: float, high: float, most: int, *, whole: bool = False) -> list[float]:
+    """Round numbers from low to high, few enough to read."""
+    locator = MaxNLocator(most, steps=[1, 2, 2.5, 5, 10], integer=whole)
+    return [float(value) for value in locator.tick_values(low, high) if low <= value <= high]
 
 
 def explained_chart(explained: dict[str, Any], n_selected: int) -> dict[str, Any]:
     """Share explained by the number of features on a logarithmic axis, beside random and all features."""
     curve, of_all = explained["curve"], explained["all"]
-    xs = [log2(point["n_features"]) for point in curve]
-    right = max(xs[-1], 1)
-    top = 1.15 * (max(of_all or 0.0, *(max(point["share"], point["random"]) for point in curve)) or 1.0)
-    x, y = _scale(0, right, horizontal=True), _scale(0, top, horizontal=False)
-    lines = [{"kind": "random", "path": _path([(x(a), y(p["random"])) for a, p in zip(xs, curve, strict=True)])}]
-    names = [{"x": x(xs[-1]), "y": y(curve[-1]["random"]) - 7, "text": "random", "end": True}]
+    sizes, shares, by_chance = ([point[key] for point in curve] for key in ("n_features", "share", "random"))
+    xs = [log2(size) for size in sizes]
+    plane = _Plane(0, max(xs[-1], 1), 0, 1.15 * (max(of_all or 0.0, *shares, *by_chance) or 1.0))
+    lines = [{"kind": "random", "path": plane.path(xs, by_chance)}]
+    names = [{"x": plane.x(xs[-1]), "y": plane.y(by_chance[-1]) - 7, "text": "random", "end": True}]
     if of_all is not None:
-        lines.append({"kind": "all", "path": _path([(x(0), y(of_all)), (x(right), y(of_all))])})
-        names.append({"x": x(0) + 4, "y": y(of_all) - 7, "text": f"all features: {per_cent(of_all)}", "end": False})
+        text = f"all features: {per_cent(of_all)}"
+        lines.append({"kind": "all", "path": plane.path((0, plane.right), (of_all, of_all))})
+        names.append({"x": plane.x(0) + 4, "y": plane.y(of_all) - 7, "text": text, "end": False})
+    named = _with_room(xs[::-1], plane.right / 8)  # from the largest number on
+    x_ticks = {count(sizes[-1 - place]): xs[-1 - place] for place in named[::-1]}
     return {
-        "path": _path([(x(a), y(point["share"])) for a, point in zip(xs, curve, strict=True)]),
+        **plane.axes("number of features, the best first (each step doubles it)", x_ticks, per_cent),
+        "path": plane.path(xs, shares),
         "lines": lines,
         "names": names,
         "points": [
-            {"x": x(a), "y": y(point["share"]), "title": _explained_title(point)}
-            for a, point in zip(xs, curve, strict=True)
+            {
+                "x": plane.x(log2(size)),
+                "y": plane.y(share),
+                "title": f"{count(size, 'feature')}: {per_cent(share)}; as many random ones: {per_cent(random)}",
+            }
+            for size, share, random in zip(sizes, shares, by_chance, strict=True)
         ],
-        "x_ticks": [_labelled(x(log2(size)), count(size)) for size in _spread(curve, xs)],
-        "y_ticks": [_labelled(y(value), per_cent(value)) for value in ticks(0, top, 4)],
-        "x_label": "number of features, the best first (each step doubles it)",
-        "cut": x(log2(n_selected)) if 0 < n_selected <= curve[-1]["n_features"] else None,
+        "cut": plane.x(log2(n_selected)) if 0 < n_selected <= sizes[-1] else None,
         "cut_label": f"selected: {count(n_selected)}",
-        "cut_at": _TOP + 4,  # above all lines
+        "cut_at": _ON_TOP,
     }
 
 
-def _explained_title(point: dict[str, Any]) -> str:
-    n_features = count(point["n_features"], "feature")
-    return f"{n_features}: {per_cent(point['share'])}; as many random ones: {per_cent(point['random'])}"
+def rank_chart(summary: dict[str, Any], measure: str) -> dict[str, Any] | None:
+    """Dots for a measure by rank, for twice as many features as are selected; None if it was not computed.
 
-
-def _spread(curve: list[dict[str, Any]], xs: list[float]) -> list[int]:
-    """Numbers of features whose labels do not overlap, chosen from the last one backwards."""
-    step, kept = max(xs[-1], 1) / 8, list[int]()
-    for i in reversed(range(len(curve))):
-        if not kept or xs[kept[-1]] - xs[i] >= step:
-            kept.append(i)
-    return [curve[i]["n_features"] for i in reversed(kept)]
-
-
-def rank_chart(
-    values: Sequence[float], names: Sequence[str], on: Sequence[bool], what: str, *, is_share: bool = True
-) -> dict[str, Any]:
-    """Dots for the values of features by rank, filled if `on`; the cut is drawn if these come first.
-
-    The axis goes from 0 to 1 for shares, otherwise from 0, or the lowest value if that is negative, to the highest.
+    The dots of selected features are filled, and the cut is drawn if these come first. The axis goes from 0 to 1 for
+    probabilities, otherwise from 0, or the lowest value if that is negative, to the highest.
     """
-    n, n_on, low = len(values), sum(on), min(0.0, *values)
-    high = 1.0 if is_share else 1.15 * max(values) or 1.0
-    x, y = _scale(0.5, n + 0.5, horizontal=True), _scale(low, high, horizontal=False)
-    features = enumerate(zip(values, names, on, strict=True), start=1)
+    if measure not in summary["measures"]:
+        return None
+    selected = {row["index"] for row in summary["selected"]}
+    shown = np.argsort(summary["ranking"])[: min(_RANKS, max(2 * len(selected), 20))].tolist()
+    values, on = [summary["measures"][measure][index] for index in shown], [index in selected for index in shown]
+    n, n_on, unbounded = len(shown), sum(on), measure in _UNBOUNDED
+    plane = _Plane(0.5, n + 0.5, min(0.0, *values), (1.15 * max(values) or 1.0) if unbounded else 1.0)
+    x_ticks = {count(int(rank)): rank for rank in ticks(1, n, 5, whole=True)}
     return {
-        "path": None,
+        **plane.axes("rank of the feature", x_ticks, number),
         "points": [
-            {"x": x(rank), "y": y(value), "title": f"{name} (rank {rank}): {what} {number(value)}", "on": bool(filled)}
-            for rank, (value, name, filled) in features
+            {
+                "x": plane.x(rank),
+                "y": plane.y(value),
+                "title": f"{name} (rank {rank}): {measure.replace('_', '-')} {number(value)}",
+                "off": not filled,
+            }
+            for rank, (value, name, filled) in enumerate(
+                zip(values, (cut(summary["feature_names"][index]) for index in shown), on, strict=True), start=1
+            )
         ],
-        "x_ticks": [_labelled(x(value), count(int(value))) for value in ticks(1, n, 5) if value == int(value)],
-        "y_ticks": [_labelled(y(value), number(value)) for value in ticks(low, high, 4)],
-        "x_label": "rank of the feature",
-        "cut": x(n_on + 0.5) if 0 < n_on < n and all(on[:n_on]) else None,
+        "cut": plane.x(n_on + 0.5) if 0 < n_on < n and all(on[:n_on]) else None,
         "cut_label": f"selected: {count(n_on)}",
-        "cut_at": 190 if is_share else _TOP + 4,
+        "cut_at": _ON_TOP if unbounded else 190,
     }
 
 
@@ -93,77 +135,78 @@ def loss_chart(losses: Sequence[float]) -> dict[str, Any]:
     """A loss by iteration."""
     low, high = min(losses), max(losses)
     pad = 0.08 * (high - low) or abs(high) or 1.0
-    x = _scale(0, max(len(losses) - 1, 1), horizontal=True)
-    y = _scale(low - pad, high + pad, horizontal=False)
+    plane = _Plane(0, len(losses) - 1, low - pad, high + pad)
+    x_ticks = {count(int(step)): step for step in ticks(0, plane.right, 5, whole=True)}
+    return {**plane.axes("iteration", x_ticks, number), "path": plane.path(range(len(losses)), losses)}
+
+
+def _with_room(places: Sequence[float], room: float) -> list[int]:
+    """Which of these places, in their order, can have a label: the first, and each far enough from the one before."""
+    kept = [0]
+    for i, place in enumerate(places):
+        if abs(place - places[kept[-1]]) >= room:
+            kept.append(i)
+    return kept
+
+
+def boundaries(sizes: list[int]) -> list[dict[str, Any]]:
+    """Positions of the blocks along a side of 560 of the ordered adjacency matrix; named if there is room."""
+    bounds = [round(560 * bound, 1) for bound in block_bounds(sizes)]
+    middles = [round((low + high) / 2, 1) for low, high in pairwise(bounds)]
+    named = set(_with_room(middles, _NAME_ROOM))
+    return [
+        {"block": block, "at": bounds[block], "middle": middle, "named": block in named}
+        for block, middle in enumerate(middles)
+    ]
+
+
+def block_drawing(summary: dict[str, Any]) -> dict[str, Any] | None:
+    """The network of blocks: the area of a circle shows the size, the width of a line the density of the links."""
+    blocks, k = summary["blocks"], summary["blocks"]["count"]
+    if not 2 <= k <= _MAX_DRAWN:
+        return None
+    density = np.array(blocks["density"])
+    between = np.triu(np.maximum(density, density.T), 1)
+    between /= between.max() or 1.0
+    near = np.zeros((k, k))
+    for block, row in enumerate(between + between.T):
+        partners = np.argsort(-row, kind="stable")[:_PARTNERS]
+        near[block, partners] = near[partners, block] = row[partners]
+    height = 90 if k == 2 else min(_DRAWN_HEIGHT, 90 + 62 * k)
+    places = 45 + node_places(csr_array(near), np.arange(k)) * (_DRAWN_WIDTH - 90, height - 90)
+    largest, radius = max(blocks["sizes"]), min(26.0, 115 / sqrt(k))
+    faintest = max(_FAINT, np.sort(between, axis=None)[-min(_LINES * k, k * k)])
     return {
-        "path": _path([(x(step), y(loss)) for step, loss in enumerate(losses)]),
-        "points": [],
-        "x_ticks": [_labelled(x(v), count(int(v))) for v in ticks(0, len(losses) - 1, 5) if v == int(v)],
-        "y_ticks": [_labelled(y(v), number(v)) for v in ticks(low - pad, high + pad, 4)],
-        "x_label": "iteration",
-        "cut": None,
-    }
-
-
-def matrix_chart(values: FloatArray, what: str, *, diverging: bool = False) -> dict[str, Any]:
-    """A matrix of block pairs: amounts in per cent of the highest one, or signed values around 0."""
-    k = len(values)
-    top = float(np.abs(values).max()) or 1.0
-    cell = CELL if k <= _MAX_NUMBERED else max(8, CELL * _MAX_NUMBERED // k)
-    darkest = 0.5 if k <= _MAX_NUMBERED else 1.0  # numbers stay legible on light colours, in both themes
-    cells = []
-    for row, column in np.ndindex(k, k):
-        value = float(values[row, column])
-        text = _digits(value, ".1f") if diverging else _digits(100 * value / top, ".0f")
-        cells.append(
+        "width": _DRAWN_WIDTH,
+        "height": height,
+        "lines": [
             {
-                "x": _MARGIN + column * cell,
-                "y": _MARGIN + row * cell,
-                "alpha": f"{darkest * abs(value) / top:.3f}",
-                "less": diverging and value < 0,
-                "text": text if k <= _MAX_NUMBERED else "",
-                "title": f"blocks {row} and {column}: {what} {number(value)}",
+                "ends": [*places[i], *places[j]],
+                "width": max(0.6, 7 * between[i, j]),
+                "title": f"blocks {i} and {j}: density of links {number(blocks['density'][i][j])}",
             }
-        )
-    return {
-        "cells": cells,
-        "cell": cell,
-        "extent": _MARGIN + k * cell + 2,
-        "width": min(480, 60 + 45 * k),  # a few blocks need no large picture
-        "labels": [{"at": _MARGIN + (block + 0.5) * cell, "text": str(block)} for block in range(0, k, ceil(k / 20))],
+            for i, j in np.argwhere(between >= faintest).tolist()
+        ],
+        "circles": [
+            {
+                "block": block,
+                "x": places[block, 0],
+                "y": places[block, 1],
+                "radius": max(10.0, radius * sqrt(size / largest)),
+                **_names_of(block, size, [row["feature"] for row in blocks["described"][block]["markers"]]),
+            }
+            for block, size in enumerate(blocks["sizes"])
+        ],
     }
 
 
-def _digits(value: float, form: str) -> str:
-    """Format a number; zero has no sign."""
-    text = format(value, form)
-    return "0" if float(text) == 0 else text
-
-
-def ticks(low: float, high: float, most: int) -> list[float]:
-    """Round numbers from low to high, few enough to read."""
-    if not high > low:
-        return [low]
-    raw = (high - low) / most
-    power = 10.0 ** floor(log10(raw))
-    step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= raw * 0.999)
-    first, last = ceil(low / step - 1e-9), floor(high / step + 1e-9)
-    return [round(i * step, 12) for i in range(first, last + 1)]
-
-
-def _scale(low: float, high: float, *, horizontal: bool) -> Any:
-    """Return a function from values to coordinates on one axis."""
-    begin, end = (_LEFT, WIDTH - _RIGHT) if horizontal else (HEIGHT - _BOTTOM, _TOP)
-    width = (high - low) or 1.0
-    return lambda value: round(begin + (value - low) / width * (end - begin), 1)
-
-
-def _labelled(at: float, text: str) -> dict[str, Any]:
-    return {"at": at, "text": text}
-
-
-def _path(places: list[tuple[float, float]]) -> str:
-    return "M" + "L".join(f"{x:g} {y:g}" for x, y in places)
+def _names_of(block: int, size: int, markers: list[str]) -> dict[str, str]:
+    """The title of a block, and below it the best feature that marks it; the end of a long name says most."""
+    best, marked = next(iter(markers), ""), ", ".join(map(cut, markers[:3]))
+    return {
+        "title": f"block {block}: {count(size, 'node')}{f'; marked by {marked}' if marked else ''}",
+        "name": best if len(best) <= _NAME else f"…{best[1 - _NAME :]}",
+    }
 
 
 def node_places(adjacency: Sparse, labels: IntArray) -> FloatArray:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import combinations
 from typing import Any
 
@@ -11,9 +10,6 @@ from blockselect.evaluation.compared import ALL_FEATURES, Comparison, Comparison
 from blockselect.registry import SELECTORS
 from blockselect.report.page import Report, render_template
 from blockselect.wording import count, listed
-
-_SHOWN = 12  # features on a card before the list is folded
-_STEPS = ((0.75, "p3"), (0.5, "p2"), (0.25, "p1"))  # at least this Jaccard index → shade of the cell
 
 
 def comparison_report(comparison: Comparison, *, title: str = "the network", command: str | None = None) -> Report:
@@ -28,6 +24,8 @@ def comparison_report(comparison: Comparison, *, title: str = "the network", com
     command : str, optional
         The command that made the comparison, for readers who want to repeat it.
     """
+    tables = {number: [*_by_figure(comparison, number), comparison.rows[0]] for number in reversed(comparison.numbers)}
+    selected = comparison._selected(None)
     return Report(
         render_template(
             "comparison.html.jinja",
@@ -35,19 +33,20 @@ def comparison_report(comparison: Comparison, *, title: str = "the network", com
             command=command,
             version=__version__,
             headline=headline(comparison),
-            verdict=verdict(comparison),
-            figures=[_figures(comparison, number) for number in reversed(comparison.numbers)],
-            n_all=comparison.rows[0].n_features,
-            overlap=_overlap(comparison),
+            lead=[verdict(comparison)],
+            comparison=comparison,
+            methods=SELECTORS,
+            tables=tables,
+            largest={
+                number: max(_main(comparison, row).mean for row in rows) or 1.0 for number, rows in tables.items()
+            },
+            overlap=comparison.overlap(),
             agreement=agreement_found(comparison),
-            common=_common(comparison),
-            cards=_cards(comparison),
-            described=comparison.description,
-            measures=list(comparison.titles.values()),
+            selected=selected,
+            common=_common(comparison, [columns.tolist() for columns in selected.values()]),
             warnings=[
                 f"{method}: {message}" for method, messages in comparison.warnings.items() for message in messages
             ],
-            errors=comparison.errors,
         )
     )
 
@@ -114,68 +113,7 @@ def _by_figure(comparison: Comparison, number: int) -> list[ComparisonRow]:
     return sorted(rows, key=lambda row: -_main(comparison, row).mean)
 
 
-def _figures(comparison: Comparison, number: int) -> dict[str, Any]:
-    """The table for one number of features; bars are relative to the largest figure."""
-    every = comparison.rows[0]
-    rows = [*_by_figure(comparison, number), every]
-    largest = max(_main(comparison, row).mean for row in rows) or 1.0
-    return {
-        "n_features": number,
-        "rows": [
-            {
-                "method": row.method,
-                "title": "for comparison" if row is every else SELECTORS[row.method].title,
-                "is_best": row is rows[0] and row is not every,
-                "selected": row.n_selected,
-                "share": max(0.0, _main(comparison, row).mean / largest),
-                "figures": [f"{figure.mean:.3f} ± {figure.sd:.3f}" for figure in row.figures.values()],
-                "n_zero_rows": row.n_zero_rows,
-                "agreement": row.agreement,
-                "seconds": row.seconds,
-            }
-            for row in rows
-        ],
-    }
-
-
-def _overlap(comparison: Comparison) -> list[dict[str, Any]]:
-    """Rows of the matrix of Jaccard indices."""
-    overlap = comparison.overlap()
-    return [
-        {
-            "method": one,
-            "cells": [
-                {
-                    "text": f"{value:.2f}",
-                    "step": next((step for least, step in _STEPS if value >= least), "z"),
-                    "title": f"{one} and {other}: {value:.2f}",
-                }
-                for other, value in overlap[one].items()
-            ],
-        }
-        for one in overlap
-    ]
-
-
-def _common(comparison: Comparison) -> list[str]:
-    """Features that every method with a selection found, in the order of the first method."""
-    chosen = [columns.tolist() for (_, number), columns in comparison.selections.items() if number == _most(comparison)]
-    if len(chosen) < 2:
-        return []
-    shared = set.intersection(*map(set, chosen))
-    return [comparison.names[column] for column in chosen[0] if column in shared]
-
-
-def _cards(comparison: Comparison) -> Iterator[dict[str, Any]]:
-    """One card per method: the features that only this method selected."""
-    for method, names in comparison.found_by_one().items():
-        yield {
-            "method": method,
-            "n_selected": len(comparison.selections[method, _most(comparison)]),
-            "names": names[:_SHOWN],
-            "more": names[_SHOWN:],
-        }
-
-
-def _most(comparison: Comparison) -> int:
-    return comparison.numbers[-1]
+def _common(comparison: Comparison, selected: list[list[int]]) -> list[str]:
+    """Names of the features that every method selected, in the order of the first; none for a single method."""
+    shared = set.intersection(*map(set, selected)) if len(selected) > 1 else set()
+    return [comparison.names[column] for columns in selected[:1] for column in columns if column in shared]

@@ -5,21 +5,21 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Sequence
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from inspect import signature
-from numbers import Number
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.metrics import normalized_mutual_info_score
+from sklearn.metrics.cluster import contingency_matrix
 
 import blockselect
 from blockselect.arrays import Features, FloatArray, IntArray, ObjectArray
 from blockselect.base import ScoreSelector, best_first
 from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.blockmodels.markers import Markers, block_markers
-from blockselect.bmgufs.estimator import BMGUFS
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.features import as_dense
@@ -67,29 +67,29 @@ def details(
     labels : array, Series or dict, optional
         Known labels of the nodes.
     """
-    chosen = np.array([row["index"] for row in summary["selected"]], dtype=np.intp)
-    common = {
+    name = _registered_name(selector)
+    asked = selector.n_features_to_select
+    common: dict[str, Any] = {
         "title": title,
         "method": type(selector).__name__,
-        "method_title": _title_of(selector),
-        "asked": _asked(selector),
-        "redundancy": redundancy(graph.features, chosen),
+        "method_title": type(selector).__name__ if name is None else SELECTORS[name].title,
+        "asked": asked if isinstance(asked, str | Integral) else None,  # a share says no number
+        "redundancy": redundancy(graph.features, selector._selected_in_order()),
         "settings": settings_table(selector),
         "seeded": getattr(selector, "random_state", 0) is not None,
         "versions": package_versions(),
         "python": python_to_repeat(selector),
         "command": command,
         "warnings": list(warnings),
-        "gram_form": selector.gram_form_ if isinstance(selector, BMGUFS) else None,
+        "gram_form": getattr(selector, "gram_form_", None),
     }
     if not isinstance(selector, BlockGuidedSelector):
-        idle = (
-            []
-            if labels is None
-            else [f"labels are compared with blocks, which {type(selector).__name__} does not find."]
-        )
-        return {**common, "features": feature_rows(summary), "warnings": [*warnings, *idle]}
-    blocks, adjacency = selector.block_model_.labels, graph.adjacency
+        if labels is not None:
+            common["warnings"].append(
+                f"labels are compared with blocks, which {type(selector).__name__} does not find."
+            )
+        return {**common, "features": feature_rows(summary)}
+    blocks, adjacency = selector.labels_, graph.adjacency
     is_small = graph.n_nodes <= _MAX_NODES and adjacency.nnz <= 2 * _MAX_LINKS
     return {
         **common,
@@ -103,20 +103,12 @@ def details(
 def _registered_name(selector: BaseEstimator) -> str | None:
     """The name of the method with these settings in the registry."""
     parameters = selector.get_params(deep=False)
-    return next(
-        (
-            name
-            for name, method in SELECTORS.items()
-            if method.selector is type(selector) and method.settings.items() <= parameters.items()
-        ),
-        None,
+    fits = (
+        name
+        for name, method in SELECTORS.items()
+        if method.selector is type(selector) and method.settings.items() <= parameters.items()
     )
-
-
-def _title_of(selector: ScoreSelector) -> str:
-    """The name of the method for people."""
-    name = _registered_name(selector)
-    return type(selector).__name__ if name is None else SELECTORS[name].title
+    return next(fits, None)
 
 
 def known_labels(labels: Any, node_ids: ObjectArray | None, blocks: IntArray) -> dict[str, Any]:
@@ -132,26 +124,16 @@ def known_labels(labels: Any, node_ids: ObjectArray | None, blocks: IntArray) ->
     values = as_labels(labels_by_id(labels, node_ids, "labels"), "labels")
     if len(values) != len(blocks):
         raise ParameterError("labels", f"has {len(values)} entries for {len(blocks)} nodes; pass one per node.")
-    numbers, every = encode_labels(values, "labels"), np.unique(values)
-    order = best_first(np.bincount(numbers).astype(np.float64))
-    counts = np.zeros((int(blocks.max()) + 1, len(every)), dtype=np.intp)
-    np.add.at(counts, (blocks, numbers), 1)
+    counts = contingency_matrix(blocks, encode_labels(values, "labels"))  # (k, labels)
+    order = best_first(counts.sum(axis=0).astype(np.float64))
     shown, others = counts[:, order[:_MAX_LABELS]], counts[:, order[_MAX_LABELS:]]
     return {
-        "names": [str(every[label]) for label in order[:_MAX_LABELS]],
-        "n_labels": len(every),
+        "names": [str(name) for name in np.unique(values)[order[:_MAX_LABELS]]],
+        "n_labels": len(order),
         "counts": np.column_stack([shown, others.sum(axis=1)]).tolist() if others.size else shown.tolist(),
         "n_uniform": int(np.count_nonzero(2 * counts.max(axis=1) >= counts.sum(axis=1))),
-        "nmi": float(normalized_mutual_info_score(numbers, blocks)),
+        "nmi": float(normalized_mutual_info_score(values, blocks)),
     }
-
-
-def _asked(selector: ScoreSelector) -> int | str | None:
-    """The requested number of features, or "auto"; None if it was a share or the default half."""
-    wanted = selector.n_features_to_select
-    if isinstance(wanted, str):
-        return wanted
-    return int(wanted) if isinstance(wanted, int | np.integer) else None
 
 
 def feature_rows(summary: dict[str, Any], markers: Markers | None = None) -> dict[str, Any]:
@@ -240,13 +222,15 @@ def correlate(columns: Features) -> FloatArray:
 
 
 def drawing(graph: AttributedGraph, labels: IntArray) -> dict[str, Any]:
-    """Position, name and block of each node, and the pairs of linked nodes."""
+    """The nodes of a small graph in a square of 560, and the ends of its links."""
+    places = (30 + 500 * node_places(graph.adjacency, labels).round(4)).tolist()
     links, ids = graph.adjacency.tocoo(), range(graph.n_nodes) if graph.node_ids is None else graph.node_ids
     return {
-        "places": node_places(graph.adjacency, labels).round(4).tolist(),
-        "names": [str(each) for each in ids],
-        "labels": labels.tolist(),
-        "links": [[int(i), int(j)] for i, j in zip(links.row, links.col, strict=True) if i < j],
+        "nodes": [
+            {"x": x, "y": y, "name": str(name), "block": int(block)}
+            for (x, y), name, block in zip(places, ids, labels, strict=True)
+        ],
+        "links": [(places[i], places[j]) for i, j in zip(links.row, links.col, strict=True) if i < j],
     }
 
 
@@ -278,10 +262,9 @@ def python_to_repeat(selector: BaseEstimator) -> str:
 
 def changed_settings(estimator: BaseEstimator) -> dict[str, Any]:
     """Parameters that differ from their defaults, in the order of the signature."""
-    defaults, values = signature(type(estimator)).parameters, estimator.get_params(deep=False)
-    return {
-        name: values[name] for name, each in defaults.items() if name in values and _differs(values[name], each.default)
-    }
+    values = estimator.get_params(deep=False)
+    defaults = {name: each.default for name, each in signature(type(estimator)).parameters.items() if name in values}
+    return {name: values[name] for name, default in defaults.items() if repr(values[name]) != repr(default)}
 
 
 def settings_table(estimator: BaseEstimator) -> list[dict[str, Any]]:
@@ -293,22 +276,6 @@ def settings_table(estimator: BaseEstimator) -> list[dict[str, Any]]:
     ]
 
 
-def package_versions() -> dict[str, str]:
-    """Versions of blockselect, Python and the packages that numbers and pictures depend on."""
-    found = {"blockselect": blockselect.__version__, "Python": platform.python_version()}
-    for package in _PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:  # an extra that is not installed
-            continue
-    return found
-
-
-def _differs(value: Any, default: Any) -> bool:
-    is_plain = value is None or isinstance(value, (str, Number))
-    return bool(value != default) if is_plain else value is not default
-
-
 def _is_long(text: str) -> bool:
     return len(text) > _LONG or "\n" in text
 
@@ -318,3 +285,9 @@ def _shown(value: Any) -> str:
     if not _is_long(text):
         return text
     return f"{type(value).__name__} of length {len(value):,}" if hasattr(value, "__len__") else type(value).__name__
+
+
+def package_versions() -> dict[str, str]:
+    """Versions of blockselect, Python and the packages that numbers and pictures depend on."""
+    others = {package: version(package) for package in _PACKAGES}
+    return {"blockselect": blockselect.__version__, "Python": platform.python_version(), **others}

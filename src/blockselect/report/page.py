@@ -7,7 +7,9 @@ import json
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from html import escape, unescape
+from math import inf, log2
 from pathlib import Path
 from re import DOTALL, search
 from typing import Any
@@ -17,17 +19,20 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from matplotlib.image import imsave
 
-from blockselect import wording
 from blockselect.arrays import FloatArray
+from blockselect.blockmodels.description import interval
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.chunks import RowChunks
-from blockselect.report import page_parts, sentences
+from blockselect.report import charts, sentences
 from blockselect.report.details import details
 from blockselect.report.summarize import check_reportable, summarize
+from blockselect.wording import count, cut, lift_in_cell, number, per_cent, times
 
 _STATIC_ROWS = 200  # features in the table for readers without script
 _TITLES = {"explained_more": "adds", "explained_alone": "alone", "q_value": "q-value"}  # of columns
 _LINK_INK = (59, 130, 196)  # visible on white and on black
+_CARDS = 12  # blocks with a card of their own
+_HEAT_CELLS = 40_000  # cells of the heat map, about a megabyte
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -105,27 +110,61 @@ def make_report(
 
 def render_page(summary: dict[str, Any], more: dict[str, Any]) -> str:
     """Render a summary and its details as HTML; the same input gives the same text."""
-    blocks, picture = summary.get("blocks"), more.get("ordered_links")
+    blocks = summary.get("blocks")
     return render_template(
         "scores.html.jinja" if blocks is None else "report.html.jinja",
         headline=sentences.headline(summary, more),
         lead=sentences.lead(summary, more),
+        warnings=more["warnings"],
+        version=more["versions"]["blockselect"],
         summary=summary,
         counts=summary["counts"],
         blocks=blocks,
         more=more,
         titles=_TITLES,
         say=sentences,
-        parts=page_parts,
+        charts=charts,
         data=script_data(more["features"], 0 if blocks is None else blocks["count"]),
         rows=more["features"]["rows"][: min(_STATIC_ROWS, summary["counts"]["selected_features"])],
-        adjacency=None if picture is None else _png_uri(picture),
         script=_source("report.js"),
+        **({} if blocks is None else _about_blocks(summary, more)),
     )
 
 
-def render_template(name: str, **values: Any) -> str:
-    """Fill a template; every page has the same filters and style sheet."""
+def _about_blocks(summary: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+    """What the sections about blocks show besides the summary."""
+    blocks, picture = summary["blocks"], more["ordered_links"]
+    with_card, others = cards(blocks)
+    return {
+        "drawn": charts.block_drawing(summary),
+        "cards": with_card,
+        "others": others,
+        "heat": heat_rows(summary),
+        "adjacency": None if picture is None else _png_uri(picture),
+        "differ": sentences.pattern_difference(summary).tolist(),
+    }
+
+
+def cards(blocks: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Blocks with a card of their own (not small, and not too many to read), and the others; the largest first."""
+    described = zip(blocks["sizes"], blocks["described"], strict=True)
+    every = [{"block": block, "size": size, **about} for block, (size, about) in enumerate(described)]
+    every.sort(key=lambda one: -one["size"])
+    large = [one for one in every if one["block"] not in blocks["small"]]
+    shown = large if len(large) <= _CARDS + 1 else large[:_CARDS]
+    return shown, [one for one in every if one not in shown]
+
+
+def heat_rows(summary: dict[str, Any]) -> list[dict[str, Any]]:
+    """The selected features, as many as fit into the heat map, ordered by the block they mark."""
+    k = summary["blocks"]["count"]
+    shown = summary["selected"][: max(1, _HEAT_CELLS // k)] if k > 1 else []
+    return sorted(shown, key=lambda row: (k if row["marked_block"] is None else row["marked_block"], row["rank"]))
+
+
+@cache
+def template_environment() -> Environment:
+    """The templates with the filters that every page has."""
     environment = Environment(
         loader=PackageLoader("blockselect.report"),
         autoescape=True,
@@ -133,30 +172,47 @@ def render_template(name: str, **values: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(
-        count=wording.count,
-        number=wording.number,
-        per_cent=wording.per_cent,
-        times=wording.times,
-        cut=wording.cut,
-        measured=_measured,
-        whole=_whole,
-    )
-    return environment.get_template(name).render(style=_source("report.css"), **values)
+    formats = (count, number, per_cent, times, cut, lift_in_cell, interval, measured, whole, shade, lift_shade, digits)
+    environment.filters |= {each.__name__: each for each in formats}
+    return environment
 
 
-def _whole(sentence: str) -> str:
+def render_template(name: str, **values: Any) -> str:
+    """Fill a template; every page has the same style sheet."""
+    return template_environment().get_template(name).render(style=_source("report.css"), **values)
+
+
+def whole(sentence: str) -> str:
     """Keep numbers and their units on one line."""
     return sentence.replace(" %", "\N{NO-BREAK SPACE}%").replace(" ×", "\N{NO-BREAK SPACE}×")
 
 
-def _measured(value: float, measure: str) -> str:
+def measured(value: float, measure: str) -> str:
     """The value of a measure; the script writes the same."""
     if measure in ("stability", "autocorrelation"):
-        return f"{round(value, 2) + 0.0:.2f}"  # avoids −0.00
+        return digits(value, 2, zero="0.00")
     if measure == "degree":
-        return wording.number(value, zeros=True)
-    return wording.number(value) if measure == "q_value" else wording.per_cent(value, zeros=True)
+        return number(value, zeros=True)
+    return number(value) if measure == "q_value" else per_cent(value, zeros=True)
+
+
+def digits(value: float, n_digits: int, zero: str = "0") -> str:
+    """A number with this many decimal places; zero has no sign."""
+    text = f"{value:.{n_digits}f}"
+    return zero if float(text) == 0 else text
+
+
+def shade(value: float, steps: Sequence[float]) -> str:
+    """The class of a coloured cell: p1, p2 or p3 from the first, second or third step on, and z below."""
+    passed = sum(value >= step for step in steps)
+    return f"p{passed}" if passed else "z"
+
+
+def lift_shade(lift: float) -> str:
+    """The class of a cell of the heat map, from m3 (at most a sixth) over z (as expected) to p3 (at least 6 times)."""
+    amount = log2(lift) if lift > 0 else -inf
+    step = shade(abs(amount), (0.58, 1.58, 2.58))
+    return step if amount > 0 else step.replace("p", "m")
 
 
 def script_data(features: dict[str, Any], n_blocks: int) -> Markup:

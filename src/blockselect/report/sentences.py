@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from blockselect.arrays import FloatArray
 from blockselect.consensus.explained_curve import ENOUGH, enough
 from blockselect.report.summarize import SMALL
 from blockselect.wording import count, in_text, listed, number, per_cent, times
 
 STABLE = 0.9  # a feature with at least this stability is called stable
+_HARDLY = 0.05  # standard deviations
 
 
 def headline(summary: dict[str, Any], details: dict[str, Any]) -> str:
@@ -225,6 +227,25 @@ def does_it_fit(summary: dict[str, Any]) -> str:
         return text
     how = "closely" if fit >= 0.9 else "well" if fit >= 0.7 else "partly" if fit >= 0.4 else "poorly"
     return f"{text} The features reproduce {how} how the blocks are connected (correlation {fit:.2f})."
+
+
+def pattern_difference(summary: dict[str, Any]) -> FloatArray:
+    """How much closer each pair of blocks is by the features than by the links, in standard deviations: (k, k)."""
+    difference: FloatArray = np.subtract(summary["blocks"]["feature_pattern"], summary["blocks"]["link_pattern"])
+    return difference
+
+
+def furthest(summary: dict[str, Any]) -> str:
+    """Where the patterns of links and features differ most, without a full stop."""
+    differ = pattern_difference(summary)
+    row, column = np.unravel_index(np.abs(differ).argmax(), differ.shape)
+    value = differ[row, column]
+    if abs(value) < _HARDLY:
+        return "The two patterns hardly differ"
+    way = "more" if value > 0 else "less"
+    pair = "to itself" if row == column else f"to block {column}"
+    difference = f"by {abs(value):.1f} standard deviations"
+    return f"The largest difference: the features tie block {row} {pair} {way} than the links do, {difference}"
 
 
 def how_sure(summary: dict[str, Any]) -> str:
