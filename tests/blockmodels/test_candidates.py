@@ -1,5 +1,7 @@
 """What every family of block models must hold, and the candidates made of them."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +12,7 @@ from scipy import sparse
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from blockselect.blockmodels.candidates import FAMILIES, find_block_models
+from blockselect.blockmodels.embedding import in_threads
 from blockselect.blockmodels.families import Search
 from blockselect.blockmodels.model import BlockModel
 from blockselect.datasets.planted import make_attributed_blocks
@@ -37,7 +40,12 @@ def find(network, k, family, *, n_candidates=8, seed=0, **settings):
 
 def labels_of(network, k, family, n_candidates, n_jobs=None):
     rngs = np.random.default_rng(3).spawn(n_candidates)
-    return FAMILIES[family](Search(network.adjacency, k, rngs, network.features, n_jobs))
+    starts = FAMILIES[family](Search(network.adjacency, k, rngs, network.features, n_jobs))
+    return list(in_threads(n_jobs, starts))
+
+
+def run_starts(family, search):
+    return [start() for start in FAMILIES[family](search)]
 
 
 @families
@@ -127,7 +135,7 @@ def test_weights_in_any_unit_give_the_same_blocks(family, seed, scale):
     weights.data = rng.integers(1, 9, size=weights.nnz).astype(float)
     adjacency = sparse.csr_array(weights + weights.T)
     plain, scaled = (
-        FAMILIES[family](Search(graph, 3, np.random.default_rng(seed).spawn(2), network.features))
+        run_starts(family, Search(graph, 3, np.random.default_rng(seed).spawn(2), network.features))
         for graph in (adjacency, scale * adjacency)
     )
     assert_array_equal(plain, scaled)
@@ -212,17 +220,19 @@ def test_features_in_the_order_of_a_named_graph_are_taken():
     assert_array_equal(named.labels, plain.labels)
 
 
+@pytest.mark.parametrize("n_jobs", [None, 2])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_one_thread_finds_blocks_whatever_the_number_of_cores(family, monkeypatch):
+def test_one_thread_finds_blocks_whatever_the_number_of_cores(family, n_jobs, monkeypatch):
     planted = make_attributed_blocks(250, 3, random_state=0)
     seen = []
 
-    def at_work(*arguments, **options):
+    def at_work(start):
         seen.extend(pool["num_threads"] for pool in threadpool_info())
-        return labels(*arguments, **options)
+        return start()
 
-    labels = FAMILIES[family]
-    monkeypatch.setitem(FAMILIES, family, at_work)
+    starts = FAMILIES[family]
+    monkeypatch.setitem(FAMILIES, family, lambda search: [partial(at_work, start) for start in starts(search)])
+    settings = {"family": family, "features": planted.features, "n_candidates": 2, "rng": 0}
     with threadpool_limits(2):
-        find_block_models(planted.adjacency, 3, family=family, features=planted.features, n_candidates=2, rng=0)
+        find_block_models(planted.adjacency, 3, **settings, n_jobs=n_jobs)
     assert set(seen) == {1}

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from blockselect.blockmodels.embedding import chain, degree_normalized
-from blockselect.blockmodels.factorization import Factorization, onmtf_labels, settled_labels
+from blockselect.blockmodels.factorization import Factorization, onmtf_starts, settled_starts
 from blockselect.blockmodels.families import Search
 from blockselect.datasets import make_attributed_blocks
 from references import blocks, bmgufs
@@ -22,7 +22,7 @@ def test_onmtf_updates_are_those_of_the_paper(seed):
     rng = np.random.default_rng(seed)
     F, half = rng.random((18, 3)), rng.random((3, 3))
     slow, _ = bmgufs.onmtf(A, F, (half + half.T) / 2, n_iter=20)
-    fast = onmtf_labels(Search(sparse.csr_array(A), 3, [np.random.default_rng(seed)]), n_iter=20)[0]
+    fast = onmtf_starts(Search(sparse.csr_array(A), 3, [np.random.default_rng(seed)]), n_iter=20)[0]()
     assert_array_equal(fast, slow.argmax(axis=1))
 
 
@@ -59,9 +59,15 @@ def test_the_fit_is_what_the_error_lacks(seed):
 def test_a_start_ends_the_same_alone_and_beside_others_that_stop_sooner_or_later():
     P = degree_normalized(make_attributed_blocks(300, 4, mean_degree=12, random_state=0).adjacency)
     P = P.astype(np.float32)
-    together = settled_labels(chain(P, P), Search(P, 4, np.random.default_rng(0).spawn(6)))
-    alone = [settled_labels(chain(P, P), Search(P, 4, [rng]))[0] for rng in np.random.default_rng(0).spawn(6)]
+
+    def starts_of(rngs, n_jobs=None):
+        return settled_starts(lambda: chain(P, P), Search(P, 4, rngs, n_jobs=n_jobs))
+
+    together = [start() for start in starts_of(np.random.default_rng(0).spawn(6))]
+    alone = [starts_of([rng])[0]() for rng in np.random.default_rng(0).spawn(6)]
+    in_two = [start() for start in starts_of(np.random.default_rng(0).spawn(6), n_jobs=2)]
     assert_array_equal(together, alone)
+    assert_array_equal(in_two, alone)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 4, 5])  # starts that climb twice, with a rest between
@@ -73,7 +79,7 @@ def test_starts_that_settle_fit_as_well_as_they_ever_will(seed):
         products.append(1)
         return chain(P, P)(columns)
 
-    settled_labels(counted, Search(P, 3, [np.random.default_rng(seed)]))
+    settled_starts(lambda: counted, Search(P, 3, [np.random.default_rng(seed)]))[0]()
     n_settled = len(products) - 1  # one before the first iteration
     settled, endless = (
         Factorization(chain(P, P), 200, 3, [np.random.default_rng(seed)], dtype=np.float32) for _ in range(2)

@@ -46,11 +46,11 @@ def test_known_eigenvectors_are_not_computed_again(monkeypatch):
     count = count_blocks(A, rng=np.random.default_rng(0))
     new = find_block_models(A, 4, rng=np.random.default_rng(0), n_candidates=2)
     monkeypatch.setattr(families, "leading_eigenvectors", None)
-    options = {"family": "spectral", "n_candidates": 2}
-    known = find_candidates(A, None, 4, rng=np.random.default_rng(0), eigenvectors=count.vectors, **options)
+    options = {"family": "spectral"}
+    known = find_candidates(A, None, {4: 2}, rng=np.random.default_rng(0), eigenvectors=count.vectors, **options)
     for one, other in zip(known, new, strict=True):
         assert adjusted_rand_score(one.labels, other.labels) > 0.95
     fitted = BlockModelSelector(5, block_model="spectral", max_blocks=4, random_state=0)
     fitted.fit(np.eye(400), adjacency=A)  # the fit counts blocks, and finds them in the same eigenvectors
     with pytest.raises(TypeError):
-        find_candidates(A, None, 4, rng=np.random.default_rng(0), eigenvectors=count.vectors[:, :2], **options)
+        find_candidates(A, None, {4: 2}, rng=np.random.default_rng(0), eigenvectors=count.vectors[:, :2], **options)

@@ -288,9 +288,9 @@ def test_blocks_found_anew_are_the_best_of_two_starts_of_the_families_that_were_
     selector, asked, screened = fit(network), [], []
     find, screen = resampling.find_candidates, resampling.screen
 
-    def noted(adjacency, features, n_blocks, **options):
-        asked.append((n_blocks, options["family"], options["n_candidates"], options["max_iter"]))
-        return find(adjacency, features, n_blocks, **options)
+    def noted(adjacency, features, n_candidates, **options):
+        asked.append((n_candidates, options["family"], options["max_iter"]))
+        return find(adjacency, features, n_candidates, **options)
 
     monkeypatch.setattr(resampling, "find_candidates", noted)
     monkeypatch.setattr(
@@ -299,7 +299,7 @@ def test_blocks_found_anew_are_the_best_of_two_starts_of_the_families_that_were_
     likelihood, kept = JointLikelihood(network.graph), selector.consensus_models_
     again = resampling.Resampling(kept, searched=True, refine=True, max_iter=100, n_ranked=10, n_jobs=None)
     model = again._search_again(likelihood, network.graph, np.random.default_rng(0))
-    assert asked == [(3, one.family, 1, 100) for one in kept[:2]]
+    assert asked == [({3: 1}, one.family, 100) for one in kept[:2]]
     assert len(screened[0]) == 2
     assert likelihood.gains([model.labels])[0] >= max(likelihood.gains([one.labels for one in screened[0]])) - 1e-9
 

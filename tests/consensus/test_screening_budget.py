@@ -7,6 +7,7 @@ import pytest
 
 from blockselect import BlockModelSelector, make_attributed_blocks, selection_stability
 from blockselect.consensus import screening
+from blockselect.consensus.refine import JointLikelihood
 from blockselect.consensus.screening import CHEAP, Effort, plan_effort
 
 NETWORK = make_attributed_blocks(200, 3, mean_degree=2, random_state=0)
@@ -67,13 +68,13 @@ def test_a_fit_keeps_to_the_budget_and_says_what_it_cut(monkeypatch):
 
 def test_rounds_of_refinement_follow_the_budget(monkeypatch):
     asked = []
-    refine = screening._refined
+    improve = JointLikelihood.improve_all
 
-    def noted(*given, max_rounds):
+    def noted(*given, max_rounds, **options):
         asked.append(max_rounds)
-        return refine(*given, max_rounds=max_rounds)
+        return improve(*given, max_rounds=max_rounds, **options)
 
-    monkeypatch.setattr(screening, "_refined", noted)
+    monkeypatch.setattr(JointLikelihood, "improve_all", noted)
     monkeypatch.setattr(screening, "BUDGET", 1.0)
     fit()
     assert asked == [2, 5]

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from blockselect.arrays import Features, FloatArray, IntArray, Sparse
-from blockselect.blockmodels.embedding import Shared, in_threads, one_thread
-from blockselect.blockmodels.factorization import normalized_labels, onmtf_labels, two_hop_labels
+from blockselect.arrays import Features, FloatArray, Sparse
+from blockselect.blockmodels.embedding import in_threads
+from blockselect.blockmodels.factorization import normalized_starts, onmtf_starts, two_hop_starts
 from blockselect.blockmodels.families import (
     MAX_ITER,
     Family,
@@ -28,55 +28,25 @@ from blockselect.graphs.checks import check_n_blocks
 from blockselect.parameters import as_generator, check_n_jobs, check_whole
 from blockselect.progress import StepProgress, no_step_progress
 
-STARTS: dict[str, Callable[[Search], list[Start]]] = {
-    "spectral": spectral_starts,
-    "smoothed": smoothed_starts,
-    "adjacency": adjacency_starts,
-}
-FACTORIZATIONS: dict[str, Family] = {
-    "two_hop": two_hop_labels,
-    "normalized": normalized_labels,
-    "onmtf": onmtf_labels,
-}
-
 FEATURE_READING = "smoothed"  # the only family that uses the features besides the graph
 MIXED = (FEATURE_READING, "spectral", "adjacency")  # these take turns first; the slowest comes first
 ALL_IN_TURN = (*MIXED, "two_hop", "normalized", "onmtf")
 N_FIRST_TURNS = 9  # candidates after which the factorisations take turns as well
 
 
-def mixed_labels(search: Search) -> list[IntArray]:
-    """Blocks of each start by the families in turn; "smoothed" is left out if there are no features.
+def mixed_starts(search: Search) -> list[Start]:
+    """The families in turn; "smoothed" is left out if there are no features.
 
     Each family fails on some kind of network, but rarely do all fail on the same one. The factorisations take most of
     the time on networks with many blocks and are rarely the best there. So they are used only after the first nine
     candidates, on networks that are small enough for more candidates.
     """
     turns = members_in_turn(len(search.rngs), with_features=search.features is not None)
-    starts: dict[str, Iterator[Start]] = {}
+    starts = {}
     for name in dict.fromkeys(turns):
         rngs = [rng for rng, turn in zip(search.rngs, turns, strict=True) if turn == name]
-        starts[name] = iter(_starts(name, replace(search, rngs=rngs, n_jobs=1, progress=no_step_progress)))
-    found = []
-    for labels in in_threads(search.n_jobs, [next(starts[name]) for name in turns]):
-        found.append(labels)
-        search.progress(len(found), len(turns))
-    return found
-
-
-def _starts(name: str, search: Search) -> list[Start]:
-    if name in STARTS:
-        return STARTS[name](search)
-    together = Shared(partial(FACTORIZATIONS[name], search))  # its starts advance together
-    return [partial(_one_of, together, at) for at in range(len(search.rngs))]
-
-
-def _one_of(together: Shared[list[IntArray]], at: int) -> IntArray:
-    return together()[at]
-
-
-def _labels_of_starts(name: str, search: Search) -> list[IntArray]:
-    return list(in_threads(search.n_jobs, STARTS[name](search)))
+        starts[name] = iter(FAMILIES[name](replace(search, rngs=rngs, progress=no_step_progress)))
+    return [next(starts[name]) for name in turns]
 
 
 def members_in_turn(n_candidates: int, *, with_features: bool) -> list[str]:
@@ -87,9 +57,13 @@ def members_in_turn(n_candidates: int, *, with_features: bool) -> list[str]:
 
 
 FAMILIES: dict[str, Family] = {
-    **{name: partial(_labels_of_starts, name) for name in STARTS},
-    **FACTORIZATIONS,
-    "mixed": mixed_labels,
+    "spectral": spectral_starts,
+    "two_hop": two_hop_starts,
+    "smoothed": smoothed_starts,
+    "normalized": normalized_starts,
+    "onmtf": onmtf_starts,
+    "adjacency": adjacency_starts,
+    "mixed": mixed_starts,
 }
 
 
@@ -152,9 +126,8 @@ def find_block_models(
     return find_candidates(
         graph,
         features,
-        n_blocks,
+        {n_blocks: n_candidates},
         family=family,
-        n_candidates=n_candidates,
         rng=as_generator(rng),
         n_jobs=n_jobs,
         max_iter=max_iter,
@@ -165,10 +138,9 @@ def find_block_models(
 def find_candidates(
     adjacency: Sparse,
     features: Features | None,
-    n_blocks: int,
+    n_candidates: Mapping[int, int],
     *,
     family: str,
-    n_candidates: int,
     rng: np.random.Generator,
     n_jobs: int | None = None,
     max_iter: int = MAX_ITER,
@@ -177,21 +149,31 @@ def find_candidates(
 ) -> list[BlockModel]:
     """Find candidates as `find_block_models` does, for a graph and features that were checked before.
 
-    Features are used only by families that need them. `eigenvectors` (n, s) are the leading eigenvectors of the
-    degree-normalised graph, if they are known; "spectral" uses them.
+    `n_candidates` says how many candidates to find for each number of blocks. Features are used only by families that
+    need them. `eigenvectors` (n, s) are the leading eigenvectors of the degree-normalised graph, if they are known;
+    "spectral" uses them.
     """
     used = features if family in (FEATURE_READING, "mixed") else None
-    rngs = rng.spawn(n_candidates)
-    search = Search(adjacency, n_blocks, rngs, used, n_jobs, max_iter, progress, eigenvectors)
-    with one_thread():  # sums over several threads would depend on the number of cores
-        found = FAMILIES[family](search)
-    labels = [np.unique(one, return_inverse=True)[1].astype(np.intp, copy=False) for one in found]
-    found_by = [family] * n_candidates
-    if family == "mixed":
-        found_by = members_in_turn(n_candidates, with_features=used is not None)
-    return order_by_error(
-        [BlockModel.of_checked(adjacency, one, family=name) for one, name in zip(labels, found_by, strict=True)]
-    )
+    starts: list[Start] = []
+    families: list[str] = []
+    for n_blocks, number in n_candidates.items():
+        rngs = rng.spawn(number)
+        starts += FAMILIES[family](Search(adjacency, n_blocks, rngs, used, n_jobs, max_iter, progress, eigenvectors))
+        mixed = family == "mixed"
+        families += members_in_turn(number, with_features=used is not None) if mixed else [family] * number
+    together = family == "onmtf"  # its starts advance together, and it reports their iterations
+    jobs = [partial(_find, adjacency, *one) for one in zip(starts, families, strict=True)]
+    models: list[BlockModel] = []
+    for model in in_threads(None if together else n_jobs, jobs):
+        models.append(model)
+        if not together:
+            progress(len(models), len(jobs))
+    return order_by_error(models)
+
+
+def _find(adjacency: Sparse, start: Start, family: str) -> BlockModel:
+    labels = np.unique(start(), return_inverse=True)[1].astype(np.intp, copy=False)
+    return BlockModel.of_checked(adjacency, labels, family=family)
 
 
 def _check_family(family: Any, *, with_features: bool) -> None:

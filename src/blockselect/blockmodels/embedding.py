@@ -19,7 +19,7 @@ from blockselect.eigenvectors import extreme_eigenvectors
 
 T = TypeVar("T")
 
-LARGE = 50_000  # nodes above which eigenvectors are less exact and K-means uses mini-batches
+LARGE = 20_000  # nodes above which eigenvectors are less exact and K-means uses mini-batches
 _LARGE_TOLERANCE = 1e-3  # of eigenvectors of large graphs, in single precision
 _BATCH = 10_000  # nodes per mini-batch
 _SMALL = 200  # nodes up to which a dense eigendecomposition is at least as fast, and exact for any k
@@ -31,7 +31,7 @@ def leading_eigenvectors(*factors: Sparse, count: int, tol: float = 0.0) -> tupl
     """Eigenvalues of largest magnitude (at most count,) and their eigenvectors (n, at most count), the largest first.
 
     The matrix is the product of the factors; it is symmetric and never formed. `tol` is the relative error of the
-    eigenvalues; 0 is machine precision. With more than 50,000 rows it is at least 1e-3, in single precision, because
+    eigenvalues; 0 is machine precision. With more than 20,000 rows it is at least 1e-3, in single precision, because
     clustered eigenvalues would otherwise take thousands of products. Eigenvectors of nearly equal eigenvalues may then
     be mixed. Eigenvectors of eigenvalues that are zero up to rounding are arbitrary, and are returned as zero.
     """

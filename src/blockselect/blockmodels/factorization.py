@@ -7,16 +7,17 @@ S is the graph itself ("onmtf", the paper's family), the degree-normalised graph
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import ceil
 from typing import Any, TypeAlias
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
-from blockselect.blockmodels.embedding import chain, degree_normalized, one_thread, unit_weights
-from blockselect.blockmodels.families import Search
+from blockselect.blockmodels.embedding import Shared, chain, degree_normalized, unit_weights
+from blockselect.blockmodels.families import Search, Start
 
 Operator: TypeAlias = Callable[[FloatArray], FloatArray]  # symmetric: columns (n, q) → (n, q)
 
@@ -28,29 +29,34 @@ _FLOOR = {  # smallest divisor: in single precision, a smaller one could overflo
 }
 
 
-def onmtf_labels(search: Search, *, n_iter: int = 100) -> list[IntArray]:
+def onmtf_starts(search: Search, *, n_iter: int = 100) -> list[Start]:
     """The paper's block model: A ≈ F M Fᵀ, 100 iterations; the block of a node is the largest entry of its row of F.
 
     All starts advance together by one sparse product A @ [F₁ F₂ …] per iteration, so `n_jobs` has no effect. A block
     that is the largest entry of no row is dropped.
     """
-    factors = Factorization(chain(search.adjacency), search.adjacency.shape[0], search.n_blocks, search.rngs)
-    for done in range(n_iter):
-        if done % _STRIDE == 0:
-            search.progress(done, n_iter)
-        factors.advance(1)
-    return list(factors.labels())
+
+    def factorize() -> Sequence[IntArray]:
+        factors = Factorization(chain(search.adjacency), search.adjacency.shape[0], search.n_blocks, search.rngs)
+        for done in range(n_iter):
+            if done % _STRIDE == 0:
+                search.progress(done, n_iter)
+            factors.advance(1)
+        return list(factors.labels())
+
+    return _starts_together([Shared(factorize)], len(search.rngs))
 
 
-def normalized_labels(search: Search) -> list[IntArray]:
+def normalized_starts(search: Search) -> list[Start]:
     """Blocks of P ≈ F M Fᵀ, P = (D + τI)^-½ A (D + τI)^-½, τ the mean degree; hubs form no blocks of their own."""
-    return settled_labels(chain(_normalized(search)), search)
+    normalized = Shared(lambda: chain(_normalized(search)))
+    return settled_starts(normalized, search)
 
 
-def two_hop_labels(search: Search) -> list[IntArray]:
+def two_hop_starts(search: Search) -> list[Start]:
     """Blocks of P² ≈ F M Fᵀ: nodes that share neighbours, linked or not. P² is never formed."""
-    P = _normalized(search)
-    return settled_labels(chain(P, P), search)
+    normalized = Shared(lambda: chain(*[_normalized(search)] * 2))
+    return settled_starts(normalized, search)
 
 
 def _normalized(search: Search) -> Sparse:
@@ -116,22 +122,30 @@ class Factorization:
         return self._operator(self._F.reshape(n, c * k)).reshape(n, c, k)
 
 
-def settled_labels(operator: Operator, search: Search) -> list[IntArray]:
+def settled_starts(operator: Callable[[], Operator], search: Search) -> list[Start]:
     """Blocks of each random start, advanced until its fit has converged; in single precision.
 
-    The starts are divided among `n_jobs` threads, because the products release the interpreter lock.
+    The starts advance together, in as many groups as there are threads.
     """
-    n_parts = min(effective_n_jobs(search.n_jobs), len(search.rngs))
-    parts = [list(search.rngs[at::n_parts]) for at in range(n_parts)]
-    with one_thread():  # sums over several threads would depend on the number of cores
-        found = Parallel(n_jobs=n_parts, prefer="threads")(
-            delayed(_settle)(
-                Factorization(operator, search.adjacency.shape[0], search.n_blocks, part, dtype=np.float32),
-                search.max_iter,
-            )
-            for part in parts
-        )
-    return [found[at % n_parts][at // n_parts] for at in range(len(search.rngs))]
+    n_groups = min(effective_n_jobs(search.n_jobs), len(search.rngs))
+
+    def settle(rngs: Sequence[np.random.Generator]) -> Sequence[IntArray]:
+        n_nodes = search.adjacency.shape[0]
+        factors = Factorization(operator(), n_nodes, search.n_blocks, rngs, dtype=np.float32)
+        return list(_settle(factors, search.max_iter))
+
+    groups = [Shared(partial(settle, search.rngs[at::n_groups])) for at in range(n_groups)]
+    return _starts_together(groups, len(search.rngs))
+
+
+def _starts_together(groups: Sequence[Shared[Sequence[IntArray]]], n_starts: int) -> list[Start]:
+    """Starts that share the work of their group: start i is in group i modulo the number of groups."""
+    n = len(groups)
+    return [partial(_labels_of, groups[at % n], at // n) for at in range(n_starts)]
+
+
+def _labels_of(group: Shared[Sequence[IntArray]], at: int) -> IntArray:
+    return group()[at]
 
 
 def _settle(factors: Factorization, max_iter: int) -> IntArray:

@@ -49,7 +49,7 @@ class Search:
 
 
 Start: TypeAlias = Callable[[], IntArray]  # labels (n,) of one random start; starts may run at the same time
-Family: TypeAlias = Callable[[Search], list[IntArray]]  # labels (n,) of each start
+Family: TypeAlias = Callable[[Search], list[Start]]
 
 
 def spectral_starts(search: Search) -> list[Start]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 from numbers import Integral
 from typing import Any, Literal, NamedTuple, Self
 
@@ -396,23 +395,19 @@ class BlockModelSelector(BlockGuidedSelector):
             numbers, eigenvectors, why = [self.n_blocks], None, partial(reason_for_asked, asked=self.n_blocks)
         effort = plan_effort(graph, numbers[0], n_candidates=self.n_candidates)
         report("block models", 0, 1)
-        found = [
-            find_candidates(
-                graph.adjacency,
-                None if isinstance(graph.features, RowChunks) else graph.features,
-                number,
-                family=self.block_model,
-                n_candidates=effort.n_candidates if place == 0 else max(1, effort.n_candidates // 4),
-                rng=rng,
-                n_jobs=self.n_jobs,
-                max_iter=self._factorization_steps(),
-                eigenvectors=eigenvectors,
-                progress=partial(report, "block models"),
-            )
-            for place, number in enumerate(numbers)
-        ]
+        first, *others = numbers
+        models = find_candidates(
+            graph.adjacency,
+            None if isinstance(graph.features, RowChunks) else graph.features,
+            {first: effort.n_candidates, **dict.fromkeys(others, max(1, effort.n_candidates // 4))},
+            family=self.block_model,
+            rng=rng,
+            n_jobs=self.n_jobs,
+            max_iter=self._factorization_steps(),
+            eigenvectors=eigenvectors,
+            progress=partial(report, "block models"),
+        )
         report("block models", 1, 1)
-        models = list(chain(*found))
         order = best_first(-np.array([model.relative_error for model in models]))
         return _Search([models[place] for place in order], effort, why)
 

@@ -86,9 +86,8 @@ class Resampling:
             find_candidates(
                 graph.adjacency,
                 None if isinstance(graph.features, RowChunks) else graph.features,
-                model.n_blocks,
+                {model.n_blocks: 1},
                 family=model.family,
-                n_candidates=1,
                 rng=rng,
                 max_iter=self.max_iter,
             )[0]
