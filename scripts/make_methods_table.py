@@ -5,9 +5,27 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from blockselect.registry import methods_table
+from blockselect.registry import SELECTORS
 
 PAGE = Path(__file__).parents[1] / "docs" / "methods.md"
+
+GUIDED_BY = {
+    "blocks": "blocks of the network",
+    "features": "the features",
+    "network": "the network",
+    "none": "nothing",
+}
+
+
+def methods_table() -> str:
+    """The registry as a table in Markdown, as in the documentation."""
+    header = ("name", "method", "guided by", "formula", "in the paper", "reference")
+    lines = [header, ["---"] * len(header)]
+    for name, method in SELECTORS.items():
+        reference = re.sub(r"doi:(\S+)", r"[doi:\1](https://doi.org/\1)", method.cite)
+        in_paper = "yes" if method.in_paper else "no"
+        lines.append((f"`{name}`", method.title, GUIDED_BY[method.guidance], method.certainty, in_paper, reference))
+    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
 
 
 def main() -> None:

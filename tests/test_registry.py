@@ -19,7 +19,8 @@ import blockselect
 from blockselect import BMGUFS, BlockModelSelector, check_attributed_graph, make_attributed_blocks
 from blockselect.base import ScoreSelector
 from blockselect.baselines.criterion import CriterionSelector
-from blockselect.registry import SELECTORS, find_method, make_selector, methods_table
+from blockselect.registry import SELECTORS, find_method, make_selector
+from scripts.make_methods_table import methods_table
 
 PAGE = Path(__file__).parents[1] / "docs" / "methods.md"
 GUIDED_BY_FEATURES = [name for name, method in SELECTORS.items() if method.guidance == "features"]

@@ -24,19 +24,14 @@ from sklearn.utils._param_validation import (
 
 from blockselect.errors import ParameterError, memory_for
 
-__all__ = ["N_JOBS", "Interval", "Options", "StrOptions", "check_parameters", "fit_context", "parameter_names"]
+__all__ = ["N_JOBS", "Interval", "Options", "StrOptions", "check_parameters", "fit_context"]
 
 
 class Interval(_param_validation.Interval):
     """The interval of scikit-learn, but True and False are not accepted as 1 and 0."""
 
     def is_satisfied_by(self, val: Any) -> bool:
-        if isinstance(val, bool | np.bool_):
-            return False
-        try:
-            return bool(super().is_satisfied_by(val))
-        except TypeError:  # a real number that NumPy does not support, such as a fraction
-            return False
+        return not isinstance(val, bool | np.bool_) and bool(super().is_satisfied_by(val))
 
 
 N_JOBS = (Interval(Integral, None, -1, closed="right"), Interval(Integral, 1, None, closed="left"))
@@ -69,8 +64,3 @@ def check_parameters(estimator: BaseEstimator, parameters: Mapping[str, Any] | N
         except InvalidParameterError as error:
             problem = re.sub(r"^The '\w+' parameter of \w+ ", "", str(error))
             raise ParameterError(name, problem) from error
-
-
-def parameter_names(estimator: type[BaseEstimator]) -> list[str]:
-    """The parameters of an estimator class, in alphabetical order."""
-    return list(estimator._get_param_names())

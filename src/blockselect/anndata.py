@@ -20,8 +20,6 @@ from blockselect.graphs.adjacency import CONNECTIVITIES, ReadGraph, cell_graph
 from blockselect.graphs.features import anndata_matrix, is_anndata
 from blockselect.graphs.node_labels import as_labels, labels_by_id
 
-_OPTIONAL = ("pval", "qval", "nbatches")  # columns that only some calls write
-
 
 def select_genes(
     adata: Any,
@@ -117,21 +115,14 @@ def select_genes(
         found = _select(selector, cells)
     else:
         found = _select_by_batch(selector, cells, _batches(adata, batch_key, n_genes))
-    table = found.genes.set_index(pd.Index(adata.var_names))
-    table.columns = [key_added if one == "selected" else f"{key_added}_{one}" for one in table]
     if not inplace:
+        table = found.table(adata.var_names, key_added)
         return table[table[key_added]] if subset else table
     written = adata.copy() if copy else adata
-    for name in _OPTIONAL:  # of an earlier call with other arguments
-        if f"{key_added}_{name}" in written.var:
-            del written.var[f"{key_added}_{name}"]
-    for column in table:
-        written.var[column] = table[column].array
-    written.obs[f"{key_added}_block"] = found.blocks
-    where = {"layer": layer, "obsp": key, "batch_key": batch_key, "use_raw": use_raw}
-    written.uns[key_added] = _record(selector, found, where)
+    params = {"layer": layer, "obsp": key, "batch_key": batch_key, "use_raw": use_raw, "n_genes": n_genes}
+    _store(written, found, key_added, {**params, "random_state": random_state})
     if subset:
-        written._inplace_subset_var(table[key_added].to_numpy())
+        written._inplace_subset_var(found.genes["selected"].to_numpy())
     return written if copy else None
 
 
@@ -157,6 +148,12 @@ class _Selection:
     genes: pd.DataFrame  # (m, …) the columns of `var` without their prefix
     blocks: pd.Categorical[Any]  # (n,)
     record: dict[str, Any]  # entries of `uns`
+
+    def table(self, gene_names: Any, prefix: str) -> pd.DataFrame:
+        """The genes by name, with the columns that `var` gets."""
+        table = self.genes.set_index(pd.Index(gene_names))
+        table.columns = [prefix if one == "selected" else f"{prefix}_{one}" for one in table]
+        return table
 
 
 def _select(selector: BlockModelSelector, cells: _Cells) -> _Selection:
@@ -293,11 +290,17 @@ def _batches(adata: Any, batch_key: str, n_genes: Any) -> ObjectArray:
     return as_labels(adata.obs[batch_key].to_numpy(), f"batches in obs[{batch_key!r}]").astype(str).astype(object)
 
 
-def _record(selector: BlockModelSelector, found: _Selection, where: dict[str, Any]) -> dict[str, Any]:
-    """The settings and blocks in a form that an .h5ad file can store: text, numbers and arrays, but not None."""
-    given = {**where, "n_genes": selector.n_features_to_select, "random_state": selector.random_state}
-    return {
-        "params": {name: value for name, value in given.items() if isinstance(value, str | int | float)},
+def _store(adata: Any, found: _Selection, key: str, params: dict[str, Any]) -> None:
+    """Write to `var`, `obs` and `uns` what an .h5ad file can store: text, numbers and arrays, but not None."""
+    for optional in ("pval", "qval", "nbatches"):  # of an earlier call with other arguments
+        if f"{key}_{optional}" in adata.var:
+            del adata.var[f"{key}_{optional}"]
+    table = found.table(adata.var_names, key)
+    for column in table:
+        adata.var[column] = table[column].array
+    adata.obs[f"{key}_block"] = found.blocks
+    adata.uns[key] = {
+        "params": {name: value for name, value in params.items() if isinstance(value, str | int | float)},
         "n_selected": int(found.genes["selected"].sum()),
         **found.record,
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 from inspect import signature
 from numbers import Integral, Real
@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
@@ -45,12 +44,12 @@ if TYPE_CHECKING:
     from blockselect.graphs.evidence import NetworkEvidence
 
 
-@dataclass(frozen=True, slots=True)
-class _Nodes:
-    """What identifies the nodes of a fit, without keeping their ids."""
-
-    number: int
-    digest: str | None  # hash of the ids in their order; None if there are no ids
+_VISIBLE = {  # what a fit remembers of its data → the difference of other data
+    "n_features_in_": "{} features but the selector was fitted to {}",
+    "feature_names_in_": "other column names than those of the fit, or another order",
+    "_n_nodes_in": "{} rows but the selector was fitted to {} nodes",
+    "_node_digest": "other row names than those of the fit, or another order",
+}
 
 
 class ScoreSelector(ReportMixin, SelectorMixin, BaseEstimator):
@@ -67,7 +66,8 @@ class ScoreSelector(ReportMixin, SelectorMixin, BaseEstimator):
         ],
     }
 
-    _nodes_in: _Nodes  # set by selectors that read a graph
+    _n_nodes_in: int  # set by selectors that read a graph, as is the next
+    _node_digest: str | None  # hash of the node ids in their order; None if there are no ids
     n_neighbors: Any  # parameter of selectors that read a graph: int or None
     _default_neighbors: int | None = None  # used for n_neighbors=None, with a warning
     _takes_row_chunks = False  # whether `fit` needs only sums over the rows of the features
@@ -114,10 +114,10 @@ class ScoreSelector(ReportMixin, SelectorMixin, BaseEstimator):
         table = as_feature_table(X)
         known, given = getattr(self, "feature_names_in_", None), table.feature_names
         if known is not None and given is not None and list(given) != list(known):
-            what = "var_names than the data of the fit; pass the same genes."
-            if not is_anndata(X):
-                what = "features than the graph of the fit; pass a graph with the same attributes and values."
-            raise ValueError(f"the {type(X).__name__} has other {what}")
+            raise ValueError(
+                f"the {type(X).__name__} has other features than the data of the fit; pass the same genes, or a graph "
+                "with the same attributes and values."
+            )
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "X does not have valid feature names")  # they were compared above
             return read(table.matrix)
@@ -132,7 +132,7 @@ class ScoreSelector(ReportMixin, SelectorMixin, BaseEstimator):
         )
         self.graph_source_ = "features" if adjacency is None else "adjacency"
         self.encoding_ = graph.encoding
-        self._nodes_in = _Nodes(graph.n_nodes, _digest(graph.node_ids))
+        self._n_nodes_in, self._node_digest = graph.n_nodes, _digest(graph.node_ids)
         if adjacency is None and self.n_neighbors is None:
             self._warn_of_made_links(X)
         return graph
@@ -145,7 +145,7 @@ class ScoreSelector(ReportMixin, SelectorMixin, BaseEstimator):
         """Features of the fit, with their names."""
         again = copy(self)  # because reading sets attributes
         table = again._check_features(X, non_negative=False)
-        again._nodes_in = _Nodes(table.matrix.shape[0], _digest(table.node_ids))
+        again._n_nodes_in, again._node_digest = table.matrix.shape[0], _digest(table.node_ids)
         self._refuse_others(again)
         return table
 
@@ -154,34 +154,19 @@ class ScoreSelector(ReportMixin, SelectorMixin, BaseEstimator):
         if graph_of(X, adjacency) is None and self.graph_source_ == "adjacency":
             raise ParameterError("adjacency", "is missing; pass the graph of the fit together with X: adjacency=graph.")
 
-    def _refuse_other_features(self, again: ScoreSelector) -> None:
-        """Raise an error if `again` has read features that differ visibly from those of the fit."""
-        if again.n_features_in_ != self.n_features_in_:
-            raise ValueError(
-                f"X has {again.n_features_in_} features but the selector was fitted to {self.n_features_in_}; pass "
-                "the data of the fit."
-            )
-        names, given = (getattr(one, "feature_names_in_", None) for one in (self, again))
-        if names is not None and given is not None and list(names) != list(given):
-            raise ValueError("X has other column names than the data of the fit, or another order; pass that data.")
-
     def _refuse_others(self, again: ScoreSelector) -> None:
         """Raise an error if `again` has read nodes or features that differ visibly from those of the fit."""
-        self._refuse_other_features(again)
-        known, nodes = self._nodes_in, again._nodes_in
-        if nodes.number != known.number:
-            raise ValueError(
-                f"X has {nodes.number} rows but the selector was fitted to {known.number} nodes; pass that data."
-            )
-        if known.digest is not None and nodes.digest is not None and nodes.digest != known.digest:
-            raise ValueError("X has other row names than the data of the fit, or another order; pass that data.")
+        for attribute, difference in _VISIBLE.items():
+            known, given = (getattr(one, attribute, None) for one in (self, again))
+            if known is not None and given is not None and not np.array_equal(known, given):
+                raise ValueError(f"X has {difference.format(given, known)}; pass the data of the fit.")
 
     def _neighbors_to_link(self) -> int | None:
         """Neighbours per node in a graph built from the features; None if a missing graph is an error."""
         return self._default_neighbors if self.n_neighbors is None else int(self.n_neighbors)
 
     def _warn_of_made_links(self, X: Any) -> None:
-        has_graph = not sparse.issparse(X) and is_anndata(X) and CONNECTIVITIES in X.obsp
+        has_graph = is_anndata(X) and CONNECTIVITIES in X.obsp
         known = f" (this AnnData has one: adjacency={CONNECTIVITIES!r})" if has_graph else ""
         warn_caller(
             f"fit was given no adjacency, so each node is linked with its {self._default_neighbors} nearest nodes, "
@@ -217,9 +202,7 @@ class ScoreSelector(ReportMixin, SelectorMixin, BaseEstimator):
         """Scores (b, m) of the same features on other graphs of the same nodes, from one fit per graph."""
         del rngs  # each fit is seeded by its own random_state
         verbose = [name for name in self.get_params() if name.split("__")[-1] == "verbose"]
-        quiet = clone(self).set_params(
-            **dict.fromkeys(verbose, 0)
-        )  # the caller shows the progress of all fits together
+        quiet = clone(self).set_params(**dict.fromkeys(verbose, 0))  # the caller shows the progress of all fits
         fits = ((clone(quiet), graph.features, adjacency) for adjacency in adjacencies)
         report("resampling", 0, len(adjacencies))
         if isinstance(graph.features, RowChunks):  # each fit uses the cluster itself

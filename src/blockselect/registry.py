@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from blockselect._sklearn import parameter_names
 from blockselect.base import ScoreSelector
 from blockselect.baselines.by_features.laplacian import LaplacianScore, NetworkLaplacianScore
 from blockselect.baselines.by_features.mcfs import MCFS
@@ -29,13 +27,6 @@ from blockselect.parameters import look_up
 
 Guidance = Literal["blocks", "features", "network", "none"]
 Certainty = Literal["checked", "recalled", "reconstructed"]
-
-GUIDED_BY: dict[Guidance, str] = {
-    "blocks": "blocks of the network",
-    "features": "the features",
-    "network": "the network",
-    "none": "nothing",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,25 +152,8 @@ SELECTORS: dict[str, Method] = {
 """Every method by its name, the order of tables."""
 
 
-def methods_table() -> str:
-    """The registry as a table in Markdown, as in the documentation."""
-    header = ("name", "method", "guided by", "formula", "in the paper", "reference")
-    lines = [header, ["---"] * len(header)]
-    for name, method in SELECTORS.items():
-        reference = re.sub(r"doi:(\S+)", r"[doi:\1](https://doi.org/\1)", method.cite)
-        in_paper = "yes" if method.in_paper else "no"
-        lines.append((f"`{name}`", method.title, GUIDED_BY[method.guidance], method.certainty, in_paper, reference))
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in lines)
-
-
 def find_method(name: str) -> Method:
-    """The method of this name.
-
-    Raises
-    ------
-    ValueError
-        With the names there are, and the closest.
-    """
+    """The method of this name; the error for an unknown name lists all names and suggests the closest."""
     return look_up(name, SELECTORS, what="method")
 
 
@@ -206,6 +180,6 @@ def make_selector(
     """
     method = find_method(name)
     shared = {"n_blocks": n_blocks, "random_state": random_state}
-    taken = parameter_names(method.selector)
+    taken = method.selector().get_params(deep=False)
     settings = {key: value for key, value in shared.items() if key in taken and value is not None}
     return method.selector(n_features_to_select, **{**method.settings, **settings})

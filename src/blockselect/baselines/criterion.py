@@ -136,7 +136,7 @@ class FeatureGuidedSelector(CriterionSelector):
             )
         again = copy(self)  # reading sets attributes
         table = again._check_features(X, non_negative=False)
-        self._refuse_other_features(again)
+        self._refuse_others(again)
         return check_attributed_graph(table, adjacency, non_negative=False)
 
     def _affinity(self, features: Features) -> Any:

@@ -148,7 +148,7 @@ class BlockGuidedSelector(ScoreSelector):
 
     def _node_ids_again(self) -> ObjectArray | None:
         """Names of the rows of the fit; None if they had none."""
-        if self._nodes_in.digest is None:
+        if self._node_digest is None:
             return None
         try:
             X, _ = self._fitted_to.recall()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from blockselect._sklearn import check_parameters, parameter_names
+from blockselect._sklearn import check_parameters
 from blockselect.arrays import ObjectArray
 from blockselect.base import ScoreSelector
 from blockselect.blockmodels.guided import BlockGuidedSelector
@@ -73,7 +73,7 @@ def configured_selector(method: str, settings: Mapping[str, Any]) -> ScoreSelect
 def _has_setting(method: str, name: str) -> bool:
     if name.startswith("solver__"):
         return method == PAPER
-    return name in parameter_names(SELECTORS[method].selector)
+    return name in SELECTORS[method].selector().get_params(deep=False)
 
 
 def _no_setting(method: str) -> str:

@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.metrics import roc_auc_score
+from sklearn.utils import check_random_state
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.errors import ParameterError
 from blockselect.evaluation.protocol import SelectionProtocol, check_selected, count_zero_rows, unit_rows
 from blockselect.graphs.attributed import AttributedGraph, check_adjacency
 from blockselect.graphs.features import feature_matrix
-from blockselect.parameters import check_seed, check_share, check_whole, random_state_from
+from blockselect.parameters import check_seed, check_share, check_whole
 
 SHARE = 0.1
 _MAX_PAIRS = 10_000  # of hidden links, and of pairs without a link, per run
@@ -101,7 +102,7 @@ def hide_links(adjacency: Any, *, share: float = SHARE, random_state: Any = None
     if upper.nnz < 2:
         raise ValueError(f"the network has {upper.nnz} link(s) between nodes; expected at least two, to hide one.")
     n_hidden = min(max(1, round(share * upper.nnz)), upper.nnz - 1)
-    chosen = np.sort(random_state_from(random_state).permutation(upper.nnz)[:n_hidden])
+    chosen = np.sort(check_random_state(random_state).permutation(upper.nnz)[:n_hidden])
     first, second = (ends[chosen].astype(np.intp) for ends in (upper.row, upper.col))
     kept = np.ones(upper.nnz, dtype=bool)
     kept[chosen] = False
