@@ -278,7 +278,7 @@ class ScoreSelector(ReportMixin, SelectorMixin, BaseEstimator):
             return None
         from blockselect.graphs.evidence import network_evidence  # here, because Numba takes half a second to import
 
-        found = network_evidence(graph.features, graph.adjacency, chosen, blocks)
+        found = network_evidence(graph.features, graph.adjacency, chosen, blocks, getattr(self, "n_jobs", None))
         if not found.is_clear:
             warn_caller(
                 "there is no evidence that the selected features follow this graph: on graphs with randomly permuted "

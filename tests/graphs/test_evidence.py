@@ -128,3 +128,15 @@ def test_row_chunks_give_the_evidence_of_the_same_rows_in_memory(products, by_bl
     here, there = (network_evidence(one, planted.adjacency, selected, blocks) for one in (X, chunks))
     assert there.p_value == here.p_value
     assert there.autocorrelation == pytest.approx(here.autocorrelation)
+
+
+@pytest.mark.parametrize("permuted", [False, True])  # permuted rows stop early, after a few permutations
+def test_the_number_of_threads_changes_nothing(permuted):
+    made = make_attributed_blocks(200, 4, random_state=0)
+    rows = np.random.default_rng(1).permutation(200) if permuted else np.arange(200)
+    selected = np.flatnonzero(made.is_informative)
+    one, two = (
+        network_evidence(made.features[rows], made.adjacency, selected, made.blocks, n_jobs=n_jobs) for n_jobs in (1, 2)
+    )
+    assert one == two
+    assert one.is_clear is not permuted

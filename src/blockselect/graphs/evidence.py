@@ -30,6 +30,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from joblib import Parallel, delayed
 from numba import njit
 from scipy import sparse
 from scipy.special import xlogy
@@ -61,7 +62,11 @@ class NetworkEvidence:
 
 
 def network_evidence(
-    features: Features, adjacency: Sparse, selected: IntArray, blocks: IntArray | None = None
+    features: Features,
+    adjacency: Sparse,
+    selected: IntArray,
+    blocks: IntArray | None = None,
+    n_jobs: int | None = None,
 ) -> NetworkEvidence:
     """Test whether the selected columns follow the graph, with the selection accounted for.
 
@@ -75,6 +80,8 @@ def network_evidence(
         Columns, at least one.
     blocks : array of shape (n,), optional
         The block of each node, found without the features.
+    n_jobs : int or None, default=None
+        Number of threads. The result is the same for any number.
 
     Returns
     -------
@@ -90,7 +97,7 @@ def network_evidence(
         tests.append(_AlongLinks(features, more))
     p_values = []
     for test in tests:
-        p_values.append(_p_value(test, selected))
+        p_values.append(_p_value(test, selected, n_jobs))
         if p_values[-1] <= LEVEL:
             break
     return NetworkEvidence(min(p_values), float(along_links.correlations()[selected].mean()))
@@ -113,17 +120,25 @@ def _sums_of_products(X: Features, links: _Links) -> FloatArray:
     return np.asarray(np.einsum("l,lj,lj->j", weights, X[first], X[second]))
 
 
-def _p_value(test: _AlongLinks | _ByBlocks, selected: IntArray) -> float:
+def _p_value(test: _AlongLinks | _ByBlocks, selected: IntArray, n_jobs: int | None) -> float:
     """P-value of the selection. It is sequential: no more permutations are drawn once it is known to be large [1]_."""
     rng = np.random.default_rng(0)
     observed = float(test.values(np.arange(test.n_rows))[selected].sum())
-    n_as_large, n_drawn = 0, 0
-    while n_drawn < N_PERMUTATIONS and n_as_large < _ENOUGH:
-        values = test.values(rng.permutation(test.n_rows))
-        largest = np.partition(values, -len(selected))[-len(selected) :]
-        n_as_large += int(largest.sum() >= observed)
-        n_drawn += 1
-    return n_as_large / n_drawn if n_as_large == _ENOUGH else (1 + n_as_large) / (1 + N_PERMUTATIONS)
+    permutations = (rng.permutation(test.n_rows) for _ in range(N_PERMUTATIONS))
+    statistics = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
+        delayed(_largest_sum)(test, rows, len(selected)) for rows in permutations
+    )
+    n_as_large = 0
+    for n_drawn, statistic in enumerate(statistics, start=1):
+        n_as_large += int(statistic >= observed)
+        if n_as_large == _ENOUGH:
+            return n_as_large / n_drawn
+    return (1 + n_as_large) / (1 + N_PERMUTATIONS)
+
+
+def _largest_sum(test: _AlongLinks | _ByBlocks, rows: IntArray, n_selected: int) -> float:
+    """The largest statistic of any selection of so many features, if node i has the features of row rows[i]."""
+    return float(np.partition(test.values(rows), -n_selected)[-n_selected:].sum())
 
 
 class _ByBlocks:
