@@ -26,6 +26,13 @@ def test_densities_are_relative_to_the_densest_pair(network, selector, ax, induc
     assert [tick.get_text() for tick in ax.get_yticklabels()] == [f"{i}  ({size})" for i, size in enumerate(sizes)]
 
 
+def test_sizes_are_one_per_block(ax):
+    with pytest.raises(ValueError, match="shorter"):
+        plot.block_densities(np.eye(3), ax, sizes=[5, 2])
+    with pytest.raises(ValueError, match=r"source has shape \(2, 3\); expected the densities of k blocks"):
+        plot.block_densities(np.ones((2, 3)), ax)
+
+
 def test_many_blocks_have_no_numbers_in_their_cells(ax):
     plot.block_densities(np.eye(40), ax)
     assert len(ax.texts) == 0
@@ -41,7 +48,7 @@ def test_the_graph_of_a_selector_is_ordered_by_its_blocks(network, selector, ax)
 
 
 def test_a_graph_without_blocks_is_refused(network, ax):
-    with pytest.raises(ValueError, match="labels is missing"):
+    with pytest.raises(ValueError, match="give one label per node"):
         plot.ordered_adjacency(network.adjacency, ax)
 
 

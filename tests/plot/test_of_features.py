@@ -130,7 +130,7 @@ def test_without_axes_a_new_figure_is_made():
 def test_a_method_without_blocks_shows_its_scores_and_stability_alone(network, ax):
     method = make_selector("morans-i", 5).fit(network.features, adjacency=network.adjacency)
     assert len(plot.scores(method, ax).patches) == 20
-    with pytest.raises(ValueError, match="finds no blocks"):
+    with pytest.raises(ValueError, match="has no blocks"):
         plot.features_by_block(method, ax)
     with pytest.raises(ValueError, match="pass it again"):
         plot.stability(pickle.loads(pickle.dumps(method)), ax)

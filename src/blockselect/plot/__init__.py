@@ -1,30 +1,18 @@
-"""One function per plot: each takes a fitted selector or arrays and returns matplotlib axes. Needs the extra `cli`.
+"""One function per plot: each takes a fitted selector or arrays and returns matplotlib axes. Needs the extra `report`.
 
 >>> from blockselect import plot
 >>> plot.scores([0.2, 0.7, 0.1], feature_names=["graph", "gene", "tree"]).get_title(loc="left")
 'Scores, the best first'
 """
 
-from typing import TYPE_CHECKING, Any
+from blockselect.extras import install_advice
 
-from blockselect.extras import lazy_member
-
-if TYPE_CHECKING:
+try:
     from blockselect.plot.of_blocks import block_densities, ordered_adjacency
     from blockselect.plot.of_features import explained, features_by_block, scores, stability
     from blockselect.plot.of_runs import candidates, compare, losses
-
-_HOME = {
-    "block_densities": "of_blocks",
-    "candidates": "of_runs",
-    "compare": "of_runs",
-    "explained": "of_features",
-    "features_by_block": "of_features",
-    "losses": "of_runs",
-    "ordered_adjacency": "of_blocks",
-    "scores": "of_features",
-    "stability": "of_features",
-}
+except ModuleNotFoundError as error:
+    raise ImportError(install_advice(error, "plots need") or str(error), name=error.name) from error
 
 __all__ = [
     "block_densities",
@@ -37,7 +25,3 @@ __all__ = [
     "scores",
     "stability",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    return lazy_member(__name__, _HOME, name, what="plots")

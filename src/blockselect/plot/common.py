@@ -9,11 +9,10 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from sklearn.utils.validation import check_is_fitted
 
-from blockselect.arrays import FloatArray
+from blockselect.arrays import Features, FloatArray
 from blockselect.base import ScoreSelector
 from blockselect.errors import ParameterError
 from blockselect.parameters import as_numbers
-from blockselect.reported import WeakNetwork
 
 # The style starts from matplotlib's own defaults, so that a user's settings do not change the pictures of a report.
 STYLE: list[Any] = ["default", {"font.size": 9, "axes.titlesize": 10, "axes.titlelocation": "left"}]
@@ -68,6 +67,11 @@ def of_selector(selector: ScoreSelector, attribute: str, what: str) -> Any:
     return getattr(selector, attribute)
 
 
+def features_of(selector: ScoreSelector, X: Any) -> Features:
+    """The features of the fit: X or, if it is None, what the selector remembers while it is still in memory."""
+    return selector._features_again(selector._fitted_to.recall()[0] if X is None else X)
+
+
 def numbers(parameter: str, values: Any, shape: Sequence[int | None], what: str) -> FloatArray:
     """Convert values to a float array of this shape, in which None stands for any length above 0."""
     array = as_numbers(parameter, values)
@@ -77,9 +81,3 @@ def numbers(parameter: str, values: Any, shape: Sequence[int | None], what: str)
     if not fits:
         raise ParameterError(parameter, f"has shape {array.shape}; expected {what}.")
     return array
-
-
-def recall(selector: ScoreSelector) -> tuple[Any, Any]:
-    """Return the features and the graph of the fit, if the selector remembers them and they are still in memory."""
-    remembered: WeakNetwork = getattr(selector, "_fitted_to", WeakNetwork())
-    return remembered.recall()

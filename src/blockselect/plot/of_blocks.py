@@ -13,19 +13,19 @@ from numpy.typing import ArrayLike
 from blockselect.arrays import FloatArray, IntArray, Sparse
 from blockselect.base import ScoreSelector
 from blockselect.blockmodels.markers import block_markers
-from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import check_adjacency
 from blockselect.graphs.node_labels import encode_labels
+from blockselect.parameters import as_numbers
 from blockselect.plot.common import (
     AMOUNTS,
     GREY,
     INK,
     MAX_NUMBERED,
     axes_or_new,
+    features_of,
     label_blocks,
     numbers,
     of_selector,
-    recall,
     title,
 )
 from blockselect.wording import count
@@ -64,19 +64,20 @@ def block_densities(
     ax = axes_or_new(ax)
     if isinstance(source, ScoreSelector):
         model = of_selector(source, "block_model_", "blocks")
-        density = _similarity(source, X) if induced else model.density
+        density = _similarity(source, model.labels, X) if induced else model.density
         sizes = model.block_sizes.tolist() if sizes is None else sizes
     else:
-        density = numbers("source", source, (None, None), "the densities of k blocks, (k, k)")
+        density = as_numbers("source", source)
     k = len(density)
-    numbers("source", density, (k, k), "one row and one column per block")
-    if sizes is not None and len(sizes) != k:
-        raise ParameterError("sizes", f"has {len(sizes)} entries for {k} blocks; pass one per block.")
+    numbers("source", density, (k, k), "the densities of k blocks, (k, k)")
     share = density / (density.max() or 1.0)
     ax.imshow(share, cmap=AMOUNTS, vmin=0, vmax=1)
     ticks = label_blocks(ax, k)
-    ax.set_yticks(ticks, [f"{block}  ({count(sizes[block])})" if sizes else str(block) for block in ticks])
-    ax.set_ylabel("block (nodes)" if sizes else "block")
+    names = [str(block) for block in range(k)]
+    if sizes is not None:
+        names = [f"{block}  ({count(size)})" for block, size in zip(names, sizes, strict=True)]
+    ax.set_yticks(ticks, [names[block] for block in ticks])
+    ax.set_ylabel("block" if sizes is None else "block (nodes)")
     if k <= MAX_NUMBERED:
         for (row, column), value in np.ndenumerate(share):
             colour = "white" if value > 0.55 else INK
@@ -85,10 +86,9 @@ def block_densities(
     return ax
 
 
-def _similarity(selector: ScoreSelector, X: Any) -> FloatArray:
+def _similarity(selector: ScoreSelector, labels: IntArray, X: Any) -> FloatArray:
     """Similarity of the blocks by the selected features: (k, k)."""
-    features = selector._features_again(recall(selector)[0] if X is None else X)
-    means = block_markers(features, of_selector(selector, "labels_", "blocks")).block_means[:, selector.support_]
+    means = block_markers(features_of(selector, X), labels).block_means[:, selector.support_]
     similarity: FloatArray = means @ means.T
     return similarity
 
@@ -119,8 +119,6 @@ def ordered_adjacency(
         graph = source._network_again().adjacency if adjacency is None else adjacency
     else:
         graph = source
-    if labels is None:
-        raise ValueError("labels is missing; pass the block of each node, or a fitted selector instead of the graph.")
     blocks = encode_labels(labels)
     links = ordered_links(check_adjacency(graph, len(blocks)), blocks)
     n = len(blocks)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
@@ -27,10 +28,10 @@ from blockselect.plot.common import (
     MAX_NUMBERED,
     axes_or_new,
     bare,
+    features_of,
     label_blocks,
     numbers,
     of_selector,
-    recall,
     title,
 )
 from blockselect.wording import count, cut, feature_labels, lift_in_cell, number, per_cent, visible
@@ -71,9 +72,16 @@ def scores(
     matplotlib axes
     """
     ax = axes_or_new(ax)
-    values, selected, names = _read(source, support, feature_names)
     check_whole("n_shown", n_shown, 1)
-    ranks = getattr(source, "ranking_", None) if ranking is None else _one_each("ranking", ranking, len(values))
+    if isinstance(source, ScoreSelector):
+        values, selected = of_selector(source, "scores_", "scores"), source.support_
+        ranking = source.ranking_ if ranking is None else ranking
+    else:
+        values = numbers("source", source, (None,), "one score per feature, (m,)")
+        selected = np.ones(len(values), dtype=bool)
+    names = _names(source, feature_names, len(values))
+    selected = selected if support is None else _one_each("support", support, len(values)) > 0
+    ranks = None if ranking is None else _one_each("ranking", ranking, len(values))
     shown = (best_first(values) if ranks is None else np.argsort(ranks))[:n_shown]
     ax.barh(range(len(shown)), values[shown], color=[BLUE if selected[i] else GREY for i in shown], height=0.7)
     for place, score in enumerate(values[shown]):
@@ -116,17 +124,13 @@ def features_by_block(
     """
     ax = axes_or_new(ax)
     if isinstance(source, ScoreSelector):
-        check_is_fitted(source)
-        if not hasattr(source, "labels_"):
-            raise ParameterError("source", f"is a {type(source).__name__}, which finds no blocks; pass lifts instead.")
-        matrix = source._features_again(recall(source)[0] if X is None else X)
-        shown = source._selected_in_order()[:n_shown]
-        _, _, every = _read(source, None, feature_names)
-        lift = block_markers(matrix, source.labels_).lift[:, shown].T
+        labels, shown = of_selector(source, "labels_", "blocks"), source._selected_in_order()[:n_shown]
+        lift = block_markers(features_of(source, X), labels).lift[:, shown].T
+        every = _names(source, feature_names, len(source.scores_))
         names = [every[index] for index in shown]
     else:
         lift = numbers("source", source, (None, None), "the lift of each feature in each block, (m, k)")
-        names = _names(feature_names, len(lift))[:n_shown]
+        names = _names(source, feature_names, len(lift))[:n_shown]
         lift = lift[:n_shown]
     _draw_lift(ax, lift)
     _name_rows(ax, names)
@@ -181,7 +185,8 @@ def stability(
     """
     ax = axes_or_new(ax)
     if isinstance(source, ScoreSelector):
-        X, adjacency = recall(source) if X is None else (X, adjacency)
+        check_is_fitted(source)
+        X, adjacency = source._fitted_to.recall() if X is None else (X, adjacency)
         values = selection_stability(source, X, adjacency=adjacency, n_resamples=n_resamples)
         ranking, support = source.ranking_, source.support_
     else:
@@ -227,26 +232,32 @@ def explained(
     """
     ax = axes_or_new(ax)
     if isinstance(source, ScoreSelector):
-        curve = _explained_by_selector(source, X, adjacency)
         n_selected = source.n_features_ if n_selected is None else n_selected
+        source = _explained_by(source, X, adjacency)
+    of_all = None
+    if isinstance(source, Mapping):
+        curve, of_all = pd.DataFrame(source["curve"]), source["all"]
     else:
-        curve = _read_explained(source)
-    places = np.log2(curve.sizes)
-    ax.plot(places, curve.shares, "o-", color=BLUE, markersize=4)
-    if curve.random is not None:
-        ax.plot(places, curve.random, "--", color=GREY)
-        ax.annotate("random", (places[-1], curve.random[-1]), (0, 4), textcoords="offset points", ha="right")
-    if curve.of_all is not None:
-        ax.axhline(curve.of_all, color=GREY, linestyle=":")
-        name = f"all features: {per_cent(curve.of_all)}"
-        ax.annotate(name, (places[0], curve.of_all), (0, 4), textcoords="offset points")
-    powers = [size for size in curve.sizes if float(np.log2(size)).is_integer()]
+        curve = pd.DataFrame(dict(zip(("n_features", "share"), source, strict=True)))
+    if curve.empty:
+        raise ParameterError("source", "has no shares; pass a selector that has selected features.")
+    sizes, highest = curve["n_features"].to_numpy(), max(curve.drop(columns="n_features").max().max(), of_all or 0.0)
+    places = np.log2(sizes)
+    ax.plot(places, curve["share"], "o-", color=BLUE, markersize=4)
+    if "random" in curve:
+        ax.plot(places, curve["random"], "--", color=GREY)
+        last = (places[-1], curve["random"].iloc[-1])
+        ax.annotate("random", last, (0, 4), textcoords="offset points", ha="right")
+    if of_all is not None:
+        ax.axhline(of_all, color=GREY, linestyle=":")
+        ax.annotate(f"all features: {per_cent(of_all)}", (places[0], of_all), (0, 4), textcoords="offset points")
+    powers = [size for size, place in zip(sizes, places, strict=True) if place.is_integer()]
     ax.set_xticks(np.log2(powers), [count(int(size)) for size in powers])
     ax.yaxis.set_major_formatter(lambda value, _: per_cent(value))
-    ax.set(xlabel="number of features, the best first", ylim=(0, 1.15 * (curve.highest or 1.0)))
+    ax.set(xlabel="number of features, the best first", ylim=(0, 1.15 * (highest or 1.0)))
     title(ax, "Block structure explained (R²)")
     if n_selected:
-        _mark_cut(ax, np.log2(n_selected), f"selected: {count(n_selected)}", is_right=n_selected**2 > curve.sizes[-1])
+        _mark_cut(ax, np.log2(n_selected), f"selected: {count(n_selected)}", is_right=n_selected**2 > sizes[-1])
     bare(ax)
     return ax
 
@@ -265,70 +276,28 @@ def _mark_cut(ax: Axes, place: float, text: str, *, is_right: bool) -> None:
     )
 
 
-class _Explained(NamedTuple):
-    """Shares explained by numbers of features, and the shares to compare them with."""
-
-    sizes: FloatArray
-    shares: FloatArray
-    random: FloatArray | None = None
-    of_all: float | None = None
-
-    @property
-    def highest(self) -> float:
-        compared = self.shares if self.random is None else np.concatenate([self.shares, self.random])
-        return max(float(compared.max()), self.of_all or 0.0)
-
-
-def _explained_by_selector(selector: ScoreSelector, X: Any, adjacency: Any) -> _Explained:
+def _explained_by(selector: ScoreSelector, X: Any, adjacency: Any) -> Any:
     """The curve of the report if the network is at hand, otherwise what the selector knows by itself."""
     of_selector(selector, "block_model_", "blocks")
     assert isinstance(selector, BlockGuidedSelector)
     if X is None and hasattr(selector, "explained_") and not selector._fitted_to.is_alive:
-        shares = numbers("source", selector.explained_, (None,), "a selector that has selected features")
-        return _Explained(np.arange(1.0, len(shares) + 1), shares)
+        return np.arange(1, len(selector.explained_) + 1), selector.explained_
     with collected_warnings():  # the fit has already issued them
         graph = selector._network_again(X, adjacency)
     found = explained_by_size(selector, graph)
     if found is None:
         raise ParameterError("source", "has one block, so there is nothing to explain; pass one with several blocks.")
-    return _read_explained(found)
-
-
-def _read_explained(source: Any) -> _Explained:
-    if isinstance(source, tuple):
-        if len(source) != 2:
-            raise ParameterError("source", f"has {len(source)} parts; expected numbers of features, and their shares.")
-        sizes = numbers("source", source[0], (None,), "at least one number of features")
-        shares = numbers("source", source[1], (len(sizes),), f"{len(sizes)} shares, one per number of features")
-        return _Explained(sizes, shares)
-    keys = ("n_features", "share", "random")
-    points = source.get("curve", []) if isinstance(source, Mapping) else []
-    if not points or not all(isinstance(point, Mapping) and point.keys() >= {*keys} for point in points):
-        raise ParameterError("source", 'has no curve of n_features, share and random; pass summary["explained"].')
-    sizes, shares, random = (np.array([point[key] for point in points], dtype=np.float64) for key in keys)
-    return _Explained(sizes, shares, random, source.get("all"))
+    return found
 
 
 def _one_each(parameter: str, values: Any, n_features: int) -> FloatArray:
     return numbers(parameter, values, (n_features,), f"one value for each of the {n_features} features")
 
 
-def _names(feature_names: Any, n_features: int) -> list[str]:
-    return feature_labels(check_names(feature_names, n_features, "feature name", "column"), n_features)
-
-
-def _read(
-    source: Any, support: NDArray[np.bool_] | None, feature_names: Sequence[Any] | None
-) -> tuple[FloatArray, NDArray[np.bool_], list[str]]:
-    """Return the scores, which features are selected, and their names."""
-    if isinstance(source, ScoreSelector):
-        values, selected = of_selector(source, "scores_", "scores"), source.support_
-        feature_names = getattr(source, "feature_names_in_", None) if feature_names is None else feature_names
-    else:
-        values = numbers("source", source, (None,), "one score per feature, (m,)")
-        selected = np.ones(len(values), dtype=bool)
-    selected = selected if support is None else _one_each("support", support, len(values)) > 0
-    return values, selected, _names(feature_names, len(values))
+def _names(source: Any, feature_names: Any, n_features: int) -> list[str]:
+    """The given names, those that a selector knows, or x0, x1, …"""
+    names = getattr(source, "feature_names_in_", None) if feature_names is None else feature_names
+    return feature_labels(check_names(names, n_features, "feature name", "column"), n_features)
 
 
 def _name_rows(ax: Axes, names: list[str]) -> None:

@@ -36,12 +36,6 @@ def losses(source: ScoreSelector | LossHistory | Mapping[str, Any], ax: Axes | N
     """
     ax = axes_or_new(ax)
     history = of_selector(source, "history_", "losses") if isinstance(source, ScoreSelector) else source
-    if not isinstance(history, LossHistory | Mapping) or (
-        isinstance(history, Mapping) and not {"reconstruction", "profile"} <= history.keys()
-    ):
-        raise ParameterError(
-            "source", f"is of type {type(source).__name__}; expected a fitted BMGUFS, or its history_."
-        )
     for kind, colour, line in (("reconstruction", BLUE, "-"), ("profile", AMBER, "--")):
         values = np.asarray(history[kind] if isinstance(history, Mapping) else getattr(history, kind), dtype=np.float64)
         relative = values / (values[0] or 1.0)
@@ -75,7 +69,8 @@ def candidates(source: ScoreSelector | pd.DataFrame | Iterable[Mapping[str, Any]
     matplotlib axes
     """
     ax = axes_or_new(ax)
-    table = _candidates(source)
+    rows: Any = of_selector(source, "candidates_table_", "candidates") if isinstance(source, ScoreSelector) else source
+    table = pd.DataFrame(rows)
     best = table.groupby("family")["gain"].max()
     families = sorted(best.index, key=lambda name: (best[name], name))
     for row in table.sort_values("in_consensus", kind="stable").to_dict("records"):  # draws those kept on top
@@ -133,19 +128,6 @@ def compare(
         ax.legend(loc="lower right", frameon=False, fontsize=_NAME_SIZE)
     title(ax, f"{measure.replace('_', ' ')} by method")
     return ax
-
-
-def _candidates(source: Any) -> pd.DataFrame:
-    rows: Any = of_selector(source, "candidates_table_", "candidates") if isinstance(source, ScoreSelector) else source
-    try:
-        table = pd.DataFrame(rows)
-    except ValueError:  # neither a table nor rows
-        table = pd.DataFrame()
-    missing = [name for name in ("family", "gain", "gain_at_start", "in_consensus") if name not in table]
-    if missing:
-        names = ", ".join(missing)
-        raise ParameterError("source", f"has no column {names}; pass candidates_table_ of a BlockModelSelector.")
-    return table
 
 
 def _comparison(source: Any, measure: str) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""The findings of a selector as data, tables, pictures and a page. Pictures and pages need the extra `cli`."""
+"""The findings of a selector as data, tables, pictures and a page. Pictures and pages need the extra `report`."""
 
 from typing import TYPE_CHECKING, Any
 
