@@ -43,6 +43,7 @@ from blockselect.graphs.features import as_dense, membership_matrix
 N_PERMUTATIONS = 39  # so that the smallest possible p-value is 1/40
 LEVEL = 0.025  # largest p-value that is evidence: no permutation may reach the statistic of the data
 _ENOUGH = 5  # permutations as extreme as the data, after which no more are drawn
+_AT_ONCE = 8  # permutations that threads may try at the same time
 _PRODUCTS = (2e6, 2e7)  # largest number per permutation, at first and without evidence; else links are sampled
 _TINY = float(np.finfo(np.float64).tiny)
 _ROUNDING = 1e-12  # a variance below this share of the squared mean is a rounding error
@@ -124,15 +125,15 @@ def _p_value(test: _AlongLinks | _ByBlocks, selected: IntArray, n_jobs: int | No
     """P-value of the selection. It is sequential: no more permutations are drawn once it is known to be large [1]_."""
     rng = np.random.default_rng(0)
     observed = float(test.values(np.arange(test.n_rows))[selected].sum())
-    permutations = (rng.permutation(test.n_rows) for _ in range(N_PERMUTATIONS))
-    statistics = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
-        delayed(_largest_sum)(test, rows, len(selected)) for rows in permutations
-    )
     n_as_large = 0
-    for n_drawn, statistic in enumerate(statistics, start=1):
-        n_as_large += int(statistic >= observed)
-        if n_as_large == _ENOUGH:
-            return n_as_large / n_drawn
+    with Parallel(n_jobs=n_jobs, prefer="threads") as parallel:
+        for drawn in range(0, N_PERMUTATIONS, _AT_ONCE):
+            permutations = [rng.permutation(test.n_rows) for _ in range(min(_AT_ONCE, N_PERMUTATIONS - drawn))]
+            statistics = parallel(delayed(_largest_sum)(test, rows, len(selected)) for rows in permutations)
+            for n_drawn, statistic in enumerate(statistics, start=drawn + 1):
+                n_as_large += int(statistic >= observed)
+                if n_as_large == _ENOUGH:
+                    return n_as_large / n_drawn
     return (1 + n_as_large) / (1 + N_PERMUTATIONS)
 
 
