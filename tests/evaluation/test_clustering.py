@@ -124,18 +124,18 @@ def test_the_number_of_clusters_may_differ_from_that_of_classes(planted):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"selected": []}, "at least one feature"),
-        ({"selected": np.zeros(40, dtype=bool)}, "at least one feature"),
-        ({"selected": np.ones(39, dtype=bool)}, "mask of shape \\(39,\\) but there are 40 features"),
+        ({"selected": []}, "at least one column"),
+        ({"selected": np.zeros(40, dtype=bool)}, "at least one column"),
+        ({"selected": np.ones(39, dtype=bool)}, r"holds bool values of shape \(39,\); .* or a mask of shape \(40,\)"),
         ({"selected": [0, 40]}, "holds 40 at position 1, which is no column; there are 0 to 39"),
         ({"selected": [-1]}, "holds -1 at position 0, which is no column"),
-        ({"selected": [0.5]}, "holds 0.5; expected whole numbers from 0 to 39"),
-        ({"selected": [3, 3]}, "names 1 feature\\(s\\) twice"),
-        ({"classes": np.zeros(7)}, "classes has shape \\(7,\\) but features has 120 rows"),
-        ({"n_clusters": 121}, "n_clusters is 121 but there are 120 nodes"),
-        ({"n_clusters": 0}, "n_clusters is 0"),
+        ({"selected": [0.5]}, "holds float64 values .* expected at least one column by its index"),
+        ({"selected": [3, 3]}, "expected .* each once"),
+        ({"classes": np.zeros(7)}, "classes has shape \\(7,\\) but there are 120 nodes"),
+        ({"n_clusters": 121}, "n_samples=120 should be >= n_clusters=121"),
+        ({"n_clusters": 0}, "'n_clusters' parameter of KMeans .* Got 0"),
         ({"n_runs": 0}, "n_runs is 0"),
-        ({"n_init": 0}, "n_init is 0"),
+        ({"n_init": 0}, "'n_init' parameter of KMeans .* Got 0"),
     ],
 )
 def test_bad_input_is_refused(planted, changes, message):

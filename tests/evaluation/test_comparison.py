@@ -284,13 +284,8 @@ def test_classes_are_read_by_the_protocol_alone_and_count_the_blocks(graph, call
     )
     assert list(compared.titles) == ["accuracy", "nmi"]
     assert compared.n_blocks == 3
-    with pytest.raises(ValueError, match=r"classes has shape \(5,\) but the network has 90 nodes"):
+    with pytest.raises(ValueError, match=r"classes has shape \(5,\) but there are 90 nodes"):
         compare_methods(graph, classes=names[:5])
-
-
-def test_a_graph_that_comes_twice_is_refused(graph):
-    with pytest.raises(ValueError, match="adjacency is given, but X is an AttributedGraph"):
-        compare_methods(graph, adjacency=graph.adjacency)
 
 
 def test_row_chunks_are_refused_and_a_method_counts_once(graph, calls):

@@ -114,7 +114,7 @@ def test_bad_input_is_refused(planted):
         hide_links(sparse.csr_array(np.array([[1.0, 1], [1, 0]])))
     with pytest.raises(ValueError, match="split has 150 nodes but features has 149 rows"):
         predict_links(planted.features[:149], split, [0])
-    with pytest.raises(ValueError, match="at least one feature"):
+    with pytest.raises(ValueError, match="at least one column"):
         predict_links(planted.features, split, [])
     with pytest.raises(ValueError, match="n_runs is 0"):
         predict_links(planted.features, split, [0], n_runs=0)

@@ -91,5 +91,5 @@ def test_what_is_no_ranking_or_no_mask_is_refused():
         recovery([0, 1, 2], [True, False, False])
     with pytest.raises(ValueError, match="expected one True or False for each of the 3 features"):
         recovery([1, 2, 3], [0, 1])
-    with pytest.raises(ValueError, match="expected at least one to recover"):
+    with pytest.raises(ValueError, match="and at least one True"):
         recovery([1, 2, 3], [False, False, False])

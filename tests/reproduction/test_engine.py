@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import warnings
 
@@ -106,12 +105,6 @@ def test_trials_may_run_in_a_thread_of_their_own(store):
     thread.start()
     thread.join()
     assert len(collect(store)) == 9
-
-
-def test_a_cluster_without_dask_says_what_it_needs(store, monkeypatch):
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ImportError, match=r"a Dask cluster needs Dask; .*'blockselect\[dask\]'"):
-        run_experiments(CHAIN, None, store, dask="tcp://127.0.0.1:9")
 
 
 def test_a_trial_that_another_process_stored_meanwhile_is_not_run(store):

@@ -49,7 +49,12 @@ def classify_on_device(graph: AttributedGraph, columns: IntArray, *, n_runs: int
         _accuracies(_dense(form), classes, labelled, device)
         for form in (rows, average_over_neighbours(rows, graph.adjacency))
     )
-    return ClassificationScores(accuracies, averaged, len(columns), count_zero_rows(rows))
+    return ClassificationScores(
+        accuracies=accuracies,
+        averaged_accuracies=averaged,
+        n_features=len(columns),
+        n_zero_rows=count_zero_rows(rows),
+    )
 
 
 def predict_links_on_device(
@@ -64,7 +69,8 @@ def predict_links_on_device(
         products: FloatArray = torch.linalg.vecdot(*ends).cpu().numpy()
         return products.round(12)
 
-    return LinkScores(link_aucs(split, cosines, range(n_runs)), len(columns), count_zero_rows(rows))
+    aucs = link_aucs(split, cosines, range(n_runs))
+    return LinkScores(aucs=aucs, n_features=len(columns), n_zero_rows=count_zero_rows(rows))
 
 
 def _accuracies(rows: FloatArray, classes: IntArray, labelled: np.ndarray, device: str) -> FloatArray:

@@ -13,30 +13,28 @@ from sklearn.linear_model import LogisticRegression
 
 from blockselect.arrays import BoolArray, Features, FloatArray, IntArray, Sparse
 from blockselect.evaluation.protocol import (
+    Scores,
     SelectionProtocol,
-    check_classes,
     check_selected,
     count_zero_rows,
-    known_classes,
+    encode_classes,
     row_names,
     seeded_runs,
     unit_rows,
 )
-from blockselect.graphs.attributed import AttributedGraph, check_adjacency
-from blockselect.graphs.features import feature_matrix
-from blockselect.parameters import check_seed, check_whole
+from blockselect.graphs.attributed import check_adjacency
+from blockselect.graphs.features import as_dense, feature_matrix
+from blockselect.parameters import check_whole
 
 N_LABELS = 20
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ClassificationScores:
+class ClassificationScores(Scores):
     """Share of the unlabelled nodes whose class is predicted correctly, one value per run."""
 
     accuracies: FloatArray  # (n_runs,) from a node's own features
     averaged_accuracies: FloatArray  # (n_runs,) from the mean features of a node and its neighbours
-    n_features: int
-    n_zero_rows: int
 
     @property
     def measures(self) -> dict[str, FloatArray]:
@@ -48,11 +46,6 @@ class Classification(SelectionProtocol):
 
     titles = {"accuracy": "accuracy", "averaged_accuracy": "averaged"}  # noqa: RUF012
     needs_classes = True
-
-    def __init__(self, graph: AttributedGraph, *, n_runs: int, seed: int, n_jobs: int | None = None) -> None:
-        del seed  # Nothing is hidden from the methods, which read no classes.
-        self.seen, self.classes = graph, known_classes(graph)
-        self.n_runs, self.n_jobs = n_runs, n_jobs
 
     def evaluate(self, columns: IntArray) -> ClassificationScores:
         graph = self.seen
@@ -121,11 +114,10 @@ def classify_selection(
     """
     matrix = feature_matrix(features)
     n_nodes, n_features = matrix.shape
-    known = check_classes(classes, features, n_nodes)
-    check_whole("n_runs", n_runs, 1)
+    node_ids = row_names(features, n_nodes)
+    known = encode_classes(classes, node_ids, n_nodes)
     check_whole("n_labels", n_labels, 1)
-    check_seed("first_seed", first_seed, n_runs)
-    links = check_adjacency(adjacency, n_nodes, node_ids=row_names(features, n_nodes))
+    links = check_adjacency(adjacency, n_nodes, node_ids=node_ids)
     if np.count_nonzero(np.bincount(known) > 1) < 2:
         raise ValueError("fewer than two classes have at least two nodes; expected two such classes to predict.")
     columns = check_selected(selected, n_features)
@@ -134,7 +126,12 @@ def classify_selection(
     accuracies = np.array(
         seeded_runs(_accuracies, (rows, averaged), known, n_labels, n_runs=n_runs, first_seed=first_seed, n_jobs=n_jobs)
     )
-    return ClassificationScores(accuracies[:, 0], accuracies[:, 1], len(columns), count_zero_rows(rows))
+    return ClassificationScores(
+        accuracies=accuracies[:, 0],
+        averaged_accuracies=accuracies[:, 1],
+        n_features=len(columns),
+        n_zero_rows=count_zero_rows(rows),
+    )
 
 
 def draw_labelled(classes: IntArray, n_labels: int, seed: int) -> BoolArray:
@@ -161,11 +158,8 @@ def average_over_neighbours(rows: Features, adjacency: Sparse) -> Features:
 def _accuracies(forms: Iterable[Features], classes: IntArray, n_labels: int, seed: int) -> list[float]:
     """Accuracies of one run, one per form of the rows."""
     labelled = draw_labelled(classes, n_labels, seed)
-    return [_accuracy(rows, classes, labelled) for rows in forms]
-
-
-def _accuracy(rows: Features, classes: IntArray, labelled: BoolArray) -> float:
-    few = rows[labelled]
-    few = few.toarray() if sparse.issparse(few) else few
-    model = LogisticRegression(max_iter=1000).fit(few, classes[labelled])
-    return float(np.mean(model.predict(rows[~labelled]) == classes[~labelled]))
+    accuracies = []
+    for rows in forms:
+        model = LogisticRegression(max_iter=1000).fit(as_dense(rows[labelled]), classes[labelled])
+        accuracies.append(float(np.mean(model.predict(rows[~labelled]) == classes[~labelled])))
+    return accuracies

@@ -12,30 +12,26 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from blockselect.arrays import Features, FloatArray, IntArray
-from blockselect.errors import ParameterError
 from blockselect.evaluation.metrics import clustering_accuracy, normalized_mutual_information
 from blockselect.evaluation.protocol import (
+    Scores,
     SelectionProtocol,
-    check_classes,
     check_selected,
     count_zero_rows,
-    known_classes,
+    encode_classes,
+    row_names,
     seeded_runs,
     unit_rows,
 )
-from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.features import feature_matrix
-from blockselect.parameters import check_seed, check_whole
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ClusteringScores:
+class ClusteringScores(Scores):
     """Agreement of the K-means clusters with the classes, one value per run. The spread is over the runs alone."""
 
     accuracies: FloatArray  # (n_runs,) (paper: ACC)
     nmis: FloatArray  # (n_runs,) (paper: NMI)
-    n_features: int
-    n_zero_rows: int  # nodes with none of the features; many of them can distort the scores in either direction
 
     @property
     def measures(self) -> dict[str, FloatArray]:
@@ -63,11 +59,6 @@ class Clustering(SelectionProtocol):
 
     titles = {"accuracy": "ACC", "nmi": "NMI"}  # noqa: RUF012
     needs_classes = True
-
-    def __init__(self, graph: AttributedGraph, *, n_runs: int, seed: int, n_jobs: int | None = None) -> None:
-        del seed  # Nothing is hidden from the methods.
-        self.seen, self.classes = graph, known_classes(graph)
-        self.n_runs, self.n_jobs = n_runs, n_jobs
 
     def evaluate(self, columns: IntArray) -> ClusteringScores:
         return evaluate_selection(self.seen.features, self.classes, columns, n_runs=self.n_runs, n_jobs=self.n_jobs)
@@ -129,15 +120,8 @@ def evaluate_selection(
     """
     matrix = feature_matrix(features)
     n_nodes, n_features = matrix.shape
-    known = check_classes(classes, features, n_nodes)
-    wanted = len(np.unique(known)) if n_clusters is None else check_whole("n_clusters", n_clusters, 1)
-    if wanted > n_nodes:
-        raise ParameterError(
-            "n_clusters", f"is {wanted} but there are {n_nodes} nodes; choose 1 to {n_nodes} clusters."
-        )
-    check_whole("n_runs", n_runs, 1)
-    check_whole("n_init", n_init, 1)
-    check_seed("first_seed", first_seed, n_runs)
+    known = encode_classes(classes, row_names(features, n_nodes), n_nodes)
+    wanted = len(np.unique(known)) if n_clusters is None else n_clusters
     columns = check_selected(selected, n_features)
     rows = unit_rows(matrix, columns)
     clusterings = kmeans_runs(rows, wanted, n_runs=n_runs, n_init=n_init, first_seed=first_seed, n_jobs=n_jobs)

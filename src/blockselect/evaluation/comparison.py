@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,19 +19,18 @@ from blockselect.evaluation.clustering import Clustering
 from blockselect.evaluation.compared import ALL_FEATURES, Comparison, ComparisonRow, Figure, agreement
 from blockselect.evaluation.explained_links import ExplainedLinks
 from blockselect.evaluation.link_prediction import LinkPrediction
-from blockselect.evaluation.process import CallError, Measured, error_text, measure_in_fresh_process
-from blockselect.evaluation.protocol import Scores, SelectionProtocol, known_classes
+from blockselect.evaluation.process import CallError, Measured, measure_here, measure_in_fresh_process
+from blockselect.evaluation.protocol import Scores, SelectionProtocol, encode_classes
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
 from blockselect.graphs.chunks import RowChunks
-from blockselect.graphs.node_labels import check_classes, encode_labels, labels_by_id
-from blockselect.parameters import check_known, check_n_jobs, check_seed, check_whole, look_up
+from blockselect.parameters import check_known, check_seed, check_whole, look_up
 from blockselect.progress import Progress, StepProgress, follow
 from blockselect.registry import SELECTORS, make_selector
 from blockselect.wording import feature_labels
 
 DEFAULT_METHODS = ("block-model", "morans-i", "hotspot", "variance")
 DEFAULT_NUMBERS = (16, 64)
-PROTOCOLS: dict[str, type[Clustering | Classification | LinkPrediction | ExplainedLinks]] = {
+PROTOCOLS: dict[str, type[SelectionProtocol]] = {
     "clustering": Clustering,
     "classification": Classification,
     "links": LinkPrediction,
@@ -105,8 +103,7 @@ def compare_methods(
     n_jobs : int, optional
         Number of processes that share the runs. Methods rank one after another, so that their times are comparable.
     measure_memory : bool, default=False
-        Whether each method ranks in a process of its own, whose peak memory is measured. A script must then make the
-        call below ``if __name__ == "__main__":``.
+        Whether each method ranks in a process of its own, whose peak memory is measured.
     progress : callable, optional
         Called as ``progress(method, done, total)``.
     verbose : int, default=0
@@ -126,13 +123,14 @@ def compare_methods(
         protocol = "structure" if classes is None else "clustering"
     kind = look_up(protocol, PROTOCOLS, what="protocol")
     graph = _check_network(X, adjacency, classes)
-    methods = list(SELECTORS) if isinstance(methods, str) and methods == "all" else methods
-    numbers = _check_settings(graph, methods, n_features, n_runs=n_runs, seed=random_state, n_jobs=n_jobs)
+    methods = _check_methods(methods)
+    numbers = _check_numbers(n_features, graph.n_features)
+    check_seed("random_state", random_state)
     if n_blocks is not None:
         check_whole("n_blocks", n_blocks, 1, graph.n_nodes)
     judge = kind(graph, n_runs=n_runs, seed=random_state, n_jobs=n_jobs)
     if n_blocks is None and judge.needs_classes:
-        n_blocks = len(np.unique(known_classes(graph)))
+        n_blocks = len(np.unique(judge.classes))
     measure = measure_in_fresh_process if measure_memory else measure_here
     names = feature_labels(graph.feature_names, graph.n_features)
     comparison = Comparison(judge.titles, judge.describe(), n_blocks, names)
@@ -141,7 +139,7 @@ def compare_methods(
         every = judge.evaluate(np.arange(graph.n_features))
         comparison.rows.append(_scored_row(ALL_FEATURES, graph.n_features, every))
         report(ALL_FEATURES, 1, 1)
-        for method in dict.fromkeys(methods):
+        for method in methods:
             rank = partial(measure, rank_features, method, judge.seen, numbers[-1], n_blocks, random_state)
             _add_method(comparison, method, numbers, rank, judge, partial(report, method))
     comparison.rows = [
@@ -176,37 +174,28 @@ def _add_method(
 
 def _check_network(X: Any, adjacency: Any, classes: Any) -> AttributedGraph:
     """The network with its classes, checked once."""
-    if not isinstance(X, AttributedGraph):
-        graph = check_attributed_graph(X, adjacency)
-    elif adjacency is None:
-        graph = X
-    else:
-        raise ParameterError("adjacency", "is given, but X is an AttributedGraph, which has its own; leave it out.")
+    graph = X if isinstance(X, AttributedGraph) and adjacency is None else check_attributed_graph(X, adjacency)
     if isinstance(graph.features, RowChunks):
         raise ParameterError("X", "is RowChunks, but a comparison needs the features in memory; pass one matrix.")
-    if classes is None:
-        return graph
-    known = labels_by_id(classes, graph.node_ids, "classes")
-    return replace(graph, classes=check_classes(encode_labels(known, "classes"), graph.n_nodes))
+    return graph if classes is None else replace(graph, classes=encode_classes(classes, graph.node_ids, graph.n_nodes))
 
 
-def _check_settings(
-    graph: AttributedGraph, methods: Any, numbers: Any, *, n_runs: Any, seed: Any, n_jobs: Any
-) -> list[int]:
-    """Check all settings before any method runs, and return the numbers of features as a list."""
+def _check_methods(methods: Any) -> list[str]:
+    """The names of the methods, each once."""
     if isinstance(methods, str):
-        raise ParameterError("methods", f"is {methods!r}; expected 'all' or a list of names: [{methods!r}].")
+        if methods != "all":
+            raise ParameterError("methods", f"is {methods!r}; expected 'all' or a list of names: [{methods!r}].")
+        return list(SELECTORS)
     check_known(methods, SELECTORS, what="method")
-    check_whole("n_runs", n_runs, 1)
-    check_seed("random_state", seed)
-    check_n_jobs(n_jobs)
+    return list(dict.fromkeys(methods))
+
+
+def _check_numbers(numbers: Any, n_features: int) -> list[int]:
+    """The numbers of features to select, in increasing order."""
     if numbers is None:
-        return [number for number in DEFAULT_NUMBERS if number < graph.n_features] or [(graph.n_features + 1) // 2]
-    if not isinstance(numbers, Sequence | np.ndarray):
-        numbers = [numbers]
-    if isinstance(numbers, str) or not len(numbers):
-        raise ParameterError("n_features", f"is {numbers!r}; expected numbers from 1 to {graph.n_features}.")
-    return sorted({check_whole("n_features", number, 1, graph.n_features) for number in numbers})
+        return [number for number in DEFAULT_NUMBERS if number < n_features] or [(n_features + 1) // 2]
+    listed = list(numbers) if isinstance(numbers, Sequence | np.ndarray) and len(numbers) else [numbers]
+    return sorted({check_whole("n_features", number, 1, n_features) for number in listed})
 
 
 def rank_features(
@@ -219,22 +208,6 @@ def rank_features(
     with collected_warnings() as messages:
         selector.fit(graph.features, adjacency=graph.adjacency)
     return RankedFeatures(selector.ranking_, selector.support_, tuple(messages))
-
-
-def measure_here(function: Callable[..., Any], *arguments: Any) -> Measured:
-    """Call a function in this process and measure its time alone.
-
-    Raises
-    ------
-    CallError
-        With the message of the error that the function raised.
-    """
-    start = time.perf_counter()
-    try:
-        value = function(*arguments)
-    except Exception as error:  # a failed method is a row, whatever its error
-        raise CallError(error_text(error)) from error
-    return Measured(value, time.perf_counter() - start, None, None)
 
 
 def _ranked_row(method: str, n_features: int, measured: Measured, judge: SelectionProtocol) -> ComparisonRow:

@@ -13,7 +13,7 @@ from blockselect.arrays import FloatArray, IntArray, Sparse
 from blockselect.blockmodels.n_blocks import choose_n_blocks
 from blockselect.consensus.likelihood import link_gain
 from blockselect.evaluation.clustering import kmeans_runs
-from blockselect.evaluation.protocol import SelectionProtocol, count_zero_rows, unit_rows
+from blockselect.evaluation.protocol import Scores, SelectionProtocol, count_zero_rows, unit_rows
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.features import membership_matrix
 
@@ -21,12 +21,10 @@ _MAX_CLUSTERS = 12  # few enough to be interpreted, and to be found by K-means
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ExplainedScores:
+class ExplainedScores(Scores):
     """Link information explained by the clusters, one value per run."""
 
     explained: FloatArray  # (n_runs,) nats per link
-    n_features: int
-    n_zero_rows: int
 
     @property
     def measures(self) -> dict[str, FloatArray]:
@@ -40,14 +38,14 @@ class ExplainedLinks(SelectionProtocol):
     needs_classes = False
 
     def __init__(self, graph: AttributedGraph, *, n_runs: int, seed: int, n_jobs: int | None = None) -> None:
-        self.seen, self.n_runs, self.n_jobs = graph, n_runs, n_jobs
+        super().__init__(graph, n_runs=n_runs, seed=seed, n_jobs=n_jobs)
         self.n_clusters = choose_n_blocks(graph.adjacency, max_blocks=_MAX_CLUSTERS, rng=np.random.default_rng(seed))
 
     def evaluate(self, columns: IntArray) -> ExplainedScores:
         rows = unit_rows(self.seen.features, columns)
         found = kmeans_runs(rows, self.n_clusters, n_runs=self.n_runs, n_jobs=self.n_jobs)
         explained = np.array([links_explained(self.seen.adjacency, labels) for labels in found])
-        return ExplainedScores(explained, len(columns), count_zero_rows(rows))
+        return ExplainedScores(explained=explained, n_features=len(columns), n_zero_rows=count_zero_rows(rows))
 
     def describe(self) -> str:
         return (

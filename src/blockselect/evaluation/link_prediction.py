@@ -14,11 +14,17 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils import check_random_state
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
-from blockselect.errors import ParameterError
-from blockselect.evaluation.protocol import SelectionProtocol, check_selected, count_zero_rows, unit_rows
+from blockselect.evaluation.protocol import (
+    Scores,
+    SelectionProtocol,
+    check_seeds,
+    check_selected,
+    count_zero_rows,
+    unit_rows,
+)
 from blockselect.graphs.attributed import AttributedGraph, check_adjacency
 from blockselect.graphs.features import feature_matrix
-from blockselect.parameters import check_seed, check_share, check_whole
+from blockselect.parameters import check_share
 
 SHARE = 0.1
 _MAX_PAIRS = 10_000  # of hidden links, and of pairs without a link, per run
@@ -40,12 +46,10 @@ class HiddenLinks:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LinkScores:
+class LinkScores(Scores):
     """Area under the ROC curve, one value per run."""
 
     aucs: FloatArray  # (n_runs,)
-    n_features: int
-    n_zero_rows: int
 
     @property
     def measures(self) -> dict[str, FloatArray]:
@@ -59,10 +63,8 @@ class LinkPrediction(SelectionProtocol):
     needs_classes = False
 
     def __init__(self, graph: AttributedGraph, *, n_runs: int, seed: int, n_jobs: int | None = None) -> None:
-        del n_jobs  # The evaluation takes well under a second.
         self.split = hide_links(graph.adjacency, random_state=seed)
-        self.seen = replace(graph, adjacency=self.split.kept)
-        self.n_runs = n_runs
+        super().__init__(replace(graph, adjacency=self.split.kept), n_runs=n_runs, seed=seed, n_jobs=n_jobs)
 
     def evaluate(self, columns: IntArray) -> LinkScores:
         return predict_links(self.seen.features, self.split, columns, n_runs=self.n_runs)
@@ -152,20 +154,17 @@ def predict_links(
     >>> bool(predict_links(cora.features, split, [1177, 1263, 1425]).aucs.mean() > 0.5)
     True
     """
-    if not isinstance(split, HiddenLinks):
-        raise ParameterError("split", f"is of type {type(split).__name__}; make it with hide_links(adjacency).")
     features = feature_matrix(features)
     if features.shape[0] != split.kept.shape[0]:
         raise ValueError(
             f"split has {split.kept.shape[0]} nodes but features has {features.shape[0]} rows; "
             "pass the network of exactly these rows."
         )
-    check_whole("n_runs", n_runs, 1)
-    check_seed("first_seed", first_seed, n_runs)
+    seeds = check_seeds(first_seed, n_runs)
     columns = check_selected(selected, features.shape[1])
     rows = unit_rows(features, columns)
-    aucs = link_aucs(split, partial(cosines, rows), range(first_seed, first_seed + n_runs))
-    return LinkScores(aucs, len(columns), count_zero_rows(rows))
+    aucs = link_aucs(split, partial(cosines, rows), seeds)
+    return LinkScores(aucs=aucs, n_features=len(columns), n_zero_rows=count_zero_rows(rows))
 
 
 def link_aucs(

@@ -77,14 +77,12 @@ def recovery(ranking: ArrayLike, planted: ArrayLike) -> Recovery:
         raise ParameterError(
             "ranking", f"has shape {ranks.shape}; expected the ranks 1, 2, … of all features, each once."
         )
-    if is_planted.dtype != bool or is_planted.shape != ranks.shape:
+    if is_planted.dtype != bool or is_planted.shape != ranks.shape or not is_planted.any():
         raise ParameterError(
             "planted",
             f"holds {is_planted.dtype} values of shape {is_planted.shape}; "
-            f"expected one True or False for each of the {len(ranks)} features.",
+            f"expected one True or False for each of the {len(ranks)} features, and at least one True.",
         )
-    if not is_planted.any():
-        raise ValueError("no feature is planted; expected at least one to recover.")
     found = np.sort(ranks[is_planted])  # (p,)
     nth = np.arange(1, len(found) + 1)
     return Recovery(float(np.mean(found <= len(found))), float(np.mean(nth / found)))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar, Protocol
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -19,23 +20,20 @@ from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.checks import refuse_not_finite
 from blockselect.graphs.features import as_feature_table, refuse_mask
 from blockselect.graphs.node_labels import check_names, encode_labels, labels_by_id
-from blockselect.parameters import check_entries, check_n_jobs
+from blockselect.parameters import check_entries, check_n_jobs, check_seed, check_whole
 
 
-class Scores(Protocol):
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Scores:
     """The scores of one selection of features."""
 
-    @property
-    def n_features(self) -> int:
-        """Number of features that were evaluated."""
-
-    @property
-    def n_zero_rows(self) -> int:
-        """Number of nodes that have none of these features."""
+    n_features: int
+    n_zero_rows: int  # nodes with none of the features; many of them can distort the scores in either direction
 
     @property
     def measures(self) -> Mapping[str, FloatArray]:
         """Values of each measure, one per run: (n_runs,)."""
+        raise NotImplementedError
 
 
 class SelectionProtocol(ABC):
@@ -46,6 +44,14 @@ class SelectionProtocol(ABC):
     needs_classes: ClassVar[bool]
     seen: AttributedGraph
     """The network that the methods are given, without anything that they are evaluated by."""
+    classes: IntArray
+    """Known classes, if the protocol needs them."""
+
+    def __init__(self, graph: AttributedGraph, *, n_runs: int, seed: int, n_jobs: int | None = None) -> None:
+        """The seed is for protocols that hide something from the methods or draw something once."""
+        self.seen, self.n_runs, self.n_jobs = graph, n_runs, n_jobs
+        if self.needs_classes:
+            self.classes = known_classes(graph)
 
     @abstractmethod
     def evaluate(self, columns: IntArray) -> Scores:
@@ -67,38 +73,24 @@ def check_selected(selected: ArrayLike, n_features: int) -> IntArray:
     """Convert indices or a mask to the sorted indices of the selected columns."""
     given = np.asanyarray(selected)
     refuse_mask(given, "selected")
-    if given.dtype == bool:
-        if given.shape != (n_features,):
-            raise ParameterError(
-                "selected",
-                f"is a mask of shape {given.shape} but there are {n_features} features; pass one entry per feature.",
-            )
-        given = np.flatnonzero(given)
-    if given.ndim != 1 or given.size == 0:
-        raise ParameterError("selected", f"has shape {given.shape}; expected a list of at least one feature.")
-    if given.dtype.kind not in "iu":
+    columns = np.flatnonzero(given) if given.dtype == bool and given.shape == (n_features,) else given
+    if columns.ndim != 1 or columns.dtype.kind not in "iu" or not 0 < len(columns) == len(np.unique(columns)):
         raise ParameterError(
-            "selected", f"holds {given.tolist()[0]!r}; expected whole numbers from 0 to {n_features - 1}, or a mask."
+            "selected",
+            f"holds {given.dtype} values of shape {given.shape}; expected at least one column by its index, each once, "
+            f"or a mask of shape ({n_features},).",
         )
-    check_entries(
-        "selected", given, (given >= 0) & (given < n_features), f"is no column; there are 0 to {n_features - 1}"
-    )
-    columns = np.unique(given).astype(np.intp)
-    if len(columns) < len(given):
-        raise ParameterError("selected", f"names {len(given) - len(columns)} feature(s) twice; name each once.")
-    return columns
+    is_column = (columns >= 0) & (columns < n_features)
+    check_entries("selected", columns, is_column, f"is no column; there are 0 to {n_features - 1}")
+    return np.sort(columns).astype(np.intp)
 
 
-def check_classes(classes: Any, features: Any, n_nodes: int) -> IntArray:
-    """Convert the known classes to integers, one per row; a Series is aligned with the row names of the features."""
-    if n_nodes == 0:
-        raise ValueError("features has no rows; pass one row per node.")
-    known = labels_by_id(classes, row_names(features, n_nodes), "classes")
-    if np.shape(known) != (n_nodes,):
-        raise ValueError(
-            f"classes has shape {np.shape(known)} but features has {n_nodes} rows; pass one class per row."
-        )
-    return encode_labels(known, "classes")
+def encode_classes(classes: Any, node_ids: ObjectArray | None, n_nodes: int) -> IntArray:
+    """Convert the known classes to integers, one per node; a Series is aligned with the ids of the nodes."""
+    known = encode_labels(labels_by_id(classes, node_ids, "classes"), "classes")
+    if len(known) != n_nodes:
+        raise ValueError(f"classes has shape {known.shape} but there are {n_nodes} nodes; pass one class per node.")
+    return known
 
 
 def row_names(features: Any, n_nodes: int) -> ObjectArray | None:
@@ -130,6 +122,12 @@ def count_zero_rows(rows: Features) -> int:
     return int(rows.shape[0] - np.count_nonzero(abs(rows).sum(axis=1)))
 
 
+def check_seeds(first_seed: int, n_runs: int) -> range:
+    """The consecutive seeds of the runs."""
+    check_whole("n_runs", n_runs, 1)
+    return range(first_seed, check_seed("first_seed", first_seed, n_runs) + n_runs)
+
+
 def seeded_runs(
     run: Callable[..., Any], *arguments: Any, n_runs: int, first_seed: int = 0, n_jobs: int | None = None
 ) -> list[Any]:
@@ -141,8 +139,7 @@ def seeded_runs(
     [16, 32, 64]
     """
     n_jobs = check_n_jobs(n_jobs)
-    seeds = np.arange(first_seed, first_seed + n_runs)
-    shares = np.array_split(seeds, min(n_runs, effective_n_jobs(n_jobs)))
+    shares = np.array_split(check_seeds(first_seed, n_runs), min(n_runs, effective_n_jobs(n_jobs)))
     parts = Parallel(n_jobs=n_jobs)(delayed(_run_seeds)(run, arguments, share.tolist()) for share in shares)
     return [result for part in parts for result in part]
 

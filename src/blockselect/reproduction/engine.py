@@ -6,8 +6,6 @@ import hashlib
 import json
 import math
 import random
-import signal
-import threading
 import time
 import traceback
 from collections.abc import Callable, Generator, Iterator, Mapping
@@ -19,10 +17,10 @@ from joblib import Parallel, delayed, parallel_config
 from threadpoolctl import threadpool_limits
 
 from blockselect.errors import collected_warnings
+from blockselect.evaluation.process import signals_ignored
 from blockselect.reproduction.store import Row, Store
 
 CONNECT_SECONDS = 20
-_TERMINAL_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,30 +167,12 @@ def run_experiments(
             report(agenda.standing())
             # Nothing is queued beyond the workers, so that trials that follow from others can begin early.
             parallel = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs")
-            with _signals_ignored():
+            with signals_ignored():
                 results: Generator[tuple[str, list[Row]]] = parallel(delayed(perform)(trial) for trial in agenda)
             with closing(results):
                 for key, rows in results:
                     agenda.keep(key, rows)
                     report(agenda.standing())
-
-
-@contextmanager
-def _signals_ignored() -> Iterator[None]:
-    """Let workers that start meanwhile ignore the signals that a terminal sends to all of its processes.
-
-    These are Ctrl-C and the end of the terminal. Workers inherit what this process ignores, and this process ends them.
-    Blocking the signals would not help, because a new process unblocks them.
-    """
-    if threading.current_thread() is not threading.main_thread():  # Python changes signal handlers there alone.
-        yield
-        return
-    before = {number: signal.signal(number, signal.SIG_IGN) for number in _TERMINAL_SIGNALS}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 @contextmanager
@@ -202,10 +182,8 @@ def _backend(workers: int, dask: str | None) -> Iterator[None]:
         with parallel_config(backend="loky" if workers > 1 else "sequential", n_jobs=workers):
             yield
         return
-    try:
-        from distributed import Client
-    except ImportError as error:
-        raise ImportError("a Dask cluster needs Dask; install it with: pip install 'blockselect[dask]'") from error
+    from distributed import Client
+
     client = Client(dask, timeout=CONNECT_SECONDS)  # type: ignore[no-untyped-call]
     with client, parallel_config(backend="dask"):
         yield
