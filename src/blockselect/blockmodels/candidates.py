@@ -164,11 +164,13 @@ def find_candidates(
     together = family == "onmtf"  # its starts advance together, and it reports their iterations
     jobs = [partial(_find, adjacency, *one) for one in zip(starts, families, strict=True)]
     models: list[BlockModel] = []
-    for model in in_threads(None if together else n_jobs, jobs):
+    for model in in_threads(
+        None if together else n_jobs, reversed(jobs)
+    ):  # the last ones, with most blocks, are slowest
         models.append(model)
         if not together:
             progress(len(models), len(jobs))
-    return order_by_error(models)
+    return order_by_error(models[::-1])
 
 
 def _find(adjacency: Sparse, start: Start, family: str) -> BlockModel:

@@ -145,7 +145,7 @@ def count_blocks(
             if rest.sum() > graph.sum() / 2:
                 graph = rest
                 values, vectors, noise = _beyond_noise(graph, limit, rng, n_jobs)
-        lengths = _description_lengths(graph, vectors[:, :limit])
+        lengths = _description_lengths(graph, vectors[:, :limit], n_jobs)
     n_blocks = min(n, max(2, 1 + int(np.argmin(lengths))))
     return BlockCount(n_blocks, values[:limit], noise, lengths, max_blocks, limit, of_graph)
 
@@ -217,10 +217,12 @@ def _in_large_clusters(vectors: FloatArray, least_size: float) -> NDArray[np.boo
     return large
 
 
-def _description_lengths(graph: Sparse, vectors: FloatArray) -> FloatArray:
+def _description_lengths(graph: Sparse, vectors: FloatArray, n_jobs: int | None) -> FloatArray:
     """Description lengths in nats with 1, 2, … blocks of the first 1, 2, … eigenvectors, minus that of one block."""
     scaled = sparse.triu(graph / graph.data.mean(), 1, format="coo")  # a mean link counts as one link
-    return np.array([0.0, *(_description_length(scaled, vectors[:, :k]) for k in range(2, vectors.shape[1] + 1))])
+    numbers = range(2, vectors.shape[1] + 1)
+    lengths = in_threads(n_jobs, [partial(_description_length, scaled, vectors[:, :k]) for k in numbers])
+    return np.array([0.0, *lengths])
 
 
 def _description_length(links: sparse.coo_array, vectors: FloatArray) -> float:
