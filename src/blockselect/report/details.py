@@ -144,18 +144,16 @@ def feature_rows(summary: dict[str, Any], markers: Markers | None = None) -> dic
     without blocks have no markers: the block is then −1, the lift 1 and there is no mean.
     """
     measures = [measure for measure in summary["measures"] if measure != "prevalence"]  # it has its own place
-    by_rank = np.argsort(summary["ranking"]).tolist()
-    selected = {row["index"] for row in summary["selected"]}
-    order = [row["index"] for row in summary["selected"]] + [index for index in by_rank if index not in selected]
+    is_selected = np.isin(range(len(summary["ranking"])), [row["index"] for row in summary["selected"]])
     names, strips = summary["feature_names"], None if markers is None else block_strips(markers.block_means)
     rows: list[list[Any]] = []
     room = _ROWS_BYTES
-    for index in order:
+    for index in np.lexsort((summary["ranking"], ~is_selected)).tolist():
         row = [
             names[index],
             summary["ranking"][index],
             None if summary["scores"][index] is None else _short(summary["scores"][index], 6),
-            int(index in selected),
+            int(is_selected[index]),
             _short(summary["measures"]["prevalence"][index] if markers is None else markers.prevalence[index]),
             -1 if markers is None else int(markers.marked_block[index]),
             1.0 if markers is None else _short(markers.marked_lift[index]),

@@ -45,8 +45,10 @@ def draw_overview(summary: dict[str, Any]) -> Figure:
         plot.block_densities(blocks["similarity"], features, sizes=blocks["sizes"])
         features.set_title("Blocks by the features: similarity, own scale", loc="left")
         graph.set_title("Blocks in the graph: density in % of the densest", loc="left")
-        if summary["explained"] and summary["explained"]["curve"]:
-            plot.explained(summary["explained"], many, n_selected=_cut(summary))
+        if summary["explained"] and (curve := summary["explained"]["curve"]):
+            n_selected = summary["counts"]["selected_features"]
+            is_on_curve = n_selected in (point["n_features"] for point in curve)
+            plot.explained(summary["explained"], many, n_selected=n_selected if is_on_curve else None)
         else:
             why = "one block leaves nothing" if blocks["count"] == 1 else "there is no feature"
             _nothing(many, f"No curve: {why} to judge.")
@@ -69,13 +71,14 @@ def draw_diagnostics(summary: dict[str, Any]) -> Figure:
     with style.context(STYLE):
         n_panels = 1 + (stability is not None)
         figure = _figure(summary, (5.2 * n_panels, 4.2))
-        panels = iter(np.atleast_1d(np.asarray(figure.subplots(1, n_panels), dtype=object)))
+        panels = figure.subplots(1, n_panels, squeeze=False)[0]
         if candidates is None:
-            plot.losses(summary["loss_history"], next(panels))
+            plot.losses(summary["loss_history"], panels[0])
         else:
-            plot.candidates(candidates, next(panels))
+            plot.candidates(candidates, panels[0])
         if stability is not None:
-            plot.stability(stability, next(panels), ranking=summary["ranking"], support=_support(summary))
+            support = np.isin(range(len(stability)), [row["index"] for row in summary["selected"]])
+            plot.stability(stability, panels[1], ranking=summary["ranking"], support=support)
     return figure
 
 
@@ -122,16 +125,6 @@ def _draw_features(figure: Any, summary: dict[str, Any]) -> None:
     shown = "Scores of the selected" if len(summary["selected"]) <= SHOWN else f"Scores of the first {SHOWN}"
     bars.set_title(shown, loc="left")
     lifts.tick_params(labelleft=False)
-
-
-def _support(summary: dict[str, Any]) -> Any:
-    return np.isin(np.arange(len(summary["scores"])), [row["index"] for row in summary["selected"]])
-
-
-def _cut(summary: dict[str, Any]) -> int | None:
-    """The number of selected features, if it is on the curve."""
-    n_selected = summary["counts"]["selected_features"]
-    return n_selected if any(point["n_features"] == n_selected for point in summary["explained"]["curve"]) else None
 
 
 def _nothing(ax: Any, why: str) -> None:

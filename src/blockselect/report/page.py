@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 from matplotlib.image import imsave
 
 from blockselect.arrays import FloatArray
@@ -124,9 +122,8 @@ def render_page(summary: dict[str, Any], more: dict[str, Any]) -> str:
         titles=_TITLES,
         say=sentences,
         charts=charts,
-        data=script_data(more["features"], 0 if blocks is None else blocks["count"]),
+        data={**more["features"], "blocks": 0 if blocks is None else blocks["count"]},
         rows=more["features"]["rows"][: min(_STATIC_ROWS, summary["counts"]["selected_features"])],
-        script=_source("report.js"),
         **({} if blocks is None else _about_blocks(summary, more)),
     )
 
@@ -174,12 +171,13 @@ def template_environment() -> Environment:
     )
     formats = (count, number, per_cent, times, cut, lift_in_cell, interval, measured, whole, shade, lift_shade, digits)
     environment.filters |= {each.__name__: each for each in formats}
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
     return environment
 
 
 def render_template(name: str, **values: Any) -> str:
-    """Fill a template; every page has the same style sheet."""
-    return template_environment().get_template(name).render(style=_source("report.css"), **values)
+    """Fill a template."""
+    return template_environment().get_template(name).render(**values)
 
 
 def whole(sentence: str) -> str:
@@ -213,20 +211,6 @@ def lift_shade(lift: float) -> str:
     amount = log2(lift) if lift > 0 else -inf
     step = shade(abs(amount), (0.58, 1.58, 2.58))
     return step if amount > 0 else step.replace("p", "m")
-
-
-def script_data(features: dict[str, Any], n_blocks: int) -> Markup:
-    """The table as JSON, escaped so that no name can end the script element."""
-    text = json.dumps({**features, "blocks": n_blocks}, separators=(",", ":"), allow_nan=False)
-    for letter in "<>&":
-        text = text.replace(letter, f"\\u{ord(letter):04x}")
-    return Markup(text)  # nosec B704
-
-
-def _source(name: str) -> Markup:
-    """Read a file beside the template, without escaping."""
-    text = (Path(__file__).parent / "templates" / name).read_text(encoding="utf-8")
-    return Markup(text)  # nosec B704
 
 
 def _png_uri(links: FloatArray) -> str:

@@ -14,16 +14,6 @@ from blockselect.arrays import IntArray
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.write import as_text_cell
 
-MEASURES = (  # written if they were computed
-    "explained_more",
-    "explained_alone",
-    "stability",
-    "p_value",
-    "q_value",
-    "prevalence",
-    "degree",
-    "autocorrelation",
-)
 _TEXT = ["feature", "id", "marked_by"]  # columns that hold names
 
 
@@ -33,7 +23,7 @@ def selected_table(summary: dict[str, Any]) -> str:
     The columns are rank, feature, score, the available measures, the share of nodes that have the feature, the block
     it marks, its lift there, and its mean in each block.
     """
-    rows, columns = summary["selected"], ["rank", "name", "score", *_measures(summary)]
+    rows, columns = summary["selected"], ["rank", "name", "score", *summary["measures"]]
     if "blocks" not in summary:
         return _csv(pd.DataFrame(rows, columns=columns, dtype=object))
     table = pd.DataFrame(rows, columns=[*columns, "prevalence", "marked_block", "lift"], dtype=object)
@@ -72,13 +62,9 @@ def scores_table(summary: dict[str, Any]) -> str:
         "feature": summary["feature_names"],
         "score": summary["scores"],
         "selected": np.isin(range(len(summary["ranking"])), [row["index"] for row in summary["selected"]]).astype(int),
-        **{measure: summary["measures"][measure] for measure in _measures(summary)},
+        **summary["measures"],
     }
     return _csv(pd.DataFrame(columns, dtype=object).sort_values("rank"))
-
-
-def _measures(summary: dict[str, Any]) -> list[str]:
-    return [measure for measure in MEASURES if measure in summary["measures"]]
 
 
 def _csv(table: pd.DataFrame) -> str:
