@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
@@ -99,39 +98,34 @@ def _local_path(source: Source) -> Path | None:
 def _download(source: Source, progress: Progress | None) -> Path:
     """Return the file in the cache; pooch downloads it if needed, and stores it only when complete and correct."""
     pooch, cache = _pooch(), cache_folder()
-    logger, instead = pooch.get_logger(), f"set {DATA_VARIABLE} to a folder that holds {source.file_name}."
+    from requests import RequestException  # pooch depends on it
+
+    instead = f"set {DATA_VARIABLE} to a folder that holds {source.file_name}."
+    logger = pooch.get_logger()
     level = logger.level
     try:
         logger.setLevel(logging.CRITICAL)  # pooch would write to stderr
-        cache.mkdir(parents=True, exist_ok=True)
-        with ExitStack() as responses:  # pooch does not close the connection of a failed response
-            hooks = {"response": lambda response, **_: responses.enter_context(response)}
-            bar = False if progress is None else _progress_bar(source, progress)
-            return Path(
-                pooch.create(
-                    path=cache,
-                    base_url=source.url.removesuffix(source.file_name),
-                    registry={source.file_name: f"sha256:{source.sha256}"},
-                    retry_if_failed=RETRIES,
-                ).fetch(
-                    source.file_name,
-                    downloader=pooch.HTTPDownloader(progressbar=bar, chunk_size=CHUNK, hooks=hooks),
-                )
-            )
+        files = pooch.create(
+            path=cache,
+            base_url=source.url.removesuffix(source.file_name),
+            registry={source.file_name: f"sha256:{source.sha256}"},
+            retry_if_failed=RETRIES,
+        )
+        bar = False if progress is None else _progress_bar(source, progress)
+        downloader = pooch.HTTPDownloader(progressbar=bar, chunk_size=CHUNK)
+        return Path(files.fetch(source.file_name, downloader=downloader))
+    except RequestException as error:
+        raise ConnectionError(
+            f"could not download {source.url} ({error}); connect to the internet and try again, or {instead}"
+        ) from error
     except ValueError as error:
         raise ValueError(
             f"{source.url} has another content than expected (SHA-256 {source.sha256}) and was not kept; try again "
             f"later, or {instead}"
         ) from error
     except OSError as error:
-        # Errors of requests are OSErrors too, but without a number.
-        if isinstance(error, PermissionError) or (error.errno is not None and not isinstance(error, ConnectionError)):
-            raise OSError(
-                f"the cache folder {str(cache)!r} cannot be used ({error}); set {CACHE_VARIABLE} to another folder."
-            ) from error
-        reason = getattr(error.args[0], "reason", error) if error.args else error  # without the errors around it
-        raise ConnectionError(
-            f"could not download {source.url} ({reason}); connect to the internet and try again, or {instead}"
+        raise OSError(
+            f"the cache folder {str(cache)!r} cannot be used ({error}); set {CACHE_VARIABLE} to another folder."
         ) from error
     finally:
         logger.setLevel(level)

@@ -14,7 +14,7 @@ from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.datasets.planted_features import VALUES, FeaturePlan, draw_features, sample
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
-from blockselect.parameters import as_numbers, check_entries, check_real, check_whole
+from blockselect.parameters import as_numbers, check_entries, check_known, check_real, check_whole, look_up
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,12 +124,7 @@ def make_attributed_blocks(
     >>> planted.graph.n_nodes, planted.graph.n_features, int(planted.is_informative.sum())
     (200, 100, 30)
     """
-    try:
-        rng = np.random.default_rng(random_state)
-    except (TypeError, ValueError) as error:
-        raise ParameterError(
-            "random_state", f"is {random_state!r}; expected a non-negative whole number, a Generator or None."
-        ) from error
+    rng = np.random.default_rng(random_state)
     plan = FeaturePlan(
         n_informative=check_whole("n_informative", n_informative, 0),
         n_redundant=check_whole("n_redundant", n_redundant, 0),
@@ -143,16 +138,12 @@ def make_attributed_blocks(
     _check_plan(plan)
     sizes = _block_sizes(check_whole("n_nodes", n_nodes, 2), check_whole("n_blocks", n_blocks, 2), block_weights)
     if density is None:
-        check_real("mean_degree", mean_degree, 0, np.inf)
         check_real("mixing", mixing, 0, 1)
         planted_density = structured_density(structure, sizes, mean_degree=mean_degree, mixing=mixing)
     else:
         planted_density = _check_density(density, n_blocks)
     blocks = rng.permutation(np.repeat(np.arange(n_blocks), sizes))
     adjacency = _draw_links(blocks, planted_density, rng)
-    if adjacency.nnz == 0:
-        to_raise = "mean_degree" if density is None else "density"
-        raise ValueError(f"no link was drawn among {n_nodes} nodes; raise {to_raise} or n_nodes.")
     decoy_blocks = rng.permutation(blocks)
     features, roles, copied_from = draw_features(blocks, decoy_blocks, plan, rng)
     return PlantedNetwork(
@@ -175,32 +166,22 @@ STRUCTURES: dict[str, Callable[[int, float], FloatArray]] = {
 
 def structured_density(structure: str, block_sizes: IntArray, *, mean_degree: float, mixing: float) -> FloatArray:
     """Return the densities of a named structure, scaled so that the expected mean degree is `mean_degree`."""
-    if structure not in STRUCTURES:
-        raise ParameterError(
-            "structure", f"is {structure!r}; expected one of {list(STRUCTURES)}, or pass a matrix as density."
-        )
-    pattern = STRUCTURES[structure](len(block_sizes), mixing)
+    pattern = look_up(structure, STRUCTURES, what="structure")(len(block_sizes), mixing)
     ordered_pairs = np.outer(block_sizes, block_sizes) - np.diag(block_sizes)
     reachable = float((pattern * ordered_pairs).sum() / block_sizes.sum())
-    if not 0 < mean_degree <= reachable:
-        raise ParameterError(
-            "mean_degree",
-            f"is {mean_degree:g}; expected more than 0 and at most {reachable:g}, the maximum for {structure} blocks "
-            "of these sizes; change it, or raise n_nodes or mixing.",
-        )
-    return pattern * (mean_degree / reachable)
+    return pattern * (check_real("mean_degree", mean_degree, 0, reachable) / reachable)
 
 
 def _check_density(density: object, n_blocks: int) -> FloatArray:
     array = as_numbers("density", density).copy()
-    if array.shape != (n_blocks, n_blocks):
-        raise ParameterError(
-            "density", f"has shape {array.shape} but n_blocks is {n_blocks}; pass one row and one column per block."
-        )
     is_probability = (array >= 0) & (array <= 1)
     check_entries("density", array, is_probability, "is outside [0, 1]; each entry is the probability of a link")
-    if not np.array_equal(array, array.T):
-        raise ParameterError("density", "is not symmetric; links are undirected: pass (density + density.T) / 2.")
+    if array.shape != (n_blocks, n_blocks) or not np.array_equal(array, array.T):
+        raise ParameterError(
+            "density",
+            f"has shape {array.shape}; expected a symmetric matrix of shape ({n_blocks}, {n_blocks}), since links are "
+            "undirected: pass (density + density.T) / 2.",
+        )
     return array
 
 
@@ -250,13 +231,10 @@ def triangle_pairs(pairs: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def _check_plan(plan: FeaturePlan) -> None:
-    if plan.values not in VALUES:
-        raise ParameterError("values", f"is {plan.values!r}; expected one of {list(VALUES)}.")
-    if plan.n_informative + plan.n_noise + plan.n_decoys == 0:
-        raise ValueError("there would be no feature; raise n_informative, n_noise or n_decoys.")
-    if plan.n_redundant and not plan.n_informative:
+    check_known([plan.values], VALUES, what="kind of values")
+    if not plan.n_informative and (plan.n_redundant or not plan.n_noise + plan.n_decoys):
         raise ParameterError(
-            "n_redundant", f"is {plan.n_redundant} but n_informative is 0: nothing to copy; raise n_informative."
+            "n_informative", "is 0, so that there is no feature, or none that redundant features could copy; raise it."
         )
     highest = plan.signal * plan.frequency[1]
     if plan.values == "binary" and highest > 1:
@@ -267,9 +245,7 @@ def _check_plan(plan: FeaturePlan) -> None:
 
 
 def _check_frequency(frequency: Any) -> tuple[float, float]:
-    if not isinstance(frequency, Sequence | np.ndarray) or len(frequency) != 2:
-        raise ParameterError("frequency", f"is {frequency!r}; expected two numbers, the lowest and the highest.")
-    low, high = (check_real("frequency", value, 0, np.inf) for value in frequency)
-    if not 0 < low <= high:
-        raise ParameterError("frequency", f"is {frequency!r}; expected 0 < lowest ≤ highest.")
-    return low, high
+    pair = as_numbers("frequency", frequency)
+    if pair.shape != (2,) or not 0 < pair[0] <= pair[1] < np.inf:
+        raise ParameterError("frequency", f"is {frequency!r}; expected two numbers with 0 < lowest ≤ highest.")
+    return float(pair[0]), float(pair[1])
