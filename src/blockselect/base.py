@@ -137,12 +137,8 @@ class ScoreSelector(ReportMixin, SelectorMixin, BaseEstimator):
             self._warn_of_made_links(X)
         return graph
 
-    def _features_again(self, X: Any) -> Features:
-        """Check and convert features that must be those of the fit."""
-        return self._table_again(X).matrix
-
     def _table_again(self, X: Any) -> CheckedTable:
-        """Features of the fit, with their names."""
+        """Check and convert features that must be those of the fit."""
         again = copy(self)  # because reading sets attributes
         table = again._check_features(X, non_negative=False)
         again._n_nodes_in, again._node_digest = table.matrix.shape[0], _digest(table.node_ids)

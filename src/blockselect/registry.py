@@ -38,7 +38,7 @@ class Method:
     guidance: Guidance  # what features are scored by: blocks of the network, the features alone, its links, or nothing
     certainty: Certainty  # numbers met published code, the objective is as published, or no claim of fidelity
     cite: str
-    in_paper: bool  # compared with or discussed by the paper
+    in_paper: bool = False  # compared with or discussed by the paper
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -49,7 +49,6 @@ SELECTORS: dict[str, Method] = {
         "blocks",
         "checked",
         "after Bai, Nguyen and Davidson, KDD 2020, doi:10.1145/3394486.3403173",
-        in_paper=False,
     ),
     "bmgufs": Method(
         BMGUFS,
@@ -68,7 +67,6 @@ SELECTORS: dict[str, Method] = {
         "network",
         "checked",
         "the criterion of He, Cai and Niyogi, NIPS 2005, on links",
-        in_paper=False,
     ),
     "spec": Method(
         SPEC, "SPEC", "features", "checked", "Zhao and Liu, ICML 2007, doi:10.1145/1273496.1273641", in_paper=True
@@ -92,11 +90,9 @@ SELECTORS: dict[str, Method] = {
         in_paper=True,
         settings={"quirks": "published"},
     ),
-    "mcfs": Method(
-        MCFS, "MCFS", "features", "checked", "Cai, Zhang and He, KDD 2010, doi:10.1145/1835804.1835848", in_paper=False
-    ),
-    "udfs": Method(UDFS, "UDFS", "features", "checked", "Yang, Shen, Ma, Huang and Zhou, IJCAI 2011", in_paper=False),
-    "variance": Method(VarianceScore, "Variance", "none", "checked", "in general use", in_paper=False),
+    "mcfs": Method(MCFS, "MCFS", "features", "checked", "Cai, Zhang and He, KDD 2010, doi:10.1145/1835804.1835848"),
+    "udfs": Method(UDFS, "UDFS", "features", "checked", "Yang, Shen, Ma, Huang and Zhou, IJCAI 2011"),
+    "variance": Method(VarianceScore, "Variance", "none", "checked", "in general use"),
     # Binary features: counts dominate the margins, and held-out links are ordered worse by them than by no weights.
     "mmpop": Method(
         MMPOP,
@@ -113,16 +109,10 @@ SELECTORS: dict[str, Method] = {
         "network",
         "recalled",
         "Wei, Xie and Yu, SDM 2015",
-        in_paper=False,
         settings={"loss": "logistic", "binarize": True},
     ),
     "partial-order": Method(
-        PartialOrder,
-        "Partial order, closed form",
-        "network",
-        "reconstructed",
-        "after Wei, Xie and Yu, SDM 2015",
-        in_paper=False,
+        PartialOrder, "Partial order, closed form", "network", "reconstructed", "after Wei, Xie and Yu, SDM 2015"
     ),
     "netfs": Method(NetFS, "NetFS", "network", "recalled", "Li, Hu, Wu and Liu, SDM 2016", in_paper=True),
     "lufs": Method(
@@ -133,12 +123,7 @@ SELECTORS: dict[str, Method] = {
         ADAPT, "ADAPT-style", "network", "reconstructed", "after Li, Guo, Liu and Liu, KDD 2019", in_paper=True
     ),
     "morans-i": Method(
-        MoransI,
-        "Moran's I",
-        "network",
-        "checked",
-        "Moran, Biometrika 1950, doi:10.1093/biomet/37.1-2.17",
-        in_paper=False,
+        MoransI, "Moran's I", "network", "checked", "Moran, Biometrika 1950, doi:10.1093/biomet/37.1-2.17"
     ),
     "hotspot": Method(
         Hotspot,
@@ -146,7 +131,6 @@ SELECTORS: dict[str, Method] = {
         "network",
         "checked",
         "DeTomaso and Yosef, Cell Systems 2021, doi:10.1016/j.cels.2021.04.005",
-        in_paper=False,
     ),
 }
 """Every method by its name, the order of tables."""

@@ -17,7 +17,7 @@ from blockselect.datasets import make_attributed_blocks
 from blockselect.graphs.statistics import in_units
 from blockselect.inspection.discoveries import null_p_values
 from blockselect.inspection.given_totals import given_totals
-from blockselect.inspection.matching_null import match_pulls, rematched
+from blockselect.inspection.matching_null import match_pulls
 from references.problems import make_problem
 
 
@@ -27,27 +27,18 @@ def mixed_problem():
     return make_problem(7, n=25, m=12, blocks=(2, 5, 3))
 
 
-def pulls_of(Y, models, *, n_rounds=4, seed=0, **settings):
-    return match_pulls(Y, models, n_rounds=n_rounds, rng=np.random.default_rng(seed), **settings)
+def pulls_of(Y, models, *, n_rounds=4, seed=0, rng=None, groups=None):
+    """All features are reference features."""
+    rng = np.random.default_rng(seed) if rng is None else rng
+    return match_pulls(Y, models, n_rounds=n_rounds, rng=rng, reference=np.ones(Y.shape[1], dtype=bool), groups=groups)
 
 
-def test_rematched_blocks_are_blocks_of_features_in_another_order(mixed_problem):
-    order = np.random.default_rng(0).permutation(len(mixed_problem.Y))
-    for model in mixed_problem.models:
-        moved = BlockStatistics.of(mixed_problem.Y, [rematched(model, order)])
-        reordered = BlockStatistics.of(mixed_problem.Y[np.argsort(order)], [model])
-        assert_allclose(moved.block_means, reordered.block_means, atol=1e-14)
-        assert_array_equal(moved.block_sizes, reordered.block_sizes)
-        assert_array_equal(moved.density, reordered.density)
-
-
-@pytest.mark.parametrize("profile_ratio", [0.0, 0.6, 1.0])
-def test_pulls_are_those_of_the_formula(mixed_problem, profile_ratio):
+def test_pulls_are_those_of_the_formula(mixed_problem):
     Y, models = in_units(mixed_problem.Y), mixed_problem.models
     rng = np.random.default_rng(3)
     orders = [np.arange(len(Y)), *(shuffled(Y, rng) for _ in range(4))]
-    slow = sum(slow_pulls(Y, orders, model, profile_ratio) for model in models) / len(models)
-    found = pulls_of(mixed_problem.Y, models, n_rounds=4, seed=3, profile_ratio=profile_ratio)
+    slow = sum(slow_pulls(Y, orders, model, 0.6) for model in models) / len(models)
+    found = pulls_of(mixed_problem.Y, models, n_rounds=4, seed=3)
     assert_allclose(found.real, slow[0], atol=1e-10)
     assert_allclose(found.null, slow[1:], atol=1e-10)
 
@@ -115,8 +106,8 @@ def test_features_dealt_out_anew_exchange_places_with_their_null(mixed_problem):
         def permutation(self, n):
             return np.argsort(among)[np.argsort(order)[among]]
 
-    there = match_pulls(Y, models, n_rounds=1, rng=np.random.default_rng(5))
-    here = match_pulls(dealt, models, n_rounds=1, rng=Back())
+    there = pulls_of(Y, models, n_rounds=1, seed=5)
+    here = pulls_of(dealt, models, n_rounds=1, rng=Back())
     assert_allclose(here.real, there.null[0], atol=1e-12)
     assert_allclose(here.null[0], there.real, atol=1e-12)
 
@@ -181,11 +172,9 @@ MIXED = {"n_informative": 12, "n_redundant": 6, "n_noise": 42, "n_decoys": 12}
 NOTHING = {"n_informative": 0, "n_redundant": 0, "n_noise": 50, "n_decoys": 15}
 REGIMES = {  # settings of the network, least power at levels 0.1 and 0.2
     "binary": ({"n_nodes": 150, "signal": 4.0, **MIXED}, 0.45, 0.55),
-    "binary, weak": ({"n_nodes": 200, "signal": 2.5, **MIXED}, 0.15, 0.25),
     "counts": ({"n_nodes": 150, "signal": 4.0, "values": "counts", **MIXED}, 0.40, 0.50),
     "few": ({"n_nodes": 120, "signal": 4.0, "n_informative": 4, "n_redundant": 0, "n_noise": 56}, 0.30, 0.40),
     "rare to frequent": ({"n_nodes": 200, "signal": 3.0, "frequency": (0.01, 0.33), **MIXED}, 0.35, 0.42),
-    "nothing, binary": ({"n_nodes": 150, **NOTHING}, None, None),
     "nothing, counts": ({"n_nodes": 120, "values": "counts", **NOTHING}, None, None),
 }
 
@@ -236,7 +225,7 @@ def test_final_scores_of_a_null_solve_would_find_far_fewer():
         Y, rng = planted.features.toarray(), np.random.default_rng(seed)
         models = find_block_models(planted.adjacency, planted.n_blocks, n_candidates=4, rng=rng)
         orders = [np.arange(len(Y)), *(rng.permutation(len(Y)) for _ in range(20))]
-        every = [rematched(model, order) for order in orders for model in models]
+        every = [replace(model, labels=model.labels[order]) for order in orders for model in models]
         solver, statistics = Descent(max_iter=60, tol=0), BlockStatistics.of(Y, every)
         solves = solver.solve(gram_squared(Y), statistics, profile_ratio=0.6, sparsity=0.0)
         scores = normalise(solves.scores[:, 0]).reshape(21, 4, -1).mean(axis=1)

@@ -65,7 +65,7 @@ class BlockGuidedSelector(ScoreSelector):
         check_is_fitted(self)
         if X is None:
             X, _ = self._fitted_to.recall()
-        markers = block_markers(self._features_again(X), self.labels_)
+        markers = block_markers(self._table_again(X).matrix, self.labels_)
         return self._feature_table(markers, getattr(self, "feature_names_in_", None))
 
     def _feature_table(self, markers: Markers, feature_names: Any) -> pd.DataFrame:

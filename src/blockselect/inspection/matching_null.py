@@ -34,6 +34,7 @@ from blockselect.progress import StepProgress, no_step_progress
 
 _OF_GROUPS = 0.85  # 0.75 lowers the power by .06 for core-periphery and small blocks and raises it by .02 elsewhere
 _ROUNDING = 1e-10  # variation below this share of the largest pull of a feature is rounding error
+_PROFILE_RATIO = 0.6  # weight of the profile loss relative to the reconstruction loss (paper: β̄)
 _SMOOTHING = 1e-6  # added to densities, in units of their mean, before their rows are compared (paper: δ)
 
 
@@ -51,9 +52,8 @@ def match_pulls(
     *,
     n_rounds: int,
     rng: np.random.Generator,
-    reference: NDArray[np.bool_] | None = None,
+    reference: NDArray[np.bool_],
     groups: IntArray | None = None,
-    profile_ratio: float = 0.6,
     progress: StepProgress = no_step_progress,
 ) -> MatchPulls:
     """Compute the pull of each feature towards the graph for the real and for random matchings, averaged over models.
@@ -71,40 +71,30 @@ def match_pulls(
     n_rounds : int
         Number of random matchings; 20 are enough, 50 find slightly more.
     rng : numpy.random.Generator
-    reference : boolean array of shape (m,), optional
-        Features whose total shows how much of everything a node has; by default all features.
+    reference : boolean array of shape (m,)
+        Features whose total shows how much of everything a node has.
     groups : array of shape (n,), optional
         Labels of groups of nodes that depend on the graph alone, such as groups by degree.
-    profile_ratio : float
-        Weight of the profile loss relative to the reconstruction loss, 0 to 1 (paper: β̄).
     progress : callable
         Called as ``progress(done, total)`` after each model.
     """
     features = in_units(features)
     m = features.shape[1]
-    given = given_totals(features, np.ones(m, dtype=bool) if reference is None else reference)
+    given = given_totals(features, reference)
     orders = [np.arange(features.shape[0]), *(given.permutation(rng) for _ in range(n_rounds))]
     moments = _moments(features)
     total = np.zeros((n_rounds + 1, m))
     for done, model in enumerate(models, start=1):
         reconstruction, profile = _directions(model, moments)
-        means = (given.block_means(rematched(model, order).labels, model.n_blocks) for order in orders)
+        means = (given.block_means(model.labels[order], model.n_blocks) for order in orders)
         pulls = np.stack([[_along(reconstruction, D), _along(profile, D)] for D in means], axis=1)  # (2, B + 1, m)
-        total += (1 - profile_ratio) * _spread_to_one(pulls[0]) + profile_ratio * _spread_to_one(pulls[1])
+        total += (1 - _PROFILE_RATIO) * _spread_to_one(pulls[0]) + _PROFILE_RATIO * _spread_to_one(pulls[1])
         progress(done, len(models))
     total /= len(models)
     if groups is not None:
         between = np.stack([_between(given, groups[order]) for order in orders])
         total = np.maximum(_in_spreads(total), _OF_GROUPS * _in_spreads(between))
     return MatchPulls(total[0], total[1:])
-
-
-def rematched(model: BlockModel, order: IntArray) -> BlockModel:
-    """The same graph and blocks with permuted features: node `i` of the features is node `order[i]` of the graph.
-
-    The relations among the features, and therefore their Gram matrix, do not change.
-    """
-    return replace(model, labels=model.labels[order])
 
 
 def _moments(features: Features) -> tuple[float, float]:

@@ -69,7 +69,7 @@ def of_selector(selector: ScoreSelector, attribute: str, what: str) -> Any:
 
 def features_of(selector: ScoreSelector, X: Any) -> Features:
     """The features of the fit: X or, if it is None, what the selector remembers while it is still in memory."""
-    return selector._features_again(selector._fitted_to.recall()[0] if X is None else X)
+    return selector._table_again(selector._fitted_to.recall()[0] if X is None else X).matrix
 
 
 def numbers(parameter: str, values: Any, shape: Sequence[int | None], what: str) -> FloatArray:
