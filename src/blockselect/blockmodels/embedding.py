@@ -23,7 +23,7 @@ LARGE = 20_000  # nodes above which eigenvectors are less exact and K-means uses
 _LARGE_TOLERANCE = 1e-3  # of eigenvectors of large graphs, in single precision
 _BATCH = 10_000  # nodes per mini-batch
 _SMALL = 200  # nodes up to which a dense eigendecomposition is at least as fast, and exact for any k
-_DIGITS = 8  # of an embedding; later digits are rounding errors of the decomposition
+_DIGITS = 8  # of an embedding
 _RANK_TOLERANCE = 1e-10  # eigenvalues below this share of the largest are rounding errors
 
 
@@ -83,9 +83,13 @@ def row_directions(vectors: FloatArray) -> FloatArray:
     return unit
 
 
+def without_rounding_errors(embedding: FloatArray) -> FloatArray:
+    """The embedding as it is clustered, without digits that are rounding errors of the decomposition."""
+    return embedding.round(_DIGITS)
+
+
 def cluster_rows(embedding: FloatArray, n_clusters: int, seed: int) -> IntArray:
     """At most this many K-means clusters; fewer if there are fewer distinct rows. It is called within `one_thread`."""
-    embedding = embedding.round(_DIGITS)
     settings = {"n_clusters": min(n_clusters, _n_distinct(embedding, n_clusters)), "n_init": 1, "random_state": seed}
     if len(embedding) <= LARGE:
         kmeans = KMeans(**settings).fit(embedding)

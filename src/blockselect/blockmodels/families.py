@@ -25,6 +25,7 @@ from blockselect.blockmodels.embedding import (
     leading_eigenvectors,
     row_directions,
     unit_weights,
+    without_rounding_errors,
 )
 from blockselect.progress import StepProgress, no_step_progress
 
@@ -92,7 +93,7 @@ def adjacency_embedding(adjacency: Sparse, n_dimensions: int) -> FloatArray:
 
 def _cluster_starts(embed: Callable[[], FloatArray], search: Search) -> list[Start]:
     """K-means clusters of one embedding, which the first start computes."""
-    embedding = Shared(embed)
+    embedding = Shared(lambda: without_rounding_errors(embed()))
     return [partial(_clusters, embedding, search.n_blocks, rng) for rng in search.rngs]
 
 
@@ -118,7 +119,7 @@ def _smoothed_blocks(
     walks, weighted = shared()
     m = weighted.shape[1]
     half = weighted[:, np.sort(rng.choice(m, size=(m + 1) // 2, replace=False))]
-    return cluster_rows(_embed(walks, half, n_blocks), n_blocks, draw_seed(rng))
+    return cluster_rows(without_rounding_errors(_embed(walks, half, n_blocks)), n_blocks, draw_seed(rng))
 
 
 def _embed(walks: tuple[Sparse, Sparse], weighted: sparse.csc_array, n_dimensions: int) -> FloatArray:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from math import isqrt, sqrt
 from typing import Any
 
@@ -14,13 +12,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
-from blockselect.blockmodels.embedding import (
-    LARGE,
-    degree_normalized,
-    in_threads,
-    leading_eigenvectors,
-    one_thread,
-)
+from blockselect.blockmodels.embedding import LARGE, degree_normalized, leading_eigenvectors, one_thread
 from blockselect.blockmodels.model import adjacency_of
 from blockselect.errors import ParameterError
 from blockselect.parameters import as_generator
@@ -80,9 +72,7 @@ def choose_n_blocks(adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.ran
     return count_blocks(adjacency, max_blocks=max_blocks, rng=rng).n_blocks
 
 
-def count_blocks(
-    adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.random.Generator | int, n_jobs: int | None = None
-) -> BlockCount:
+def count_blocks(adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.random.Generator | int) -> BlockCount:
     """Count the blocks of a graph without labels.
 
     Blocks appear as large eigenvalues of (D + τI)^-½ A (D + τI)^-½ (τ the mean degree): positive ones if nodes link
@@ -105,8 +95,6 @@ def count_blocks(
         contain communities, the limit decides which level is counted.
     rng : numpy.random.Generator or int
         Draws the signs.
-    n_jobs : int or None, default=None
-        Number of threads. The result is the same for any number.
 
     Returns
     -------
@@ -137,15 +125,15 @@ def count_blocks(
     if graph.nnz == 0:
         return BlockCount(min(2, n), np.zeros(0), 0.0, np.zeros(1), max_blocks, limit)
     with one_thread():  # several threads would slow down products of small matrices
-        values, vectors, noise = _beyond_noise(graph, limit, rng, n_jobs)
+        values, vectors, noise = _beyond_noise(graph, limit, rng)
         of_graph = vectors[:, :limit] if _is_as_given(graph, adjacency) else None
         large = _in_large_clusters(vectors, least_size)
         if not large.all() and large.mean() > 0.5:
             rest = sparse.csr_array(graph[large][:, large])
             if rest.sum() > graph.sum() / 2:
                 graph = rest
-                values, vectors, noise = _beyond_noise(graph, limit, rng, n_jobs)
-        lengths = _description_lengths(graph, vectors[:, :limit], n_jobs)
+                values, vectors, noise = _beyond_noise(graph, limit, rng)
+        lengths = _description_lengths(graph, vectors[:, :limit])
     n_blocks = min(n, max(2, 1 + int(np.argmin(lengths))))
     return BlockCount(n_blocks, values[:limit], noise, lengths, max_blocks, limit, of_graph)
 
@@ -187,22 +175,18 @@ def _noise(normalized: Sparse, rng: np.random.Generator) -> float:
     return float(np.mean(largest))
 
 
-def _beyond_noise(
-    graph: Sparse, limit: int, rng: np.random.Generator, n_jobs: int | None
-) -> tuple[FloatArray, FloatArray, float]:
+def _beyond_noise(graph: Sparse, limit: int, rng: np.random.Generator) -> tuple[FloatArray, FloatArray, float]:
     """Eigenvalues above the noise, their eigenvectors, and the noise."""
     normalized, beyond_by = degree_normalized(graph), _BEYOND
     looks = [*(look for look in _LOOKS if look < limit), limit, *([_LAST_LOOK] if limit < _LAST_LOOK else [])]
     if graph.shape[0] > LARGE:  # single precision, one look less, and a margin for errors of the eigenvalues
         normalized, beyond_by, looks = normalized.astype(np.float32), 1 + _LARGE_TOLERANCE, looks[1:]
-    look_at = partial(leading_eigenvectors, normalized, tol=_tolerance(normalized))
-    parts: list[Callable[[], Any]] = [partial(look_at, count=looks[0]), partial(_noise, normalized, rng)]
-    (values, vectors), noise = in_threads(n_jobs, parts)
-    for look in looks[1:]:
-        if (np.abs(values) <= beyond_by * noise).any():
+    noise = _noise(normalized, rng)
+    for look in looks:
+        values, vectors = leading_eigenvectors(normalized, count=look, tol=_tolerance(normalized))
+        beyond = np.abs(values) > beyond_by * noise
+        if not beyond.all():
             break
-        values, vectors = look_at(count=look)
-    beyond = np.abs(values) > beyond_by * noise
     return values[beyond].astype(np.float64), vectors[:, beyond], noise
 
 
@@ -217,12 +201,10 @@ def _in_large_clusters(vectors: FloatArray, least_size: float) -> NDArray[np.boo
     return large
 
 
-def _description_lengths(graph: Sparse, vectors: FloatArray, n_jobs: int | None) -> FloatArray:
+def _description_lengths(graph: Sparse, vectors: FloatArray) -> FloatArray:
     """Description lengths in nats with 1, 2, … blocks of the first 1, 2, … eigenvectors, minus that of one block."""
     scaled = sparse.triu(graph / graph.data.mean(), 1, format="coo")  # a mean link counts as one link
-    numbers = range(2, vectors.shape[1] + 1)
-    lengths = in_threads(n_jobs, [partial(_description_length, scaled, vectors[:, :k]) for k in numbers])
-    return np.array([0.0, *lengths])
+    return np.array([0.0, *(_description_length(scaled, vectors[:, :k]) for k in range(2, vectors.shape[1] + 1))])
 
 
 def _description_length(links: sparse.coo_array, vectors: FloatArray) -> float:

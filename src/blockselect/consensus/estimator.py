@@ -387,7 +387,7 @@ class BlockModelSelector(BlockGuidedSelector):
             return _Search([self._given_block_model(graph)], Effort(0.0, 1), lambda _: AS_GIVEN)
         if self.n_blocks == "auto":
             report("number of blocks", 0, 1)
-            count = count_blocks(graph, max_blocks=self.max_blocks, rng=rng.spawn(1)[0], n_jobs=self.n_jobs)
+            count = count_blocks(graph, max_blocks=self.max_blocks, rng=rng.spawn(1)[0])
             report("number of blocks", 1, 1)
             numbers, eigenvectors, why = _numbers_to_try(count), count.vectors, count.reason_for
         else:
