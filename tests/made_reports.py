@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
@@ -134,3 +135,9 @@ STATES = {  # state: how the page is made, and a sentence that it must hold
     "the paper": (lambda: report(planted(), BMGUFS(5, n_blocks=3, random_state=0)), "These 5 features explain"),
 }
 PAGES = {**STATES, "comparison": (every_method, "Best by links explained: ")}
+
+
+@cache
+def page(state: str) -> Report:
+    """The page in this state, made once."""
+    return PAGES[state][0]()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from itertools import pairwise
 
 import pandas as pd
@@ -72,16 +70,3 @@ def test_names_of_lines_that_end_close_together_do_not_cover_each_other(ax):
 def test_a_table_without_the_measure_is_refused(ax):
     with pytest.raises(ValueError, match="has no column accuracy"):
         plot.compare(pd.DataFrame({"method": ["a"], "n_features": [1]}), ax, measure="accuracy")
-
-
-def test_without_matplotlib_the_error_names_the_extra():
-    code = """
-import sys
-sys.modules["matplotlib"] = None
-try:
-    from blockselect import plot
-except ImportError as error:
-    print(error)
-"""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "plots need matplotlib; install it with: pip install 'blockselect[report]'.\n"

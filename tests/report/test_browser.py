@@ -17,6 +17,7 @@ import pytest
 
 from blockselect.report.page import Report, render_page
 from made_reports import NASTY_NAMES, PAGES, planted, report
+from made_reports import page as made_page
 
 CHROMIUM = next((found for name in ("chromium", "chromium-browser") if (found := shutil.which(name))), None)
 DRIVER = shutil.which("chromedriver")
@@ -105,7 +106,7 @@ def written(tmp_path_factory):
 
     def write(state):
         if state not in places:
-            made = state if isinstance(state, Report) else PAGES[state][0]()
+            made = state if isinstance(state, Report) else made_page(state)
             places[state] = made.save(folder / f"{len(places)}.html")
         return places[state]
 

@@ -144,16 +144,17 @@ def feature_rows(summary: dict[str, Any], markers: Markers | None = None) -> dic
     without blocks have no markers: the block is then −1, the lift 1 and there is no mean.
     """
     measures = [measure for measure in summary["measures"] if measure != "prevalence"]  # it has its own place
-    is_selected = np.isin(range(len(summary["ranking"])), [row["index"] for row in summary["selected"]])
+    selected = {row["index"] for row in summary["selected"]}
+    by_rank = np.argsort(summary["ranking"]).tolist()
     names, strips = summary["feature_names"], None if markers is None else block_strips(markers.block_means)
     rows: list[list[Any]] = []
     room = _ROWS_BYTES
-    for index in np.lexsort((summary["ranking"], ~is_selected)).tolist():
+    for index in sorted(by_rank, key=lambda index: index not in selected):  # a stable sort
         row = [
             names[index],
             summary["ranking"][index],
             None if summary["scores"][index] is None else _short(summary["scores"][index], 6),
-            int(is_selected[index]),
+            int(index in selected),
             _short(summary["measures"]["prevalence"][index] if markers is None else markers.prevalence[index]),
             -1 if markers is None else int(markers.marked_block[index]),
             1.0 if markers is None else _short(markers.marked_lift[index]),
