@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -38,48 +39,40 @@ def read_feature_csv(file: Path, use: TableColumns) -> FeatureTable:
         )
     if "" in header[1:]:
         raise BadFileError(f"column {header.index('', 1) + 1} has no name; name it in the header.")
-    name = header[0] if use.id_column is None else use.id_column
-    cells = _chosen_columns(table, use, [name, ""] if header[0] == "" else [name])  # "": the row numbers of pandas
-    at = header.index(name)
-    ids = table.iloc[:, at].str.strip().tolist()
-    if "" in ids:
-        place = "its first column" if use.id_column is None else f"the column {name!r}"
-        raise BadFileError(f"row {ids.index('') + 1} has no id in {place}; give it one.")
-    if use.one_hot:
-        cells = _one_hot(cells)
-    return FeatureTable(_numbers(cells, ids), np.array(ids, dtype=object), cells.columns.to_numpy(dtype=object))
+    if use.id_column is not None and header[0] == "":
+        table = table.iloc[:, 1:]  # the row numbers of pandas
+    found = _ids_and_features(table, header[0], use)
+    return replace(found, matrix=_numbers(found.matrix, found.node_ids))
 
 
 def features_of_frame(frame: pd.DataFrame, use: TableColumns) -> FeatureTable:
     """Features of a stored frame; its ids are a column, the index that pandas stored, or a first column of text."""
-    first_is_text = frame.shape[1] > 1 and not pd.api.types.is_numeric_dtype(frame.dtypes.iloc[0])
-    if use.id_column is not None and use.id_column not in frame.index.names:
-        names = [str(name) for name in frame.columns]
-        check_columns([use.id_column], names)
-        ids, left = frame.iloc[:, names.index(use.id_column)].astype(str), [use.id_column]
-    elif not isinstance(frame.index, pd.RangeIndex):
-        ids, left = pd.Series(frame.index.astype(str)), []
-    elif first_is_text:
-        ids, left = frame.iloc[:, 0].astype(str), [str(frame.columns[0])]
-    else:
-        ids, left = None, []
-    cells = _chosen_columns(frame.reset_index(drop=True), use, left)
-    if use.one_hot:
-        cells = _one_hot(cells)
-    return FeatureTable(cells, ids, cells.columns)
+    name = None
+    if not isinstance(frame.index, pd.RangeIndex):
+        if use.id_column in (None, frame.index.name):
+            name = str(frame.index.name)
+            frame.insert(0, name, frame.index.astype(str))
+    elif frame.shape[1] > 1 and not pd.api.types.is_numeric_dtype(frame.dtypes.iloc[0]):
+        name = str(frame.columns[0])
+    return _ids_and_features(frame.reset_index(drop=True), name, use)
 
 
-def _chosen_columns(table: pd.DataFrame, use: TableColumns, ids: list[str]) -> pd.DataFrame:
-    """The columns that hold features: all but the ids and those to drop."""
+def _ids_and_features(table: pd.DataFrame, id_column: str | None, use: TableColumns) -> FeatureTable:
+    """Take a table apart; `id_column` holds the ids unless `use` names another column."""
     names = [str(name) for name in table.columns]
-    check_columns([*ids, *use.drop], names)
-    if both := set(ids) & set(use.drop):
-        raise BadFileError(f"column {both.pop()!r} holds the ids of the nodes and cannot be dropped.")
-    at_ids = {names.index(name) for name in ids}
-    kept = [at for at, name in enumerate(names) if at not in at_ids and name not in use.drop]
+    id_column = use.id_column or id_column
+    check_columns([*use.drop, *([] if id_column is None else [id_column])], names)
+    if id_column in use.drop:
+        raise BadFileError(f"column {id_column!r} holds the ids of the nodes and cannot be dropped.")
+    at_ids = None if id_column is None else names.index(id_column)
+    ids = None if at_ids is None else table.iloc[:, at_ids].astype(str).to_numpy(dtype=object)
+    if ids is not None and "" in ids:
+        raise BadFileError(f"row {ids.tolist().index('') + 1} has no id in the column {id_column!r}; give it one.")
+    kept = [at for at, name in enumerate(names) if at != at_ids and name not in use.drop]
     if not kept:
         raise BadFileError("no column is left that could hold features; drop fewer columns.")
-    return table.iloc[:, kept]
+    cells = _one_hot(table.iloc[:, kept]) if use.one_hot else table.iloc[:, kept]
+    return FeatureTable(cells, ids, cells.columns.to_numpy(dtype=object))
 
 
 def _one_hot(cells: pd.DataFrame) -> pd.DataFrame:
@@ -119,7 +112,7 @@ def _looks_like_data(names: list[str]) -> bool:
     )
 
 
-def _numbers(cells: pd.DataFrame, node_ids: list[str]) -> FloatArray:
+def _numbers(cells: pd.DataFrame, node_ids: Any) -> FloatArray:
     """All cells as float64; an error names the first that is no finite number."""
     columns = [  # as text first, because float64 cannot hold whole numbers of hundreds of digits
         column if column.dtype.kind in "biuf" else pd.to_numeric(column.astype(str), errors="coerce")

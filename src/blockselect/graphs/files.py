@@ -20,7 +20,6 @@ from blockselect.graphs.attributed import AttributedGraph, check_attributed_grap
 from blockselect.graphs.edge_tables import ENDS, edge_columns
 from blockselect.graphs.feature_tables import TableColumns, features_of_frame, read_feature_csv
 from blockselect.graphs.features import FeatureTable, as_feature_table, as_float_matrix
-from blockselect.graphs.file_hints import are_swapped, hint
 from blockselect.graphs.matrix_files import MATRIX_READERS, read_arrow, read_matrix
 from blockselect.graphs.text_files import (
     PACKED,
@@ -170,7 +169,7 @@ def read_attributed_graph(
         graph = read_graph(graph_path)
         return _joined(table, graph, f"{features_path} with {graph_path}", unknown_nodes, weight, transposed=transpose)
     except ValueError as error:
-        if _are_swapped(Path(features_path), Path(graph_path)):
+        if _are_swapped(features_path, graph_path):
             raise ValueError(
                 f"{features_path} holds links and {graph_path} holds features, so the two files are swapped; give "
                 f"--features {graph_path} --graph {features_path}."
@@ -195,25 +194,49 @@ def _joined(
         return check_attributed_graph(table.matrix, graph, node_ids=ids, feature_names=table.feature_names)
     except (ValueError, TypeError) as error:  # TypeError: a cell that is neither a number nor text
         named = () if ids is None else ids
-        raise ValueError(f"{files}: {error}{hint(table, graph, named, transposed=transposed)}") from error
+        raise ValueError(f"{files}: {error}{_hint(table, graph, named, transposed=transposed)}") from error
 
 
-def _are_swapped(features: Path, graph: Path) -> bool:
-    if format_of(features) in (*MARKUP, ".edgelist"):
-        return format_of(graph) in FEATURE_FORMATS
-    if not {format_of(features), format_of(graph)} <= {*CSV, *ARROW}:
-        return False
+def _are_swapped(features: FilePath, graph: FilePath) -> bool:
+    """Whether the two files are a network if each is read in place of the other, and no header says otherwise."""
     with suppress(Exception):  # the error that brought us here says what is wrong
-        return are_swapped(*(_plain_table(file) for file in (features, graph)))
+        if _has_ends(read_graph(graph)):
+            return False
+    with suppress(Exception):
+        table, links = read_features(graph), read_graph(features)
+        _joined(table, links, "", "error", None, transposed=False)
+        return not isinstance(links, pd.DataFrame) or _has_ends(links) or table.matrix.shape[1] > 2
     return False
 
 
-def _plain_table(file: Path) -> pd.DataFrame:
-    """A table with its ids among its columns."""
-    if format_of(file) in CSV:
-        return read_csv_table(file, as_text=True)
-    frame = read_arrow(file)
-    return frame if isinstance(frame.index, pd.RangeIndex) else frame.reset_index()
+def _has_ends(graph: Any) -> bool:
+    is_table = isinstance(graph, pd.DataFrame)
+    return is_table and set(ENDS) <= {str(name).strip().lower() for name in graph.columns}
+
+
+def _hint(table: FeatureTable, graph: Any, node_ids: Iterable[Any], *, transposed: bool) -> str:
+    """A sentence that names the option that probably helps, or an empty text."""
+    ends: set[str] = set()  # the nodes that links name; a matrix has no names
+    with suppress(ValueError):
+        if isinstance(graph, pd.DataFrame):
+            source, target, _ = edge_columns(graph, weight=False)
+            ends = set(map(str, pd.concat([source, target]).dropna()))
+        elif hasattr(graph, "subgraph"):
+            ends = set(map(str, graph))
+    rows, columns = table.matrix.shape
+    names = set() if table.feature_names is None else set(map(str, table.feature_names))
+    fits_columns = (
+        graph.shape == (columns, columns) != (rows, rows) if sparse.issparse(graph) else ends and ends <= names
+    )
+    if fits_columns and not transposed:
+        return " The graph fits the columns of the features; if nodes are in columns, give --transpose."
+    listed = list(map(str, node_ids))
+    ids = set(listed)
+    if ends & ids and not ends <= ids:
+        return " To leave out the links of nodes without features, give --unknown-nodes drop."
+    if ends and (not ends <= ids or len(ids) < len(listed)):
+        return " If another column of the features holds the ids of the nodes, name it with --id-column."
+    return ""
 
 
 def _check_columns(file: Path, use: TableColumns, transpose: bool) -> TableColumns:
@@ -260,8 +283,7 @@ def _read_edge_csv(file: Path) -> pd.DataFrame:
             f"the first line {table.columns[:4].tolist()} looks like an edge; expected a header: add the line "
             "source,target or source,target,weight."
         )
-    cells: pd.DataFrame = table.apply(lambda column: column.str.strip())
-    return cells.mask(cells == "")
+    return table.mask(table == "")
 
 
 def _ids_as_text(edges: pd.DataFrame) -> pd.DataFrame:

@@ -126,7 +126,7 @@ def read_csv_table(path: Path, *, as_text: bool, text_column: str | None = None)
 
     The first column, or the one called `text_column`, is text, so that 007 stays 007. The others are text too if
     `as_text`; otherwise a column holds numbers if all its cells do. No cell is taken for a missing value: an empty
-    cell is the empty text.
+    cell is the empty text. Text has no blanks at its ends.
     """
     content = text_bytes(path)
     lines = TextIOWrapper(BytesIO(content), encoding="utf-8-sig", newline="")
@@ -162,6 +162,8 @@ def read_csv_table(path: Path, *, as_text: bool, text_column: str | None = None)
     )
     if table.empty:
         raise BadFileError("there is no row below the header; add one row per node or edge.")
+    for at in table.select_dtypes(exclude=["number", "bool"]):
+        table[at] = table[at].astype(str).str.strip()
     return table.set_axis(header, axis=1)
 
 
