@@ -34,8 +34,7 @@ from blockselect.graphs.attributed import (
     refuse_graph_as_target,
 )
 from blockselect.graphs.chunks import RowChunks
-from blockselect.graphs.features import as_feature_table, is_anndata, is_attributed_graph
-from blockselect.graphs.node_attributes import is_igraph, is_networkx
+from blockselect.graphs.features import as_feature_table, is_anndata, is_attributed_graph, is_igraph, is_networkx
 from blockselect.graphs.statistics import constant_columns
 from blockselect.progress import Progress, no_progress
 from blockselect.reported import ReportMixin

@@ -8,6 +8,7 @@ from typing import Any
 
 _EXTRAS = {  # package → the extra of blockselect that installs it
     "anndata": "anndata",
+    "dask": "dask",
     "h5py": "anndata",
     "igraph": "graphs",
     "jinja2": "report",

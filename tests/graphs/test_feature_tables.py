@@ -76,19 +76,11 @@ def test_a_word_among_numbers_is_a_mistake_also_where_text_is_encoded(tmp_path):
         read_features(tmp_path / "f.csv", one_hot=True)
 
 
-@pytest.mark.parametrize(
-    ("text", "cure"),
-    [
-        (
-            PEOPLE,
-            "holds 'ann'.*if this column holds the ids of the nodes, give --id-column name; otherwise --drop name",
-        ),
-        ("id,team\nx,red\ny,red\n", "holds 'red'.*leave the column out with --drop team, or make .* with --one-hot"),
-    ],
-)
-def test_an_error_about_text_names_the_cure(tmp_path, text, cure):
-    (tmp_path / "f.csv").write_text(text, encoding="utf-8")
-    with pytest.raises(ValueError, match=cure):
+def test_an_error_about_text_names_the_cures(tmp_path):
+    (tmp_path / "f.csv").write_text(PEOPLE, encoding="utf-8")
+    with pytest.raises(
+        ValueError, match=r"holds 'ann'.*--drop name, make .* with --one-hot, or.*ids.*--id-column name"
+    ):
         read_features(tmp_path / "f.csv")
 
 

@@ -24,9 +24,10 @@ from blockselect.graphs.features import (
     is_anndata,
     is_attributed_graph,
     is_frame,
+    is_igraph,
+    is_networkx,
     is_tensor,
 )
-from blockselect.graphs.node_attributes import is_igraph, is_networkx
 from blockselect.graphs.node_labels import check_names, igraph_names, refuse_unordered
 from blockselect.parameters import check_whole
 

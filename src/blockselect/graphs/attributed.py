@@ -15,9 +15,16 @@ from blockselect.errors import ParameterError
 from blockselect.graphs.adjacency import as_adjacency, graph_of, read_in_order, without_direction
 from blockselect.graphs.checks import check_features, check_weights
 from blockselect.graphs.chunks import RowChunks
-from blockselect.graphs.features import FeatureTable, as_feature_table, as_float_matrix, is_anndata
+from blockselect.graphs.features import (
+    FeatureTable,
+    as_feature_table,
+    as_float_matrix,
+    is_anndata,
+    is_igraph,
+    is_networkx,
+)
 from blockselect.graphs.neighbours import nearest_neighbour_graph
-from blockselect.graphs.node_attributes import encode_attributes, is_igraph, is_networkx
+from blockselect.graphs.node_attributes import encode_attributes
 from blockselect.graphs.node_labels import check_classes, check_names
 from blockselect.graphs.over_rows import by_row
 
@@ -156,11 +163,9 @@ def _from_graph(
 ) -> AttributedGraph:
     if not is_right(graph):
         raise ParameterError("graph", f"is of type {type(graph).__name__}; expected a graph of {library}.")
-    found = encode_attributes(graph, attributes)
-    table = FeatureTable(found.matrix, found.node_ids, found.feature_names, found.encoding)
-    return check_attributed_graph(
-        table, as_adjacency(graph, nodes=found.node_ids, weight=weight), non_negative=non_negative
-    )
+    table = encode_attributes(graph, attributes)
+    links = as_adjacency(graph, nodes=table.node_ids, weight=weight)
+    return check_attributed_graph(table, links, non_negative=non_negative)
 
 
 def check_attributed_graph(

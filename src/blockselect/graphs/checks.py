@@ -37,7 +37,7 @@ def check_values(
     features: Features, place: Callable[[Callable[[Any], Any]], str], *, non_negative: bool = True
 ) -> None:
     """Check that features are finite and, if required, non-negative; `place` describes the first invalid value."""
-    values = _values(features)
+    values = stored_values(features)
     if not np.isfinite(values).all():
         where = place(lambda v: ~np.isfinite(v))
         raise ValueError(f"features holds NaN or infinity, first at {where}; impute or drop such values.")
@@ -51,17 +51,17 @@ def check_values(
 
 def refuse_not_finite(features: Features, columns: IntArray | None = None) -> None:
     """Raise an error for the first NaN or infinity; `columns` are the original numbers of the columns."""
-    if not np.isfinite(_values(features)).all():
-        row, at = first_entry(features, lambda values: ~np.isfinite(values))
-        column = at if columns is None else columns[at]
-        raise ValueError(
-            f"features holds NaN or infinity, first at row {row}, column {column}; impute or drop such values."
-        )
+
+    def place(offends: Callable[[Any], Any]) -> str:
+        row, column = first_entry(features, offends)
+        return f"row {row}, column {column if columns is None else columns[column]}"
+
+    check_values(features, place, non_negative=False)
 
 
 def largest_value(features: Features) -> float:
     """The largest absolute value; 0 if there are no values."""
-    values = _values(features)
+    values = stored_values(features)
     return float(max(values.max(), -values.min())) if values.size else 0.0
 
 
@@ -69,11 +69,15 @@ def check_range(largest: float, n_nodes: int, dtype: np.dtype[Any], place: Calla
     """Check that the largest value is not zero, and that its fourth power is in the range of the float type."""
     if largest == 0:
         raise ValueError("features has no non-zero entry, so no feature can be selected; check how it was loaded.")
-    flow = _leaves_range(largest, n_nodes, dtype)
-    if flow:
+    limits = np.finfo(dtype)
+    with np.errstate(over="ignore", under="ignore"):
+        power = np.float64(largest) ** 4  # the solver adds squares of inner products of features
+        overflows = power * float(n_nodes) ** 2 > float(limits.max) * 1e-6
+    if overflows or power < float(limits.tiny) * 1e6:
         raise ValueError(
-            f"the largest feature value is {largest:.3g}, at {place()}, whose fourth power {flow} {dtype}; "
-            "divide the features by their largest value" + (", or compute in float64." if dtype.itemsize < 8 else ".")
+            f"the largest feature value is {largest:.3g}, at {place()}, whose fourth power "
+            f"{'overflows' if overflows else 'underflows'} {dtype}; divide the features by their largest value"
+            + (", or compute in float64." if dtype.itemsize < 8 else ".")
         )
 
 
@@ -115,17 +119,8 @@ def check_weights(
         )
 
 
-def _leaves_range(largest: float, n_nodes: int, dtype: np.dtype[Any]) -> str:
-    """Whether sums of fourth powers overflow or underflow: the solver adds squares of inner products of features."""
-    limits = np.finfo(dtype)
-    with np.errstate(over="ignore", under="ignore"):
-        power = np.float64(largest) ** 4
-        if power * float(n_nodes) ** 2 > float(limits.max) * 1e-6:
-            return "overflows"
-        return "underflows" if power < float(limits.tiny) * 1e6 else ""
-
-
-def _values(matrix: Any) -> Any:
+def stored_values(matrix: Any) -> Any:
+    """The values of a matrix; those that a sparse matrix stores."""
     return matrix.data if sparse.issparse(matrix) else matrix
 
 

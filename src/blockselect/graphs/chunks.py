@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import pairwise
+from functools import cached_property, partial
+from itertools import pairwise, takewhile
 from os import PathLike
 from typing import Any, TypeAlias
 
@@ -14,10 +14,10 @@ import pandas as pd
 from joblib import Parallel, delayed
 from scipy import sparse
 
-from blockselect.arrays import BoolArray, FloatArray, ObjectArray, Sparse
+from blockselect.arrays import BoolArray, Features, FloatArray, ObjectArray, Sparse
 from blockselect.errors import ParameterError
 from blockselect.extras import needed
-from blockselect.graphs.checks import check_range, check_values, first_entry, largest_value
+from blockselect.graphs.checks import check_range, check_values, first_entry, largest_value, stored_values
 from blockselect.graphs.features import as_float_matrix
 from blockselect.graphs.node_labels import check_names
 from blockselect.parameters import check_whole
@@ -33,26 +33,33 @@ class ChunkSurvey:
     """What a first pass finds in one chunk."""
 
     n_rows: int
+    n_features: int
     n_values: int  # values other than zero
     largest: float
     smallest: float  # of the values other than zero; infinity without such values
     are_whole: bool  # whether all values are whole numbers
     dtype: np.dtype[Any]
+    index: pd.Index[Any] | None  # names of the rows and of the columns of a DataFrame
+    columns: pd.Index[Any] | None
 
     @classmethod
-    def of(cls, block: Sparse) -> ChunkSurvey:
-        values = block.data
+    def of(cls, raw: Any, block: Features) -> ChunkSurvey:
+        """The survey of a chunk as it was given and after the checks."""
+        values, has_names = stored_values(block), isinstance(raw, pd.DataFrame)
         return cls(
             n_rows=block.shape[0],
+            n_features=block.shape[1],
             n_values=int(np.count_nonzero(values)),
             largest=largest_value(block),
             smallest=float(np.min(values, where=values > 0, initial=np.inf)),
             are_whole=bool((values == np.floor(values)).all()),
             dtype=block.dtype,
+            index=raw.index if has_names else None,
+            columns=raw.columns if has_names else None,
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Survey:
     """Results of the first pass over the chunks."""
 
@@ -60,7 +67,34 @@ class Survey:
     chunks: tuple[ChunkSurvey, ...]
     node_ids: pd.Index[Any] | None = None  # of all rows, where the chunks are DataFrames that name them
 
-    @property
+    @classmethod
+    def of(cls, chunks: Sequence[ChunkSurvey], n_features: int | None = None) -> Survey:
+        """Check that chunks fit together; `n_features` is that of the first chunk unless it is known."""
+        if not chunks:
+            raise ValueError("there is no chunk of rows; pass at least one, and a function that makes a new iterator.")
+        width, dtype = n_features or chunks[0].n_features, chunks[0].dtype
+        columns = next((chunk.columns for chunk in chunks if chunk.columns is not None), None)
+        for number, chunk in enumerate(chunks):
+            if chunk.n_features != width:
+                raise ValueError(
+                    f"chunk {number} of features has {chunk.n_features} columns but expected are {width}; give every "
+                    "chunk the same features."
+                )
+            if chunk.dtype != dtype:  # whole numbers became double precision
+                raise ValueError(
+                    f"chunk {number} of features is {chunk.dtype} but the chunks before it are {dtype}, so that equal "
+                    "values would differ; convert every chunk to one type, for example chunk.astype(numpy.float64)."
+                )
+            if chunk.columns is not None and not chunk.columns.equals(columns):
+                raise ValueError(
+                    f"chunk {number} of features has other column names than the chunks before it, or another order; "
+                    "give every chunk the same columns: chunk[columns]."
+                )
+        indexes = [chunk.index for chunk in chunks if chunk.index is not None]
+        has_ids = len(indexes) == len(chunks) and not all(map(_counts, indexes))
+        return cls(width, tuple(chunks), indexes[0].append(indexes[1:]) if has_ids else None)
+
+    @cached_property
     def rows(self) -> list[slice]:
         """The rows of each chunk among all rows."""
         ends = np.cumsum([0, *(chunk.n_rows for chunk in self.chunks)]).tolist()
@@ -202,16 +236,24 @@ class RowChunks:
 
     def _read(self) -> Iterator[tuple[Any, Sparse]]:
         """Each chunk as it was given, and after the checks."""
-        first, n_seen, columns = None, 0, None
+        n_seen = 0
         for number, raw in enumerate(_readable(self._blocks)):
-            columns = same_columns(column_names(raw), number, columns)
-            block = checked_block(raw, number, first)
-            first, n_seen = first or (block.shape[1], block.dtype), number + 1
-            if self._survey is not None:
-                _check_same(self._survey, number, block.shape[0])
+            block, n_seen = checked_block(raw, number), number + 1
+            self._check_same(number, block.shape[0])
             yield raw, block
-        if self._survey is not None:
-            _check_same(self._survey, n_seen, None)
+        self._check_same(n_seen, None)
+
+    def _check_same(self, number: int, n_rows: int | None) -> None:
+        """Raise an error if a chunk differs from the first pass; `n_rows` is None after the last chunk."""
+        if self._survey is None:
+            return
+        known = self._survey.chunks[number].n_rows if number < len(self._survey.chunks) else None
+        if n_rows != known:
+            before, now = ("none" if n is None else f"{n} rows" for n in (known, n_rows))
+            raise ValueError(
+                f"chunk {number} of features had {before} in the first pass and has {now} now; give the same chunks in "
+                "each pass, by a function that makes a new iterator at every call."
+            )
 
     def with_rows(self) -> Iterator[tuple[Sparse, slice]]:
         """Each chunk, and which of all rows it holds."""
@@ -233,8 +275,7 @@ class RowChunks:
         """The sum over all chunks of ``part(block, rows, *shared)``, `rows` being the slice of all rows it holds."""
         total = None
         for block, rows in self.with_rows():
-            one = part(block, rows, *shared)
-            total = one if total is None else added(total, one)
+            total = added(total, part(block, rows, *shared))
         return total
 
     def column_sums(self) -> FloatArray:
@@ -263,12 +304,9 @@ class RowChunks:
         """
         total = None
         for held in self._held_together():
-            for other, other_rows in self.with_rows():
-                if other_rows.start >= held[-1][1].stop:
-                    break
-                for block, rows in held:
-                    one = part(block, rows, other, other_rows, links, *shared)
-                    total = one if total is None else added(total, one)
+            end = held[-1][1].stop
+            before = takewhile(lambda other: other[1].start < end, self.with_rows())  # noqa: B023 (used at once)
+            total = sum_of_pairs(part, held, before, links, *shared, total=total)
         return total
 
     def _held_together(self) -> Iterator[list[tuple[Sparse, slice]]]:
@@ -311,11 +349,7 @@ class RowChunks:
         check_range(max(largest), self.shape[0], dtype, lambda: f"chunk {largest.index(max(largest))}")
 
     def _first_pass(self) -> Survey:
-        found = [(block.shape[1], ChunkSurvey.of(block), row_names(raw)) for raw, block in self._read()]
-        if not found:
-            raise ValueError("there is no chunk of rows; pass at least one, and a function that makes a new iterator.")
-        widths, chunks, indexes = zip(*found, strict=True)
-        return Survey(widths[0], chunks, joined(indexes))
+        return Survey.of([ChunkSurvey.of(raw, block) for raw, block in self._read()])
 
 
 class _Mapped(RowChunks):
@@ -372,17 +406,9 @@ def check_rows_per_chunk(rows_per_chunk: Any) -> None:
         check_whole("rows_per_chunk", rows_per_chunk, 1)
 
 
-def checked_block(raw: Any, number: int, alike: tuple[int, np.dtype[Any] | None] | None) -> Sparse:
-    """Check one chunk and convert it to CSR; errors name the chunk. `alike` are the columns and type of the others."""
+def checked_block(raw: Any, number: int) -> Sparse:
+    """Check one chunk and convert it to CSR; errors name the chunk."""
     block = sparse.csr_array(as_float_matrix(raw, f"chunk {number} of features"))
-    n_features, dtype = alike or (block.shape[1], None)
-    if block.shape[1] != n_features:
-        raise ValueError(
-            f"chunk {number} of features has {block.shape[1]} columns but expected are {n_features}; give every chunk "
-            "the same features."
-        )
-    if dtype is not None:
-        check_same_dtype(block.dtype, number, dtype)
 
     def place(offends: Callable[[Any], Any]) -> str:
         row, column = first_entry(block, offends)
@@ -392,65 +418,29 @@ def checked_block(raw: Any, number: int, alike: tuple[int, np.dtype[Any] | None]
     return block
 
 
-def check_same_dtype(dtype: np.dtype[Any], number: int, first: np.dtype[Any]) -> None:
-    """Refuse single precision beside double precision: equal values would differ. Whole numbers become double."""
-    if dtype != first:
-        raise ValueError(
-            f"chunk {number} of features is {dtype} but the chunks before it are {first}, so that equal values would "
-            "differ; convert every chunk to one type, for example chunk.astype(numpy.float64)."
-        )
-
-
-def row_names(raw: Any) -> pd.Index[Any] | None:
-    return raw.index if isinstance(raw, pd.DataFrame) else None
-
-
-def column_names(raw: Any) -> pd.Index[Any] | None:
-    return raw.columns if isinstance(raw, pd.DataFrame) else None
-
-
-def same_columns(names: pd.Index[Any] | None, number: int, columns: pd.Index[Any] | None) -> pd.Index[Any] | None:
-    """The column names of the chunks so far; a chunk with other names is an error."""
-    if names is None:
-        return columns
-    if columns is not None and not names.equals(columns):
-        raise ValueError(
-            f"chunk {number} of features has other column names than the chunks before it, or another order; "
-            "give every chunk the same columns: chunk[columns]."
-        )
-    return names
-
-
-def joined(indexes: Sequence[pd.Index[Any] | None]) -> pd.Index[Any] | None:
-    """The ids of all rows, if every chunk has ids."""
-    given = [index for index in indexes if index is not None]
-    if len(given) < len(indexes) or all(map(_counts, given)):
-        return None
-    return given[0].append(given[1:])
-
-
 def _counts(index: pd.Index[Any]) -> bool:
     """Whether an index only counts 0, 1, …, as it does by default."""
     return isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1
 
 
 def added(total: Any, one: Any) -> Any:
-    """The sum of two parts; a dense total is changed in place."""
+    """The sum of two parts, or the first part if there is no total yet; a dense total is changed in place."""
+    if total is None:
+        return one
     if isinstance(total, np.ndarray):
         total += one
         return total
     return total + one
 
 
-def _check_same(survey: Survey, number: int, n_rows: int | None) -> None:
-    """Raise an error if a chunk differs from the first pass; `n_rows` is None after the last chunk."""
-    known = survey.chunks[number].n_rows if number < len(survey.chunks) else None
-    if n_rows != known:
-        before, now = ("none" if n is None else f"{n} rows" for n in (known, n_rows))
-        raise ValueError(
-            f"chunk {number} of features had {before} in the first pass and has {now} now; give the same chunks in "
-            "each pass, by a function that makes a new iterator at every call."
-        )
+def sum_of_pairs(
+    part: Part, held: Sequence[tuple[Sparse, slice]], others: Iterable[tuple[Sparse, slice]], *shared: Any, total: Any
+) -> Any:
+    """Add ``part(block, rows, other, other_rows, *shared)`` of all pairs of a block that is held and another."""
+    for other, other_rows in others:
+        for block, rows in held:
+            total = added(total, part(block, rows, other, other_rows, *shared))
+    return total
 
 
 def _slices(matrix: Any, shape: tuple[int, int], rows_per_chunk: int | None) -> Iterator[Any]:

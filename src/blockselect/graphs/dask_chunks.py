@@ -8,33 +8,31 @@ run them again if a worker is lost.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from copy import copy, deepcopy
-from typing import Any
+from functools import partial, reduce
+from operator import add
+from typing import Any, TypeAlias
 
 import numpy as np
-import pandas as pd
 
 from blockselect.arrays import BoolArray, Sparse
+from blockselect.extras import needed
 from blockselect.graphs.chunks import (
     ChunkSurvey,
     Part,
     RowChunks,
     Survey,
-    added,
-    check_same_dtype,
     checked_block,
-    column_names,
-    joined,
     keep_rows,
-    row_names,
-    same_columns,
+    sum_of_pairs,
     survey_of,
     unreadable,
 )
 
+_Chunks: TypeAlias = list[tuple[Callable[[], Sparse], slice]]  # how each chunk is read, and its rows
 _HELD_BYTES = 2**26  # of chunks that a worker holds together to compare them with others, but at least one chunk
 _BYTES_PER_VALUE = 12  # of a sparse matrix
 _PATIENCE = 60.0  # seconds without any worker after which a cluster counts as lost
@@ -53,18 +51,14 @@ class DelayedChunks(RowChunks):
         feature_names: Iterable[Any] | None = None,
         node_ids: Iterable[Any] | None = None,
     ) -> None:
-        try:
-            from dask.base import is_dask_collection
-        except ImportError as error:
-            raise ImportError(
-                "delayed row chunks need Dask; install it with: pip install 'blockselect[dask]'"
-            ) from error
+        dask = needed("dask.base", "delayed row chunks")
         self._delayed = list(delayed)
         self._n_features = int(n_features)
         self._steps: list[tuple[Part, list[slice], tuple[Any, ...]]] = []  # see `map`
         for number, one in enumerate(self._delayed):
-            if not is_dask_collection(one):
+            if not dask.is_dask_collection(one):
                 raise ValueError(f"chunk {number} is of type {type(one).__name__}; wrap its loader in dask.delayed.")
+        self._is_held = [_is_persisted(one) for one in self._delayed]
         super().__init__(lambda: (), feature_names=feature_names, node_ids=node_ids)
 
     def __iter__(self) -> Iterator[Sparse]:
@@ -90,16 +84,12 @@ class DelayedChunks(RowChunks):
         return np.concatenate(_results(self._tasks(_part, part, *map(self.place, shared))))
 
     def sum_over_pairs(self, part: Part, links: Sparse, *shared: Any) -> Any:
-        from dask.delayed import delayed
-
-        placed, of_steps = [self.place(one) for one in (links, *shared)], self._shared_by_steps()
-        chunks, groups = self._chunks(), self._groups()
-        tasks = []
-        for left, right in _linked_pairs(links, [self._rows_of(group) for group in groups]):
-            here, there = ([chunks[number] for number in groups[at]] for at in (left, right))
-            held = [one for _, one in (*here, *there)]
-            spec = _Pair(part, [chunk for chunk, _ in here], [chunk for chunk, _ in there], len(of_steps))
-            tasks.append(delayed(_Pair.sum)(spec, *held, *of_steps, *placed))
+        placed, groups, rows = [self.place(one) for one in (links, *shared)], self._groups(), self.survey().rows
+        pairs = _linked_pairs(links, [slice(rows[group[0]].start, rows[group[-1]].stop) for group in groups])
+        tasks = [
+            self._task(_pairs, [*groups[here], *groups[there]], part, len(groups[here]), *placed)
+            for here, there in pairs
+        ]
         return _result(_tree(tasks)) if tasks else np.zeros(self.shape[1])
 
     def _groups(self) -> list[list[int]]:
@@ -115,17 +105,10 @@ class DelayedChunks(RowChunks):
             n_bytes += size
         return groups
 
-    def _rows_of(self, group: list[int]) -> slice:
-        rows = self.survey().rows
-        return slice(rows[group[0]].start, rows[group[-1]].stop)
-
     def fold(self, step: Part, states: Sequence[Any], *shared: Any, n_jobs: int | None = None) -> list[Any]:
-        from dask.delayed import delayed
-
-        placed, of_steps = list(map(self.place, shared)), self._shared_by_steps()
-        ends = [self.place(state) for state in states]
-        for chunk in self._chunks():
-            ends = [delayed(_step)(step, len(of_steps), *chunk, end, *of_steps, *placed) for end in ends]
+        placed, ends = list(map(self.place, shared)), [self.place(state) for state in states]
+        for number in range(len(self._delayed)):
+            ends = [self._task(_step, [number], step, end, *placed) for end in ends]
         return _results(ends)
 
     def place(self, shared: Any) -> Any:
@@ -140,45 +123,37 @@ class DelayedChunks(RowChunks):
             warnings.filterwarnings("ignore", "Sending large graph")  # that is the purpose
             return client.submit(_Parcel.open, _Parcel(shared), pure=False)
 
-    def _tasks(self, task: Any, *arguments: Any) -> list[Any]:
+    def _tasks(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+        return [self._task(function, [number], *arguments) for number in range(len(self._delayed))]
+
+    def _task(self, function: Callable[..., Any], numbers: Sequence[int], *arguments: Any) -> Any:
+        """A task that calls ``function(chunks, *arguments)`` and loads these chunks itself."""
         from dask.delayed import delayed
 
-        of_steps = self._shared_by_steps()
-        return [delayed(task)(len(of_steps), *chunk, *of_steps, *arguments) for chunk in self._chunks()]
+        of_steps = [one for _, _, shared in self._steps for one in shared]
+        held = [self._delayed[number] if self._is_held[number] else None for number in numbers]
+        task = _Task(function, [self._chunk(number) for number in numbers], len(of_steps))
+        return delayed(_Task.run)(task, *held, *of_steps, *arguments)
 
-    def _shared_by_steps(self) -> list[Any]:
-        return [one for _, _, shared in self._steps for one in shared]
-
-    def _chunks(self) -> list[tuple[_Chunk, Any]]:
-        """Each chunk, and its data where the cluster holds these already."""
-        rows = self.survey().rows
-        return [self._chunk(number, rows[number]) for number in range(len(self._delayed))]
-
-    def _chunk(self, number: int, rows: slice | None) -> tuple[_Chunk, Any]:
-        raw = self._delayed[number]
-        steps = [(function, of_chunks[number], len(shared)) for function, of_chunks, shared in self._steps]
-        held = _is_persisted(raw)
-        return _Chunk(number, self._n_features, rows, steps, None if held else raw), raw if held else None
+    def _chunk(self, number: int, *, is_first_pass: bool = False) -> _Chunk:
+        steps = [(function, rows[number], len(shared)) for function, rows, shared in self._steps]
+        rows = None if is_first_pass else self.survey().rows[number]
+        return _Chunk(number, rows, steps, None if self._is_held[number] else self._delayed[number])
 
     def _first_pass(self) -> Survey:
         from dask.delayed import delayed
 
-        if not self._delayed:
-            raise ValueError("there is no chunk of rows; pass at least one.")
-        found = _results([delayed(_survey)(*self._chunk(number, None)) for number in range(len(self._delayed))])
-        chunks, rows, columns = zip(*found, strict=True)
-        names = None
-        for number, chunk in enumerate(chunks):
-            check_same_dtype(chunk.dtype, number, chunks[0].dtype)
-            names = same_columns(columns[number], number, names)
-        return Survey(self._n_features, chunks, joined(rows))
+        chunks = [self._chunk(number, is_first_pass=True) for number in range(len(self._delayed))]
+        held = [one if is_held else None for one, is_held in zip(self._delayed, self._is_held, strict=True)]
+        found = _results([delayed(_Chunk.survey)(*each) for each in zip(chunks, held, strict=True)])
+        return Survey.of(found, self._n_features)
 
 
 class _Chunk:
     """How a task makes its chunk. Dask does not look into it, so that the chunk is loaded within the task."""
 
-    def __init__(self, number: int, n_features: int, rows: Any, steps: list[tuple[Part, slice, int]], raw: Any) -> None:
-        self.number, self.n_features, self.rows, self.steps, self.raw = number, n_features, rows, steps, raw
+    def __init__(self, number: int, rows: Any, steps: list[tuple[Part, slice, int]], raw: Any) -> None:
+        self.number, self.rows, self.steps, self.raw = number, rows, steps, raw
 
     def load(self, held: Any) -> Any:
         """The chunk as it was given: the data that the cluster holds, or else what its loader returns."""
@@ -189,11 +164,15 @@ class _Chunk:
         except Exception as error:
             raise unreadable(self.number, error) from error
 
-    def read(self, held: Any, shared: Sequence[Any] = ()) -> Sparse:
+    def survey(self, held: Any) -> ChunkSurvey:
+        raw = self.load(held)
+        return ChunkSurvey.of(raw, checked_block(raw, self.number))
+
+    def read(self, held: Any, shared: Sequence[Any]) -> Sparse:
         """The checked block after all functions that were mapped; `shared` are their arguments."""
-        block = checked_block(self.load(held), self.number, (self.n_features, None))
+        block = checked_block(self.load(held), self.number)
         first = self.steps[0][1] if self.steps else self.rows
-        if first is not None and block.shape[0] != first.stop - first.start:
+        if block.shape[0] != first.stop - first.start:
             raise ValueError(
                 f"chunk {self.number} of features had {first.stop - first.start} rows in the first pass and has "
                 f"{block.shape[0]} now; load the same rows every time."
@@ -204,45 +183,39 @@ class _Chunk:
         return block
 
 
-def _survey(chunk: _Chunk, held: Any) -> tuple[ChunkSurvey, pd.Index[Any] | None, pd.Index[Any] | None]:
-    """What a chunk holds, and the names of its rows and columns if it is a DataFrame."""
-    raw = chunk.load(held)
-    block = checked_block(raw, chunk.number, (chunk.n_features, None))
-    return ChunkSurvey.of(block), row_names(raw), column_names(raw)
+class _Task:
+    """A call of a function of chunks, which are loaded when the task runs."""
+
+    def __init__(self, function: Callable[..., Any], chunks: list[_Chunk], n_of_steps: int) -> None:
+        self.function, self.chunks, self.n_of_steps = function, chunks, n_of_steps
+
+    def run(self, *given: Any) -> Any:
+        """`given` are the chunks that the cluster holds, the arguments of mapped functions, and those of the call."""
+        n_chunks = len(self.chunks)
+        of_steps, arguments = given[n_chunks : n_chunks + self.n_of_steps], given[n_chunks + self.n_of_steps :]
+        held = zip(self.chunks, given[:n_chunks], strict=True)
+        return self.function([(partial(chunk.read, one, of_steps), chunk.rows) for chunk, one in held], *arguments)
 
 
-def _block(n_of_steps: int, chunk: _Chunk, held: Any, *shared: Any) -> Sparse:
-    return chunk.read(held, shared)
+def _block(chunks: _Chunks) -> Sparse:
+    ((read, _),) = chunks
+    return read()
 
 
-def _part(n_of_steps: int, chunk: _Chunk, held: Any, *rest: Any) -> Any:
-    block, (part, *shared) = chunk.read(held, rest[:n_of_steps]), rest[n_of_steps:]
-    return part(block, chunk.rows, *shared)
+def _part(chunks: _Chunks, part: Part, *shared: Any) -> Any:
+    ((read, rows),) = chunks
+    return part(read(), rows, *shared)
 
 
-def _step(step: Part, n_of_steps: int, chunk: _Chunk, held: Any, state: Any, *rest: Any) -> Any:
-    block = chunk.read(held, rest[:n_of_steps])
-    return step(block, chunk.rows, deepcopy(state), *rest[n_of_steps:])
+def _step(chunks: _Chunks, step: Part, state: Any, *shared: Any) -> Any:
+    ((read, rows),) = chunks
+    return step(read(), rows, deepcopy(state), *shared)
 
 
-class _Pair:
-    """A task that compares the rows of some chunks with rows that come before them."""
-
-    def __init__(self, part: Part, here: list[_Chunk], there: list[_Chunk], n_of_steps: int) -> None:
-        self.part, self.here, self.there, self.n_of_steps = part, here, there, n_of_steps
-
-    def sum(self, *given: Any) -> Any:
-        """`given` are the chunks that the cluster holds, the arguments of mapped functions, and those of the part."""
-        n_here, n_chunks = len(self.here), len(self.here) + len(self.there)
-        of_steps, shared = given[n_chunks : n_chunks + self.n_of_steps], given[n_chunks + self.n_of_steps :]
-        held = [(chunk.read(one, of_steps), chunk.rows) for chunk, one in zip(self.here, given[:n_here], strict=True)]
-        total = None
-        for chunk, one in zip(self.there, given[n_here:n_chunks], strict=True):
-            other = chunk.read(one, of_steps)
-            for block, rows in held:
-                found = self.part(block, rows, other, chunk.rows, *shared)
-                total = found if total is None else added(total, found)
-        return total
+def _pairs(chunks: _Chunks, part: Part, n_held: int, *shared: Any) -> Any:
+    """Compare the rows of the first chunks, which are held, with those of the others, which are read one at a time."""
+    held = [(read(), rows) for read, rows in chunks[:n_held]]
+    return sum_of_pairs(part, held, ((read(), rows) for read, rows in chunks[n_held:]), *shared, total=None)
 
 
 def _linked_pairs(links: Sparse, rows: Sequence[slice]) -> list[tuple[int, int]]:
@@ -258,12 +231,8 @@ def _tree(parts: list[Any]) -> Any:
     from dask.delayed import delayed
 
     while len(parts) > 1:
-        parts = [delayed(_sum)(parts[i : i + 2]) for i in range(0, len(parts), 2)]
+        parts = [delayed(reduce)(add, parts[i : i + 2]) for i in range(0, len(parts), 2)]
     return parts[0]
-
-
-def _sum(parts: list[Any]) -> Any:
-    return parts[0] + parts[1] if len(parts) == 2 else parts[0]
 
 
 def _is_persisted(raw: Any) -> bool:

@@ -63,20 +63,16 @@ def _weight_column(edges: pd.DataFrame, names: list[str], ends: list[int], weigh
     others = [at for at in range(len(names)) if at not in ends]
     if weight is False:
         return None
-    if weight is not None:
-        chosen = [at for at in others if edges.columns[at] == weight]
-        if len(chosen) != 1:
-            raise ValueError(
-                f"weight is {weight!r}, but {len(chosen)} of the edge columns beside source and target are called so; "
-                f"choose one of {[edges.columns[at] for at in others]}, or False (--weight none) for links that count "
-                "alike."
-            )
+    is_weight = [names[at] == WEIGHT if weight is None else edges.columns[at] == weight for at in others]
+    chosen = [at for at, is_one in zip(others, is_weight, strict=True) if is_one]
+    if len(chosen) > 1 or (weight is not None and not chosen):
+        raise ValueError(
+            f"weight is {weight or WEIGHT!r}, but {len(chosen)} of the edge columns beside source and target are "
+            f"called so; choose one of {[edges.columns[at] for at in others]}, or False (--weight none) for links that "
+            "count alike."
+        )
+    if chosen:
         return chosen[0]
-    called_so = [at for at in others if names[at] == WEIGHT]
-    if len(called_so) > 1:
-        raise ValueError(f"{len(called_so)} edge columns are called weight; rename all but one.")
-    if called_so:
-        return called_so[0]
     doubtful = [at for at in others if _may_be_weights(edges.iloc[:, at])]
     if doubtful:
         column = edges.columns[doubtful[0]]

@@ -125,18 +125,8 @@ def _numbers(cells: pd.DataFrame, node_ids: Any) -> FloatArray:
         cell, name = str(cells.iloc[row, position]), str(cells.columns[position])
         raise BadFileError(
             f"row {row + 1} ({shortened(node_ids[row])!r}), column {shortened(name)!r} holds {shortened(cell)!r}, "
-            f"which is not a finite number{_cure(cells.iloc[:, position], name)}"
+            "which is not a finite number (float64 holds up to 1.8e308); fill in a number (with a decimal point), "
+            f"leave the column out with --drop {name}, make indicators of all text columns with --one-hot, or, if "
+            f"this column holds the ids of the nodes, give --id-column {name}."
         )
     return matrix
-
-
-def _cure(column: pd.Series, name: str) -> str:
-    """What to do about a column with a cell that is no number."""
-    if not _is_text(column):
-        return (
-            " (float64 holds up to 1.8e308); fill in a number (with a decimal point), or leave the column out with "
-            f"--drop {name}."
-        )
-    if column.is_unique:
-        return f"; if this column holds the ids of the nodes, give --id-column {name}; otherwise --drop {name}."
-    return f"; leave the column out with --drop {name}, or make indicators of all text columns with --one-hot."

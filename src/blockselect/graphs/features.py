@@ -16,7 +16,6 @@ from sklearn.utils import check_array
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.extras import comes_from, needed
-from blockselect.graphs.node_attributes import encode_attributes, is_igraph, is_networkx
 from blockselect.parameters import is_number
 
 FEW_NON_ZERO = 0.05  # share of non-zero features below which sparse products are faster than dense ones
@@ -54,8 +53,9 @@ def as_feature_table(features: Any, *, layer: str | None = None) -> FeatureTable
     if is_tensor(features):
         return FeatureTable(as_array(features))
     if is_networkx(features) or is_igraph(features):
-        found = encode_attributes(features)
-        return FeatureTable(found.matrix, found.node_ids, found.feature_names, found.encoding)
+        from blockselect.graphs.node_attributes import encode_attributes  # here, because it builds on this module
+
+        return encode_attributes(features)
     if is_attributed_graph(features):
         return FeatureTable(features.features, features.node_ids, features.feature_names, features.encoding)
     if comes_from(features, "networkx", "igraph", "torch_geometric"):
@@ -281,6 +281,16 @@ def as_array(tensor: Any) -> Any:
         raise ValueError(
             f"a tensor is of type {plain.dtype}, which NumPy does not have; convert it first: tensor.float()."
         ) from error
+
+
+def is_networkx(thing: Any) -> bool:
+    """Whether it is a graph of networkx, not a view of its nodes or edges."""
+    return comes_from(thing, "networkx") and hasattr(thing, "is_multigraph")
+
+
+def is_igraph(thing: Any) -> bool:
+    """Whether it is a graph of igraph, not a clustering or a sequence of its vertices."""
+    return comes_from(thing, "igraph") and hasattr(thing, "get_edgelist")
 
 
 def is_attributed_graph(thing: Any) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from itertools import chain
 from numbers import Real
 from typing import Any
@@ -15,31 +14,11 @@ from scipy import sparse
 from sklearn.preprocessing import MultiLabelBinarizer
 
 from blockselect.errors import ParameterError
-from blockselect.extras import comes_from
+from blockselect.graphs.features import FeatureTable, is_igraph, is_networkx
 from blockselect.graphs.node_labels import IGRAPH_NAMES, igraph_names
 
 _NUMBERS, _CATEGORIES, _WORDS = "numbers", "categories", "words"
 _RESULT = "blockselect_result_"  # an attribute of the graph with this prefix tells that blockselect wrote one of nodes
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class NodeAttributes:
-    """The attributes of n nodes, encoded as m columns of numbers."""
-
-    matrix: Any  # (n, m): an array if all attributes are numbers, otherwise CSR
-    node_ids: list[Any] | None  # (n,); None if nodes only have numbers
-    feature_names: list[str]  # (m,) "attribute" for numbers, "attribute=value" for categories and words
-    encoding: pd.DataFrame  # one row per attribute: attribute, kind, n_columns, columns
-
-
-def is_networkx(thing: Any) -> bool:
-    """Whether it is a graph of networkx, not a view of its nodes or edges."""
-    return comes_from(thing, "networkx") and hasattr(thing, "is_multigraph")
-
-
-def is_igraph(thing: Any) -> bool:
-    """Whether it is a graph of igraph, not a clustering or a sequence of its vertices."""
-    return comes_from(thing, "igraph") and hasattr(thing, "get_edgelist")
 
 
 def mark_as_result(graph: Any, attribute: Any) -> None:
@@ -47,8 +26,8 @@ def mark_as_result(graph: Any, attribute: Any) -> None:
     (graph.graph if is_networkx(graph) else graph)[f"{_RESULT}{attribute}"] = "written by blockselect"
 
 
-def encode_attributes(graph: Any, attributes: Iterable[Any] | None = None) -> NodeAttributes:
-    """Encode the attributes of nodes as numbers, in the order of the nodes.
+def encode_attributes(graph: Any, attributes: Iterable[Any] | None = None) -> FeatureTable:
+    """Encode the attributes of nodes as numbers, in the order of the nodes; CSR unless all of them are numbers.
 
     Parameters
     ----------
@@ -78,7 +57,7 @@ def encode_attributes(graph: Any, attributes: Iterable[Any] | None = None) -> No
         rows.append((attribute, kind, len(own_names), own_names))
         blocks.append(block)
         names.extend(own_names)
-    return NodeAttributes(
+    return FeatureTable(
         matrix=sparse.hstack(blocks, format="csr") if any(map(sparse.issparse, blocks)) else np.hstack(blocks),
         node_ids=node_ids,
         feature_names=names,
@@ -114,18 +93,11 @@ def _check_attribute(attribute: Any, column: list[Any], nodes: list[Any], reader
     first_of: dict[str, int] = {}  # kind → the first node of this kind
     for at, value in enumerate(column):
         first_of.setdefault(_kind_of(value), at)
-    unknown = first_of.keys() - {_NUMBERS, _CATEGORIES, _WORDS}
-    if unknown:
-        kind = min(unknown)
-        raise ValueError(
-            f"the attribute {attribute!r} of node {nodes[first_of[kind]]!r} is {kind}; expected a number, a text, or a "
-            f"list or set of texts. Convert it, or {advice}."
-        )
-    if len(first_of) > 1:
+    if len(first_of) > 1 or not first_of.keys() <= {_NUMBERS, _CATEGORIES, _WORDS}:
         examples = (f"{column[at]!r} at node {nodes[at]!r}" for at in first_of.values())
         raise ValueError(
-            f"the attribute {attribute!r} mixes {' and '.join(first_of)}, for example {', '.join(examples)}; make all "
-            f"values of one kind, or {advice}."
+            f"the attribute {attribute!r} holds {' and '.join(first_of)}, for example {', '.join(examples)}; expected "
+            f"numbers alone, texts alone, or lists or sets of texts alone. Convert the values, or {advice}."
         )
     (kind,) = first_of
     if kind == _CATEGORIES and len(set(column)) == len(column):
@@ -147,9 +119,8 @@ def _kind_of(value: Any) -> str:
     if isinstance(value, str):
         return _CATEGORIES
     if isinstance(value, list | tuple | AbstractSet):
-        other = next((one for one in value if not isinstance(one, str)), None)
-        return _WORDS if other is None else f"a {type(value).__name__} that holds {other!r}"
-    return f"of type {type(value).__name__}"
+        return _WORDS if all(isinstance(one, str) for one in value) else f"a {type(value).__name__} of other things"
+    return f"a {type(value).__name__}"
 
 
 def _encode(attribute: Any, column: list[Any], kind: str) -> tuple[Any, list[str]]:

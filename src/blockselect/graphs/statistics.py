@@ -9,7 +9,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.errors import ParameterError
-from blockselect.graphs.chunks import RowChunks
+from blockselect.graphs.chunks import ChunkSurvey, RowChunks
 from blockselect.graphs.over_rows import map_rows, n_holders, sum_over_rows
 
 _LARGEST_MULTIPLE = 1e4  # larger multiples cannot be distinguished from other numbers because of rounding
@@ -61,22 +61,14 @@ def are_sparse_counts(features: Features) -> bool:
 
     They may have any unit: multiples of the smallest value count as whole numbers.
     """
-    if isinstance(features, RowChunks):
-        found = features.survey().chunks
-        n_values, largest = sum(chunk.n_values for chunk in found), max(chunk.largest for chunk in found)
-        are_whole, smallest = all(chunk.are_whole for chunk in found), min(chunk.smallest for chunk in found)
-    else:
-        values = features.data if sparse.issparse(features) else features
-        n_values, largest = int(np.count_nonzero(values)), float(values.max(initial=0))
-        are_whole, smallest = bool((values == np.floor(values)).all()), _smallest_positive(values)
-    if n_values * 2 >= np.prod(features.shape):
+    in_chunks = isinstance(features, RowChunks)
+    found = features.survey().chunks if in_chunks else [ChunkSurvey.of(features, features)]
+    largest, smallest = max(chunk.largest for chunk in found), min(chunk.smallest for chunk in found)
+    are_whole = all(chunk.are_whole for chunk in found)
+    if sum(chunk.n_values for chunk in found) * 2 >= np.prod(features.shape):
         return False
     are_counts = (largest > 1 and are_whole) or _are_multiples(features, smallest, largest)
     return bool(are_counts and not (n_holders(features) % features.shape[0] == 0).all())
-
-
-def _smallest_positive(values: FloatArray) -> float:
-    return float(np.min(values, where=values > 0, initial=np.inf))
 
 
 def _are_multiples(features: Features, smallest: float, largest: float) -> bool:

@@ -17,8 +17,8 @@ from blockselect.arrays import Features, IntArray, ObjectArray
 from blockselect.errors import ParameterError
 from blockselect.extras import needed
 from blockselect.graphs.adjacency import type_name
-from blockselect.graphs.features import as_dense
-from blockselect.graphs.node_attributes import is_igraph, is_networkx, mark_as_result
+from blockselect.graphs.features import as_dense, is_igraph, is_networkx
+from blockselect.graphs.node_attributes import mark_as_result
 from blockselect.graphs.node_labels import igraph_names
 from blockselect.graphs.text_files import format_of, is_packed
 from blockselect.parameters import is_number
