@@ -40,7 +40,7 @@ def test_a_chunk_that_changes_between_two_passes_is_named():
 
 @pytest.mark.parametrize(
     ("chunks", "message"),
-    [([], "there is no chunk of rows"), ([np.ones((2, 3))], "chunk 0 is of type ndarray; wrap its loader")],
+    [([], "there is no chunk of rows"), ([np.ones((2, 3))], "chunk 0 of features could not be read .*compute")],
 )
 def test_what_is_no_chunk_is_refused(chunks, message):
     with pytest.raises(ValueError, match=message):

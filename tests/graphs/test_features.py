@@ -84,21 +84,6 @@ def test_a_sparse_frame_may_leave_out_any_value():
         assert_allclose(make_selector("variance", 1).fit(frame).scores_, plain.scores_)
 
 
-def test_a_type_that_numpy_lacks_is_named():
-    torch = pytest.importorskip("torch")
-    features, graph = torch.tensor(FRAME.to_numpy(), dtype=torch.bfloat16), torch.ones(3, 3, dtype=torch.bfloat16)
-    message = r"tensor is of type torch\.bfloat16, which NumPy does not have; convert it first: tensor\.float\(\)"
-    for call in (
-        lambda: make_selector("variance", 1).fit(features),
-        lambda: check_attributed_graph(features, A),
-        lambda: check_attributed_graph(FRAME, graph),
-        lambda: check_attributed_graph(FRAME, graph.to_sparse()),
-    ):
-        with pytest.raises(ValueError, match=message):
-            call()
-    assert_array_equal(check_attributed_graph(features.float(), graph.float()).features, FRAME)
-
-
 def test_a_layer_may_be_chosen():
     data = cells(np.zeros((3, 2)), counts=FRAME.to_numpy())
     assert_array_equal(as_feature_table(data, layer="counts").matrix, FRAME)

@@ -15,7 +15,6 @@ from joblib import Parallel, delayed
 from scipy import sparse
 
 from blockselect.arrays import BoolArray, Features, FloatArray, ObjectArray, Sparse
-from blockselect.errors import ParameterError
 from blockselect.extras import needed
 from blockselect.graphs.checks import check_range, check_values, first_entry, largest_value, stored_values
 from blockselect.graphs.features import as_float_matrix
@@ -152,8 +151,6 @@ class RowChunks:
                 f"blocks is of type {type(blocks).__name__}, an iterator that can be read only once, but a fit reads "
                 "the chunks several times; pass the function that makes it: RowChunks.from_blocks(make_blocks)."
             )
-        if sparse.issparse(blocks) or isinstance(blocks, np.ndarray):
-            raise ValueError("blocks is one matrix; pass a list of blocks of rows, or the matrix itself to fit.")
         make = blocks if callable(blocks) else partial(iter, blocks)
         return cls(make, feature_names=feature_names, node_ids=node_ids)
 
@@ -186,8 +183,6 @@ class RowChunks:
         check_rows_per_chunk(rows_per_chunk)
         if isinstance(adata, str | PathLike):
             adata = needed("anndata", "an .h5ad file").read_h5ad(adata, backed="r")
-        if not hasattr(adata, "X") or not hasattr(adata, "var_names"):
-            raise ParameterError("adata", f"is of type {type(adata).__name__}; expected an AnnData, or an .h5ad file.")
         return cls(
             partial(_slices, adata.X, adata.shape, rows_per_chunk),
             feature_names=adata.var_names,

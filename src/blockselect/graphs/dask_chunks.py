@@ -51,13 +51,10 @@ class DelayedChunks(RowChunks):
         feature_names: Iterable[Any] | None = None,
         node_ids: Iterable[Any] | None = None,
     ) -> None:
-        dask = needed("dask.base", "delayed row chunks")
+        needed("dask.base", "delayed row chunks")
         self._delayed = list(delayed)
         self._n_features = int(n_features)
         self._steps: list[tuple[Part, list[slice], tuple[Any, ...]]] = []  # see `map`
-        for number, one in enumerate(self._delayed):
-            if not dask.is_dask_collection(one):
-                raise ValueError(f"chunk {number} is of type {type(one).__name__}; wrap its loader in dask.delayed.")
         self._is_held = [_is_persisted(one) for one in self._delayed]
         super().__init__(lambda: (), feature_names=feature_names, node_ids=node_ids)
 

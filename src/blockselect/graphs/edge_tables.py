@@ -121,13 +121,7 @@ def _positions(nodes: pd.Series[Any], n_nodes: int, node_ids: ObjectArray | None
         side, at = divmod(int(np.flatnonzero(nodes.isna())[0]), len(nodes) // 2)
         raise ValueError(f"edge {at}, counted from 0, has no {ENDS[side]}; fill it in or drop the edge.")
     known = pd.RangeIndex(n_nodes) if node_ids is None else pd.Index(node_ids, tupleize_cols=False)
-    try:
-        rows = known.get_indexer(pd.Index(nodes, tupleize_cols=False))
-    except TypeError as error:
-        raise ValueError(
-            f"an edge names a node {nodes.tolist()[0]!r}, which is neither text nor a number; write an edge as a pair "
-            "(source, target)."
-        ) from error
+    rows = known.get_indexer(pd.Index(nodes, tupleize_cols=False))
     if (rows < 0).any():
         unknown = nodes[rows < 0].drop_duplicates().tolist()
         expected = f"row numbers 0 to {n_nodes - 1}" if node_ids is None else f"ids such as {[*node_ids[:3]]}"

@@ -272,15 +272,10 @@ def as_array(tensor: Any) -> Any:
     if not is_tensor(tensor):
         return np.asarray(tensor)
     plain = tensor.detach().cpu()
-    try:
-        if str(plain.layout) == "torch.strided":
-            return plain.numpy()
-        entries = plain.to_sparse_coo().coalesce()
-        return sparse.coo_array((entries.values().numpy(), tuple(entries.indices().numpy())), shape=tuple(plain.shape))
-    except TypeError as error:
-        raise ValueError(
-            f"a tensor is of type {plain.dtype}, which NumPy does not have; convert it first: tensor.float()."
-        ) from error
+    if str(plain.layout) == "torch.strided":
+        return plain.numpy()
+    entries = plain.to_sparse_coo().coalesce()
+    return sparse.coo_array((entries.values().numpy(), tuple(entries.indices().numpy())), shape=tuple(plain.shape))
 
 
 def is_networkx(thing: Any) -> bool:

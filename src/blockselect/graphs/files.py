@@ -39,9 +39,10 @@ UnknownNodes: TypeAlias = Literal["error", "drop"]
 
 CSV = (".csv", ".tsv", ".txt")
 ARROW = (".parquet", ".feather")
+TABLES = (*CSV, *ARROW)
 MARKUP = (".graphml", ".gml")
 MAY_BE_PACKED = (*CSV, *MARKUP, ".edgelist", ".mtx")
-FEATURE_FORMATS = (*CSV, *ARROW, *MATRIX_READERS, ".mat", ".h5ad")
+FEATURE_FORMATS = (*TABLES, *MATRIX_READERS, ".mat", ".h5ad")
 GRAPH_FORMATS = (*FEATURE_FORMATS, *MARKUP, ".edgelist")
 FEATURE_VARIABLES = ("features", "Attributes", "X", "fea")  # usual names in .mat files
 GRAPH_VARIABLES = ("adjacency", "Network", "A", "graph")
@@ -81,9 +82,13 @@ def read_features(
         none.
     """
     file = _known(path, FEATURE_FORMATS)
-    use = _check_columns(file, TableColumns(id_column, drop, one_hot), transpose)
+    for parameter, value in {"id_column": id_column, "drop": drop, "one_hot": one_hot}.items():
+        if value and format_of(file) not in TABLES:
+            raise ParameterError(parameter, f"is for tables ({', '.join(TABLES)}), but {file} is none; leave it out.")
+    if one_hot and transpose:
+        raise ParameterError("one_hot", "needs one column per feature, which a transposed table does not have.")
     with reading(file):
-        table = _read_table(file, use)
+        table = _read_table(file, TableColumns(id_column, drop, one_hot))
     if format_of(file) == ".mtx":
         table = _with_10x_names(file, table)
     if transpose:
@@ -237,18 +242,6 @@ def _hint(table: FeatureTable, graph: Any, node_ids: Iterable[Any], *, transpose
     if ends and (not ends <= ids or len(ids) < len(listed)):
         return " If another column of the features holds the ids of the nodes, name it with --id-column."
     return ""
-
-
-def _check_columns(file: Path, use: TableColumns, transpose: bool) -> TableColumns:
-    """Refuse options for the columns of a table where they mean nothing."""
-    given = {"id_column": use.id_column is not None, "drop": bool(use.drop), "one_hot": use.one_hot}
-    for parameter, is_given in given.items():
-        if is_given and format_of(file) not in (*CSV, *ARROW):
-            tables = ", ".join((*CSV, *ARROW))
-            raise ParameterError(parameter, f"is for tables ({tables}), but {file} is none; leave it out.")
-    if use.one_hot and transpose:
-        raise ParameterError("one_hot", "needs one column per feature, which a transposed table does not have.")
-    return use
 
 
 def _known(path: FilePath, known: tuple[str, ...]) -> Path:

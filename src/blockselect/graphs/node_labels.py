@@ -148,11 +148,7 @@ def check_names(names: Iterable[Any] | None, expected: int, what: str, axis: str
     if index.hasnans:
         at = int(np.flatnonzero(index.isna())[0])
         raise ValueError(f"{axis} {at} has no {what} (it is {array[at]!r}); give each {axis} a {what}.")
-    try:
-        is_unique = index.is_unique
-    except TypeError as error:
-        raise ValueError(f"the {what} of {axis} 0 is {array[0]!r}; give each {axis} a text or a number.") from error
-    if not is_unique:
+    if not index.is_unique:
         twice = index[index.duplicated()].unique().tolist()
         raise ValueError(f"{len(twice)} duplicate {what}(s), for example {twice[:3]}; make each {what} unique.")
     return array
