@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from blockselect.reproduction.config import read_config
@@ -21,7 +23,8 @@ def cluster():
 
 
 def test_a_cluster_gives_the_same_rows(cluster, tmp_path):
-    config, plans = read_config("quick"), {name: EXPERIMENTS[name].trials for name in ("datasets", "convergence")}
+    config = replace(read_config("quick"), n_candidates=2, max_iter=5)
+    plans = {name: EXPERIMENTS[name].trials for name in ("datasets", "convergence")}
     there, here = Store(tmp_path / "there", {}), Store(tmp_path / "here", {})
     run_experiments(plans, config, there, dask=cluster.scheduler_address)
     run_experiments(plans, config, here)

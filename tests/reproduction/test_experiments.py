@@ -147,16 +147,6 @@ def test_published_block_models_guide_where_they_are(monkeypatch, planted, tmp_p
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-def test_the_same_rows_give_the_same_files(run, name):
-    once, again = (render(name, results(name, run.rows[name]), run.config) for _ in range(2))
-    assert once == again
-    assert once["png"].startswith(b"\x89PNG")
-    assert once["pdf"].startswith(b"%PDF")
-    assert b"<svg" in once["svg"]
-    assert not any(b"CreationDate" in content or b"Matplotlib v" in content for content in once.values())
-
-
-@pytest.mark.parametrize("name", EXPERIMENTS)
 def test_a_figure_whose_trials_all_failed_says_so(run, name):
     failed = {"experiment": name, "dataset": "planted", "error": "ValueError: no", "warning": None}
     assert render(name, results(name, [failed]), run.config)["png"].startswith(b"\x89PNG")

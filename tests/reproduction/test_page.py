@@ -55,7 +55,12 @@ def test_all_files_of_a_run_are_the_same_twice_over(run, made):
         letter: found.verdict for letter, found in judge_claims(run.rows, run.config).items()
     }
     assert {f"rows/{name}.csv" for name in (*run.rows, "clusterings")} <= once.keys()
-    assert {f"figures/{name}.{kind}" for name in run.rows for kind in ("svg", "png", "pdf")} <= once.keys()
+    for name in run.rows:
+        drawn = {kind: once[f"figures/{name}.{kind}"] for kind in ("svg", "png", "pdf")}
+        assert drawn["png"].startswith(b"\x89PNG")
+        assert drawn["pdf"].startswith(b"%PDF")
+        assert b"<svg" in drawn["svg"]
+        assert not any(b"CreationDate" in content or b"Matplotlib v" in content for content in drawn.values())
 
 
 def test_parquet_is_available_where_pyarrow_is(monkeypatch):
