@@ -107,7 +107,7 @@ def test_errors_say_what_to_choose_instead(network):
     for arguments, message in REFUSED.items():
         with pytest.raises(ParameterError, match=message):
             select_genes(cells, **dict(arguments))
-    with pytest.raises(ParameterError, match=r"copy is True while inplace is False"):
+    with pytest.raises(ParameterError, match=r"copy excludes inplace=False"):
         select_genes(cells, 1, copy=True, inplace=False)
 
 
@@ -121,11 +121,11 @@ def test_blocks_of_a_series_are_put_in_the_order_of_the_cells(network):
 
 
 REFUSED = {
-    (("n_genes", 3), ("n_top_genes", 5)): r"n_top_genes is another name of n_genes; set only one",
+    (("n_genes", 3), ("n_top_genes", 5)): r"n_top_genes excludes n_genes; set only one",
     (("use_raw", True),): r"use_raw is True, but the AnnData has no raw",
-    (("use_raw", True), ("layer", "counts")): r"use_raw is True while layer is 'counts'; set only one",
+    (("use_raw", True), ("layer", "counts")): r"use_raw excludes layer; set only one",
     (("neighbors_key", "mine"),): r"neighbors_key is 'mine', but uns has no such graph; build one first",
-    (("neighbors_key", "mine"), ("obsp", "places")): r"neighbors_key is 'mine' while obsp is 'places'; set only one",
+    (("neighbors_key", "mine"), ("obsp", "places")): r"neighbors_key excludes obsp; set only one",
     (("layer", "counts"), ("batch_key", "day")): r"batch_key is 'day', but obs has the columns \[\]",
     (("layer", "counts"), ("block_model", "louvain")): r"block_model is 'louvain'; expected a column of obs, one of",
 }

@@ -64,7 +64,7 @@ def test_how_many_may_be_a_number_a_share_or_half(wanted, selected):
 
 
 def test_more_features_than_there_are_is_an_error():
-    with pytest.raises(ParameterError, match="is 11 but there are 10 features; choose at most 10") as raised:
+    with pytest.raises(ParameterError, match="is 11 but there are 10 features; choose 1 to 10") as raised:
         fitted(11, np.arange(1, 11))
     assert raised.value.parameter == "n_features_to_select"
 

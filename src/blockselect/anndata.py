@@ -101,12 +101,15 @@ def select_genes(
     """
     if not is_anndata(adata):
         raise ParameterError("adata", f"is of type {type(adata).__name__}; expected an AnnData.")
-    if copy and not inplace:
-        raise ParameterError("copy", "is True while inplace is False, which returns a table; set only one of them.")
-    if n_top_genes is not None:
-        if n_genes is not None:
-            raise ParameterError("n_top_genes", "is another name of n_genes; set only one of them.")
-        n_genes = n_top_genes
+    for parameter, other, are_both_set in (
+        ("copy", "inplace=False", copy and not inplace),
+        ("n_top_genes", "n_genes", n_top_genes is not None and n_genes is not None),
+        ("neighbors_key", "obsp", neighbors_key is not None and obsp != CONNECTIVITIES),
+        ("use_raw", "layer", use_raw and layer is not None),
+    ):
+        if are_both_set:
+            raise ParameterError(parameter, f"excludes {other}; set only one of them.")
+    n_genes = n_genes if n_top_genes is None else n_top_genes
     key = _graph_key(adata, obsp, neighbors_key)
     blocks = _as_block_model(adata, block_model)
     cells = _Cells(_expression(adata, layer, use_raw=use_raw), cell_graph(adata, key), blocks)
@@ -219,8 +222,6 @@ def _graph_key(adata: Any, obsp: str, neighbors_key: str | None) -> str:
     """The key of the graph in `obsp`."""
     if neighbors_key is None:
         return obsp
-    if obsp != CONNECTIVITIES:
-        raise ParameterError("neighbors_key", f"is {neighbors_key!r} while obsp is {obsp!r}; set only one of them.")
     record = adata.uns.get(neighbors_key)
     if not isinstance(record, Mapping):
         known = [name for name, one in adata.uns.items() if isinstance(one, Mapping) and "connectivities_key" in one]
@@ -234,13 +235,8 @@ def _graph_key(adata: Any, obsp: str, neighbors_key: str | None) -> str:
 
 def _expression(adata: Any, layer: str | None, *, use_raw: bool) -> Any:
     """The values of the genes of `adata`, which must be ≥ 0."""
-    where = "X" if layer is None else f"layer {layer!r}"
-    if use_raw:
-        if layer is not None:
-            raise ParameterError("use_raw", f"is True while layer is {layer!r}; set only one of them.")
-        matrix, where = _raw_matrix(adata), "raw"
-    else:
-        matrix = anndata_matrix(adata, layer)
+    where = "raw" if use_raw else "X" if layer is None else f"layer {layer!r}"
+    matrix = _raw_matrix(adata) if use_raw else anndata_matrix(adata, layer)
     values = matrix.data if sparse.issparse(matrix) else matrix
     if values.size and np.nanmin(values) < 0:
         raise ParameterError(

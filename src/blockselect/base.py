@@ -36,6 +36,7 @@ from blockselect.graphs.attributed import (
 from blockselect.graphs.chunks import RowChunks
 from blockselect.graphs.features import as_feature_table, is_anndata, is_attributed_graph, is_igraph, is_networkx
 from blockselect.graphs.statistics import constant_columns
+from blockselect.parameters import check_within
 from blockselect.progress import Progress, no_progress
 from blockselect.reported import ReportMixin
 
@@ -218,11 +219,7 @@ class ScoreSelector(ReportMixin, SelectorMixin, BaseEstimator):
         if wanted is None:
             return max(1, n_features // 2)
         if isinstance(wanted, Integral):
-            if int(wanted) > n_features:
-                raise ParameterError(
-                    "n_features_to_select",
-                    f"is {wanted} but there are {n_features} features; choose at most {n_features}.",
-                )
+            check_within("n_features_to_select", int(wanted), n_features, f"there are {n_features} features")
             return int(wanted)
         return max(1, int(wanted * n_features))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any, TypeVar
@@ -67,17 +67,34 @@ def _as_float(value: Any) -> float:
     return float(value)
 
 
-def as_numbers(parameter: str, values: Any) -> FloatArray:
-    """Convert to float64; values that are masked, or that are not real numbers, are rejected."""
+def check_within(parameter: str, value: int, most: int, why: str, least: int = 1) -> None:
+    """Raise an error if a whole number does not fit the data, with the reason: "the graph has 4 nodes"."""
+    if not least <= value <= most:
+        raise ParameterError(parameter, f"is {value} but {why}; choose {least} to {most}.")
+
+
+def as_numbers(
+    parameter: str, values: Any, shape: Sequence[int | None] | None = None, expected: str = ""
+) -> FloatArray:
+    """Convert to float64; values that are masked, or that are not real numbers, are rejected.
+
+    In the shape, None stands for any length above 0; `expected` describes it in the error for another one.
+    """
     kind = getattr(values, "dtype", np.dtype(np.float64))
     if getattr(kind, "kind", "") in ("c", "m", "M"):  # NumPy would convert these silently
         raise ParameterError(parameter, f"is of type {kind}; pass real numbers.")
     if np.ma.is_masked(values):
         raise ParameterError(parameter, "has masked values; put numbers in their place: array.filled(0).")
     try:
-        return np.asarray(values, dtype=np.float64)
+        array: FloatArray = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
         raise ParameterError(parameter, f"is not an array of numbers ({error}); pass numbers.") from error
+    if shape is not None and (
+        array.ndim != len(shape)
+        or not all(n > 0 if wanted is None else n == wanted for n, wanted in zip(array.shape, shape, strict=True))
+    ):
+        raise ParameterError(parameter, f"has shape {array.shape}; expected {expected}.")
+    return array
 
 
 def check_start(parameter: str, array: FloatArray) -> None:

@@ -239,7 +239,7 @@ def test_more_sparsity_leaves_fewer_features(network, kind, options):
 @pytest.mark.parametrize(
     ("clusters", "message"),
     [
-        (np.ones((7, 3)), r"initial_clusters has shape \(7, 3\) but there are 200 nodes"),
+        (np.ones((7, 3)), r"initial_clusters has shape \(7, 3\); expected one row for each of the 200 nodes"),
         (np.ones(200), r"initial_clusters has shape \(200,\)"),
         (np.zeros((200, 3)), "zero everywhere"),
         (np.full((200, 3), -1.0), "negative or not finite"),

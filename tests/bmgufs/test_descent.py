@@ -231,7 +231,7 @@ def test_a_bad_setting_is_an_error_that_names_it(name, value):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"initial_scores": np.ones(3)}, r"has shape \(3,\) but there are 9 features; give one score each"),
+        ({"initial_scores": np.ones(3)}, r"has shape \(3,\); expected one score for each of the 9 features"),
         ({"initial_scores": np.zeros(9)}, "is zero everywhere"),
         ({"initial_scores": -np.ones(9)}, "is negative"),
         ({"initial_scores": np.full(9, np.nan)}, "finite"),

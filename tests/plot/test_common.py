@@ -9,7 +9,8 @@ from sklearn.exceptions import NotFittedError
 
 from blockselect import make_selector
 from blockselect.errors import ParameterError
-from blockselect.plot.common import numbers, of_selector
+from blockselect.parameters import as_numbers
+from blockselect.plot.common import of_selector
 
 
 def test_a_fitted_selector_gives_what_it_has():
@@ -23,7 +24,7 @@ def test_a_fitted_selector_gives_what_it_has():
 
 
 def test_numbers_have_the_form_that_is_asked_for():
-    assert_array_equal(numbers("x", [[1, 2]], (None, 2), "two columns"), [[1.0, 2.0]])
+    assert_array_equal(as_numbers("x", [[1, 2]], (None, 2), "two columns"), [[1.0, 2.0]])
     for wrong in ([1, 2], [[1, 2, 3]], np.ones((0, 2))):
         with pytest.raises(ParameterError, match=r"x has shape .*; expected two columns"):
-            numbers("x", wrong, (None, 2), "two columns")
+            as_numbers("x", wrong, (None, 2), "two columns")

@@ -171,12 +171,8 @@ class Descent(BaseEstimator):
         """Reject initial scores that do not fit the features."""
         if self.initial_scores is None:
             return
-        scores = as_numbers("initial_scores", self.initial_scores)
-        if scores.shape != (n_features,):
-            raise ParameterError(
-                "initial_scores", f"has shape {scores.shape} but there are {n_features} features; give one score each."
-            )
-        check_start("initial_scores", scores)
+        expected = f"one score for each of the {n_features} features"
+        check_start("initial_scores", as_numbers("initial_scores", self.initial_scores, (n_features,), expected))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from blockselect.arrays import Features, IntArray, ObjectArray, Sparse
-from blockselect.errors import ParameterError
+from blockselect.parameters import check_within
 
 
 def check_features(
@@ -83,10 +83,7 @@ def check_range(largest: float, n_nodes: int, dtype: np.dtype[Any], place: Calla
 
 def check_n_blocks(n_blocks: int, n_nodes: int) -> None:
     """Check that there are at most as many blocks as nodes."""
-    if not 1 <= n_blocks <= n_nodes:
-        raise ParameterError(
-            "n_blocks", f"is {n_blocks} but the graph has {n_nodes} nodes; choose 1 to {n_nodes} blocks."
-        )
+    check_within("n_blocks", n_blocks, n_nodes, f"the graph has {n_nodes} nodes")
 
 
 def check_weights(

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from sklearn.utils.validation import check_is_fitted
 
-from blockselect.arrays import Features, FloatArray
+from blockselect.arrays import Features
 from blockselect.base import ScoreSelector
 from blockselect.errors import ParameterError
-from blockselect.parameters import as_numbers
 
 # The style starts from matplotlib's own defaults, so that a user's settings do not change the pictures of a report.
 STYLE: list[Any] = ["default", {"font.size": 9, "axes.titlesize": 10, "axes.titlelocation": "left"}]
@@ -70,14 +68,3 @@ def of_selector(selector: ScoreSelector, attribute: str, what: str) -> Any:
 def features_of(selector: ScoreSelector, X: Any) -> Features:
     """The features of the fit: X or, if it is None, what the selector remembers while it is still in memory."""
     return selector._table_again(selector._fitted_to.recall()[0] if X is None else X).matrix
-
-
-def numbers(parameter: str, values: Any, shape: Sequence[int | None], what: str) -> FloatArray:
-    """Convert values to a float array of this shape, in which None stands for any length above 0."""
-    array = as_numbers(parameter, values)
-    fits = len(shape) == array.ndim and all(
-        length > 0 if wanted is None else length == wanted for length, wanted in zip(array.shape, shape, strict=True)
-    )
-    if not fits:
-        raise ParameterError(parameter, f"has shape {array.shape}; expected {what}.")
-    return array

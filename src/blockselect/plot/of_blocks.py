@@ -24,7 +24,6 @@ from blockselect.plot.common import (
     axes_or_new,
     features_of,
     label_blocks,
-    numbers,
     of_selector,
     title,
 )
@@ -69,7 +68,7 @@ def block_densities(
     else:
         density = as_numbers("source", source)
     k = len(density)
-    numbers("source", density, (k, k), "the densities of k blocks, (k, k)")
+    as_numbers("source", density, (k, k), "the densities of k blocks, (k, k)")
     share = density / (density.max() or 1.0)
     ax.imshow(share, cmap=AMOUNTS, vmin=0, vmax=1)
     ticks = label_blocks(ax, k)

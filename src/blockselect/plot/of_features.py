@@ -19,7 +19,7 @@ from blockselect.consensus.explained_curve import explained_by_size
 from blockselect.errors import ParameterError, collected_warnings
 from blockselect.graphs.node_labels import check_names
 from blockselect.inspection.stability import selection_stability
-from blockselect.parameters import check_whole
+from blockselect.parameters import as_numbers, check_whole
 from blockselect.plot.common import (
     AROUND,
     BLUE,
@@ -30,7 +30,6 @@ from blockselect.plot.common import (
     bare,
     features_of,
     label_blocks,
-    numbers,
     of_selector,
     title,
 )
@@ -77,7 +76,7 @@ def scores(
         values, selected = of_selector(source, "scores_", "scores"), source.support_
         ranking = source.ranking_ if ranking is None else ranking
     else:
-        values = numbers("source", source, (None,), "one score per feature, (m,)")
+        values = as_numbers("source", source, (None,), "one score per feature, (m,)")
         selected = np.ones(len(values), dtype=bool)
     names = _names(source, feature_names, len(values))
     selected = selected if support is None else _one_each("support", support, len(values)) > 0
@@ -129,7 +128,7 @@ def features_by_block(
         every = _names(source, feature_names, len(source.scores_))
         names = [every[index] for index in shown]
     else:
-        lift = numbers("source", source, (None, None), "the lift of each feature in each block, (m, k)")
+        lift = as_numbers("source", source, (None, None), "the lift of each feature in each block, (m, k)")
         names = _names(source, feature_names, len(lift))[:n_shown]
         lift = lift[:n_shown]
     _draw_lift(ax, lift)
@@ -190,7 +189,7 @@ def stability(
         values = selection_stability(source, X, adjacency=adjacency, n_resamples=n_resamples)
         ranking, support = source.ranking_, source.support_
     else:
-        values = numbers("source", source, (None,), "one value per feature, (m,)")
+        values = as_numbers("source", source, (None,), "one value per feature, (m,)")
     order = np.arange(len(values)) if ranking is None else np.argsort(_one_each("ranking", ranking, len(values)))
     selected = np.ones(len(values), dtype=bool) if support is None else _one_each("support", support, len(values)) > 0
     shown = order[: max(2 * int(selected.sum()), SHOWN)]
@@ -291,7 +290,7 @@ def _explained_by(selector: ScoreSelector, X: Any, adjacency: Any) -> Any:
 
 
 def _one_each(parameter: str, values: Any, n_features: int) -> FloatArray:
-    return numbers(parameter, values, (n_features,), f"one value for each of the {n_features} features")
+    return as_numbers(parameter, values, (n_features,), f"one value for each of the {n_features} features")
 
 
 def _names(source: Any, feature_names: Any, n_features: int) -> list[str]:

@@ -15,7 +15,8 @@ from blockselect.base import ScoreSelector
 from blockselect.bmgufs.estimator import LossHistory
 from blockselect.errors import ParameterError
 from blockselect.evaluation.compared import ALL_FEATURES, Comparison, ComparisonRow
-from blockselect.plot.common import AMBER, BLUE, GREY, INK, axes_or_new, bare, numbers, of_selector, title
+from blockselect.parameters import as_numbers
+from blockselect.plot.common import AMBER, BLUE, GREY, INK, axes_or_new, bare, of_selector, title
 
 _NAME_SIZE = 8  # points
 
@@ -143,7 +144,7 @@ def _comparison(source: Any, measure: str) -> pd.DataFrame:
             "source", f"has no column {', '.join(sorted(missing))}; pass rows of a comparison, or {{name: value}}."
         )
     table = table.dropna(subset=[measure])
-    numbers("source", table[measure], (None,), f"rows that have a value of {measure}")
+    as_numbers("source", table[measure], (None,), f"rows that have a value of {measure}")
     return table
 
 

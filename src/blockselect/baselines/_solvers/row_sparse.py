@@ -98,13 +98,8 @@ def check_initial_clusters(clusters: Any, n_blocks: int, n_nodes: int) -> None:
     if clusters is None:
         check_n_blocks(n_blocks, n_nodes)
         return
-    F = as_numbers("initial_clusters", clusters)
-    if F.ndim != 2 or F.shape[0] != n_nodes or F.shape[1] == 0:
-        raise ParameterError(
-            "initial_clusters",
-            f"has shape {F.shape} but there are {n_nodes} nodes; pass one row per node and one column per cluster.",
-        )
-    check_start("initial_clusters", F)
+    expected = f"one row for each of the {n_nodes} nodes and one column per cluster"
+    check_start("initial_clusters", as_numbers("initial_clusters", clusters, (n_nodes, None), expected))
 
 
 def kmeans_labels(rows: Features, n_clusters: int, rng: np.random.Generator) -> IntArray:

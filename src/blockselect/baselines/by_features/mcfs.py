@@ -12,7 +12,8 @@ from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.baselines._solvers.least_angle import LeastAngleRegression
 from blockselect.baselines._solvers.smallest_eigenvectors import smallest_eigenvectors
 from blockselect.baselines.criterion import FeatureGuidedSelector
-from blockselect.errors import ParameterError, warn_caller
+from blockselect.errors import warn_caller
+from blockselect.parameters import check_within
 
 _SMALL = 200  # number of nodes up to which a dense eigendecomposition is at least as fast
 _GUARD = 4  # additional eigenvectors, which help the last requested ones to converge
@@ -92,12 +93,7 @@ class MCFS(FeatureGuidedSelector):
 
     def _check_settings(self, features: Features) -> None:
         n = features.shape[0]
-        if self.n_blocks >= n:
-            raise ParameterError(
-                "n_blocks",
-                f"is {self.n_blocks} but {n} nodes have only {n - 1} non-constant eigenvectors; "
-                f"choose 1 to {n - 1} blocks.",
-            )
+        check_within("n_blocks", self.n_blocks, n - 1, f"{n} nodes have only {n - 1} non-constant eigenvectors")
 
     def _score(self, features: Features, affinity: Sparse) -> FloatArray:
         self.embedding_ = smooth_eigenvectors(affinity, self.n_blocks)

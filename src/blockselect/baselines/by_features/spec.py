@@ -14,9 +14,8 @@ from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.baselines.by_features.laplacian import LaplacianForms, laplacian_forms
 from blockselect.baselines.criterion import AT_LEAST_ONE, NON_NEGATIVE, FeatureGuidedSelector
 from blockselect.eigenvectors import lanczos
-from blockselect.errors import ParameterError
 from blockselect.graphs.affinity import RadialAffinity, neighbour_affinity, radial_affinity
-from blockselect.parameters import generator_from
+from blockselect.parameters import check_within, generator_from
 
 _PUBLISHED_EMPTY = 1000.0  # score of a column of zeros in the published code, which ranks it first
 _SMALL = 400  # number of nodes up to which a dense eigendecomposition is at least as fast
@@ -127,10 +126,8 @@ class SPEC(FeatureGuidedSelector):
 
     def _check_settings(self, features: Features) -> None:
         n_nodes = features.shape[0]
-        if self.style == "phi3" and self.n_eigenvectors > n_nodes:
-            raise ParameterError(
-                "n_eigenvectors", f"is {self.n_eigenvectors} but there are {n_nodes} nodes; choose 2 to {n_nodes}."
-            )
+        if self.style == "phi3":
+            check_within("n_eigenvectors", self.n_eigenvectors, n_nodes, f"there are {n_nodes} nodes", least=2)
 
     def _affinity(self, features: Features) -> Sparse | RadialAffinity:
         if self.n_neighbors is None:

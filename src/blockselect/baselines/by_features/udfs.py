@@ -12,11 +12,11 @@ from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.baselines._solvers.row_sparse import penalty_beside
 from blockselect.baselines._solvers.smallest_eigenvectors import smallest_eigenvectors
 from blockselect.baselines.criterion import FeatureGuidedSelector
-from blockselect.errors import ParameterError
 from blockselect.graphs.checks import check_n_blocks
 from blockselect.graphs.features import as_dense, as_plain_csr
 from blockselect.graphs.neighbours import nearest_others
 from blockselect.graphs.statistics import column_inner_products, constant_columns
+from blockselect.parameters import check_within
 
 _DENSE = 500  # number of features up to which M (m × m) is stored and decomposed directly
 _SHORT = 1e-8  # lower limit of the row norms of Z in Δ, which keeps M + γΔ within the precision of float64
@@ -117,11 +117,7 @@ class UDFS(FeatureGuidedSelector):
     def _check_settings(self, features: Features) -> None:
         check_n_blocks(self.n_blocks, features.shape[0])
         n_varying = int(np.count_nonzero(~constant_columns(features)))
-        if self.n_blocks > n_varying:
-            raise ParameterError(
-                "n_blocks",
-                f"is {self.n_blocks} but only {n_varying} feature(s) vary; choose 1 to {n_varying} blocks.",
-            )
+        check_within("n_blocks", self.n_blocks, n_varying, f"only {n_varying} feature(s) vary")
 
     def _affinity(self, features: Features) -> Sparse:
         near = nearest_others(as_plain_csr(features), self.n_neighbors)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from blockselect._sklearn import StrOptions
 from blockselect.arrays import FloatArray
+from blockselect.baselines._solvers.node_pairs import linked_pairs
 from blockselect.baselines.criterion import NetworkGuidedSelector
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph
@@ -87,10 +86,7 @@ class Hotspot(NetworkGuidedSelector):
         self.n_neighbors = n_neighbors
 
     def _check_settings(self, graph: AttributedGraph) -> None:
-        if graph.adjacency.count_nonzero() == np.count_nonzero(graph.adjacency.diagonal()):
-            raise ValueError(
-                "adjacency has only self-loops, which Hotspot ignores; pass links between different nodes."
-            )
+        linked_pairs(graph.adjacency)  # raises an error if there are only self-loops, which Hotspot ignores
         if self.model in ("bernoulli", "danb") and graph.features.min() < 0:
             raise ParameterError(
                 "model", f"is {self.model!r}, but some features are negative; use model='normal' for such features."
