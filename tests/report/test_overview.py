@@ -7,6 +7,7 @@ import io
 import matplotlib as mpl
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.image import imread
 from numpy.testing import assert_allclose
 
@@ -109,8 +110,9 @@ def test_one_block_and_many_can_be_drawn(summary, n_blocks):
 
 
 def test_text_stays_inside_the_picture_and_panels_do_not_overlap(figure):
-    figure.canvas.draw()
-    renderer = figure.canvas.get_renderer()
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    renderer = canvas.get_renderer()
     boxes = [axes.get_tightbbox(renderer) for axes in figure.axes]
     for box in boxes:
         assert 0 <= box.x0 < box.x1 <= figure.bbox.width

@@ -256,23 +256,19 @@ def explained(
     ax.set(xlabel="number of features, the best first", ylim=(0, 1.15 * (highest or 1.0)))
     title(ax, "Block structure explained (R²)")
     if n_selected:
-        _mark_cut(ax, np.log2(n_selected), f"selected: {count(n_selected)}", is_right=n_selected**2 > sizes[-1])
+        place, is_right = np.log2(n_selected), n_selected**2 > sizes[-1]
+        ax.axvline(place, color=INK, linestyle="--", linewidth=0.8)
+        ax.annotate(  # above all curves, on the side that has room
+            f"selected: {count(n_selected)}",
+            (place, 0.98),
+            (-4 if is_right else 4, 0),
+            xycoords=("data", "axes fraction"),
+            textcoords="offset points",
+            ha="right" if is_right else "left",
+            va="top",
+        )
     bare(ax)
     return ax
-
-
-def _mark_cut(ax: Axes, place: float, text: str, *, is_right: bool) -> None:
-    """Draw a vertical line, with its label above all curves and on the side that has room."""
-    ax.axvline(place, color=INK, linestyle="--", linewidth=0.8)
-    ax.annotate(
-        text,
-        (place, 0.98),
-        (-4 if is_right else 4, 0),
-        xycoords=("data", "axes fraction"),
-        textcoords="offset points",
-        ha="right" if is_right else "left",
-        va="top",
-    )
 
 
 def _explained_by(selector: ScoreSelector, X: Any, adjacency: Any) -> Any:

@@ -159,8 +159,7 @@ def _bars(ax: Axes, table: pd.DataFrame, measure: str) -> None:
 
 def _lines(ax: Axes, table: pd.DataFrame, measure: str, sizes: list[Any]) -> None:
     """Draw one line per method with its name at the end; the method that ends best is blue, the others are grey."""
-    ends = table[table["n_features"] == sizes[-1]].set_index("method")[measure]
-    best = ends.idxmax() if len(ends) else None
+    best = table[table["n_features"] == sizes[-1]].set_index("method")[measure].idxmax()
     for method, rows in table.groupby("method"):
         ordered = rows.sort_values("n_features")
         colour = BLUE if method == best else GREY

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 from matplotlib import style
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from blockselect import plot
 from blockselect.plot.common import INK, STYLE
@@ -32,7 +32,7 @@ def draw_overview(summary: dict[str, Any]) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        It has its own canvas: no pyplot state is read or changed.
+        No pyplot state is read or changed.
     """
     with style.context(STYLE):
         figure = _figure(summary, (12, 9.5))
@@ -92,9 +92,7 @@ def render_png(figure: Figure) -> bytes:
 
 
 def _figure(summary: dict[str, Any], size: tuple[float, float]) -> Figure:
-    figure = Figure(figsize=size, dpi=130, layout="constrained")
-    FigureCanvasAgg(figure)
-    figure.get_layout_engine().set(w_pad=0.08, h_pad=0.08)  # type: ignore[union-attr, call-arg]
+    figure = Figure(figsize=size, dpi=130, layout=ConstrainedLayoutEngine(w_pad=0.08, h_pad=0.08))
     figure.suptitle(_headline(summary), fontsize=12, fontweight="bold", color=INK)
     return figure
 
