@@ -263,20 +263,19 @@ def test_an_unknown_method_is_refused_with_the_known_and_a_guess(refuse, options
     assert "no method is called ''" in refuse(*options, "--methods", "variance,")
 
 
-def test_an_unknown_protocol_is_refused_with_the_known_and_a_guess(refuse, options):
+def test_an_unknown_protocol_is_refused_with_the_known(refuse, options):
     message = refuse(*options, "--protocol", "link")
-    assert (
-        "--protocol: no protocol is called 'link'; known are: clustering, classification, links, structure." in message
-    )
-    assert "Did you mean links?" in message
+    assert "'--protocol': " in message
+    assert "'link' is not one of 'clustering', 'classification', 'links', 'structure'." in message
 
 
-@pytest.mark.parametrize("top", ["0", "-4", "4,0", "half", "0.5", "", "4,,8", "4 8"])
+@pytest.mark.parametrize("top", ["half", "0.5", "", "4,,8", "4 8"])
 def test_what_is_no_list_of_numbers_is_refused(refuse, options, top):
-    assert f"--top is {top!r}; expected whole numbers from 1" in refuse(*options, "--top", top)
+    assert f"--top is {top!r}; expected whole numbers with commas between them" in refuse(*options, "--top", top)
 
 
 def test_more_than_the_network_has_is_refused(refuse, options):
+    assert "--top is 0; expected a whole number, from 1 to 30" in refuse(*options, "--top", "4,0")
     assert "--top is 31; expected a whole number, from 1 to 30" in refuse(*options, "--top", "4,31")
     assert "--blocks is 61; expected a whole number, from 1 to 60" in refuse(*options, "--top", "4", "--blocks", 61)
 
@@ -285,7 +284,7 @@ def test_more_than_the_network_has_is_refused(refuse, options):
     ("option", "value"), [("--runs", 0), ("--workers", 0), ("--seed", -1), ("--blocks", 0), ("--runs", "many")]
 )
 def test_values_out_of_range_are_refused(refuse, options, option, value):
-    assert f"'{option}'" in refuse(*options, option, value)
+    assert option in refuse(*options, option, value)
 
 
 def test_classes_are_needed_and_come_from_one_place(refuse, network, classes):
@@ -299,10 +298,16 @@ def test_classes_are_needed_and_come_from_one_place(refuse, network, classes):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda rows: rows.iloc[1:], "1 node(s) have no label, for example ['n0']"),
-        (lambda rows: pd.concat([rows, rows.iloc[:2]]), "2 id(s) have more than one row, for example ['n0', 'n1']"),
-        (lambda rows: pd.concat([rows, rows.iloc[:1].assign(id="zoe")]), "1 id(s) are no node of the network"),
-        (lambda rows: rows.assign(**{"class": " "}), "60 node(s) have no label"),
+        (lambda rows: rows.iloc[1:], "1 id(s) have no label, several labels or no node, for example ['n0']"),
+        (
+            lambda rows: pd.concat([rows, rows.iloc[:2]]),
+            "2 id(s) have no label, several labels or no node, for example ['n0', 'n1']",
+        ),
+        (
+            lambda rows: pd.concat([rows, rows.iloc[:1].assign(id="zoe")]),
+            "1 id(s) have no label, several labels or no node, for example ['zoe']",
+        ),
+        (lambda rows: rows.assign(**{"class": " "}), "60 id(s) have no label"),
         (lambda rows: rows.assign(**{"class": "red"}), "every node is of class 'red'"),
         (lambda rows: rows.assign(more=1), "it has 3 columns; expected two"),
     ],

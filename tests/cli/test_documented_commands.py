@@ -20,6 +20,7 @@ from blockselect.cli.commands import COMMANDS, app, load_command
 from blockselect.datasets.catalogue import Dataset
 from blockselect.evaluation import comparison
 from blockselect.evaluation.process import Measured
+from blockselect.reproduction import networks, page
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -82,8 +83,11 @@ def quick(monkeypatch):
         comparison, "measure_in_fresh_process", lambda function, *given: Measured(function(*given), 0.1, None, None)
     )
     monkeypatch.setattr(reproduce, "find_spec", lambda name: name)
-    monkeypatch.setattr(reproduction, "run", lambda task, **settings: reproduction.Result({}, [], False, 0))
-    monkeypatch.setattr(reproduction, "check_networks", lambda config: None)
+    monkeypatch.setattr(
+        reproduction, "run_trials", lambda names, *_, **settings: {name: [{"error": None}] for name in names}
+    )
+    monkeypatch.setattr(page, "make_files", lambda *_, **settings: ({"config.json": b""}, {}))
+    monkeypatch.setattr(networks, "check_networks", lambda names: None)
 
 
 def test_the_documentation_has_commands():

@@ -88,5 +88,5 @@ def test_a_network_from_one_file_is_called_by_it_once(tmp_path):
     np.save(path, ring + ring.T)
     other = tmp_path / "links.npy"
     np.save(other, ring + ring.T)
-    assert load_network(None, path, path, n_neighbors=None).title == "ring.npy"
-    assert load_network(None, path, other, n_neighbors=None).title == "ring.npy with links.npy"
+    assert load_network(None, path, path, {}, n_neighbors=None).title == "ring.npy"
+    assert load_network(None, path, other, {}, n_neighbors=None).title == "ring.npy with links.npy"

@@ -11,7 +11,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from blockselect import SELECTORS, make_selector
-from blockselect.cli.options import complete_dataset, complete_method
+from blockselect.cli.options import complete_dataset
 
 
 @pytest.mark.parametrize("method", ["morans-i", "variance", "mcfs", "mmpop"])
@@ -65,11 +65,11 @@ def test_the_default_and_the_paper_have_names_too(run, network, tmp_path):
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        (("--method", "mcf"), "no method is called 'mcf'"),
+        (("--method", "mcf"), "'mcf' is not one of 'block-model', 'bmgufs', "),
         (("--method", "mcfs", "--paper"), "--paper runs bmgufs and --method 'mcfs' another; leave one of them out."),
-        (("--method", "variance", "--seed", 1), "--seed is no setting of the method variance; leave it out."),
-        (("--method", "mcfs", "--tol", 1), "--tol is no setting of the method mcfs; leave it out."),
-        (("--method", "mcfs", "--top", "auto"), "--top is 'auto'; expected a whole number from 1"),
+        (("--method", "variance", "--seed", 1), "--seed is no setting of the method variance; leave it out"),
+        (("--method", "mcfs", "--tol", 1), "--tol is no setting of the method mcfs; leave it out"),
+        (("--method", "mcfs", "--top", "auto"), "--top must be"),
         (("--method", "mcfs", "--top", 31), "--top is 31 but there are 30 features"),
     ],
 )
@@ -82,8 +82,6 @@ def test_what_a_method_does_not_have_is_refused(run, network, tmp_path, options,
 
 def test_names_are_completed():
     assert complete_dataset("cor") == ["cora", "cora-planetoid"]
-    assert ("morans-i", "Moran's I") in complete_method("mo")
-    assert complete_method("nothing") == []
 
 
 def test_what_files_warn_of_is_said_and_no_more_where_quiet(run, network, tmp_path):

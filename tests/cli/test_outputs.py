@@ -11,7 +11,7 @@ import pytest
 
 from blockselect.cli import outputs
 from blockselect.cli.failure import Failure
-from blockselect.cli.outputs import WRITTEN, check_folder, parse_folder, write_together
+from blockselect.cli.outputs import WRITTEN, check_folder, write_together
 from file_steps import Killer
 
 OLD = {"one.txt": b"old first", "sub/two.txt": b"old second", "run.json": b"old mark"}
@@ -57,19 +57,6 @@ def test_a_relative_folder_is_made_where_the_command_runs(tmp_path, monkeypatch)
     assert tree(tmp_path) == {**FILES, **{f"here/{name}": content for name, content in FILES.items()}}
 
 
-def test_a_folder_that_another_process_makes_meanwhile_is_filled(tmp_path, monkeypatch):
-    rename = Path.rename
-
-    def later(self, target):
-        target.mkdir()
-        (target / "one.txt").write_bytes(b"theirs")
-        return rename(self, target)
-
-    monkeypatch.setattr(Path, "rename", later)
-    write(tmp_path / "out")
-    assert tree(tmp_path / "out") == FILES
-
-
 def fail(error):
     raise error
 
@@ -93,7 +80,7 @@ def test_a_failure_at_any_step_leaves_what_was_there(tmp_path, monkeypatch, befo
             else:
                 break
         assert tree(folder) == before
-        check_folder(folder, FILES)  # its files are still known as those of this program
+        check_folder(folder, FILES, [], overwrite=False)  # its files are still known as those of this program
         assert sorted(path.name for path in folder.parent.iterdir()) == (["results"] if before else [])
     assert n_steps > 8
     assert tree(folder) == FILES
@@ -129,19 +116,6 @@ def test_a_kill_at_any_step_leaves_no_folder_that_looks_whole_and_is_not(tmp_pat
         assert {name: content for name, content in tree(folder).items() if ".tmp" not in name} == FILES
     assert code == 0
     assert at > 8
-
-
-def test_a_name_without_a_letter_is_refused():
-    for text in ("", "  "):
-        with pytest.raises(Failure, match="--out is empty; name a folder"):
-            parse_folder(text)
-    assert parse_folder(".") == Path()
-
-
-@pytest.mark.parametrize("name", ["x" * 300, "ok/" + "x" * 300, "x/" * 3000])
-def test_a_name_that_no_folder_can_have_is_refused(tmp_path, name):
-    with pytest.raises(Failure, match=r"--out is '.{1,90}: File name too long; name another folder"):
-        check_folder(tmp_path / name, ["run.json"])
 
 
 def test_a_disk_that_refuses_the_files_is_named_with_what_to_do(tmp_path, monkeypatch):

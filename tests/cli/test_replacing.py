@@ -64,19 +64,19 @@ def options(folder, features="features.csv", graph="edges.csv"):
 def test_features_are_not_replaced_by_a_result(refuse, files, monkeypatch, command, name, more):
     (files / "features.csv").rename(files / name)
     monkeypatch.chdir(files)
-    complaint = f"{name} would replace the file of --features; name another folder"
+    complaint = f"{name} would replace an input file; name another folder"
     assert complaint in refuse(*command, "--features", name, "--graph", "edges.csv", "--out", ".", *more)
-    assert complaint in refuse(*command, *options(files, name), "--out", files / "none" / "..", *more)
+    assert complaint in refuse(*command, *options(files, name), "--out", files, *more)
 
 
 def test_every_other_input_is_kept_too(refuse, files):
     for option in ("--graph", "--node-ids", "--feature-names"):
         shutil.copy(files / "edges.csv", files / "nodes.csv")
         arguments = ("select", "--features", files / "features.csv", option, files / "nodes.csv")
-        assert f"the file of {option};" in refuse(*arguments, "--out", files, "--overwrite")
+        assert "nodes.csv would replace an input file" in refuse(*arguments, "--out", files, "--overwrite")
     shutil.copy(files / "edges.csv", files / "comparison.md")
     arguments = (*COMPARE, *options(files), "--classes", files / "comparison.md")
-    assert "the file of --classes;" in refuse(*arguments, "--out", files, "--overwrite")
+    assert "comparison.md would replace an input file" in refuse(*arguments, "--out", files, "--overwrite")
 
 
 @pytest.mark.parametrize("link", [os.link, os.symlink])
@@ -89,7 +89,7 @@ def test_an_input_is_known_by_any_of_its_names(refuse, files, link, input_is_the
         ends.reverse()
     link(*ends)
     message = refuse(*SELECT, *options(files), "--out", files / "out", "--overwrite")
-    assert "scores.csv would replace the file of --features" in message
+    assert "scores.csv would replace an input file" in message
 
 
 def test_a_configuration_is_not_replaced_by_a_reproduction(run, tmp_path):
@@ -97,7 +97,7 @@ def test_a_configuration_is_not_replaced_by_a_reproduction(run, tmp_path):
     (tmp_path / "small.toml").write_text("seed = 1")
     (tmp_path / "out" / "config.json").symlink_to(tmp_path / "small.toml")
     arguments = ("reproduce", "all", "--config", tmp_path / "small.toml", "--out", tmp_path / "out", "--overwrite")
-    assert "config.json would replace the file of --config" in run(*arguments).stderr
+    assert "config.json would replace an input file" in run(*arguments).stderr
 
 
 @pytest.mark.parametrize(

@@ -265,7 +265,7 @@ def test_quiet_says_nothing(run, network, tmp_path):
 def test_summary_names_the_best_features_and_the_files(run, network, selector, tmp_path):
     result = run("select", *network.options, *QUICK, "--out", tmp_path / "out")
     best = network.names[int(selector.ranking_.argmin())]
-    assert f"1   {best} " in result.stdout
+    assert f"1  {best} " in result.stdout
     assert f"wrote {tmp_path / 'out' / 'report.html'}; beside it are selected.csv" in " ".join(result.stdout.split())
     assert "There are 3 blocks, groups of nodes that link alike (as asked for). Selected 5 f" in result.stdout
     assert "Selected 5 features that best follow the blocks; " in result.stdout

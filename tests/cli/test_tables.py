@@ -155,20 +155,22 @@ def test_what_is_neither_a_family_nor_a_file_is_refused(run, network):
 
 def test_a_family_is_no_setting_of_the_paper(run, network):
     message = refused(run, *network.options, "--paper", "--blocks", 3, "--block-model", "spectral")
-    assert "--block-model is no setting of BMGUFS" in message
+    assert "--block-model must be" in message
 
 
 @pytest.mark.parametrize("option", ["--labels", "--block-model"])
 def test_labels_that_do_not_fit_are_refused(run, network, labels, tmp_path, option):
     rows = pd.read_csv(labels)
     rows.iloc[3:].to_csv(tmp_path / "few.csv", index=False)
-    assert "3 node(s) have no label, for example" in refused(run, *network.options, option, tmp_path / "few.csv")
+    assert "3 id(s) have no label, several labels or no node, for example" in refused(
+        run, *network.options, option, tmp_path / "few.csv"
+    )
 
 
 def test_files_of_labels_are_never_replaced(run, network, labels, tmp_path):
     labels.rename(tmp_path / "nodes.csv")
     result = run("select", *network.options, "--labels", tmp_path / "nodes.csv", *QUICK, "--out", tmp_path)
-    assert "nodes.csv would replace the file of --labels" in result.stderr
+    assert "nodes.csv would replace an input file" in result.stderr
 
 
 @pytest.mark.parametrize("option", [("--id-column", "id"), ("--drop", "a"), ("--one-hot",)])

@@ -66,5 +66,5 @@ def test_nothing_is_shown_when_quiet_or_where_no_terminal_is(monkeypatch):
     for stream, quiet in ((Terminal(), True), (StringIO(), False)):
         monkeypatch.setattr("sys.stderr", stream)
         with terminal.progress_bar(quiet) as report:
-            assert report is None
+            report("ranking", 1, 2)
         assert stream.getvalue() == ""

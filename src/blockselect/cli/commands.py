@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from blockselect import __version__
-from blockselect.cli import process
-from blockselect.cli.failure import BAD_INPUT, Failure, exhausted, one_line
-from blockselect.extras import install_advice
+from blockselect.cli.failure import complain, stopped
 
 COMMANDS: dict[str, str] = {
     "select": "Select the features that explain the structure of a network.",
@@ -34,41 +32,19 @@ class LazyGroup(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, command, rest = super().resolve_command(ctx, args)
-        return name, command and load_command(str(name)), rest  # None if a shell completes an unknown subcommand
+        return (name, command and load_command(str(name)), rest)  # None if a shell completes an unknown subcommand
 
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as stop:
-            process.say(process.stop_message(stop))
-            raise typer.Exit(process.exit_code(stop)) from None
-        except ModuleNotFoundError as error:
-            message = install_advice(error)
-            if message is None:
-                raise
-            raise Failure(message) from error
+            raise typer.Exit(stopped(stop)) from None
 
     def main(self, *args: Any, **extra: Any) -> Any:
-        if not extra.get("standalone_mode", True):
-            return super().main(*args, **extra)
         try:
             code = super().main(*args, **{**extra, "standalone_mode": False})
-            sys.stdout.flush()
-        except typer.Abort:  # Ctrl-C was pressed again while the first one was answered
-            sys.exit(process.exit_code(KeyboardInterrupt()))
-        except (OSError, MemoryError) as error:
-            of_stdout = None if isinstance(error, MemoryError) else process.stdout_problem(error)
-            problem = of_stdout or exhausted(error)
-            if problem is None:
-                raise
-            process.drop_stdout()
-            _complain(problem)
         except Exception as error:
-            # Typer's class of usage errors has moved between versions, but it has always had this method.
-            message = getattr(error, "format_message", None)
-            if message is None:
-                raise
-            _complain(message())
+            code = complain(error)
         sys.exit(code if isinstance(code, int) else 0)
 
 
@@ -105,8 +81,3 @@ def blockselect(
     """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
-
-
-def _complain(message: str) -> NoReturn:
-    process.say(f"error: {one_line(message)}")
-    sys.exit(BAD_INPUT)

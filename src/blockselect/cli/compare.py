@@ -5,22 +5,18 @@ from __future__ import annotations
 import json
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
 from blockselect.cli import options as opt
-from blockselect.cli.failure import Failure, expecting_bad_input, one_line
-from blockselect.cli.options import expert_option
-from blockselect.cli.outputs import check_destination, write_together
-from blockselect.cli.process import begin_work, say
-from blockselect.parameters import check_known
-from blockselect.wording import listed
+from blockselect.cli.failure import Failure, begin_work, expecting_bad_input, one_line, say
+from blockselect.cli.options import expert_option, input_file, output_option
+from blockselect.cli.outputs import check_folder, write_together
 
 OUTPUT_FILES = ("comparison.html", "comparison.csv", "comparison.md", "run.json")
 ALL_FAILED = 1  # exit code
 NEED_CLASSES = ("clustering", "classification")
-PROTOCOLS = (*NEED_CLASSES, "links", "structure")
 NO_GRAPH = (
     "no --graph is given, so each node is linked to its nearest neighbours by the same features that are compared; "
     "name a file of links if there is one."
@@ -31,13 +27,13 @@ comparison_option: Any = partial(typer.Option, rich_help_panel="Comparison")
 
 Classes = Annotated[
     Path | None,
-    opt.existing_file(
-        "Known classes, with --features: a .csv file with a header and one row per node, its id and its class. The "
-        "protocols links and structure need none."
+    input_file(
+        help="Known classes, with --features: a .csv file with a header and one row per node, its id and its class. "
+        "The protocols links and structure need none."
     ),
 ]
 Protocol = Annotated[
-    str | None,
+    Literal["clustering", "classification", "links", "structure"] | None,
     comparison_option(
         metavar="NAME",
         help="How a selection is judged: clustering (K-means clusters against known classes), classification (classes "
@@ -58,8 +54,6 @@ Top = Annotated[
 Blocks = Annotated[
     int | None,
     comparison_option(
-        min=1,
-        metavar="INTEGER",
         help="Number of blocks or clusters of nodes, for methods that look for them (paper: k).",
         show_default="the number of classes, if they are used",
     ),
@@ -69,19 +63,14 @@ Runs = Annotated[
 ]
 Out = Annotated[
     Path | None,
-    opt.results_folder(
-        "Folder for comparison.html, the page to begin with, comparison.csv, comparison.md and run.json. Without it "
-        "the table is only printed."
+    output_option(
+        metavar="DIR",
+        help="Folder for comparison.html, the page to begin with, comparison.csv, comparison.md and run.json. Without "
+        "it the table is only printed.",
     ),
 ]
 Seed = Annotated[
-    int,
-    expert_option(
-        min=0,
-        max=2**32 - 1,
-        metavar="INTEGER",
-        help="Random seed of the methods and of the hidden links. The same seed gives the same scores.",
-    ),
+    int, expert_option(help="Random seed of the methods and of the hidden links. The same seed gives the same scores.")
 ]
 Workers = Annotated[
     int,
@@ -129,79 +118,69 @@ def compare(
       blockselect compare --features genes.csv --graph links.csv --methods all --top 16,64 --out comparison
       blockselect compare --features genes.csv --graph links.csv --classes types.csv --out comparison
     """
-    files = {**opt.input_files(features, graph, node_ids, feature_names), "--classes": classes}
-    check_destination(out, OUTPUT_FILES, files, elsewhere=as_json or not quiet, overwrite=overwrite)
+    if out is None and quiet and not as_json:
+        raise Failure("nowhere to put the result; name a folder with --out, or give --json.")
     if protocol is None:
         protocol = "structure" if classes is None else "clustering"
-    _check_known("--protocol", [protocol], PROTOCOLS, what="protocol")
-    names, numbers = _parse_methods(methods), None if top is None else _parse_numbers(top)
     if dataset is not None and classes is not None:
         raise Failure("--classes goes with --features; a --dataset brings its own classes.")
     if features is not None and classes is None and protocol in NEED_CLASSES:
         raise Failure(
             "--features needs --classes FILE for this protocol, or --protocol structure or links, which need none."
         )
+    try:
+        numbers = None if top is None else [int(number) for number in top.split(",")]
+    except ValueError as error:
+        raise Failure(f"--top is {top!r}; expected whole numbers with commas between them, such as 16,64.") from error
+    if out is not None:
+        check_folder(out, OUTPUT_FILES, (features, graph, node_ids, feature_names, classes), overwrite=overwrite)
 
     from blockselect.cli import comparison as work
-    from blockselect.cli import inputs
-    from blockselect.cli.terminal import printable, progress_bar
+    from blockselect.cli.inputs import load_network, with_classes
+    from blockselect.cli.terminal import progress_bar, show_files
+    from blockselect.evaluation.comparison import compare_methods
     from blockselect.graphs.neighbours import N_NEIGHBORS
+    from blockselect.registry import SELECTORS
 
     begin_work()
-    reading = inputs.Reading(
-        node_ids, feature_names, transpose, unknown_nodes, weight, id_column, tuple(drop or ()), one_hot
-    )
-    network = inputs.load_network(dataset, features, graph, n_neighbors=N_NEIGHBORS, reading=reading)
+    names = list(SELECTORS) if methods.strip() == "all" else [name.strip() for name in methods.split(",")]
+    reading = opt.given(
+        node_ids=node_ids, feature_names=feature_names, transpose=transpose, unknown_nodes=unknown_nodes,
+        weight=weight, id_column=id_column, drop=drop, one_hot=one_hot,
+    )  # fmt: skip
+    network = load_network(dataset, features, graph, reading, n_neighbors=N_NEIGHBORS)
     if classes is not None:
-        network = inputs.with_classes(network, classes)
+        network = with_classes(network, classes)
     for message in (*network.warnings, *([NO_GRAPH] if network.built_from_features else [])):
         say(f"warning: {message}")
-    task = work.Task(network, names, numbers, protocol, blocks, runs, seed)
-    with progress_bar(quiet) as progress:
-        comparison = work.run(task, n_jobs=workers, progress=progress)
+    with progress_bar(quiet) as progress, expecting_bad_input():
+        comparison = compare_methods(
+            network.graph,
+            methods=names,
+            n_features=numbers,
+            protocol=protocol,
+            n_blocks=blocks,
+            n_runs=runs,
+            random_state=seed,
+            n_jobs=workers,
+            measure_memory=True,
+            progress=progress,
+        )
     for name, messages in comparison.warnings.items():
         for message in messages:
             say(f"warning: {name}: {message}")
-    for name, error in comparison.errors.items():
-        say(f"failed: {name}: {one_line(error)}")
+    for name, problem in comparison.errors.items():
+        say(f"failed: {name}: {one_line(problem)}")
+    record = work.run_record(network, comparison, names, protocol=protocol, n_runs=runs, seed=seed)
     if out is not None:
-        with expecting_bad_input():
-            write_together(
-                out, work.file_contents(task, comparison, opt.repeat_command(context, "comparison")), mark="run.json"
-            )
+        command = opt.repeat_command(context, "comparison")
+        write_together(out, work.file_contents(network.title, comparison, record, command), mark="run.json")
     if as_json:
-        typer.echo(json.dumps(work.json_summary(task, comparison), allow_nan=False, default=str))
+        rows = [row.record(comparison.titles) for row in comparison.rows]
+        typer.echo(json.dumps({**record, "rows": rows}, allow_nan=False, default=str))
     elif not quiet:
-        work.show_table(comparison)
+        work.show_comparison(comparison)
         if out is not None:
-            first, *others = OUTPUT_FILES
-            typer.echo(f"wrote {printable(str(out / first))}; beside it are {listed(others)}")
+            show_files(out, OUTPUT_FILES)
     if set(comparison.errors) >= set(names):
         raise typer.Exit(ALL_FAILED)
-
-
-def _parse_methods(text: str) -> list[str]:
-    """Names of methods, in the order given; all stands for every method."""
-    if text.strip() == "all":
-        return list(opt.METHODS)
-    names = list(dict.fromkeys(name.strip() for name in text.split(",")))
-    _check_known("--methods", names, opt.METHODS, what="method")
-    return names
-
-
-def _check_known(option: str, names: list[str], known: tuple[str, ...] | dict[str, str], *, what: str) -> None:
-    try:
-        check_known(names, known, what=what)
-    except ValueError as error:
-        raise Failure(f"{option}: {error}") from error
-
-
-def _parse_numbers(text: str) -> list[int]:
-    """Numbers of features in increasing order."""
-    try:
-        numbers = [int(part) for part in text.split(",")]
-    except ValueError:
-        numbers = []
-    if not numbers or min(numbers) < 1:
-        raise Failure(f"--top is {text!r}; expected whole numbers from 1 with commas between them, such as 16,64.")
-    return sorted(set(numbers))

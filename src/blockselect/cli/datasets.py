@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from blockselect.cli.failure import expecting_bad_input
+from blockselect.cli.failure import begin_work, expecting_bad_input
 from blockselect.cli.options import complete_dataset
-from blockselect.cli.process import begin_work
 
 if TYPE_CHECKING:
     from blockselect.datasets.catalogue import Dataset
@@ -17,12 +16,7 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False)
 
 Name = Annotated[
-    str,
-    typer.Argument(
-        metavar="NAME",
-        help="A name that `blockselect datasets list` shows.",
-        autocompletion=complete_dataset,
-    ),
+    str, typer.Argument(help="A name that `blockselect datasets list` shows.", autocompletion=complete_dataset)
 ]
 
 
@@ -35,23 +29,17 @@ def commands(context: typer.Context) -> None:
 @app.command("list")
 def list_all() -> None:
     """Show every network, its size, and whether it is on this machine."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
+    from blockselect.cli.terminal import show_table
     from blockselect.datasets.catalogue import DATASETS
 
     begin_work()
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("name", no_wrap=True)
-    for column in ("nodes", "links", "features", "classes"):
-        table.add_column(column, justify="right", no_wrap=True)
-    table.add_column("where", no_wrap=True)
     with expecting_bad_input():
-        for dataset in DATASETS.values():
-            counts = (f"{count:,}" for count in astuple(dataset.counts))
-            table.add_row(dataset.name, *counts, _where(dataset))
-    Console().print(table)
+        rows = [
+            (dataset.name, *(f"{count:,}" for count in astuple(dataset.counts)), _where(dataset))
+            for dataset in DATASETS.values()
+        ]
+    titles = ("name", "nodes", "links", "features", "classes", "where")
+    show_table(titles, rows, text_columns=("name", "where"))
 
 
 @app.command()

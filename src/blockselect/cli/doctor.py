@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from blockselect import __version__
-from blockselect.cli.process import begin_work
+from blockselect.cli.failure import begin_work
 
 CORE = ("numpy", "scipy", "scikit-learn", "pandas", "joblib", "numba")
 # Extras that users do not need.

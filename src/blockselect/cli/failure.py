@@ -1,50 +1,40 @@
-"""How the command fails: one line on stderr and exit code 2 for everything that the user can correct."""
+"""How the command ends early: one line on stderr for everything that the user can correct, and for signals."""
 
 from __future__ import annotations
 
-import errno
+import os
+import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 
 from blockselect.errors import OutOfMemoryError, ParameterError
 from blockselect.extras import install_advice
+from blockselect.wording import visible
 
-BAD_INPUT = 2
-EXHAUSTED = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC, errno.EDQUOT, errno.EIO}
+BAD_INPUT = 2  # exit code
+MESSAGES: dict[int, str] = {signal.SIGINT: "interrupted.", signal.SIGTERM: "terminated."}
+"""Signal → the message that is printed when it ends the command."""
+if hasattr(signal, "SIGHUP"):  # pragma: no branch (not on Windows)
+    MESSAGES[signal.SIGHUP] = "hung up."
+NAMED_ALIKE = (
+    *("n_blocks", "max_blocks", "block_model", "n_candidates", "refine", "binarize", "profile_ratio", "sparsity"),
+    *("gradient", "max_iter", "tol", "device", "dtype", "memory_limit", "n_neighbors", "n_jobs", "n_resamples"),
+    *("id_column", "drop", "one_hot"),
+)
 OPTION_OF = {
     "n_features_to_select": "--top",
     "n_features": "--top",
-    "n_blocks": "--blocks",
-    "max_blocks": "--max-blocks",
-    "block_model": "--block-model",
-    "n_candidates": "--candidates",
-    "refine": "--refine",
-    "binarize": "--binarize",
-    "profile_ratio": "--profile-ratio",
-    "sparsity": "--sparsity",
-    "gradient": "--gradient",
-    "max_iter": "--max-iter",
-    "tol": "--tol",
-    "device": "--device",
-    "dtype": "--dtype",
-    "memory_limit": "--memory-limit",
-    "n_neighbors": "--neighbors",
-    "n_jobs": "--jobs",
     "random_state": "--seed",
-    "n_resamples": "--resamples",
     "adjacency": "--graph",
-    "id_column": "--id-column",
-    "drop": "--drop",
-    "one_hot": "--one-hot",
+    **{name: f"--{name.removeprefix('n_').replace('_', '-')}" for name in NAMED_ALIKE},
 }
 """Parameter in Python → the option that sets it, for messages."""
 
 
 class Failure(Exception):  # noqa: N818  (a message for the user, not an error of the program)
     """A problem that the user can correct. The user sees its message and nothing else."""
-
-    def format_message(self) -> str:
-        return str(self)
 
 
 def option_of(parameter: str) -> str:
@@ -58,6 +48,16 @@ def by_options(message: str) -> str:
     return f"{option_of(first)}{blank}{rest}"
 
 
+def say(message: str) -> None:
+    """Print one line on stderr, without control characters."""
+    print(visible(message), file=sys.stderr, flush=True)
+
+
+def one_line(message: str) -> str:
+    """The message with every run of white space replaced by one blank."""
+    return " ".join(message.split())
+
+
 @contextmanager
 def expecting_bad_input() -> Iterator[None]:
     """Turn errors about files, values and devices into a `Failure` that names options instead of parameters."""
@@ -68,16 +68,18 @@ def expecting_bad_input() -> Iterator[None]:
         raise Failure(_reason(error)) from error
 
 
-def exhausted(error: OSError | MemoryError) -> str | None:
-    """The message if memory, open files or disk space ran out, which can happen anywhere, and None otherwise."""
-    if isinstance(error, MemoryError) or error.errno in EXHAUSTED:
-        return _reason(error)
-    return None
-
-
-def one_line(message: str) -> str:
-    """The message with every run of white space replaced by one blank."""
-    return " ".join(message.split())
+def complain(error: Exception) -> int:
+    """Print one line about an error that the user can correct and return the exit code; raise a bug again."""
+    if hasattr(error, "format_message"):  # usage errors of Typer, whose class has moved between versions
+        message = error.format_message()
+    elif isinstance(error, Failure | OSError | MemoryError):  # memory and disk space can run out anywhere
+        message = _reason(error)
+    else:
+        message = install_advice(error) if isinstance(error, ImportError) else None
+    if message is None:
+        raise error
+    say(f"error: {one_line(message)}")
+    return BAD_INPUT
 
 
 def _reason(error: Exception) -> str:
@@ -89,3 +91,43 @@ def _reason(error: Exception) -> str:
         request = error.__cause__ if isinstance(error, OutOfMemoryError) else error
         return f"not enough memory ({str(request) or 'no size given'}); drop features first (by variance, say)."
     return (isinstance(error, ImportError) and install_advice(error)) or str(error)
+
+
+def end_at_once() -> None:
+    """Let signals end the process immediately.
+
+    This is for imports and for the end of the process, where an exception would be shown as a traceback or swallowed.
+    """
+    for number in MESSAGES:
+        if signal.getsignal(number) is not signal.SIG_IGN:  # a background job may ignore Ctrl-C, nohup ignores SIGHUP
+            signal.signal(number, _end)
+
+
+def begin_work() -> None:
+    """Let signals raise `KeyboardInterrupt` from now on, so that files and processes are cleaned up.
+
+    Every command calls this once all its modules are imported. It changes only what `end_at_once` has set.
+    """
+    for number in MESSAGES:
+        if signal.getsignal(number) is _end:
+            signal.signal(number, _raise)
+
+
+def stopped(stop: KeyboardInterrupt) -> int:
+    """Say which signal stopped the command, and return the exit code that shells expect: 128 plus its number."""
+    number = stop.args[0] if stop.args else signal.SIGINT
+    say(MESSAGES[number])
+    return 128 + int(number)
+
+
+def _end(number: int, frame: FrameType | None) -> None:  # pragma: no cover (ends before anything can be recorded)
+    os.write(2, f"{MESSAGES[number]}\n".encode())
+    os._exit(128 + number)
+
+
+def _raise(number: int, frame: FrameType | None) -> None:
+    # SIGTERM and SIGHUP often arrive twice, once for the process and once for its group: the second one must not
+    # interrupt the cleaning up. A person who presses Ctrl-C may press it again.
+    if number != signal.SIGINT:
+        signal.signal(number, signal.SIG_IGN)
+    raise KeyboardInterrupt(number)

@@ -10,9 +10,10 @@ from typing import Annotated, Any
 import typer
 
 from blockselect.cli import options as opt
-from blockselect.cli.failure import Failure
+from blockselect.cli.failure import Failure, begin_work, expecting_bad_input, one_line, say
 from blockselect.cli.options import output_option
-from blockselect.cli.process import begin_work, say
+from blockselect.cli.outputs import check_folder, write_together
+from blockselect.wording import visible
 
 ALL_FAILED = 1  # exit code
 
@@ -27,9 +28,10 @@ Names = Annotated[
 ]
 Out = Annotated[
     Path,
-    opt.results_folder(
-        "Folder for rows, figures and claims. Each row is kept there at once, so the same command continues a stopped "
-        "run."
+    output_option(
+        metavar="DIR",
+        help="Folder for rows, figures and claims. Each row is kept there at once, so the same command continues a "
+        "stopped run.",
     ),
 ]
 Config = Annotated[
@@ -77,14 +79,28 @@ def reproduce(
     if dask is not None and find_spec("distributed") is None:
         raise Failure("--dask needs Dask; install it with: pip install 'blockselect[dask]'.")
 
-    from blockselect.cli import reproduction as work
+    from blockselect.cli.reproduction import parse_experiments, run_trials
+    from blockselect.cli.terminal import show_table
+    from blockselect.reproduction.config import read_config
+    from blockselect.reproduction.networks import check_networks
+    from blockselect.reproduction.page import RESULT_FILES, failures, make_files, parquet_available
 
     begin_work()
-    task = work.check_task(experiments, config, out, parquet=not no_parquet, overwrite=overwrite)
-    result = work.run(task, workers=workers, dask=dask, retry_failed=retry_failed, quiet=quiet)
-    for line in result.failures:
-        say(f"failed: {line}")
+    check_folder(out, RESULT_FILES, [Path(config)], overwrite=overwrite)
+    with expecting_bad_input():
+        names, settings = parse_experiments(experiments), read_config(config)
+        check_networks(settings.networks)
+        rows = run_trials(names, settings, out, workers=workers, dask=dask, retry_failed=retry_failed, quiet=quiet)
+        parquet = not no_parquet and parquet_available()
+        files, judgements = make_files(rows, settings, title=visible(Path(config).stem), parquet=parquet)
+    write_together(out, files, mark="config.json")
+    for name in names:
+        for line in failures(rows[name]):
+            say(f"failed: {name}: {one_line(line)}")
     if not quiet:
-        work.show_verdicts(out, result)
-    if result.all_failed:
+        verdicts = [(letter, judgement.verdict, judgement.summary) for letter, judgement in judgements.items()]
+        titles = ("claim", "verdict", "measured")
+        show_table(titles, verdicts, text_columns=titles)
+        typer.echo(f"wrote {len(files)} files; begin with {visible(str(out / 'claims.html'))}")
+    if all(row["error"] for name in names for row in rows[name]):
         raise typer.Exit(ALL_FAILED)

@@ -13,14 +13,14 @@ from blockselect.base import ScoreSelector
 from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.cli.failure import Failure, by_options, expecting_bad_input, option_of
 from blockselect.cli.inputs import NetworkInput
-from blockselect.cli.record import json_bytes, settings_record, versions
+from blockselect.cli.outputs import json_bytes, settings_record, versions
 from blockselect.cli.select import DEFAULT, PAPER
 from blockselect.errors import collected_warnings
 from blockselect.graphs.neighbours import N_NEIGHBORS
 from blockselect.graphs.write import matrix_file, matrix_suffix
 from blockselect.inspection.stability import selection_stability
 from blockselect.progress import Progress
-from blockselect.registry import SELECTORS, make_selector
+from blockselect.registry import make_selector
 from blockselect.report.overview import draw_diagnostics, draw_overview, render_png
 from blockselect.report.page import make_report
 from blockselect.report.summarize import summarize
@@ -31,13 +31,15 @@ NO_GRAPH = (
     "no --graph is given, so each node is linked to its nearest neighbours by the same features that are to be "
     "selected; name a file of links, or set --neighbors if this is what you want."
 )
-WITHOUT_AUTO = {
-    "n_features_to_select": "a whole number from 1 or a number between 0 and 1",
-    "n_blocks": "a whole number from 1",
-    "n_candidates": "a whole number from 1",
-    "binarize": "yes or no",
-}
-"""Parameters for which only the default method accepts "auto" → what other methods accept."""
+SCORE_FILES = ("report.html", "selected.csv", "scores.csv", "nodes.csv", "run.json")  # of every method
+BLOCK_FILES = ("blocks.csv", "overview.png", "diagnostics.png")  # of methods that find blocks
+OF_BLOCKS = ("relative_error", "candidate_errors", "explained", "candidates", "effort", "sparsity", "n_iter")
+
+
+def file_names(method: str, features: Path | None, save_matrix: bool) -> list[str]:
+    """The files that a run writes."""
+    blocks = BLOCK_FILES if method in (DEFAULT, PAPER) else ()
+    return [*SCORE_FILES, *blocks, *([_matrix_name(features)] if save_matrix else [])]
 
 
 def configured_selector(method: str, settings: Mapping[str, Any]) -> ScoreSelector:
@@ -55,33 +57,18 @@ def configured_selector(method: str, settings: Mapping[str, Any]) -> ScoreSelect
     Failure
         The method does not have a parameter, or does not accept its value or its combination with others.
     """
-    for name, value in settings.items():
-        option = option_of(name.removeprefix("solver__"))
-        is_family = name == "block_model" and isinstance(value, str)  # BMGUFS has one way to find blocks
-        if not _has_setting(method, name) or (method == PAPER and is_family):
-            raise Failure(f"{option} {_no_setting(method)}")
-        if isinstance(value, str) and value == "auto" and name in WITHOUT_AUTO and method != DEFAULT:
-            raise Failure(f"{option} is 'auto'; expected {WITHOUT_AUTO[name]}.")
-    selector = make_selector(method, random_state=SEED).set_params(**settings)
+    selector = make_selector(method, random_state=SEED)
+    known = selector.get_params(deep=False)
+    for name in settings:
+        if name.partition("__")[0] not in known:
+            option = option_of(name.removeprefix("solver__"))
+            raise Failure(f"{option} is no setting of the method {method}; leave it out, or choose another --method.")
+    selector.set_params(**settings)
     with expecting_bad_input():
         check_parameters(selector)
         if isinstance(selector, BlockGuidedSelector):
             selector._check_combinations()
-    return selector  # type: ignore[no-any-return]
-
-
-def _has_setting(method: str, name: str) -> bool:
-    if name.startswith("solver__"):
-        return method == PAPER
-    return name in SELECTORS[method].selector().get_params(deep=False)
-
-
-def _no_setting(method: str) -> str:
-    if method == PAPER:
-        return "is no setting of BMGUFS, which --paper runs; leave one of them out."
-    if method == DEFAULT:
-        return "is a setting of BMGUFS alone; give --paper too, or leave it out."
-    return f"is no setting of the method {method}; leave it out."
+    return selector
 
 
 def neighbors_to_link(selector: ScoreSelector) -> int | None:
@@ -110,7 +97,7 @@ class Selection:
 
 
 def run_selection(
-    network: NetworkInput, selector: ScoreSelector, method: str, n_resamples: int, progress: Progress | None
+    network: NetworkInput, selector: ScoreSelector, method: str, n_resamples: int, progress: Progress
 ) -> Selection:
     """Fit the selector, estimate the stability of the selection if requested, and collect all warnings."""
     warnings = list(network.warnings)
@@ -153,7 +140,7 @@ def file_contents(
 
     Known labels of the nodes are shown in the report.
     """
-    summary, network, selector = selection.summary, selection.network, selection.selector
+    summary, network, selector = (selection.summary, selection.network, selection.selector)
     blocks = selector.labels_ if selection.by_blocks else None
     report = make_report(
         selector,
@@ -178,7 +165,7 @@ def file_contents(
             "diagnostics.png": render_png(draw_diagnostics(summary)),
         }
     if save_matrix:
-        files[matrix_name(network.features_file)] = _selected_matrix(network, selector)
+        files[_matrix_name(network.features_file)] = _selected_matrix(network, selector)
     return files
 
 
@@ -199,24 +186,13 @@ def _run_record(selection: Selection) -> dict[str, Any]:
         record |= {
             "n_blocks": summary["blocks"]["count"],
             "block_sizes": summary["blocks"]["sizes"],
-            **{
-                name: summary[name]
-                for name in (
-                    "relative_error",
-                    "candidate_errors",
-                    "explained",
-                    "candidates",
-                    "effort",
-                    "sparsity",
-                    "n_iter",
-                )
-            },
+            **{name: summary[name] for name in OF_BLOCKS},
             "gram_form": getattr(selector, "gram_form_", None),
         }
     return {**record, "warnings": selection.warnings}
 
 
-def matrix_name(features: Path | None) -> str:
+def _matrix_name(features: Path | None) -> str:
     """The name of the file that --save-matrix writes, by the file of the features, if there is one."""
     return f"matrix{matrix_suffix(features)}"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -26,12 +26,13 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from blockselect.cli.options import METHODS
-from blockselect.progress import STAGES
+from blockselect.progress import STAGES, no_progress
+from blockselect.registry import SELECTORS
 from blockselect.report.sentences import blocks_found, is_doubtful, main_findings, no_evidence
 from blockselect.wording import count, listed, number, per_cent, visible
 
 SHOWN = 10  # of the selected features
+WIDE = 120  # columns of a table that is not printed on a terminal
 _MEASURES: dict[str, tuple[str, Callable[[float], str]]] = {  # measure → title of its column, format of its cells
     "explained_more": ("adds", partial(per_cent, zeros=True)),
     "explained_alone": ("alone", partial(per_cent, zeros=True)),
@@ -49,10 +50,10 @@ class Steps(MofNCompleteColumn):
 
 
 @contextmanager
-def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None] | None]:
-    """One bar per stage on stderr, removed at the end; None if stderr is not a terminal."""
+def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
+    """One bar per stage on stderr, removed at the end; nothing is shown if stderr is not a terminal."""
     if quiet or not sys.stderr.isatty():
-        yield None
+        yield no_progress
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), Steps(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
@@ -75,13 +76,13 @@ def show_selection(title: str, summary: dict[str, Any], folder: Path, files: Seq
     for sentence in main_findings(summary):
         typer.echo(sentence)
     typer.echo(
-        f"{printable(title)}: {count(counts['nodes'], 'node')}, {count(counts['links'], 'link')}, "
+        f"{visible(title)}: {count(counts['nodes'], 'node')}, {count(counts['links'], 'link')}, "
         f"{count(counts['features'], 'feature')}."
     )
     if by_blocks:
         typer.echo(f"{blocks_found(summary)}. {_selected(counts, 'that best follow the blocks')}")
     else:
-        typer.echo(_selected(counts, f"by {METHODS[summary['method']]}"))
+        typer.echo(_selected(counts, f"by {SELECTORS[summary['method']].title}"))
     if by_blocks and _was_cut(summary):
         typer.echo(
             "The network is large, so fewer block models were tried and refined for fewer rounds than on a small one."
@@ -93,14 +94,13 @@ def show_selection(title: str, summary: dict[str, Any], folder: Path, files: Seq
         _show_best(summary)
     if verbose:
         for name in files:
-            typer.echo(f"wrote {printable(str(folder / name))}")
+            typer.echo(f"wrote {visible(str(folder / name))}")
     else:
-        first, *others = files
-        typer.echo(f"wrote {printable(str(folder / first))}; beside it are {listed(others)}")
+        show_files(folder, files)
 
 
 def _selected(counts: dict[str, int], which: str) -> str:
-    n_selected, without = counts["selected_features"], counts["nodes_without_selected_features"]
+    n_selected, without = (counts["selected_features"], counts["nodes_without_selected_features"])
     if not n_selected:
         return "No feature follows them more than by chance, so none is selected."
     have = "has" if without == 1 else "have"
@@ -112,7 +112,7 @@ def _was_cut(summary: dict[str, Any]) -> bool:
 
 
 def _details(summary: dict[str, Any]) -> Iterator[str]:
-    isolated, empty = summary["counts"]["isolated_nodes"], summary["counts"]["empty_features"]
+    isolated, empty = (summary["counts"]["isolated_nodes"], summary["counts"]["empty_features"])
     yield (
         f"{count(isolated, 'node')} {'has' if isolated == 1 else 'have'} no link; "
         f"{count(empty, 'feature')} {'is' if empty == 1 else 'are'} empty"
@@ -126,7 +126,7 @@ def _details(summary: dict[str, Any]) -> Iterator[str]:
     if summary["sparsity"] is not None:
         yield f"sparsity: {summary['sparsity']:g}"
     if _was_cut(summary):
-        candidates, rounds = summary["effort"]["candidates"], summary["effort"]["rounds"]
+        candidates, rounds = (summary["effort"]["candidates"], summary["effort"]["rounds"])
         yield (
             f"searched by {candidates['made']} of {candidates['asked']} candidates and at most "
             f"{rounds['made_at_most']} of {rounds['asked']} rounds of refinement"
@@ -137,25 +137,33 @@ def _details(summary: dict[str, Any]) -> Iterator[str]:
 
 def _show_best(summary: dict[str, Any]) -> None:
     """A table of the best features."""
-    best, n_selected = summary["selected"][:SHOWN], summary["counts"]["selected_features"]
     shown = {measure: column for measure, column in _MEASURES.items() if measure in summary["measures"]}
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    table.add_column("rank", justify="right")
-    table.add_column("feature", overflow="ellipsis", no_wrap=True)
     marks = ["marks block"] if "blocks" in summary else []
-    for title in ["score", *(title for title, _ in shown.values()), *marks]:
-        table.add_column(title, justify="right")
-    for row in best:
+    rows = []
+    for row in summary["selected"][:SHOWN]:
         cells = [str(row["rank"]), row["name"], number(row["score"], zeros=True)]
         cells += [form(row[measure]) for measure, (_, form) in shown.items()]
         if marks:
             cells.append("none" if row["marked_block"] is None else f"{row['marked_block']} ({row['lift']:.1f} ×)")
-        table.add_row(*(Text(printable(cell)) for cell in cells))  # Text, because names may look like markup
-    typer.echo(f"\nThe {SHOWN} best of the selected features:" if n_selected > SHOWN else "\nThe selected features:")
-    Console().print(table)
+        rows.append(cells)
+    is_cut = summary["counts"]["selected_features"] > SHOWN
+    typer.echo(f"\nThe {SHOWN} best of the selected features:" if is_cut else "\nThe selected features:")
+    titles = [title for title, _ in shown.values()]
+    show_table(["rank", "feature", "score", *titles, *marks], rows, text_columns=["feature"])
 
 
-def printable(text: str) -> str:
-    """Text from a file as this terminal can show it, without control characters."""
-    encoding = sys.stdout.encoding or "utf-8"
-    return visible(text).encode(encoding, "replace").decode(encoding)
+def show_table(titles: Iterable[str], rows: Iterable[Iterable[str]], *, text_columns: Collection[str]) -> None:
+    """Print a table in which columns of text are aligned left and numbers right."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    for title in titles:
+        is_text = title in text_columns
+        table.add_column(title, justify="left" if is_text else "right", no_wrap=not is_text)
+    for row in rows:
+        table.add_row(*(Text(visible(cell)) for cell in row))  # Text, because names may look like markup
+    Console(width=None if sys.stdout.isatty() else WIDE).print(table)
+
+
+def show_files(folder: Path, files: Sequence[str]) -> None:
+    """Say where the files are, the first one to read first."""
+    first, *others = files
+    typer.echo(f"wrote {visible(str(folder / first))}; beside it are {listed(others)}")
