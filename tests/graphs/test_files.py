@@ -300,6 +300,13 @@ def test_the_weight_may_be_chosen(tmp_path):
     assert_array_equal(read_attributed_graph(*paths, weight=False).adjacency.toarray(), EXPECTED > 0)
 
 
+def test_the_weights_of_a_matrix_may_be_left_out_but_not_chosen(tmp_path):
+    paths = written(tmp_path, "f.csv", "e.npz")
+    assert_array_equal(read_attributed_graph(*paths, weight=False).adjacency.toarray(), EXPECTED > 0)
+    with pytest.raises(ValueError, match=r"e\.npz: weight is 'calls', but the entries of a matrix are its weights"):
+        read_attributed_graph(*paths, weight="calls")
+
+
 def test_sizes_that_differ_name_both_files(tmp_path):
     np.save(tmp_path / "graph.npy", np.ones((4, 4)))
     with pytest.raises(ValueError, match=r"f\.csv with .*graph\.npy: adjacency has 4 nodes but features has 3"):

@@ -317,8 +317,8 @@ def obsp_graph(adata: Any, key: str) -> Any:
 
 
 def _read_networkx(graph: Any, weight: Any) -> ReadGraph:
-    has_any = weight in (None, False)
-    known = [WEIGHT] if has_any else set(chain.from_iterable(data for *_, data in graph.edges(data=True)))
+    is_chosen = weight is not None and weight is not False
+    known = set(chain.from_iterable(data for *_, data in graph.edges(data=True))) if is_chosen else {WEIGHT}
     attribute = _weight_attribute(weight, known, WEIGHT)
     ends = list(graph.edges())
     values = [1.0] * len(ends) if attribute is None else [one for *_, one in graph.edges(data=attribute, default=1.0)]
@@ -341,7 +341,7 @@ def _read_edge_index(data: Any, weight: Any) -> ReadGraph:
         raise ValueError("num_nodes of the data is None, so the number of nodes is unknown; set it.")
     ends = as_array(data.edge_index)
     edges = pd.DataFrame({ENDS[0]: ends[0], ENDS[1]: ends[1]})
-    known = [one for one in ("edge_weight", weight) if one and getattr(data, str(one), None) is not None]
+    known = [one for one in ("edge_weight", weight) if getattr(data, str(one), None) is not None]
     attribute = _weight_attribute(weight, known, "edge_weight")
     if attribute is not None:
         edges[WEIGHT] = as_array(getattr(data, attribute)).ravel()
@@ -350,11 +350,11 @@ def _read_edge_index(data: Any, weight: Any) -> ReadGraph:
 
 def _weight_attribute(weight: Any, known: Collection[Any], usual: str) -> Any:
     """The attribute of edges that holds their weights; None if all links count alike."""
-    if weight is None:
-        return usual if usual in known else None
-    if weight is not False and weight not in known:
+    if weight is False or (weight is None and usual not in known):
+        return None
+    if weight is not None and weight not in known:
         raise ValueError(f"weight is {weight!r}, but edges have no such attribute; choose another, or False.")
-    return weight or None
+    return usual if weight is None else weight
 
 
 def _linked(nodes: list[Any], ends: list[tuple[Any, Any]], values: list[Any], *, directed: bool) -> ReadGraph:

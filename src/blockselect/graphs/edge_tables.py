@@ -66,10 +66,10 @@ def _weight_column(edges: pd.DataFrame, names: list[str], ends: list[int], weigh
     is_weight = [names[at] == WEIGHT if weight is None else edges.columns[at] == weight for at in others]
     chosen = [at for at, is_one in zip(others, is_weight, strict=True) if is_one]
     if len(chosen) > 1 or (weight is not None and not chosen):
+        name = WEIGHT if weight is None else weight
         raise ValueError(
-            f"weight is {weight or WEIGHT!r}, but {len(chosen)} of the edge columns beside source and target are "
-            f"called so; choose one of {[edges.columns[at] for at in others]}, or False (--weight none) for links that "
-            "count alike."
+            f"weight is {name!r}, but {len(chosen)} of the edge columns beside source and target are called so; choose "
+            f"one of {[edges.columns[at] for at in others]}, or False (--weight none) for links that count alike."
         )
     if chosen:
         return chosen[0]

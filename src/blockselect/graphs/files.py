@@ -174,7 +174,7 @@ def read_attributed_graph(
         graph = read_graph(graph_path)
         return _joined(table, graph, f"{features_path} with {graph_path}", unknown_nodes, weight, transposed=transpose)
     except ValueError as error:
-        if _are_swapped(features_path, graph_path):
+        if _are_swapped(features_path, graph_path, weight):
             raise ValueError(
                 f"{features_path} holds links and {graph_path} holds features, so the two files are swapped; give "
                 f"--features {graph_path} --graph {features_path}."
@@ -194,22 +194,22 @@ def _joined(
                 _check_edge_header(graph, ids)
             if unknown_nodes == "drop":
                 graph = _without_unknown(graph, ids, weight)
-            if weight is not None:
-                graph = as_adjacency(graph, nodes=ids, weight=weight)
+        if weight is not None:
+            graph = as_adjacency(graph, nodes=ids, weight=weight)
         return check_attributed_graph(table.matrix, graph, node_ids=ids, feature_names=table.feature_names)
     except (ValueError, TypeError) as error:  # TypeError: a cell that is neither a number nor text
         named = () if ids is None else ids
         raise ValueError(f"{files}: {error}{_hint(table, graph, named, transposed=transposed)}") from error
 
 
-def _are_swapped(features: FilePath, graph: FilePath) -> bool:
+def _are_swapped(features: FilePath, graph: FilePath, weight: Any) -> bool:
     """Whether the two files are a network if each is read in place of the other, and no header says otherwise."""
     with suppress(Exception):  # the error that brought us here says what is wrong
         if _has_ends(read_graph(graph)):
             return False
     with suppress(Exception):
         table, links = read_features(graph), read_graph(features)
-        _joined(table, links, "", "error", None, transposed=False)
+        _joined(table, links, "", "error", weight, transposed=False)
         return not isinstance(links, pd.DataFrame) or _has_ends(links) or table.matrix.shape[1] > 2
     return False
 
@@ -230,9 +230,9 @@ def _hint(table: FeatureTable, graph: Any, node_ids: Iterable[Any], *, transpose
             ends = set(map(str, graph))
     rows, columns = table.matrix.shape
     names = set() if table.feature_names is None else set(map(str, table.feature_names))
-    fits_columns = (
-        graph.shape == (columns, columns) != (rows, rows) if sparse.issparse(graph) else ends and ends <= names
-    )
+    fits_columns = bool(ends) and ends <= names
+    if sparse.issparse(graph):
+        fits_columns = graph.shape == (columns, columns) and rows != columns
     if fits_columns and not transposed:
         return " The graph fits the columns of the features; if nodes are in columns, give --transpose."
     listed = list(map(str, node_ids))
