@@ -39,7 +39,6 @@ def test_parameters_of_an_estimator_are_checked_one_by_one():
     with pytest.raises(ParameterError, match=r"^profile_ratio must be a float in the range") as raised:
         check_parameters(BMGUFS(profile_ratio=2))
     assert raised.value.parameter == "profile_ratio"
-    check_parameters(BMGUFS(profile_ratio=2), {"sparsity": 1.0})
 
 
 def test_outside_the_library_it_is_the_line_that_warns():

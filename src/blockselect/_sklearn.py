@@ -7,7 +7,7 @@ checks of scikit-learn expect their messages.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import wraps
 from numbers import Integral
 from typing import Any
@@ -52,13 +52,13 @@ def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Any], Any]:
     return decorate
 
 
-def check_parameters(estimator: BaseEstimator, parameters: Mapping[str, Any] | None = None) -> None:
+def check_parameters(estimator: BaseEstimator) -> None:
     """Validate the parameters of an estimator one by one; the error names the invalid parameter.
 
     Scikit-learn validates them all in `fit`. Interfaces that have their own names for parameters validate them here.
     """
     constraints = estimator._parameter_constraints
-    for name, value in (estimator.get_params(deep=False) if parameters is None else parameters).items():
+    for name, value in estimator.get_params(deep=False).items():
         try:
             validate_parameter_constraints(constraints, {name: value}, caller_name=type(estimator).__name__)
         except InvalidParameterError as error:

@@ -129,13 +129,6 @@ def test_a_selector_gives_the_same_on_its_device():
     assert_array_equal(theirs.support_, ours.support_)
 
 
-def test_rows_of_a_sparse_matrix_need_no_order():
-    matrix = sparse.csr_array((np.array([1.0, 2, 3, 4]), np.array([2, 0, 1, 1]), np.array([0, 2, 4])), shape=(2, 3))
-    there = device.to_torch(matrix, PLACE)
-    assert_array_equal(device.to_numpy(there @ device.to_torch(np.eye(3), PLACE)), matrix.toarray())
-    assert_array_equal(matrix.indices, [2, 0, 1, 1])
-
-
 def test_without_torch_a_device_that_does_not_exist_is_no_reason_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(ParameterError, match="device is 'nonsense'; choose 'cpu' or 'cuda': results were"):

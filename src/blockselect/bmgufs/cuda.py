@@ -131,9 +131,7 @@ class Compiled:
                 self._compiled(*args, **settings)
                 self._has_worked = True
                 return
-            except (
-                Exception
-            ) as error:  # compilers raise anything; an error of the function itself is raised again below
+            except Exception as error:  # of any kind; an error of the function itself is raised again below
                 _log.info("the iteration runs without compilation, because torch could not compile it: %s", error)
                 if not self._has_worked:  # other shapes would fail as well
                     self._compiled = self._function

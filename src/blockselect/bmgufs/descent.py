@@ -215,7 +215,8 @@ def descend(
         gram = in_tfloat32(gram, n_solves=ratio.shape[0] * ratio.shape[1])
 
     def iterate() -> None:
-        product = _multiply(xp, gram, state.scores)
+        flat = xp.reshape(state.scores, (-1, state.scores.shape[-1]))
+        product = xp.reshape(gram.apply(flat), state.scores.shape)  # one product for all solves
         for blocks, part, some_ratio, some_penalty, piece in pieces:
             advance(blocks, part, product[piece], some_ratio, some_penalty, **settings)
         step = state.step
@@ -308,11 +309,6 @@ def _pieces(statistics: BlockStatistics, scores: Array) -> Iterator[Piece]:
 
 def _on_cpu(array: Array) -> bool:
     return str(device(array)) == "cpu"
-
-
-def _multiply(xp: Any, gram: GramSquared, scores: Array) -> Array:
-    """Scores times the squared Gram matrix: one product for all solves."""
-    return xp.reshape(gram.apply(xp.reshape(scores, (-1, scores.shape[-1]))), scores.shape)
 
 
 def _settled(xp: Any, loss: Array, step: Array, tol: float) -> Array:

@@ -60,15 +60,12 @@ def check_device(device: str) -> None:
 
 
 def to_torch(array: Any, device: str) -> Array:
-    """Convert a NumPy array or a SciPy CSR matrix to a torch tensor on the device; a tensor there is returned as is."""
+    """Convert an array or a canonical CSR matrix to a torch tensor on the device; a tensor there is returned as is."""
     torch = import_torch(device)
     if isinstance(array, torch.Tensor):
         return array if array.device.type == torch.device(device).type == "cpu" else array.to(device)
     if not sparse.issparse(array):
         return torch.asarray(array, device=device)
-    if not array.has_canonical_format:
-        array = array.copy()
-        array.sum_duplicates()
     parts = (torch.asarray(part) for part in (array.indptr, array.indices, array.data))
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sparse CSR tensor support|Sparse invariant checks")
@@ -147,7 +144,7 @@ def dense_gram_on_device(features: Features, *, dtype: Any, device: str) -> Dens
     """(YᵀY)∘² of features in memory, computed on the device from dense slabs of rows."""
     torch = import_torch(device)
     m = filled_up(features.shape[1])
-    gram = torch.zeros((m, m), dtype=_torch_dtype(torch, dtype), device=device)
+    gram = torch.zeros((m, m), dtype=getattr(torch, np.dtype(dtype).name), device=device)
     with float32_products(gram, tfloat32=False):
         for slab in _dense_slabs(features, m, gram):
             gram.addmm_(slab.T, slab)
@@ -220,7 +217,3 @@ def _dense_slabs(features: Features, n_columns: int, like: Array) -> Iterator[Ar
         else:
             slab[:, : some.shape[1]] = torch.asarray(some, device=like.device).to(like.dtype)
         yield slab
-
-
-def _torch_dtype(torch: Any, dtype: Any) -> Any:
-    return getattr(torch, np.dtype(dtype).name)
