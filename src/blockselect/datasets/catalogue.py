@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -60,6 +60,16 @@ class Dataset:
         return self.loader() if self.source is None else self.loader(progress=progress)
 
 
+_CORA = Dataset(
+    name="cora",
+    about="papers on machine learning, their words and their citations",
+    counts=NetworkCounts(nodes=2708, links=5278, features=1433, classes=7),
+    loader=load_cora,
+    origin=GRAPHDATASCIENCE,
+    source=None,
+    licence="Apache-2.0",
+    citations=(COLLECTIVE,),
+)
 _ENTRIES = (
     Dataset(
         name="blogcatalog",
@@ -81,24 +91,13 @@ _ENTRIES = (
         licence="none stated for the data; the repository they are taken from is under the MIT licence",
         citations=(COLLECTIVE, PLANETOID),
     ),
-    Dataset(
-        name="cora",
-        about="papers on machine learning, their words and their citations",
-        counts=NetworkCounts(nodes=2708, links=5278, features=1433, classes=7),
-        loader=load_cora,
-        origin=GRAPHDATASCIENCE,
-        source=None,
-        licence="Apache-2.0",
-        citations=(COLLECTIVE,),
-    ),
-    Dataset(
+    _CORA,
+    replace(
+        _CORA,
         name="cora-planetoid",
         about="cora with its nodes and classes in Planetoid's order",
-        counts=NetworkCounts(nodes=2708, links=5278, features=1433, classes=7),
         loader=partial(load_cora, planetoid=True),
         origin=f"{GRAPHDATASCIENCE}; the order from {GCN}",
-        source=None,
-        licence="Apache-2.0",
         citations=(COLLECTIVE, PLANETOID),
     ),
     Dataset(

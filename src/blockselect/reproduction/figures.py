@@ -170,8 +170,7 @@ def plot_block_models(table: pd.DataFrame, config: ExperimentConfig) -> Figure:
     table = rows_with(table, gradient=config.gradient)
     for axes, part, measure in panels(grid.T, table, config.datasets, MEASURES):
         _draw_candidates(axes, part, measure, config.tops)
-    handles, labels = grid[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside right center", frameon=False)
+    figure.legend(*grid[0, 0].get_legend_handles_labels(), loc="outside right center", frameon=False)
     return figure
 
 
@@ -256,8 +255,8 @@ def plot_convergence(table: pd.DataFrame, config: ExperimentConfig) -> Figure:
         axes.set_xlabel("iteration")
     for axes, loss in zip(grid[:, 0], LOSSES, strict=True):
         axes.set_ylabel(title_of(loss))
-    handles, labels = grid[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside right center", frameon=False, handlelength=3.2)
+    named = grid[0, 0].get_legend_handles_labels()
+    figure.legend(*named, loc="outside right center", frameon=False, handlelength=3.2)
     return figure
 
 

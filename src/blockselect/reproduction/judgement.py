@@ -96,18 +96,8 @@ def _with_sd(row: Mapping[Hashable, Any]) -> str:
     return f"{row['accuracy']:.3f} ± {row['accuracy_sd']:.3f}"
 
 
-def beats_without_labels(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
-    """(b*)"""
-    return _beats_each(table, LOWEST)
-
-
-def beats_with_labels(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
-    """(bˢ)"""
-    return _beats_each(table, SUPERVISED)
-
-
-def _beats_each(table: pd.DataFrame, ours: str) -> Judgement:
-    """By the difference of our mean and the baseline's, in each network, number of features and measure."""
+def beats_each(table: pd.DataFrame, config: ExperimentConfig, ours: str) -> Judgement:
+    """(b), by the difference of our mean and the baseline's, in each network, number of features and measure."""
     long = table.melt(["dataset", "top", "method"], list(MEASURES), "measure", "mean").dropna(subset="mean")
     baselines = long[~long["method"].isin([GRID, LOWEST, SUPERVISED])]
     contests = baselines.merge(
@@ -169,35 +159,23 @@ def small_changes_matter_little(table: pd.DataFrame, config: ExperimentConfig) -
 
 def candidates_differ(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
     """(d), by the range of the candidates and the rank of the one with the lowest error in each cell."""
-    cells = pd.DataFrame(
-        [
-            {
-                **cell,
-                "range": part[measure].max() - part[measure].min(),
-                "lowest": part[measure].iloc[0],
-                "median": part[measure].median(),
-                "best": part[measure].max(),
-            }
-            for cell, part, measure in _cells(table, config)
-        ]
-    )
-    if cells.empty:
+    notable, competitive, figures = [], [], []
+    for cell, part, measure in _cells(table, config):
+        values = part[measure]
+        span, lowest, median = values.max() - values.min(), values.iloc[0], values.median()
+        notable.append(span >= NOTABLE)
+        competitive.append(lowest >= median)
+        shown = {"lowest error": lowest, "median": median, "best": values.max()}
+        formatted = {name: f"{value:.3f}" for name, value in shown.items()}
+        figures.append({**cell, "best − worst, points": points(span), **formatted})
+    if not figures:
         return unmeasured("no network has rows of several candidates.")
-    notable, competitive = cells["range"] >= NOTABLE, cells["lowest"] >= cells["median"]
-    figures = pd.DataFrame(
-        {
-            **{name: cells[name] for name in ("network", "d", "measure")},
-            "best − worst, points": cells["range"].map(points),
-            "lowest error": cells["lowest"].map("{:.3f}".format),
-            "median": cells["median"].map("{:.3f}".format),
-            "best": cells["best"].map("{:.3f}".format),
-        }
-    )
     summary = (
         f"{count(notable)} cells differ by {100 * NOTABLE:g} points or more; in {count(competitive)} the candidate of "
         "lowest error reaches the median."
     )
-    return Judgement(by_share([notable.mean() > 0.5, competitive.mean() > 0.5]), summary, figures)
+    in_most = [np.mean(notable) > 0.5, np.mean(competitive) > 0.5]
+    return Judgement(by_share(in_most), summary, pd.DataFrame(figures))
 
 
 def blocks_do_not_predict(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
@@ -237,33 +215,26 @@ def cliff_then_stable(table: pd.DataFrame, config: ExperimentConfig) -> Judgemen
     """(f), by the mean over the sparsities at each ratio, for each network and measure."""
     if not {BELOW, ABOVE} <= set(table["profile_ratio"]):
         return unmeasured(f"the ratios {BELOW:g} and {ABOVE:g} have no rows.")
-    found = []
+    cliff, stable, figures = [], [], []
     for dataset, part in table.groupby("dataset", sort=False):
         for measure in MEASURES:
             line = mean_by_ratio(part, measure)
             before, after = line[line.index <= BELOW], line[line.index >= ABOVE]
-            found.append(
+            rise, span = after.mean() - before.mean(), after.max() - after.min()
+            step_to: Any = line.diff().abs().idxmax()
+            cliff.append(rise >= CLIFF and BELOW < step_to <= ABOVE)
+            stable.append(span <= LITTLE)
+            figures.append(
                 {
                     "network": title_of(dataset),
                     "measure": title_of(measure),
-                    "rise": after.mean() - before.mean(),
-                    "largest step to": line.diff().abs().idxmax(),
-                    "range": after.max() - after.min(),
+                    f"mean from {ABOVE:g} less mean to {BELOW:g}, points": points(rise),
+                    "β̄ after the largest step": f"{step_to:g}",
+                    f"range from {ABOVE:g}, points": points(span),
                 }
             )
-    cells = pd.DataFrame(found)
-    near = (cells["largest step to"] > BELOW) & (cells["largest step to"] <= ABOVE)
-    cliff, stable = (cells["rise"] >= CLIFF) & near, cells["range"] <= LITTLE
-    figures = pd.DataFrame(
-        {
-            **{name: cells[name] for name in ("network", "measure")},
-            f"mean from {ABOVE:g} less mean to {BELOW:g}, points": cells["rise"].map(points),
-            "β̄ after the largest step": cells["largest step to"].map("{:g}".format),
-            f"range from {ABOVE:g}, points": cells["range"].map(points),
-        }
-    )
     summary = f"a cliff there in {count(cliff)} surfaces, stable after it in {count(stable)}."
-    return Judgement(by_share([*cliff, *stable]), summary, figures)
+    return Judgement(by_share([*cliff, *stable]), summary, pd.DataFrame(figures))
 
 
 def mean_by_ratio(table: pd.DataFrame, measure: str) -> pd.Series:
@@ -274,22 +245,22 @@ def mean_by_ratio(table: pd.DataFrame, measure: str) -> pd.Series:
 
 def sparsity_matters_little(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
     """(g), by the range over the sparsities that leave enough features, for each network, ratio and measure."""
-    ranges, figures = [], []
+    little, figures = [], []
     for (dataset, ratio), part in table[table["enough"]].groupby(["dataset", "profile_ratio"], sort=False):
         for measure in MEASURES if len(part) > 1 else ():
-            ranges.append(part[measure].max() - part[measure].min())
+            span = part[measure].max() - part[measure].min()
+            little.append(span <= LITTLE)
             figures.append(
                 {
                     "network": title_of(dataset),
                     "measure": title_of(measure),
                     "β̄": f"{ratio:g}",
                     "sparsities with enough": str(len(part)),
-                    "range over γ, points": points(ranges[-1]),
+                    "range over γ, points": points(span),
                 }
             )
     if not figures:
         return unmeasured("no cell has two sparsities that leave enough features.")
-    little = [span <= LITTLE for span in ranges]
     summary = f"the range over γ is at most {100 * LITTLE:g} points in {count(little)} cells."
     return Judgement(by_share(little, holds=0.9), summary, pd.DataFrame(figures))
 
@@ -382,10 +353,10 @@ def graded(holds: bool, partly: bool) -> Verdict:
     return Verdict.HOLDS if holds else Verdict.PARTLY if partly else Verdict.FAILS
 
 
-def by_share(passed: Sequence[bool] | pd.Series, *, holds: float = 1.0, partly: float = 0.5) -> Verdict:
-    """The verdict from the share of checks that passed, compared with the thresholds `holds` and `partly`."""
+def by_share(passed: Sequence[bool] | pd.Series, *, holds: float = 1.0) -> Verdict:
+    """The verdict from the share of checks that passed: at least `holds`, or at least half."""
     share = sum(passed) / len(passed)
-    return graded(share >= holds, share >= partly)
+    return graded(share >= holds, share >= 0.5)
 
 
 def count(passed: Sequence[bool] | pd.Series) -> str:

@@ -71,12 +71,11 @@ class Store:
         for key in keys:
             self._path(key).unlink(missing_ok=True)
 
-    def forget_failures(self) -> int:
-        """Delete the trials that failed, so that they run again, and return their number."""
-        failed = [path for path in self.folder.glob("*/*.json") if any(row.get("error") for row in _read(path)[:1])]
-        for path in failed:
-            path.unlink(missing_ok=True)
-        return len(failed)
+    def forget_failures(self) -> None:
+        """Delete the trials that failed, so that they run again."""
+        for path in list(self.folder.glob("*/*.json")):
+            if any(row.get("error") for row in _read(path)[:1]):
+                path.unlink(missing_ok=True)
 
     def _path(self, key: str) -> Path:
         return self.folder / f"{key}.json"
@@ -84,19 +83,15 @@ class Store:
 
 def _write(path: Path, content: Any) -> None:
     temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
+    path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with temporary.open("x", encoding="utf-8") as stream:
-                json.dump(content, stream)
-                stream.flush()
-                os.fsync(stream.fileno())
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
-    except OSError as error:
-        problem = f"{error.strerror}, so that rows cannot be saved; correct this and run the same command again"
-        raise OSError(error.errno, problem, str(path.parent)) from error
+        with temporary.open("x", encoding="utf-8") as stream:
+            json.dump(content, stream)
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def _read(path: Path) -> Any:
