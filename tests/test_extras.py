@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from blockselect import extras
 from blockselect.extras import _EXTRAS, comes_from, needed
 
 
@@ -38,28 +37,3 @@ def test_where_a_thing_comes_from_is_told_by_its_types():
 
     assert comes_from(Derived(), "builtins")
     assert not comes_from(Derived(), "networkx", "polars")
-
-
-@pytest.mark.parametrize(
-    ("missing", "error", "message"),
-    [
-        (
-            "matplotlib.axes",
-            ImportError,
-            r"plots need matplotlib; .*pip install 'blockselect\[report\]'\.$",
-        ),
-        ("numpy.random", ModuleNotFoundError, "^No module named 'numpy.random'$"),  # which no extra brings
-    ],
-)
-def test_a_public_name_says_what_it_needs(monkeypatch, missing, error, message):
-    def without(module):
-        raise ModuleNotFoundError(f"No module named {missing!r}", name=missing)
-
-    monkeypatch.setattr(extras, "import_module", without)
-    with pytest.raises(error, match=message):
-        extras.lazy_member("blockselect.plot", {"losses": "of_runs"}, "losses", what="plots")
-
-
-def test_a_name_that_is_not_public_is_no_attribute():
-    with pytest.raises(AttributeError, match=r"module 'blockselect\.plot' has no attribute 'loses'"):
-        extras.lazy_member("blockselect.plot", {"losses": "of_runs"}, "loses", what="plots")

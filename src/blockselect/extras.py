@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
@@ -51,31 +50,6 @@ def install_advice(error: ImportError, who: str = "the command needs") -> str | 
     """
     package = (error.name or "").partition(".")[0]
     return f"{who} {_installed_with(package)}." if package in _EXTRAS else None
-
-
-def lazy_member(package: str, homes: Mapping[str, str], name: str, *, what: str) -> Any:
-    """A public name of a package, from a module that is imported when the name is first used (PEP 562).
-
-    Parameters
-    ----------
-    package : str
-        Such as "blockselect.plot".
-    homes : mapping
-        Public name → the module within the package that defines it.
-    name : str
-        The public name.
-    what : str
-        What these names are, in the plural, as the subject of an error message: "plots".
-    """
-    if name not in homes:
-        raise AttributeError(f"module {package!r} has no attribute {name!r}")
-    try:
-        return getattr(import_module(f"{package}.{homes[name]}"), name)
-    except ModuleNotFoundError as error:
-        message = install_advice(error, f"{what} need")
-        if message is None:
-            raise
-        raise ImportError(message, name=error.name) from error
 
 
 def comes_from(thing: Any, *packages: str) -> bool:

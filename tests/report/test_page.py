@@ -243,6 +243,13 @@ def test_without_a_package_of_the_extra_the_error_names_it_and_the_rest_works(pa
     assert done.stdout.splitlines() == ["rank", *(f"{what} {how}" for what in refused)]
 
 
+def test_a_name_that_is_not_public_is_no_attribute():
+    import blockselect.report
+
+    with pytest.raises(AttributeError, match=r"module 'blockselect\.report' has no attribute 'draw_overviews'"):
+        _ = blockselect.report.draw_overviews
+
+
 def test_a_graph_made_from_the_features_is_announced_on_the_page():
     features = planted().features
     selector = BlockModelSelector(5, n_blocks=3, n_candidates=2, random_state=0)

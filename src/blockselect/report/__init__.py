@@ -1,8 +1,9 @@
 """The findings of a selector as data, tables, pictures and a page. Pictures and pages need the extra `report`."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from blockselect.extras import lazy_member
+from blockselect.extras import install_advice
 from blockselect.report.summarize import summarize, summarize_scores
 from blockselect.report.tables import blocks_table, nodes_table, scores_table, selected_table
 
@@ -34,4 +35,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    return lazy_member(__name__, _HOME, name, what="pictures and pages")
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    except ModuleNotFoundError as error:
+        raise ImportError(install_advice(error, "pictures and pages need") or str(error), name=error.name) from error
