@@ -15,12 +15,12 @@ import pandas as pd
 import pytest
 
 from blockselect import make_attributed_blocks
-from blockselect.cli import reproduce, reproduction
+from blockselect.cli import reproduce
 from blockselect.cli.commands import COMMANDS, app, load_command
 from blockselect.datasets.catalogue import Dataset
 from blockselect.evaluation import comparison
 from blockselect.evaluation.process import Measured
-from blockselect.reproduction import networks, page
+from blockselect.reproduction import engine, networks, page
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -83,9 +83,8 @@ def quick(monkeypatch):
         comparison, "measure_in_fresh_process", lambda function, *given: Measured(function(*given), 0.1, None, None)
     )
     monkeypatch.setattr(reproduce, "find_spec", lambda name: name)
-    monkeypatch.setattr(
-        reproduction, "run_trials", lambda names, *_, **settings: {name: [{"error": None}] for name in names}
-    )
+    monkeypatch.setattr(engine, "run_experiments", lambda *_, **settings: None)
+    monkeypatch.setattr(engine, "complete_rows", lambda plans, *_: {name: [{"error": None}] for name in plans})
     monkeypatch.setattr(page, "make_files", lambda *_, **settings: ({"config.json": b""}, {}))
     monkeypatch.setattr(networks, "check_networks", lambda names: None)
 

@@ -285,6 +285,6 @@ def test_a_worker_that_is_ended_from_outside_is_told_and_what_came_is_kept(confi
     os.kill(workers[0], signal.SIGKILL)
     stdout, stderr = process.communicate()
     assert (process.returncode, stdout) == (2, "")
-    expected = "error: a worker process was ended from outside, perhaps because memory ran out;"
+    expected = "error: A worker process managed by the executor was unexpectedly terminated."
     assert without_progress(stderr).startswith(expected)
     assert kept(tmp_path) >= 2

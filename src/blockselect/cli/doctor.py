@@ -86,7 +86,7 @@ def extras() -> dict[str, list[str]]:
         if found is None or found[2] in FOR_DEVELOPERS or found[1] == "blockselect":
             continue
         lacking = missing.setdefault(found[2], [])
-        if not _is_installed(found[1]):
+        if not any(metadata.distributions(name=found[1])):
             lacking.append(found[1])
     return missing
 
@@ -101,11 +101,3 @@ def gpu() -> str:
         return f"none that PyTorch {torch.__version__} can use"
     names = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
     return f"{', '.join(names)} (PyTorch {torch.__version__}); use --device cuda"
-
-
-def _is_installed(package: str) -> bool:
-    try:
-        metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return False
-    return True

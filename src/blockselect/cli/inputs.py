@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from blockselect.arrays import Features, ObjectArray, Sparse
+from blockselect.arrays import Features, ObjectArray
 from blockselect.cli.failure import Failure, expecting_bad_input
 from blockselect.cli.outputs import file_record
 from blockselect.datasets.catalogue import find_dataset
@@ -39,11 +39,6 @@ class NetworkInput:
     built_from_features: bool = False  # links to nearest neighbours
     warnings: tuple[str, ...] = ()  # about the files
     features_file: Path | None = None
-
-    @property
-    def adjacency(self) -> Sparse | None:
-        """The adjacency to pass to `fit`; None lets the selector build the graph, and so know that it did."""
-        return None if self.built_from_features else self.graph.adjacency
 
 
 def load_network(

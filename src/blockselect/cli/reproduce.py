@@ -79,18 +79,28 @@ def reproduce(
     if dask is not None and find_spec("distributed") is None:
         raise Failure("--dask needs Dask; install it with: pip install 'blockselect[dask]'.")
 
-    from blockselect.cli.reproduction import parse_experiments, run_trials
+    from blockselect.cli.reproduction import parse_experiments, trials_running
     from blockselect.cli.terminal import show_table
     from blockselect.reproduction.config import read_config
+    from blockselect.reproduction.engine import complete_rows, run_experiments
+    from blockselect.reproduction.experiments import EXPERIMENTS
     from blockselect.reproduction.networks import check_networks
     from blockselect.reproduction.page import RESULT_FILES, failures, make_files, parquet_available
+    from blockselect.reproduction.store import Store
 
     begin_work()
     check_folder(out, RESULT_FILES, [Path(config)], overwrite=overwrite)
     with expecting_bad_input():
         names, settings = parse_experiments(experiments), read_config(config)
         check_networks(settings.networks)
-        rows = run_trials(names, settings, out, workers=workers, dask=dask, retry_failed=retry_failed, quiet=quiet)
+        store = Store(out / "trials", settings.marks)
+        if retry_failed:
+            store.forget_failures()
+        plans = {name: experiment.trials for name, experiment in EXPERIMENTS.items()}
+        with trials_running(quiet=quiet) as progress:
+            chosen = {name: plans[name] for name in names}
+            run_experiments(chosen, settings, store, workers=workers, dask=dask, progress=progress)
+        rows = complete_rows(plans, settings, store)
         parquet = not no_parquet and parquet_available()
         files, judgements = make_files(rows, settings, title=visible(Path(config).stem), parquet=parquet)
     write_together(out, files, mark="config.json")

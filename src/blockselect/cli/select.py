@@ -22,6 +22,12 @@ PAPER: Final = "bmgufs"  # beside the default the only method that finds blocks
 RESAMPLES, MIN_RESAMPLES = 8, 3
 FAMILIES = ("mixed", "smoothed", "spectral", "adjacency", "normalized", "two_hop", "onmtf")  # of block models
 
+
+def paper_option(text: str, *, default: str, **settings: Any) -> Any:
+    """An option that only --paper has, with its help and the default that the help shows."""
+    return expert_option(help=text, show_default=f"{default}; only with --paper", **settings)
+
+
 Labels = Annotated[
     Path | None,
     input_file(
@@ -155,61 +161,50 @@ Binarize = Annotated[
 ]
 ProfileRatio = Annotated[
     float | None,
-    expert_option(
-        help="Weight of the profile loss against the reconstruction loss, 0 to 1 (paper: β̄).",
-        show_default="0.6; only with --paper",
-    ),
+    paper_option("Weight of the profile loss against the reconstruction loss, 0 to 1 (paper: β̄).", default="0.6"),
 ]
 Sparsity = Annotated[
     Any,
-    expert_option(
+    paper_option(
+        "Weight of the ℓ1 penalty. With paper, the strongest of 0, 0.5, …, 5 that leaves --top features with a "
+        "score (paper: γ).",
         parser=number_or_word,
         metavar="NUMBER|paper",
-        help="Weight of the ℓ1 penalty. With paper, the strongest of 0, 0.5, …, 5 that leaves --top features with a "
-        "score (paper: γ).",
-        show_default="paper; only with --paper",
+        default="paper",
     ),
 ]
 Gradient = Annotated[
     Literal["exact", "paper"] | None,
-    expert_option(
-        help="With paper, the published gradient of the profile loss, which is not its derivative.",
-        show_default="paper; only with --paper",
+    paper_option(
+        "With paper, the published gradient of the profile loss, which is not its derivative.", default="paper"
     ),
 ]
-MaxIter = Annotated[
-    int | None, expert_option(help="Number of iterations of the descent.", show_default="200; only with --paper")
-]
+MaxIter = Annotated[int | None, paper_option("Number of iterations of the descent.", default="200")]
 Tol = Annotated[
     float | None,
-    expert_option(
-        help="Stop once both losses have changed by at most this relative amount over ten iterations. 0 never stops "
-        "early.",
-        show_default="0.0; only with --paper",
+    paper_option(
+        "Stop once both losses have changed by at most this relative amount over ten iterations. 0 never stops early.",
+        default="0.0",
     ),
 ]
 Device = Annotated[
-    str | None,
-    expert_option(
-        help="Where the descent runs: cpu (NumPy), or a PyTorch device such as cuda.",
-        show_default="cpu; only with --paper",
-    ),
+    str | None, paper_option("Where the descent runs: cpu (NumPy), or a PyTorch device such as cuda.", default="cpu")
 ]
 Dtype = Annotated[
     Literal["float64", "float32", "tfloat32"] | None,
-    expert_option(
-        metavar="TYPE",
-        help="Float type of the descent: float64, float32, or tfloat32, which is float32 with faster matrix products "
+    paper_option(
+        "Float type of the descent: float64, float32, or tfloat32, which is float32 with faster matrix products "
         "on a CUDA device.",
-        show_default="float64; only with --paper",
+        metavar="TYPE",
+        default="float64",
     ),
 ]
 MemoryLimit = Annotated[
     float | None,
-    expert_option(
-        help="Bytes that the squared Gram matrix of the features may take. If no exact form fits, an approximation of "
+    paper_option(
+        "Bytes that the squared Gram matrix of the features may take. If no exact form fits, an approximation of "
         "low rank is used.",
-        show_default="8 GB; only with --paper",
+        default="8 GB",
     ),
 ]
 

@@ -101,7 +101,9 @@ def run_selection(
 ) -> Selection:
     """Fit the selector, estimate the stability of the selection if requested, and collect all warnings."""
     warnings = list(network.warnings)
-    features, adjacency = network.graph.features, network.adjacency
+    features = network.graph.features
+    # Without an adjacency the selector builds the graph itself, and so knows that it is made from the features.
+    adjacency = None if network.built_from_features else network.graph.adjacency
     shown: dict[str, Any] = {}
     if isinstance(selector, BlockGuidedSelector):
         shown = {"progress": progress}
@@ -140,7 +142,7 @@ def file_contents(
 
     Known labels of the nodes are shown in the report.
     """
-    summary, network, selector = (selection.summary, selection.network, selection.selector)
+    summary, network, selector = selection.summary, selection.network, selection.selector
     blocks = selector.labels_ if selection.by_blocks else None
     report = make_report(
         selector,
