@@ -165,7 +165,7 @@ class Descent(BaseEstimator):
             return
         for name, value in (("dtype", "tfloat32"), ("compile", True)):
             if getattr(self, name) == value:
-                raise ParameterError(name, f"is {value!r}, which needs one of the CUDA devices, not {device!r}.")
+                raise ParameterError(name, f"is {value!r}, which CUDA devices alone support, not {device!r}; omit it.")
 
     def check_initial_scores(self, n_features: int) -> None:
         """Reject initial scores that do not fit the features."""
