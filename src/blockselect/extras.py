@@ -15,6 +15,7 @@ _EXTRAS = {  # package → the extra of blockselect that installs it
     "networkx": "graphs",
     "narwhals": "polars",
     "polars": "polars",
+    "pooch": "datasets",
     "pyarrow": "parquet",
     "rich": "cli",
     "typer": "cli",

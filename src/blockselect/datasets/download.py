@@ -8,8 +8,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
+from blockselect.extras import needed
 from blockselect.progress import Progress
 
 DATA_VARIABLE, CACHE_VARIABLE = "BLOCKSELECT_DATA", "BLOCKSELECT_CACHE"
@@ -71,16 +71,7 @@ def place_of(source: Source) -> str:
 
 def cache_folder() -> Path:
     """Return the folder of downloads: ``BLOCKSELECT_CACHE``, or the cache folder of this user."""
-    return Path(os.environ.get(CACHE_VARIABLE) or _pooch().os_cache("blockselect")).expanduser()
-
-
-def _pooch() -> Any:
-    """Import pooch, which is optional because most users never download anything."""
-    try:
-        import pooch  # type: ignore[import-untyped]
-    except ImportError as error:
-        raise ImportError("a download needs pooch; install it with: pip install 'blockselect[datasets]'") from error
-    return pooch
+    return Path(os.environ.get(CACHE_VARIABLE) or needed("pooch", "a download").os_cache("blockselect")).expanduser()
 
 
 def _local_path(source: Source) -> Path | None:
@@ -97,7 +88,7 @@ def _local_path(source: Source) -> Path | None:
 
 def _download(source: Source, progress: Progress | None) -> Path:
     """Return the file in the cache; pooch downloads it if needed, and stores it only when complete and correct."""
-    pooch, cache = _pooch(), cache_folder()
+    pooch, cache = needed("pooch", "a download"), cache_folder()
     from requests import RequestException  # pooch depends on it
 
     instead = f"set {DATA_VARIABLE} to a folder that holds {source.file_name}."

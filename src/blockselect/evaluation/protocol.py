@@ -24,16 +24,16 @@ from blockselect.parameters import check_entries, check_n_jobs, check_seed, chec
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class Scores:
+class Scores(ABC):
     """The scores of one selection of features."""
 
     n_features: int
     n_zero_rows: int  # nodes with none of the features; many of them can distort the scores in either direction
 
     @property
+    @abstractmethod
     def measures(self) -> Mapping[str, FloatArray]:
         """Values of each measure, one per run: (n_runs,)."""
-        raise NotImplementedError
 
 
 class SelectionProtocol(ABC):
