@@ -5,6 +5,8 @@
     python -m benchmarks.scale --chunks 5000000 --jobs 16
                                                features in row chunks on disk, with ten links, fifty values and a
                                                fiftieth of a feature per node
+    python -m benchmarks.scale nodes --jobs 1 2
+                                               each network with one thread and with two
     python -m benchmarks.scale --save          writes docs/benchmarks/scale.csv as well
 
 Each network is made in one process and fitted in another, so that peak memory is that of the fit and its data.
@@ -21,6 +23,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial, wraps
+from itertools import product
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -69,7 +72,7 @@ def main() -> None:
     parser.add_argument("--full", action="store_true", help="a million nodes as well")
     parser.add_argument("--chunks", type=int, nargs="*", default=[], metavar="NODES", help="networks in row chunks")
     parser.add_argument("--save", action="store_true", help=f"write {SAVED.name} in docs/benchmarks")
-    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--jobs", type=int, nargs="+", default=[2], metavar="N", help="threads of a fit")
     parser.add_argument("--blocks", type=int, help="number of blocks, if it shall not be found")
     parser.add_argument("--largest", type=int, default=300_000, help="leave out networks of more nodes than this")
     options = parser.parse_args()
@@ -78,23 +81,19 @@ def main() -> None:
         chosen = {}
     if options.full:
         chosen["full"] = [FULL]
-    measured: dict[Size, dict[str, Any]] = {}
+    measured: dict[tuple[Size, int], dict[str, Any]] = {}
     rows = []
     for name, sizes in chosen.items():
-        for size in sizes:
+        for size, jobs in product(sizes, options.jobs):
             if size.n_nodes > options.largest and name != "full":
                 continue
-            if size not in measured:
-                measured[size] = measure(size, options.jobs, options.blocks)
-                print(json.dumps(measured[size]), file=sys.stderr, flush=True)
-            rows.append({"series": name, **measured[size]})
-    for n in options.chunks:
-        rows.append(
-            {
-                "series": "chunks",
-                **measure(Size(n, 10 * n, 50 * n, n // 50), options.jobs, options.blocks, in_chunks=True),
-            }
-        )
+            if (size, jobs) not in measured:
+                measured[size, jobs] = measure(size, jobs, options.blocks)
+                print(json.dumps(measured[size, jobs]), file=sys.stderr, flush=True)
+            rows.append({"series": name, "jobs": jobs, **measured[size, jobs]})
+    for n, jobs in product(options.chunks, options.jobs):
+        taken = measure(Size(n, 10 * n, 50 * n, n // 50), jobs, options.blocks, in_chunks=True)
+        rows.append({"series": "chunks", "jobs": jobs, **taken})
     table = pd.DataFrame(rows)
     print(markdown(table))
     slopes = exponents(table)
@@ -290,12 +289,12 @@ def exponents(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _slopes(table: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    for name, rows in table.groupby("series", sort=False):
+    for (name, jobs), rows in table.groupby(["series", "jobs"], sort=False):
         if len(rows) < 3 or name not in GROWS:
             continue
         size = np.log(rows[GROWS[str(name)]].to_numpy(dtype=float))
         columns = {**{stage: f"{stage} cpu" for stage in STAGES}, "in all": "in all cpu", "peak memory": "peak GB"}
-        yield {"grows": name, **{what: _slope(size, rows[column]) for what, column in columns.items()}}
+        yield {"grows": name, "jobs": jobs, **{what: _slope(size, rows[column]) for what, column in columns.items()}}
 
 
 def _slope(size: np.ndarray, measured: Sequence[float]) -> float:
