@@ -164,12 +164,33 @@ def _add_method(
     except CallError as error:
         comparison.rows += [ComparisonRow(method, number, error=str(error)) for number in numbers]
     else:
-        comparison.warnings[method] = measured.value.warnings
+        ranked, cost = measured.value, _cost(measured)
+        comparison.warnings[method] = ranked.warnings
         for done, number in enumerate(numbers, start=1):
             report(done, steps)
-            comparison.selections[method, number] = measured.value.best(number)
-            comparison.rows.append(_ranked_row(method, number, measured, judge))
+            columns = comparison.selections[method, number] = ranked.best(number)
+            if len(columns):
+                row = _scored_row(method, number, judge.evaluate(np.sort(columns)), **cost)
+            else:
+                row = ComparisonRow(method, number, 0, error="no feature has a score; none can be selected.", **cost)
+            comparison.rows.append(row)
     report(steps, steps)
+
+
+def _scored_row(method: str, n_features: int, scores: Scores, **cost: Any) -> ComparisonRow:
+    return ComparisonRow(
+        method,
+        n_features,
+        n_selected=scores.n_features,
+        figures={name: Figure(float(runs.mean()), float(runs.std())) for name, runs in scores.measures.items()},
+        n_zero_rows=scores.n_zero_rows,
+        **cost,
+    )
+
+
+def _cost(measured: Measured) -> dict[str, Any]:
+    memory = {"peak_mb": measured.peak_bytes, "base_mb": measured.base_bytes}
+    return {"seconds": measured.seconds, **{name: used and used / 1e6 for name, used in memory.items()}}
 
 
 def _check_network(X: Any, adjacency: Any, classes: Any) -> AttributedGraph:
@@ -208,30 +229,3 @@ def rank_features(
     with collected_warnings() as messages:
         selector.fit(graph.features, adjacency=graph.adjacency)
     return RankedFeatures(selector.ranking_, selector.support_, tuple(messages))
-
-
-def _ranked_row(method: str, n_features: int, measured: Measured, judge: SelectionProtocol) -> ComparisonRow:
-    cost: dict[str, Any] = {
-        "seconds": measured.seconds,
-        "peak_mb": _megabytes(measured.peak_bytes),
-        "base_mb": _megabytes(measured.base_bytes),
-    }
-    columns = measured.value.best(n_features)
-    if len(columns) == 0:
-        return ComparisonRow(method, n_features, 0, error="no feature has a score; none can be selected.", **cost)
-    return _scored_row(method, n_features, judge.evaluate(np.sort(columns)), **cost)
-
-
-def _scored_row(method: str, n_features: int, scores: Scores, **cost: Any) -> ComparisonRow:
-    return ComparisonRow(
-        method,
-        n_features,
-        n_selected=scores.n_features,
-        figures={name: Figure(float(runs.mean()), float(runs.std())) for name, runs in scores.measures.items()},
-        n_zero_rows=scores.n_zero_rows,
-        **cost,
-    )
-
-
-def _megabytes(n_bytes: int | None) -> float | None:
-    return None if n_bytes is None else n_bytes / 1e6
