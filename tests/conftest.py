@@ -1,4 +1,4 @@
-"""Fixtures every test may use: where the real networks and the golden arrays lie."""
+"""Fixtures every test may use: small networks, a fit, and where the real networks and the golden arrays lie."""
 
 from __future__ import annotations
 
@@ -106,3 +106,35 @@ def golden_path() -> Path:
 def data_path() -> Path:
     """Folder of the public network files."""
     return _folder("BLOCKSELECT_DATA")
+
+
+@pytest.fixture(scope="session")
+def network():
+    """200 nodes and 52 features; tests must not change it, nor what is fitted to it."""
+    from made_fits import easy_network  # not before it is needed: this file is imported in each process
+
+    return easy_network()
+
+
+@pytest.fixture(scope="session")
+def fitted(network):
+    """The default, fitted to the network."""
+    from made_fits import fit
+
+    return fit(network)
+
+
+@pytest.fixture(params=range(4))
+def problem(request):
+    """Twenty nodes and nine features, small enough for the slow formulas."""
+    from references.problems import make_problem
+
+    return make_problem(request.param)
+
+
+@pytest.fixture
+def mixed_problem():
+    """Three block models with different numbers of blocks."""
+    from references.problems import make_problem
+
+    return make_problem(7, n=25, m=12, blocks=(2, 5, 3))

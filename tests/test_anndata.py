@@ -14,7 +14,7 @@ from scipy import sparse
 from blockselect import BlockModel, BlockModelSelector
 from blockselect.anndata import select_genes
 from blockselect.errors import ParameterError
-from made_fits import QUICK, easy_network
+from made_fits import QUICK
 
 
 class Cells:
@@ -46,26 +46,16 @@ class RealCells:
         return cells
 
 
-@pytest.fixture(scope="module")
-def network():
-    return easy_network()
-
-
-@pytest.fixture(scope="module")
-def expected(network):
-    return BlockModelSelector(12, **QUICK).fit(network.features, adjacency=network.adjacency)
-
-
 @pytest.mark.parametrize("kind", [Cells, RealCells])
-def test_everything_is_written_where_scanpys_users_look_for_it(kind, network, expected, tmp_path):
+def test_everything_is_written_where_scanpys_users_look_for_it(kind, network, fitted, tmp_path):
     cells = kind(network.features, network.adjacency)
     assert select_genes(cells, 12, **QUICK) is None
-    assert_array_equal(cells.var["blockselect"], expected.support_)
-    assert_array_equal(cells.var["blockselect_score"], expected.scores_)
-    assert_array_equal(cells.var["blockselect_rank"], expected.ranking_)
-    assert_array_equal(cells.obs["blockselect_block"].astype(int), expected.labels_)
+    assert_array_equal(cells.var["blockselect"], fitted.support_)
+    assert_array_equal(cells.var["blockselect_score"], fitted.scores_)
+    assert_array_equal(cells.var["blockselect_rank"], fitted.ranking_)
+    assert_array_equal(cells.obs["blockselect_block"].astype(int), fitted.labels_)
     assert isinstance(cells.obs["blockselect_block"].dtype, pd.CategoricalDtype)
-    table = expected.table(network.features)
+    table = fitted.table(network.features)
     marked = cells.var["blockselect_marked_block"]
     assert_array_equal(marked.cat.codes, table["marked_block"].fillna(-1))
     assert marked.cat.categories.tolist() == ["0", "1", "2"]
@@ -76,7 +66,7 @@ def test_everything_is_written_where_scanpys_users_look_for_it(kind, network, ex
         cells.write_h5ad(tmp_path / "cells.h5ad")  # every part of the record can be stored
 
 
-def test_a_copy_or_a_table_leaves_the_data_as_they_are(network, expected):
+def test_a_copy_or_a_table_leaves_the_data_as_they_are(network, fitted):
     cells = Cells(network.features, network.adjacency)
     table = select_genes(cells, 12, inplace=False, **QUICK)
     written = select_genes(cells, 12, copy=True, subset=True, key_added="mine", **QUICK)
@@ -87,10 +77,10 @@ def test_a_copy_or_a_table_leaves_the_data_as_they_are(network, expected):
     assert written.var["mine"].all()
 
 
-def test_a_layer_is_read_in_the_place_of_x(network, expected):
+def test_a_layer_is_read_in_the_place_of_x(network, fitted):
     cells = Cells(-network.features, network.adjacency, counts=network.features)
     select_genes(cells, 12, layer="counts", **QUICK)
-    assert_array_equal(cells.var["blockselect_score"], expected.scores_)
+    assert_array_equal(cells.var["blockselect_score"], fitted.scores_)
     assert cells.uns["blockselect"]["params"]["layer"] == "counts"
 
 
@@ -131,13 +121,13 @@ REFUSED = {
 }
 
 
-def test_the_names_of_scanpys_arguments_work(network, expected):
+def test_the_names_of_scanpys_arguments_work(network, fitted):
     cells = Cells(-network.features, np.eye(200))
     cells.raw = SimpleNamespace(X=network.features[:, ::-1], var_names=cells.var_names[::-1])
     cells.obsp["mine_connectivities"] = network.adjacency
     cells.uns["mine"] = {"connectivities_key": "mine_connectivities"}
     select_genes(cells, n_top_genes=12, use_raw=True, neighbors_key="mine", **QUICK)
-    assert_array_equal(cells.var["blockselect_rank"], expected.ranking_)
+    assert_array_equal(cells.var["blockselect_rank"], fitted.ranking_)
     assert cells.uns["blockselect"]["params"]["obsp"] == "mine_connectivities"
     with pytest.raises(ParameterError, match=r"neighbors_key is 'yours'.*choose one of \['mine'\]"):
         select_genes(cells, 12, neighbors_key="yours")

@@ -10,16 +10,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from blockselect import BMGUFS, BlockModelSelector, Descent
-from made_fits import QUICK, easy_network, fit, fit_paper
+from made_fits import QUICK, fit, fit_paper
 from references.problems import make_problem
 
 small = st.integers(0, 500)
 both = pytest.mark.parametrize("method", [BMGUFS, BlockModelSelector])
-
-
-@pytest.fixture(scope="module")
-def network():
-    return easy_network()
 
 
 def scores_of(problem, method, Y=None, A=None, labels=None, smoothing=1e-6, **options):

@@ -11,7 +11,7 @@ import pytest
 from blockselect import BMGUFS, BlockModelSelector, SignedSelector, discover_features, selection_stability
 from blockselect.anndata import select_genes
 from blockselect.progress import follow
-from made_fits import QUICK, easy_network
+from made_fits import QUICK
 from test_anndata import Cells
 
 
@@ -22,11 +22,6 @@ class Terminal(StringIO):
 
 class Notebook(StringIO):
     __module__ = "ipykernel.iostream"
-
-
-@pytest.fixture(scope="module")
-def network():
-    return easy_network()
 
 
 def watch(monkeypatch):

@@ -15,17 +15,12 @@ from scipy.stats import binomtest
 
 from blockselect import BMGUFS, BlockModelSelector
 from blockselect.blockmodels.description import lift_interval
-from made_fits import easy_network, fit
+from made_fits import fit
 
 
-@pytest.fixture(scope="module")
-def network():
-    return easy_network()
-
-
-@pytest.fixture(scope="module")
-def selector(network):
-    return fit(network)
+@pytest.fixture
+def selector(fitted):
+    return fitted
 
 
 def test_links_are_shares_densities_and_ratios_to_random_links_with_the_same_degrees(network, selector):

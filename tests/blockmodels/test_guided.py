@@ -8,14 +8,8 @@ from scipy import sparse
 
 from blockselect import BMGUFS, BlockModel, BlockModelSelector, Descent
 from blockselect.errors import ParameterError
-from made_fits import easy_network
 
 QUICK = Descent(gradient="paper", tol=0, max_iter=3)
-
-
-@pytest.fixture(scope="module")
-def network():
-    return easy_network()
 
 
 def of_blocks(network, n=5, **options):

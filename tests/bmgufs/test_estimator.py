@@ -16,13 +16,8 @@ from blockselect.blockmodels.n_blocks import AS_GIVEN
 from blockselect.bmgufs import estimator
 from blockselect.bmgufs.descent import Solution
 from blockselect.errors import ParameterError
-from made_fits import easy_network, fit_paper, precision
+from made_fits import fit_paper, precision
 from references import bmgufs
-
-
-@pytest.fixture(scope="module")
-def network():
-    return easy_network()
 
 
 @pytest.fixture(scope="module")

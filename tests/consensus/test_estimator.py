@@ -18,19 +18,9 @@ from blockselect.consensus.refine import JointLikelihood
 from blockselect.errors import ParameterError
 from blockselect.graphs import check_attributed_graph
 from blockselect.graphs.links import cap_weights
-from made_fits import QUICK, easy_network, fit, precision
+from made_fits import QUICK, fit, precision
 from made_graphs import reweighted
 from references import explained as reference
-
-
-@pytest.fixture(scope="module")
-def network():
-    return easy_network()
-
-
-@pytest.fixture(scope="module")
-def fitted(network):
-    return fit(network)
 
 
 @pytest.fixture(scope="module")

@@ -14,17 +14,7 @@ from sklearn.preprocessing import MaxAbsScaler
 
 from blockselect import BMGUFS, BlockModelSelector, load_cora, selection_stability
 from blockselect.errors import ParameterError
-from made_fits import QUICK, easy_network, fit
-
-
-@pytest.fixture(scope="module")
-def network():
-    return easy_network()
-
-
-@pytest.fixture(scope="module")
-def fitted(network):
-    return fit(network)
+from made_fits import QUICK, fit
 
 
 def test_it_works_in_a_pipeline_with_metadata_routing(network):

@@ -24,12 +24,7 @@ from blockselect.errors import ParameterError
 from blockselect.inspection import discoveries
 from blockselect.inspection.discoveries import match_blocks
 from blockselect.inspection.matching_null import match_pulls
-from made_fits import QUICK, easy_network, fit, precision
-
-
-@pytest.fixture(scope="module")
-def network():
-    return easy_network()
+from made_fits import QUICK, fit, precision
 
 
 def discover(network, **options):

@@ -18,13 +18,6 @@ from blockselect.graphs.statistics import in_units
 from blockselect.inspection.discoveries import null_p_values
 from blockselect.inspection.given_totals import given_totals
 from blockselect.inspection.matching_null import match_pulls
-from references.problems import make_problem
-
-
-@pytest.fixture
-def mixed_problem():
-    """Three block models with different numbers of blocks."""
-    return make_problem(7, n=25, m=12, blocks=(2, 5, 3))
 
 
 def pulls_of(Y, models, *, n_rounds=4, seed=0, rng=None, groups=None):

@@ -21,17 +21,7 @@ from blockselect.consensus import resampling
 from blockselect.consensus.refine import JointLikelihood
 from blockselect.errors import ParameterError
 from blockselect.graphs.links import resample_links
-from made_fits import QUICK, easy_network, fit, fit_paper
-
-
-@pytest.fixture(scope="module")
-def network():
-    return easy_network()
-
-
-@pytest.fixture(scope="module")
-def fitted(network):
-    return fit(network)
+from made_fits import QUICK, fit, fit_paper
 
 
 def stability(selector, network, n_resamples=5, **options):
