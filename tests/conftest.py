@@ -40,7 +40,7 @@ SLOW = (  # beginnings of the names of tests that the fast lane, `make check`, l
     "tests/bmgufs/test_cluster.py",
     "tests/consensus/test_cluster.py",
     "tests/consensus/test_row_chunks.py::test_a_fit_never_holds",
-    "tests/consensus/test_row_chunks.py::test_all_packages_of_debian",
+    "tests/consensus/test_row_chunks.py::test_debian_in_chunks",
     "tests/bmgufs/test_descent.py::test_torch",
     "tests/bmgufs/test_device.py::test_solves_stop_at_the_same_iteration",
     "tests/bmgufs/test_estimator.py::test_scores_are_those_of_the_paper_written_out",

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-distributed = pytest.importorskip("distributed")
+from blockselect import RowChunks
+
+dask, distributed = pytest.importorskip("dask"), pytest.importorskip("distributed")
 if not Path("/proc/self/status").exists():
     pytest.skip("the tests kill processes and read their memory, as on Linux", allow_module_level=True)
-
-MIB = 2**20
 
 
 def start_cluster(**settings):
@@ -26,6 +26,21 @@ def peak():
     """Peak memory of this process in bytes; not `ru_maxrss`, which a process inherits from the one that started it."""
     status = Path("/proc/self/status").read_text()
     return 1024 * next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
+
+
+def assert_what_workers_hold_does_not_grow(client, fit, load, n_columns, n_chunks, chunk_bytes):
+    """Against a fit to four chunks, no worker may hold as much more as half of its share of all chunks."""
+
+    def peaks(count):
+        chunks = RowChunks.from_delayed([dask.delayed(load)(number) for number in range(count)], n_columns)
+        client.run(lambda: Path("/proc/self/clear_refs").write_text("5"))  # the peak is the memory in use again
+        fit(chunks)
+        return client.run(peak)
+
+    client.run(lambda: fit(RowChunks.from_blocks([load(0)])) and None)  # imports and compiled code
+    few, many = peaks(4), peaks(n_chunks)
+    assert len(many) == 2
+    assert max(many[worker] - few[worker] for worker in few) < n_chunks * chunk_bytes / 4
 
 
 def die_once(mark):

@@ -12,7 +12,13 @@ from scipy import sparse
 from blockselect import BlockModelSelector, RowChunks, make_attributed_blocks, selection_stability
 from blockselect.consensus import refine
 from blockselect.graphs import dask_chunks
-from local_clusters import MIB, die_once, distributed, peak, separate_cluster, start_cluster
+from local_clusters import (
+    assert_what_workers_hold_does_not_grow,
+    die_once,
+    distributed,
+    separate_cluster,
+    start_cluster,
+)
 
 dask = pytest.importorskip("dask")
 
@@ -34,8 +40,8 @@ def delayed_chunks(load=lambda block, number: block):
     )
 
 
-def fit(X):
-    return BlockModelSelector(10, n_candidates=4, random_state=0).fit(X, adjacency=NETWORK.adjacency)
+def fit(X, n_candidates=4):
+    return BlockModelSelector(10, n_candidates=n_candidates, random_state=0).fit(X, adjacency=NETWORK.adjacency)
 
 
 def assert_same(there, here):
@@ -75,7 +81,7 @@ def test_stability_on_a_cluster_is_that_here(client, here):
     assert_allclose(stable[1], stable[0], atol=1e-8)
 
 
-def test_a_worker_killed_while_nodes_move_changes_nothing(here, monkeypatch, tmp_path):
+def test_a_worker_killed_while_nodes_move_changes_nothing(monkeypatch, tmp_path):
     mark, visit = str(tmp_path / "killed"), refine._visit
 
     def visit_of_a_mortal(block, rows, now, *shared):
@@ -83,10 +89,11 @@ def test_a_worker_killed_while_nodes_move_changes_nothing(here, monkeypatch, tmp
             die_once(mark)
         return visit(block, rows, now, *shared)
 
+    here = fit(RowChunks.from_blocks(BLOCKS), n_candidates=1)
     with start_cluster() as cluster, distributed.Client(cluster) as client:
         before = set(client.run(os.getpid).values())
         monkeypatch.setattr(refine, "_visit", visit_of_a_mortal)
-        there = fit(delayed_chunks())
+        there = fit(delayed_chunks(), n_candidates=1)
         with open(mark) as file:
             assert int(file.read()) in before
     assert_same(there, here)
@@ -105,25 +112,20 @@ def test_chunks_of_different_precision_are_named(client):
         fit(delayed_chunks(lambda block, number: block.astype(np.float32) if number == 1 else block))
 
 
-def test_no_worker_holds_what_would_break_its_memory_limit():
-    n_chunks, rows, m, limit = 70, 2000, 500, 600 * MIB
-    whole = n_chunks * rows * m * 12  # as sparse matrix
-    assert whole > 1.25 * limit
+def test_what_a_worker_holds_does_not_grow_with_the_number_of_chunks(client, monkeypatch):
+    monkeypatch.setattr(dask_chunks, "_HELD_BYTES", 2**22)  # one chunk at a time beside another
+    rows, m = 1000, 500
 
     def load(number):
         columns, starts = np.tile(np.arange(m, dtype=np.int32), rows), np.arange(0, rows * m + 1, m)
         return sparse.csr_array((np.random.default_rng(number).random(rows * m), columns, starts), shape=(rows, m))
 
-    n = n_chunks * rows
-    ring = sparse.csr_array(sparse.diags_array(np.ones(n - 1), offsets=1))
-    labels = np.arange(n) // (n // 4)
-    with start_cluster(memory_limit=limit) as cluster, distributed.Client(cluster) as client:
-        chunks = RowChunks.from_delayed([dask.delayed(load)(number) for number in range(n_chunks)], m)
-        selector = BlockModelSelector(10, block_model=labels).fit(chunks, adjacency=ring)
-        peaks = client.run(peak)
-    assert selector.n_features_ == 10
-    assert len(peaks) == 2
-    assert max(peaks.values()) < limit
+    def fit(chunks):
+        n = chunks.shape[0]
+        ring = sparse.csr_array(sparse.diags_array(np.ones(n - 1), offsets=1))
+        return BlockModelSelector(10, block_model=np.arange(n) // (n // 4)).fit(chunks, adjacency=ring)
+
+    assert_what_workers_hold_does_not_grow(client, fit, load, m, n_chunks=16, chunk_bytes=12 * rows * m)
 
 
 @pytest.mark.parametrize("lost", ["scheduler", "workers", "every worker that tries"])
