@@ -13,8 +13,7 @@ from typer.testing import CliRunner
 from blockselect import BlockModelSelector
 from blockselect.cli import outputs
 from blockselect.cli.commands import app
-from blockselect.evaluation import clustering, comparison, evaluate_selection
-from blockselect.evaluation.process import CallError, Measured
+from blockselect.evaluation import clustering, evaluate_selection
 from blockselect.registry import SELECTORS
 from terminal import interrupt_on_terminal
 
@@ -48,19 +47,6 @@ def done(options, tmp_path_factory):
     folder = tmp_path_factory.mktemp("done") / "out"
     arguments = ["compare", *options, *QUICK, "--out", folder]
     return folder, CliRunner().invoke(app, [str(argument) for argument in arguments])
-
-
-@pytest.fixture
-def in_this_process(monkeypatch):
-    """Methods rank here, which is quicker; times and memory are made up."""
-
-    def measure(function, *arguments):
-        try:
-            return Measured(function(*arguments), seconds=0.5, peak_bytes=200_000_000, base_bytes=150_000_000)
-        except ValueError as error:
-            raise CallError(str(error)) from error
-
-    monkeypatch.setattr(comparison, "measure_in_fresh_process", measure)
 
 
 def test_exactly_the_four_files_are_written(done):

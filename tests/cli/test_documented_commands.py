@@ -18,8 +18,6 @@ from blockselect import make_attributed_blocks
 from blockselect.cli import reproduce
 from blockselect.cli.commands import COMMANDS, app, load_command
 from blockselect.datasets.catalogue import Dataset
-from blockselect.evaluation import comparison
-from blockselect.evaluation.process import Measured
 from blockselect.reproduction import engine, networks, page
 
 ROOT = Path(__file__).parents[2]
@@ -77,11 +75,8 @@ def folder(tmp_path, monkeypatch, network):
 
 
 @pytest.fixture
-def quick(monkeypatch):
+def quick(monkeypatch, in_this_process):
     """Methods rank in this process, and experiments end where their trials would begin."""
-    monkeypatch.setattr(
-        comparison, "measure_in_fresh_process", lambda function, *given: Measured(function(*given), 0.1, None, None)
-    )
     monkeypatch.setattr(reproduce, "find_spec", lambda name: name)
     monkeypatch.setattr(engine, "run_experiments", lambda *_, **settings: None)
     monkeypatch.setattr(engine, "complete_rows", lambda plans, *_: {name: [{"error": None}] for name in plans})

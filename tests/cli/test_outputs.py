@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -93,29 +93,40 @@ sys.path.insert(0, sys.argv[1])
 from blockselect.cli.outputs import write_together
 from file_steps import Killer
 
-Killer(int(sys.argv[2]), lambda: os._exit(9)).watch(setattr)
-write_together(Path(sys.argv[3]), eval(sys.argv[4]), mark="run.json")
+place, before, files = Path(sys.argv[2]), eval(sys.argv[3]), eval(sys.argv[4])
+code, at = 9, 0
+while code == 9:
+    at += 1
+    folder = place / str(at) / "results"
+    folder.parent.mkdir()
+    if before:
+        write_together(folder, before, mark="run.json")
+    child = os.fork()
+    if not child:
+        Killer(at, lambda: os._exit(9)).watch(setattr)
+        write_together(folder, files, mark="run.json")
+        os._exit(0)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+print(code, at)
 """
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be copied here")
 @pytest.mark.parametrize("before", [{}, OLD], ids=["new", "older"])
 def test_a_kill_at_any_step_leaves_no_folder_that_looks_whole_and_is_not(tmp_path, before):
-    folder, code, at = tmp_path / "results", 9, 0
-    while code == 9:
-        at += 1
-        shutil.rmtree(folder, ignore_errors=True)
-        if before:
-            write(folder, before)
-        command = [sys.executable, "-c", KILLED, Path(__file__).parents[1], str(at), folder, repr(FILES)]
-        code = subprocess.run(command, check=False).returncode
+    """For each step a process that ends there, with a folder of its own."""
+    command = [sys.executable, "-c", KILLED, Path(__file__).parents[1], tmp_path, repr(before), repr(FILES)]
+    code, n_steps = map(int, subprocess.run(command, capture_output=True, check=True).stdout.split())
+    assert code == 0
+    assert n_steps > 8
+    for at in range(1, n_steps + 1):
+        folder = tmp_path / str(at) / "results"
         found = {name: content for name, content in tree(folder).items() if ".tmp" not in name}
         assert "run.json" not in found or found in (before, FILES)
         if not before:
             assert found in ({}, FILES)  # one step
         write(folder)
         assert {name: content for name, content in tree(folder).items() if ".tmp" not in name} == FILES
-    assert code == 0
-    assert at > 8
 
 
 def test_a_disk_that_refuses_the_files_is_named_with_what_to_do(tmp_path, monkeypatch):

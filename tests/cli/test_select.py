@@ -7,6 +7,7 @@ import hashlib
 import json
 import platform
 import re
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -65,11 +66,18 @@ def selector(network):
     return selector.fit(network.graph.features.toarray(), adjacency=network.graph.adjacency)
 
 
-@pytest.fixture
-def folder(run, network, tmp_path):
-    result = run("select", *network.options, *QUICK, "--out", tmp_path / "out")
-    assert result.exit_code == 0, result.stderr
-    return tmp_path / "out"
+@pytest.fixture(scope="module")
+def done(run, network, tmp_path_factory):
+    """One run with QUICK: its folder, which tests must not change, and what it showed."""
+    folder = tmp_path_factory.mktemp("done") / "out"
+    result = run("select", *network.options, *QUICK, "--out", folder)
+    assert (result.exit_code, result.stderr) == (0, "")
+    return folder, result.stdout
+
+
+@pytest.fixture(scope="module")
+def folder(done):
+    return done[0]
 
 
 def test_exactly_these_files_are_there(folder):
@@ -89,32 +97,32 @@ def test_scores_are_those_of_the_selector_and_stability_is_that_of_the_selection
     assert_allclose([float(row["stability"]) for row in rows], stability[order], rtol=1e-9)
 
 
-def test_table_page_files_and_terminal_have_one_order_in_which_scores_fall(run, network, selector, tmp_path):
-    result = run("select", *network.options, *QUICK, "--out", tmp_path / "out")
+def test_table_page_files_and_terminal_have_one_order_in_which_scores_fall(done, network, selector):
+    folder, shown = done
     best = selector.table(network.graph.features.toarray()).query("selected").sort_values("rank")
     names = [network.names[column] for column in best.index]
     assert best["score"].is_monotonic_decreasing
-    selected, scores = (table(tmp_path / "out" / name) for name in ("selected.csv", "scores.csv"))
+    selected, scores = (table(folder / name) for name in ("selected.csv", "scores.csv"))
     assert [row["feature"] for row in selected] == names
     assert [row["feature"] for row in scores][:5] == names
     for rows in (selected, scores):
         falling = [float(row["score"]) for row in rows]
         assert falling == sorted(falling, reverse=True)
-    assert re.findall(r"gene_\d+", result.stdout) == names
-    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert re.findall(r"gene_\d+", shown) == names
+    page = (folder / "report.html").read_text(encoding="utf-8")
     (data,) = re.findall(r'id="data">(.*?)</script>', page)
     assert [row[0] for row in json.loads(data)["rows"]] == [row["feature"] for row in scores]
     assert re.findall(r'data-label="feature"><bdi title="(gene_\d+)"', page) == names
 
 
-def test_terminal_and_page_begin_with_what_the_selected_features_explain(run, network, selector, tmp_path):
-    result = run("select", *network.options, *QUICK, "--out", tmp_path / "out")
-    sentence, *_ = result.stdout.splitlines()
+def test_terminal_and_page_begin_with_what_the_selected_features_explain(done, selector):
+    folder, shown = done
+    sentence, *_ = shown.splitlines()
     share = per_cent(selector.explained_[-1])
     assert sentence.startswith(f"These 5 features explain {share} of the block structure; all features together ")
-    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    page = (folder / "report.html").read_text(encoding="utf-8")
     assert re.search(r'<p class="lead">(.*?)</p>', page)[1].replace("\N{NO-BREAK SPACE}", " ") == sentence
-    assert record_of(tmp_path / "out")["explained"]["share"] == pytest.approx(selector.explained_[-1])
+    assert record_of(folder)["explained"]["share"] == pytest.approx(selector.explained_[-1])
 
 
 def test_rows_in_the_wrong_order_are_doubted_by_terminal_page_and_record(run, network, tmp_path):
@@ -132,8 +140,8 @@ def test_rows_in_the_wrong_order_are_doubted_by_terminal_page_and_record(run, ne
     assert record_of(tmp_path / "out")["network_evidence"]["is_clear"] is False
 
 
-def test_columns_of_the_terminal_say_what_each_feature_adds_and_explains_alone(run, network, selector, tmp_path):
-    shown = run("select", *network.options, *QUICK, "--out", tmp_path / "out").stdout
+def test_columns_of_the_terminal_say_what_each_feature_adds_and_explains_alone(done, network, selector):
+    shown = done[1]
     first = int(np.argmin(selector.ranking_))
     shares = (selector.explained_more_[first], selector.explained_alone_[first])
     more, alone = (per_cent(share, zeros=True) for share in shares)
@@ -228,7 +236,8 @@ def test_another_seed_is_recorded_and_used(run, network, tmp_path):
     assert first["candidate_errors"] != second["candidate_errors"]
 
 
-def test_files_of_an_earlier_run_are_replaced_and_others_left_alone(run, network, folder):
+def test_files_of_an_earlier_run_are_replaced_and_others_left_alone(run, network, done, tmp_path):
+    folder = shutil.copytree(done[0], tmp_path / "out")
     (folder / "notes.txt").write_text("mine")
     assert run("select", *network.options, *QUICK, "--top", 4, "--out", folder).exit_code == 0
     assert len(table(folder / "selected.csv")) == 4
@@ -262,16 +271,15 @@ def test_quiet_says_nothing(run, network, tmp_path):
     assert (result.exit_code, result.stdout, result.stderr) == (0, "", "")
 
 
-def test_summary_names_the_best_features_and_the_files(run, network, selector, tmp_path):
-    result = run("select", *network.options, *QUICK, "--out", tmp_path / "out")
+def test_summary_names_the_best_features_and_the_files(done, network, selector):
+    folder, shown = done
     best = network.names[int(selector.ranking_.argmin())]
-    assert f"1  {best} " in result.stdout
-    assert f"wrote {tmp_path / 'out' / 'report.html'}; beside it are selected.csv" in " ".join(result.stdout.split())
-    assert "There are 3 blocks, groups of nodes that link alike (as asked for). Selected 5 f" in result.stdout
-    assert "Selected 5 features that best follow the blocks; " in result.stdout
-    assert "The selected features:" in result.stdout
-    assert "guided by" not in result.stdout
-    assert result.stderr == ""
+    assert f"1  {best} " in shown
+    assert f"wrote {folder / 'report.html'}; beside it are selected.csv" in " ".join(shown.split())
+    assert "There are 3 blocks, groups of nodes that link alike (as asked for). Selected 5 f" in shown
+    assert "Selected 5 features that best follow the blocks; " in shown
+    assert "The selected features:" in shown
+    assert "guided by" not in shown
 
 
 def test_details_are_shown_where_they_are_asked_for(run, network, tmp_path):
@@ -476,8 +484,8 @@ def test_the_summary_says_how_many_blocks_and_candidates_were_chosen(run, networ
     assert f"guided by {sum(kept)} of {len(kept)} candidate block models (" in shown
 
 
-def test_a_search_that_was_cut_is_shown_and_recorded(run, network, tmp_path, monkeypatch):
-    assert "The network is large" not in run("select", *network.options, *QUICK, "--out", tmp_path / "whole").stdout
+def test_a_search_that_was_cut_is_shown_and_recorded(run, network, done, tmp_path, monkeypatch):
+    assert "The network is large" not in done[1]
     monkeypatch.setattr(screening, "BUDGET", 1.0)
     options = (*QUICK, "--candidates", 9, "--resamples", 8, "--out", tmp_path / "cut")
     shown = run("select", *network.options, *options, "-v").stdout
