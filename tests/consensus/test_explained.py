@@ -99,7 +99,7 @@ def test_greedy_selection_is_that_of_a_regression_for_each_set(form, seed, n_ste
     A, X, labels = two_models(seed)
     regression, U, T = regression_of(A, X, labels, form), reference.design(X), reference.target(A, labels)
     candidates = np.array([0, 1, 2, 4, 5, 3])
-    effect = np.random.default_rng(seed).uniform(0.2, 2, 6) if with_effect else None
+    effect = np.random.default_rng(seed).uniform(0.2, 2, 6) if with_effect else np.ones(6)
     chosen, shares, would_add = reference.greedy(U, T, regression.ridge, candidates, n_steps, effect)
     found = select_together(regression, candidates, n_steps, effect)
     assert_array_equal(found.chosen, chosen)

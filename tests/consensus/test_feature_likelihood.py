@@ -10,6 +10,7 @@ from blockselect.consensus.likelihood import (
     dispersions,
     feature_gains,
     sums_by_block,
+    xlogx,
 )
 from references import joint as reference
 from references.joint import small_network
@@ -26,13 +27,13 @@ def test_the_gain_of_a_feature_is_its_quasi_likelihood_ratio(seed, kind):
 def gains_of(X, labels):
     counts = as_counts(X)
     (sums,) = sums_by_block(counts, [labels])
-    return feature_gains(sums, np.bincount(labels, counts.totals))
+    return feature_gains(sums, xlogx(sums), np.bincount(labels, counts.totals))
 
 
 def gains_as_poisson(X, labels):
     """Without the overdispersion of each feature."""
     F = np.eye(labels.max() + 1)[labels]
-    return feature_gains(X.T @ F, X.sum(axis=1) @ F)
+    return feature_gains(X.T @ F, xlogx(X.T @ F), X.sum(axis=1) @ F)
 
 
 def many_nodes(seed, n=600, k=5):

@@ -156,8 +156,8 @@ class BlockModelSelector(BlockGuidedSelector):
     network_evidence_ : NetworkEvidence or None
         Whether the selected features follow this graph, tested against random permutations of the nodes: `p_value`,
         `autocorrelation` (mean correlation of the selected features between linked nodes) and `is_clear`. `fit` warns
-        if there is no clear evidence. None if this was not tested: the graph was made from the features, X comes in row
-        chunks, or no feature is selected.
+        if there is no clear evidence. None if this was not tested: the graph was made from the features, or no feature
+        is selected.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 

@@ -347,12 +347,10 @@ class Greedy:
     added: FloatArray  # (candidates,) share each added when it was chosen, or would add next
 
 
-def select_together(
-    regression: BlockRegression, candidates: IntArray, n_steps: int, effect: FloatArray | None = None
-) -> Greedy:
+def select_together(regression: BlockRegression, candidates: IntArray, n_steps: int, effect: FloatArray) -> Greedy:
     """Orthogonal least squares among the candidate columns, at most `MAX_STEPS` of them.
 
-    Each step takes the column with the largest rise of R² times `effect` (1 if not given). Of columns that are equally
+    Each step takes the column with the largest rise of R² times its `effect`. Of columns that are equally
     good up to rounding, the lowest index is taken. With the chosen columns orthogonalised (rows of `basis` are their
     products with all candidates), a step costs one column of the Gram matrix and two matrix-vector products.
     """
@@ -361,19 +359,18 @@ def select_together(
     products = regression.products[candidates]  # (c, q)
     left = regression.penalised[candidates]  # squared length of what is not yet spanned
     unexplained = np.square(products).sum(axis=1)  # ‖residual productᵀ‖² of each candidate
-    weight = np.ones(len(candidates)) if effect is None else effect
     basis, coefficients = np.zeros((n_steps, len(candidates))), np.zeros((n_steps, products.shape[1]))
     is_free = np.ones(len(candidates), dtype=bool)
     added, chosen = np.zeros(len(candidates)), []
     for step in range(n_steps):
         gains = np.maximum(unexplained, 0.0) / left
-        place = _first_of_largest(np.where(is_free, gains * weight, -1.0))
+        place = _first_of_largest(np.where(is_free, gains * effect, -1.0))
         added[place] = gains[place]
         chosen.append(place)
         is_free[place] = False
         length = np.sqrt(left[place])
         before, weights_before = basis[:step], coefficients[:step]
-        direction = (columns.products_with(place, gains * weight * is_free) - before.T @ before[:, place]) / length
+        direction = (columns.products_with(place, gains * effect * is_free) - before.T @ before[:, place]) / length
         target = (products[place] - weights_before.T @ before[:, place]) / length
         along = products @ target - before.T @ (weights_before @ target)  # residual productᵀ target
         unexplained = unexplained - 2 * direction * along + direction**2 * (target @ target)

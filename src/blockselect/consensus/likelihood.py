@@ -185,19 +185,18 @@ def link_gain(weights: FloatArray) -> float:
     return float(0.5 * xlogx(weights).sum() - xlogx(degrees).sum() + 0.5 * xlogx(degrees.sum()))
 
 
-def feature_gains(sums: FloatArray, block_totals: FloatArray, entropies: FloatArray | None = None) -> FloatArray:
+def feature_gains(sums: FloatArray, entropies: FloatArray, block_totals: FloatArray) -> FloatArray:
     """Log-likelihood gain of one rate per block over a single rate, for each feature: (m,), at least 0.
 
     Parameters
     ----------
     sums : array of shape (m, k)
         Sum of each feature in each block.
+    entropies : array of shape (m, k)
+        s log s of the sums.
     block_totals : array of shape (k,)
         Total of all features in each block.
-    entropies : array of shape (m, k), optional
-        s log s of the sums, if they are known.
     """
-    entropies = xlogx(sums) if entropies is None else entropies
     column_sums = sums.sum(axis=1)  # (m,)
     by_block = entropies.sum(axis=1) - (sums * np.log(np.maximum(block_totals, _TINY))).sum(axis=1)
     single = xlogx(column_sums) - column_sums * np.log(max(block_totals.sum(), _TINY))

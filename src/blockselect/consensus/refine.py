@@ -265,7 +265,7 @@ class JointLikelihood:
 
     def _state(self, tables: Tables) -> _State:
         """The gains of the features by these blocks, and J for the best choice of features."""
-        gains = feature_gains(tables.sums, tables.totals, tables.entropies)
+        gains = feature_gains(tables.sums, tables.entropies, tables.totals)
         above = float(np.maximum(gains - penalty(len(tables.weights)), 0.0).sum())
         return _State(tables, gains, -float(link_gain(tables.weights)) - above)
 
