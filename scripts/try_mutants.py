@@ -81,11 +81,17 @@ TESTS = {
         "tests/consensus/test_screening_budget.py",
     ],
     "consensus/refine.py": ["tests/consensus/test_moves.py"],
-    "consensus/likelihood.py": ["tests/consensus/test_refine.py"],
+    "consensus/likelihood.py": [
+        "tests/consensus/test_feature_likelihood.py",
+        "tests/consensus/test_link_likelihood.py",
+        "tests/consensus/test_link_excess.py",
+        "tests/consensus/test_refine.py",
+    ],
+    "consensus/resampling.py": ["tests/consensus/test_estimator.py", "tests/inspection/test_stability.py"],
     "consensus/screening.py": ["tests/consensus/test_screening_budget.py"],
 }
 INTERPRETED = {"consensus/moves.py"}  # it compiles for longer than its own tests take in Python
-LEFT_OUT = {"device.py", "__init__.py"}  # they need a GPU, or hold no code
+LEFT_OUT = {"cuda.py", "device.py", "__init__.py"}  # they need a GPU, or hold no code
 
 SWAPS = {
     ast.Add: ast.Sub,
