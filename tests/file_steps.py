@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from blockselect.cli import outputs
@@ -15,16 +14,16 @@ class Killer:
         self.at, self.stop, self.done = at, stop, 0
 
     def step(self, change):
-        def counted(*arguments, **options):
-            self.done += 1
-            if self.done == self.at:
-                self.stop()
-            return change(*arguments, **options)
+        def counted(path, *arguments, **options):
+            if change.__name__ != "mkdir" or not path.exists():
+                self.done += 1
+                if self.done == self.at:
+                    self.stop()
+            return change(path, *arguments, **options)
 
         return counted
 
     def watch(self, patch):
         patch(outputs, "_write", self.step(outputs._write))
-        patch(outputs.os, "link", self.step(os.link))
         for name in ("mkdir", "unlink", "replace", "rename"):
             patch(Path, name, self.step(getattr(Path, name)))

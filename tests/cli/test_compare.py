@@ -8,11 +8,9 @@ import os
 
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
 from blockselect import BlockModelSelector
 from blockselect.cli import outputs
-from blockselect.cli.commands import app
 from blockselect.evaluation import clustering, evaluate_selection
 from blockselect.registry import SELECTORS
 from terminal import interrupt_on_terminal
@@ -42,11 +40,10 @@ def options(network, classes):
 
 
 @pytest.fixture(scope="session")
-def done(options, tmp_path_factory):
+def done(run, options, tmp_path_factory):
     """One run as it is, methods in their own processes: the folder and the result."""
     folder = tmp_path_factory.mktemp("done") / "out"
-    arguments = ["compare", *options, *QUICK, "--out", folder]
-    return folder, CliRunner().invoke(app, [str(argument) for argument in arguments])
+    return folder, run("compare", *options, *QUICK, "--out", folder)
 
 
 def test_exactly_the_four_files_are_written(done):
