@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from blockselect.cli.reproduction import parse_experiments
+from blockselect.cli import reproduce
+from blockselect.cli.reproduce import parse_experiments
 from blockselect.reproduction.config import read_config
 from blockselect.reproduction.experiments import EXPERIMENTS
 
@@ -205,8 +206,6 @@ def test_networks_that_are_not_here_are_refused_and_it_says_how_to_get_them(run,
 
 
 def test_a_cluster_without_dask_is_refused_before_any_work(run, config, tmp_path, monkeypatch):
-    from blockselect.cli import reproduce
-
     monkeypatch.setattr(reproduce, "find_spec", lambda name: None)
     result = run("reproduce", "all", "--config", config, "--out", tmp_path / "out", "--dask", "tcp://127.0.0.1:8786")
     assert refused(result, tmp_path, "pip install 'blockselect[dask]'")
@@ -236,9 +235,7 @@ def test_an_out_that_is_a_file_is_refused(run, config, tmp_path):
 
 
 def test_a_long_run_tells_how_far_it_is_where_there_is_no_terminal(run, config, tmp_path, monkeypatch):
-    from blockselect.cli import reproduction
-
-    monkeypatch.setattr(reproduction, "LINE_EVERY", 0)
+    monkeypatch.setattr(reproduce, "LINE_EVERY", 0)
     result = run("reproduce", "datasets,convergence", *options(config, tmp_path / "out"))
     lines = result.stderr.splitlines()
     assert lines[0] == "0 of 2 trials"

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from blockselect.cli import options as opt
 from blockselect.cli.failure import Failure, begin_work, expecting_bad_input, one_line, say
@@ -15,7 +22,11 @@ from blockselect.cli.options import output_option
 from blockselect.cli.outputs import check_folder, write_together
 from blockselect.wording import visible
 
+if TYPE_CHECKING:
+    from blockselect.reproduction.engine import Standing
+
 ALL_FAILED = 1  # exit code
+LINE_EVERY = 30.0  # seconds between lines of progress if stderr is not a terminal
 
 computation_option: Any = partial(typer.Option, rich_help_panel="Computation")
 
@@ -79,7 +90,6 @@ def reproduce(
     if dask is not None and find_spec("distributed") is None:
         raise Failure("--dask needs Dask; install it with: pip install 'blockselect[dask]'.")
 
-    from blockselect.cli.reproduction import parse_experiments, trials_running
     from blockselect.cli.terminal import show_table
     from blockselect.reproduction.config import read_config
     from blockselect.reproduction.engine import complete_rows, run_experiments
@@ -97,7 +107,7 @@ def reproduce(
         if retry_failed:
             store.forget_failures()
         plans = {name: experiment.trials for name, experiment in EXPERIMENTS.items()}
-        with trials_running(quiet=quiet) as progress:
+        with _trials_running(quiet=quiet) as progress:
             chosen = {name: plans[name] for name in names}
             run_experiments(chosen, settings, store, workers=workers, dask=dask, progress=progress)
         rows = complete_rows(plans, settings, store)
@@ -114,3 +124,52 @@ def reproduce(
         typer.echo(f"wrote {len(files)} files; begin with {visible(str(out / 'claims.html'))}")
     if all(row["error"] for name in names for row in rows[name]):
         raise typer.Exit(ALL_FAILED)
+
+
+def parse_experiments(text: str) -> list[str]:
+    """Names of experiments, in the order of the paper."""
+    from blockselect.parameters import check_known
+    from blockselect.reproduction.experiments import EXPERIMENTS
+
+    names = {name.strip() for name in text.split(",")}
+    check_known(sorted(names), ["all", *EXPERIMENTS], what="experiment")
+    return [name for name in EXPERIMENTS if name in names or "all" in names]
+
+
+@contextmanager
+def _trials_running(*, quiet: bool) -> Iterator[Callable[[Standing], None] | None]:
+    """Show progress while trials run: a bar on a terminal, otherwise a line from time to time, as for a log."""
+    try:
+        if quiet:
+            yield None
+        elif sys.stderr.isatty():
+            columns = (TextColumn("trials"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+            with Progress(
+                *columns, TextColumn("{task.description}"), console=Console(stderr=True), transient=True
+            ) as bar:
+                shown = bar.add_task("", total=None)
+                yield lambda standing: bar.update(
+                    shown, completed=standing.done, total=standing.known, description=_time_left(standing)
+                )
+        else:
+            yield _line_from_time_to_time()
+    except KeyboardInterrupt:
+        say("the trials that had ended are kept; the same command goes on from there.")
+        raise
+
+
+def _line_from_time_to_time() -> Callable[[Standing], None]:
+    last = time.monotonic()
+
+    def report(standing: Standing) -> None:
+        nonlocal last
+        if time.monotonic() - last >= LINE_EVERY:
+            last = time.monotonic()
+            say(", ".join(filter(None, [f"{standing.done} of {standing.known} trials", _time_left(standing)])))
+
+    return report
+
+
+def _time_left(standing: Standing) -> str:
+    left = standing.seconds_left
+    return "" if left is None else f"about {timedelta(seconds=round(left))} left"
