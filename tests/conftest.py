@@ -42,6 +42,7 @@ SLOW = (  # beginnings of the names of tests that the fast lane, `make check`, l
     "tests/consensus/test_row_chunks.py::test_a_fit_never_holds",
     "tests/consensus/test_row_chunks.py::test_debian_in_chunks",
     "tests/bmgufs/test_descent.py::test_torch",
+    "tests/bmgufs/test_device.py::test_scores_are_those_of_numpy_in_every_form",
     "tests/bmgufs/test_device.py::test_solves_stop_at_the_same_iteration",
     "tests/bmgufs/test_estimator.py::test_scores_are_those_of_the_paper_written_out",
     "tests/bmgufs/test_iterations_on_cuda.py",
@@ -53,8 +54,12 @@ SLOW = (  # beginnings of the names of tests that the fast lane, `make check`, l
     "tests/datasets/test_planted.py::test_each_pair_of_nodes",
     "tests/evaluation",
     "tests/graphs/test_affinity.py::test_published",
+    "tests/graphs/test_evidence.py::test_on_random_matchings",
     "tests/graphs/test_mutated_files.py",
+    "tests/graphs/test_nearest.py::test_neither_storage_nor_type",
     "tests/graphs/test_nearest.py::test_of_cora",
+    "tests/graphs/test_node_attributes.py::test_a_fit_to_a_graph",
+    "tests/graphs/test_node_graph.py::test_a_grid_search",
     "tests/inspection",
     "tests/plot",
     "tests/report/test_browser.py",
@@ -65,12 +70,22 @@ SLOW = (  # beginnings of the names of tests that the fast lane, `make check`, l
     "tests/test_estimator_checks.py",
     "tests/test_fuzz.py",
     "tests/test_invariance.py",
+    "tests/test_network_evidence.py::test_a_selector_warns",
     "tests/test_readme.py",
     "tests/test_registry.py",
     "tests/test_scale.py",
     "tests/test_shapes.py",
     "tests/test_signed.py",
+    "tests/test_skipped.py",
 )
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """The fast lane does not even import files of which it would run nothing."""
+    if config.option.markexpr != "not slow" or not collection_path.is_relative_to(config.rootpath):
+        return None
+    whole = {place for place in SLOW if "::" not in place}
+    return collection_path.relative_to(config.rootpath).as_posix() in whole or None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
