@@ -126,14 +126,23 @@ def _with_one_thread(call: Callable[[], T]) -> T:
 
 
 class Shared(Generic[T]):
-    """A value that threads share. The first one that asks for it computes it, and the others wait."""
+    """A value that threads share. The first one that asks for it computes it, and the others wait.
+
+    Another process, to which joblib may send a call, computes its own.
+    """
 
     def __init__(self, compute: Callable[[], T]) -> None:
-        self._compute, self._lock = cache(compute), Lock()
+        self._compute, self._lock = compute, Lock()
+        self._computed: list[T] = []
 
     def __call__(self) -> T:
         with self._lock:
-            return self._compute()
+            if not self._computed:
+                self._computed.append(self._compute())
+            return self._computed[0]
+
+    def __reduce__(self) -> tuple[type[Shared[T]], tuple[Callable[[], T]]]:
+        return type(self), (self._compute,)
 
 
 @cache  # looking for these libraries takes as long as clustering
