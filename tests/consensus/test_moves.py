@@ -20,6 +20,7 @@ from blockselect.datasets import make_attributed_blocks
 from references import joint as reference
 from references.joint import small_network
 
+compiled_only = pytest.mark.skipif(not hasattr(sweep, "signatures"), reason="NUMBA_DISABLE_JIT is set")
 IN_USE = np.array([True, False, True, True, False, True, True])
 
 
@@ -188,6 +189,7 @@ def test_as_many_moves_are_counted_as_nodes_have_moved():
     assert n_moves == np.count_nonzero(found != labels) > 0
 
 
+@compiled_only
 @pytest.mark.parametrize("stored", [False, True])
 def test_compilation_is_announced_where_none_is_stored(stored, tmp_path):
     """In a process of its own, as this one has compiled the moves already."""
@@ -208,6 +210,7 @@ def test_compilation_is_announced_where_none_is_stored(stored, tmp_path):
     assert ("INFO:blockselect:compiling node moves" in said.stderr) is not stored
 
 
+@compiled_only
 def test_one_signature_is_compiled_for_features_and_graphs_of_any_kind():
     for kind in ("i4", "f4", "f8"):
         A, X, labels = small_network(0)
