@@ -16,6 +16,7 @@ from local_clusters import (
     assert_what_workers_hold_does_not_grow,
     die_once,
     distributed,
+    peak,
     separate_cluster,
     start_cluster,
 )
@@ -126,6 +127,25 @@ def test_what_a_worker_holds_does_not_grow_with_the_number_of_chunks(client, mon
         return BlockModelSelector(10, block_model=np.arange(n) // (n // 4)).fit(chunks, adjacency=ring)
 
     assert_what_workers_hold_does_not_grow(client, fit, load, m, n_chunks=16, chunk_bytes=12 * rows * m)
+
+
+def test_no_worker_breaks_a_memory_limit_that_the_whole_matrix_would_break():
+    n_chunks, rows, m, limit = 16, 6600, 500, 500 * 2**20
+
+    def load(number):
+        columns, starts = np.tile(np.arange(m, dtype=np.int32), rows), np.arange(0, rows * m + 1, m)
+        return sparse.csr_array((np.random.default_rng(number).random(rows * m), columns, starts), shape=(rows, m))
+
+    n = n_chunks * rows
+    assert n * m * 12 > 1.2 * limit
+    ring = sparse.csr_array(sparse.diags_array(np.ones(n - 1), offsets=1))
+    with start_cluster(memory_limit=limit) as cluster, distributed.Client(cluster) as client:
+        chunks = RowChunks.from_delayed([dask.delayed(load)(number) for number in range(n_chunks)], m)
+        selector = BlockModelSelector(10, block_model=np.arange(n) // (n // 4)).fit(chunks, adjacency=ring)
+        peaks = client.run(peak)
+    assert selector.n_features_ == 10
+    assert len(peaks) == 2
+    assert max(peaks.values()) < limit
 
 
 @pytest.mark.parametrize("lost", ["scheduler", "workers", "every worker that tries"])

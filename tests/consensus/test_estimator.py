@@ -325,7 +325,8 @@ def test_progress_says_where_each_stage_begins(network):
     BlockModelSelector("auto", max_blocks=3, n_candidates=2, random_state=0).fit(
         network.features, adjacency=network.adjacency, progress=lambda *news: seen.append(news)
     )
-    assert [news[1:] for news in seen if news[0] == "number of blocks"] == [(0, 1), (1, 1)]
+    for stage in ("number of blocks", "ranking"):
+        assert [news[1:] for news in seen if news[0] == stage] == [(0, 1), (1, 1)]
     for stage in ("block models", "discoveries"):
         steps = [news[1:] for news in seen if news[0] == stage]
         assert (steps[0], steps[-1]) == ((0, 1), (1, 1))

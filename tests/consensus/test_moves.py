@@ -93,6 +93,7 @@ def test_the_likelihood_never_falls(seed, k, binary):
     found, n_moves, _, _ = swept(A, X, labels, np.arange(16))
     gained = log_likelihood(A, X, found) - log_likelihood(A, X, labels)
     assert gained > 0 if n_moves else gained == 0
+    assert len(np.unique(found)) == k  # the last node of a block stays
 
 
 def test_of_many_blocks_tables_find_one_about_as_good_as_the_best():

@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn.metrics import adjusted_rand_score
 
+from benchmarks.networks import judged
 from blockselect import (
     BlockModelSelector,
     RowChunks,
@@ -168,9 +169,14 @@ def test_settings_that_need_single_nodes_are_refused(settings, message):
         BlockModelSelector(**settings).fit(in_chunks(PRESENT), adjacency=PLANTED.adjacency)
 
 
-def test_debian_in_chunks_gives_its_selection_in_memory():
+@pytest.mark.parametrize("name", ["debian", "debian-all"])
+def test_debian_in_chunks_gives_its_selection_in_memory(name, request, monkeypatch):
     """With the same families. In several chunks nodes move in another order, as they do with another seed."""
-    debian = load_debian()
+    if name == "debian":
+        debian, n_rows = load_debian(), 1500
+    else:
+        monkeypatch.setenv("BLOCKSELECT_DATA", str(request.getfixturevalue("data_path")))
+        debian, n_rows = judged(name), 9000
     X = sparse.csr_array(debian.features)
 
     def fit(X, seed=0):
@@ -180,7 +186,7 @@ def test_debian_in_chunks_gives_its_selection_in_memory():
     here = fit(X)
     one, several = (
         fit(RowChunks.from_blocks([X[start : start + rows] for start in range(0, X.shape[0], rows)]))
-        for rows in (X.shape[0], 1500)
+        for rows in (X.shape[0], n_rows)
     )
     assert_array_equal(one.ranking_, here.ranking_)
     assert_allclose(one.scores_, here.scores_, rtol=1e-8)
