@@ -145,9 +145,15 @@ def compare(
     begin_work()
     names = list(SELECTORS) if methods.strip() == "all" else [name.strip() for name in methods.split(",")]
     reading = opt.given(
-        node_ids=node_ids, feature_names=feature_names, transpose=transpose, unknown_nodes=unknown_nodes,
-        weight=weight, id_column=id_column, drop=drop, one_hot=one_hot,
-    )  # fmt: skip
+        node_ids=node_ids,
+        feature_names=feature_names,
+        transpose=transpose,
+        unknown_nodes=unknown_nodes,
+        weight=weight,
+        id_column=id_column,
+        drop=drop,
+        one_hot=one_hot,
+    )
     network = load_network(dataset, features, graph, reading, n_neighbors=N_NEIGHBORS)
     if classes is not None:
         network = with_classes(network, classes)

@@ -20,10 +20,27 @@ input_file: Any = partial(data_option, metavar="FILE", exists=True, dir_okay=Fal
 # Names of the library, because importing it takes seconds.
 DATASETS = ("blogcatalog", "citeseer", "cora", "cora-planetoid", "debian")
 MethodName = Literal[
-    "block-model", "bmgufs", "laplacian-score", "laplacian-score-network", "spec", "spec-published", "ndfs",
-    "ndfs-published", "mcfs", "udfs", "variance", "mmpop", "mmpop-logistic", "partial-order", "netfs", "lufs", "gfs",
-    "adapt", "morans-i", "hotspot",
-]  # fmt: skip
+    "block-model",
+    "bmgufs",
+    "laplacian-score",
+    "laplacian-score-network",
+    "spec",
+    "spec-published",
+    "ndfs",
+    "ndfs-published",
+    "mcfs",
+    "udfs",
+    "variance",
+    "mmpop",
+    "mmpop-logistic",
+    "partial-order",
+    "netfs",
+    "lufs",
+    "gfs",
+    "adapt",
+    "morans-i",
+    "hotspot",
+]
 
 NOT_REPEATED = ("out", "overwrite", "as_json", "quiet", "verbose")  # options that do not change the result
 UnknownNodes = Literal["error", "drop"]

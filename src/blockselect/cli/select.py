@@ -306,9 +306,15 @@ def select(
         settings["block_model"] = read_labels(blocks_file)
     selector = work.configured_selector(method, {key: value for key, value in settings.items() if value is not None})
     reading = opt.given(
-        node_ids=node_ids, feature_names=feature_names, transpose=transpose, unknown_nodes=unknown_nodes,
-        weight=weight, id_column=id_column, drop=drop, one_hot=one_hot,
-    )  # fmt: skip
+        node_ids=node_ids,
+        feature_names=feature_names,
+        transpose=transpose,
+        unknown_nodes=unknown_nodes,
+        weight=weight,
+        id_column=id_column,
+        drop=drop,
+        one_hot=one_hot,
+    )
     with progress_bar(quiet) as progress:
         progress("reading", 0, 1)
         n_neighbors = work.neighbors_to_link(selector)

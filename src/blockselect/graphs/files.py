@@ -168,9 +168,14 @@ def read_attributed_graph(
         raise ParameterError("unknown_nodes", f"is {unknown_nodes!r}; choose one of {list(get_args(UnknownNodes))}.")
     try:
         table = read_features(
-            features_path, node_ids=node_ids, feature_names=feature_names, transpose=transpose, id_column=id_column,
-            drop=drop, one_hot=one_hot,
-        )  # fmt: skip
+            features_path,
+            node_ids=node_ids,
+            feature_names=feature_names,
+            transpose=transpose,
+            id_column=id_column,
+            drop=drop,
+            one_hot=one_hot,
+        )
         graph = read_graph(graph_path)
         return _joined(table, graph, f"{features_path} with {graph_path}", unknown_nodes, weight, transposed=transpose)
     except ValueError as error:
