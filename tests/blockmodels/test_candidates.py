@@ -1,12 +1,14 @@
 """What every family of block models must hold, and the candidates made of them."""
 
 from functools import partial
+from threading import Lock
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -238,3 +240,19 @@ def test_one_thread_finds_blocks_whatever_the_number_of_cores(family, n_jobs, mo
     with threadpool_limits(2):
         find_block_models(planted.adjacency, 3, **settings, n_jobs=n_jobs)
     assert set(seen) == {1}
+
+
+@families
+def test_processes_of_another_backend_find_the_same_whatever_progress_holds(family):
+    """A progress callback may hold a lock, which no process can send to another."""
+    made, lock = make_attributed_blocks(60, 3, random_state=0), Lock()
+
+    def progress(done, total):
+        with lock:
+            pass
+
+    settings = {"family": family, "features": made.features, "n_candidates": 2, "rng": 0}
+    here = find_block_models(made.adjacency, 3, **settings)
+    with parallel_config("loky", n_jobs=2):
+        there = find_block_models(made.adjacency, 3, **settings, progress=progress)
+    assert_array_equal([model.labels for model in there], [model.labels for model in here])

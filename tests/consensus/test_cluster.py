@@ -130,7 +130,7 @@ def test_what_a_worker_holds_does_not_grow_with_the_number_of_chunks(client, mon
 
 
 def test_no_worker_breaks_a_memory_limit_that_the_whole_matrix_would_break():
-    n_chunks, rows, m, limit = 16, 6600, 500, 500 * 2**20
+    n_chunks, rows, m, limit = 16, 8000, 500, 600 * 2**20
 
     def load(number):
         columns, starts = np.tile(np.arange(m, dtype=np.int32), rows), np.arange(0, rows * m + 1, m)

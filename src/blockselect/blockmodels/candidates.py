@@ -18,6 +18,7 @@ from blockselect.blockmodels.families import (
     Search,
     Start,
     adjacency_starts,
+    share_smoothing,
     smoothed_starts,
     spectral_starts,
 )
@@ -103,7 +104,7 @@ def find_block_models(
     rng : numpy.random.Generator or int
         Seeds the candidates: the same seed gives the same candidates.
     n_jobs : int or None, default=None
-        Processes or threads that find candidates. The result is the same for any number.
+        Number of threads that find candidates. The result is the same for any number.
     max_iter : int, default=500
         Most iterations of the factorisations "normalized" and "two_hop", which stop when they have converged. Fewer
         suffice if blocks are refined afterwards.
@@ -154,19 +155,28 @@ def find_candidates(
     "spectral" uses them.
     """
     used = features if family in (FEATURE_READING, "mixed") else None
+    together = family == "onmtf"  # its starts advance together, and it reports their iterations
+    search = Search(
+        adjacency,
+        n_blocks=0,
+        rngs=[],
+        features=used,
+        n_jobs=n_jobs,
+        max_iter=max_iter,
+        progress=progress if together else no_step_progress,
+        eigenvectors=eigenvectors,
+        smoothing=None if used is None else share_smoothing(adjacency, used),
+    )
     starts: list[Start] = []
     families: list[str] = []
     for n_blocks, number in n_candidates.items():
-        rngs = rng.spawn(number)
-        starts += FAMILIES[family](Search(adjacency, n_blocks, rngs, used, n_jobs, max_iter, progress, eigenvectors))
+        starts += FAMILIES[family](replace(search, n_blocks=n_blocks, rngs=rng.spawn(number)))
         mixed = family == "mixed"
         families += members_in_turn(number, with_features=used is not None) if mixed else [family] * number
-    together = family == "onmtf"  # its starts advance together, and it reports their iterations
     jobs = [partial(_find, adjacency, *one) for one in zip(starts, families, strict=True)]
     models: list[BlockModel] = []
-    for model in in_threads(
-        None if together else n_jobs, reversed(jobs)
-    ):  # the last ones, with most blocks, are slowest
+    # The last jobs, with most blocks, take longest, so they begin. Of joblib, None could mean several threads.
+    for model in in_threads(1 if together else n_jobs, reversed(jobs)):
         models.append(model)
         if not together:
             progress(len(models), len(jobs))

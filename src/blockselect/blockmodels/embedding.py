@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from threading import Lock
@@ -116,12 +117,14 @@ def in_threads(n_jobs: int | None, calls: Iterable[Callable[[], T]]) -> Iterator
     """The result of each call in order, as soon as it is known; each thread uses one thread of BLAS and OpenMP."""
     with one_thread():
         yield from Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(
-            delayed(_with_one_thread)(call) for call in calls
+            delayed(_with_one_thread)(call, os.getpid()) for call in calls
         )
 
 
-def _with_one_thread(call: Callable[[], T]) -> T:
-    with one_thread():  # the number of threads of OpenMP is a setting of each thread
+def _with_one_thread(call: Callable[[], T], process: int) -> T:
+    """The caller limits BLAS for its whole process; the number of threads of OpenMP is a setting of each thread."""
+    pools = _thread_pools()
+    with (pools.select(user_api="openmp") if os.getpid() == process else pools).limit(limits=1):
         return call()
 
 

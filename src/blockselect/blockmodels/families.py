@@ -35,6 +35,9 @@ _TOLERANCE = 1e-3  # of eigenvectors that are only clustered
 _HOPS = 2  # steps of the random walk: neighbours of neighbours; after many steps all nodes would look alike
 
 
+Smoothing: TypeAlias = tuple[tuple[Sparse, Sparse], sparse.csc_array]  # two random walks, and the weighted features
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Search:
     """A search for blocks of one graph, with one random start per generator."""
@@ -43,10 +46,11 @@ class Search:
     n_blocks: int  # the most blocks: a family may find fewer distinct kinds of nodes
     rngs: Sequence[np.random.Generator]
     features: Features | None = None  # (n, m), for families that use them
-    n_jobs: int | None = None  # threads or processes; the result is the same for any number
+    n_jobs: int | None = None  # threads; the result is the same for any number
     max_iter: int = MAX_ITER  # of a factorisation; a start that is still improving by then moves few nodes
     progress: StepProgress = no_step_progress  # called by families whose work has several steps
     eigenvectors: FloatArray | None = None  # (n, s) leading eigenvectors of the normalised graph, if they are known
+    smoothing: Shared[Smoothing] | None = None  # what all starts of "smoothed" share, if it serves several searches
 
 
 Start: TypeAlias = Callable[[], IntArray]  # labels (n,) of one random start; starts may run at the same time
@@ -109,14 +113,17 @@ def smoothed_starts(search: Search) -> list[Start]:
     mean weight. K-means clusters the first k principal components, rows scaled to unit length. Each start uses a random
     half of the features, so that the starts differ.
     """
-    shared = Shared(lambda: (_random_walk(search.adjacency), _by_contents(_weigh_by_rarity(search.features))))
-    return [partial(_smoothed_blocks, shared, search.n_blocks, rng) for rng in search.rngs]
+    smoothing = search.smoothing or share_smoothing(search.adjacency, search.features)
+    return [partial(_smoothed_blocks, smoothing, search.n_blocks, rng) for rng in search.rngs]
 
 
-def _smoothed_blocks(
-    shared: Shared[tuple[tuple[Sparse, Sparse], sparse.csc_array]], n_blocks: int, rng: np.random.Generator
-) -> IntArray:
-    walks, weighted = shared()
+def share_smoothing(adjacency: Sparse, features: Features) -> Shared[Smoothing]:
+    """What the starts of "smoothed" share, for any number of blocks."""
+    return Shared(lambda: (_random_walk(adjacency), _by_contents(_weigh_by_rarity(features))))
+
+
+def _smoothed_blocks(smoothing: Shared[Smoothing], n_blocks: int, rng: np.random.Generator) -> IntArray:
+    walks, weighted = smoothing()
     m = weighted.shape[1]
     half = weighted[:, np.sort(rng.choice(m, size=(m + 1) // 2, replace=False))]
     return cluster_rows(without_rounding_errors(_embed(walks, half, n_blocks)), n_blocks, draw_seed(rng))

@@ -99,7 +99,7 @@ class BlockModelSelector(BlockGuidedSelector):
         Neighbours of each node in the graph built from the features if `fit` is given no adjacency. None: 10, with a
         warning, because an adjacency may have been forgotten.
     n_jobs : int or None, default=None
-        Number of processes or threads that find and refine candidates. The result is the same for any number.
+        Number of threads. The result is the same for any number.
     random_state : int, RandomState or None, default=None
         Seeds the candidates: the same seed gives the same result.
     verbose : int, default=0

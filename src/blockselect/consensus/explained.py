@@ -306,7 +306,7 @@ def rank_by_models(
         partial(FeatureGains.of, likelihood, graph, models, scaled),
         partial(BlockRegression.of, graph.features, graph.adjacency, labels),
     ]
-    n_jobs = None if isinstance(graph.features, RowChunks) else n_jobs  # chunks are read by one thread at a time
+    n_jobs = 1 if isinstance(graph.features, RowChunks) else n_jobs  # chunks are read by one thread at a time
     gains, regression = in_threads(n_jobs, parts)
     return rank_features(regression, gains, n_wanted)
 

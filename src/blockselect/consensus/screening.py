@@ -148,9 +148,10 @@ def screen(
     progress(0, total)
     if not refine:
         labels = [model.labels for model in candidates]
-        gain, comparable = likelihood.gains(labels), likelihood.comparable_gains(labels)
+        gain = likelihood.gains(labels)
+        alike = len({model.n_blocks for model in candidates}) == 1
+        places = best_first(gain if alike else likelihood.comparable_gains(labels))[:n_kept]
         progress(total, total)
-        places = _best(candidates, gain, comparable)[:n_kept]
         return Screening(candidates, [candidates[i] for i in places], places, gain, gain)
 
     def refined(models: Sequence[BlockModel], rounds: int, done: int) -> list[JointResult]:
@@ -176,10 +177,6 @@ def _gains(results: Sequence[JointResult]) -> FloatArray:
 
 
 def _best_refined(results: Sequence[JointResult]) -> IntArray:
-    comparable = np.array([result.comparable_gain for result in results])
-    return _best([result.model for result in results], _gains(results), comparable)
-
-
-def _best(models: Sequence[BlockModel], gain: FloatArray, comparable: FloatArray) -> IntArray:
     """Positions of the models, the best first: by gains, or by comparable gains if their numbers of blocks differ."""
-    return best_first(gain if len({model.n_blocks for model in models}) == 1 else comparable)
+    alike = len({result.model.n_blocks for result in results}) == 1
+    return best_first(_gains(results) if alike else np.array([result.comparable_gain for result in results]))
