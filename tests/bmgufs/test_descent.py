@@ -235,6 +235,8 @@ def test_a_bad_setting_is_an_error_that_names_it(name, value):
         ({"initial_scores": np.zeros(9)}, "is zero everywhere"),
         ({"initial_scores": -np.ones(9)}, "is negative"),
         ({"initial_scores": np.full(9, np.nan)}, "finite"),
+        ({"initial_scores": np.full(9, 6.6e4), "dtype": "float32"}, "is too large for float32"),
+        ({"initial_scores": np.full(9, 3.5e38)}, "is too large for float64"),
     ],
 )
 def test_a_start_that_does_not_fit_the_features_is_refused(settings, message):
@@ -250,6 +252,7 @@ def test_one_iteration_and_a_tolerance_of_zero_are_settings_too():
 def test_a_start_that_fits_is_accepted():
     Descent(initial_scores=np.arange(9)).check_initial_scores(9)
     Descent(initial_scores=[1.0] * 9).check_initial_scores(9)
+    Descent(initial_scores=[6.5e4] * 9, dtype="float32").check_initial_scores(9)
 
 
 def test_a_solver_survives_clone_and_pickle_and_solving_changes_none_of_its_settings(problem):

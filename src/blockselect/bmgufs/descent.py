@@ -21,7 +21,7 @@ from blockselect.bmgufs.gram import GramSquared
 from blockselect.bmgufs.losses import Gradient, Losses, evaluate_losses
 from blockselect.bmgufs.statistics import BlockStatistics
 from blockselect.errors import ParameterError
-from blockselect.parameters import as_numbers, check_start
+from blockselect.parameters import as_numbers, check_entries, check_start
 from blockselect.progress import StepProgress, no_step_progress
 
 _WINDOW = 10  # iterations over which both losses must be constant for a solve to stop
@@ -172,7 +172,12 @@ class Descent(BaseEstimator):
         if self.initial_scores is None:
             return
         expected = f"one score for each of the {n_features} features"
-        check_start("initial_scores", as_numbers("initial_scores", self.initial_scores, (n_features,), expected))
+        scores = as_numbers("initial_scores", self.initial_scores, (n_features,), expected)
+        check_start("initial_scores", scores)
+        limit = float(np.finfo(self.float_type).max) ** 0.125  # losses hold fourth powers of scores and of features
+        check_entries(
+            "initial_scores", scores, scores <= limit, f"is too large for {self.dtype}; at most {limit:.3g} fits"
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
