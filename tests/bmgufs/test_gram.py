@@ -255,6 +255,17 @@ def test_the_memory_that_is_said_to_be_needed_suffices_and_no_less_does(features
     assert said_to_be_needed(features, 0.9 * least) == least
 
 
+def test_a_sample_that_shows_too_many_pairs_refuses_no_form_that_fits(monkeypatch):
+    Y = sparse.csr_array(sparse.eye_array(20_000))
+    exact = sparse_bytes(Y, 20_000, np.dtype(float))
+    monkeypatch.setattr(module, "_share_of_nonzeros", lambda features: 3 / 20_000)
+    choice = choose_form(Y, memory_limit=exact)
+    assert choice.form == "sparse"
+    assert choice.reason.startswith("no other form fits into memory_limit")
+    with pytest.raises(ParameterError, match="takes at least"):
+        choose_form(Y, memory_limit=exact - 1)
+
+
 def test_a_low_rank_may_take_the_limit_or_the_fixed_size(monkeypatch):
     asked = []
     monkeypatch.setattr(

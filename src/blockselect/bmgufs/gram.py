@@ -133,10 +133,10 @@ def choose_form(
 ) -> GramChoice:
     """The exact form with the faster product, or the smaller form if the faster one takes more than a gibibyte.
 
-    It has to fit into the limit, 8 GB by default, with its working memory; otherwise the other exact form is tried, and
-    then the low-rank form. The size of the sparse form is estimated from a sample of the features; of features in
-    memory, the non-zeros are counted before the form is chosen. On a device the faster form is used at any size. Dense
-    features have no sparse form.
+    It has to fit into the limit, 8 GB by default, with its working memory; otherwise the other exact form is tried,
+    and then the low-rank form. The size of the sparse form is estimated from a sample of the features; of features
+    in memory, the non-zeros are counted before the form is chosen or all forms are refused. On a device the faster
+    form is used at any size. Dense features have no sparse form.
     """
     dtype, m, limit = np.dtype(dtype), features.shape[1], memory_limit or MEMORY_LIMIT
     share = _share_of_nonzeros(features)
@@ -158,6 +158,10 @@ def choose_form(
         reason = f"the {form} form takes {_in_words(needed[form])}, over memory_limit ({_in_words(limit)})"
     needed["low rank"] = low_rank_bytes(features, RANKS[0], dtype)
     if needed["low rank"] > limit:
+        if sparse.issparse(features) and needed["sparse"] < needed["low rank"]:  # this may be an estimate
+            needed["sparse"] = sparse_bytes(features, float(count_nonzeros(features)), dtype)
+            if needed["sparse"] <= limit:
+                return GramChoice("sparse", f"no other form fits into memory_limit ({_in_words(limit)})")
         raise ParameterError(
             "memory_limit",
             f"is {_in_words(limit)} but the squared Gram matrix of {m} features takes at least "
