@@ -116,8 +116,10 @@ def test_a_damaged_file_is_named_with_the_remedy(folder, store, name):
         Store(folder, MARKS).get("numbers/a")
 
 
-def test_rows_without_marks_are_refused(folder, store):
+@pytest.mark.parametrize("marks", [None, "[]", "3"])
+def test_rows_without_readable_marks_are_refused(folder, store, marks):
     store.add("numbers/a", [{"x": 1}])
-    (folder / "marks.json").unlink()
-    with pytest.raises(ValueError, match="choose another folder"):
+    path = folder / "marks.json"
+    path.unlink() if marks is None else path.write_text(marks)
+    with pytest.raises(ValueError, match=r"(?i)choose another folder"):
         Store(folder, MARKS)

@@ -43,7 +43,9 @@ class Store:
                 raise ValueError(f"{folder} holds rows but no {MARKS} about their origin; choose another folder.")
             _write(folder / MARKS, mine)
         theirs = _read(folder / MARKS)
-        different = sorted(name for name in {*mine, *theirs} if mine.get(name) != theirs.get(name))
+        different = [MARKS]
+        if isinstance(theirs, dict):
+            different = sorted(name for name in {*mine, *theirs} if mine.get(name) != theirs.get(name))
         if different:
             raise ValueError(
                 f"{folder} holds rows of another configuration or of other code; the difference is in "
