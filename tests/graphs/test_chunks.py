@@ -125,10 +125,23 @@ def test_chunks_that_change_between_passes_are_refused():
         list(chunks)
 
 
+def test_a_chunk_that_is_wider_in_a_later_pass_is_refused():
+    widths = iter([6, 7])
+    chunks = RowChunks.from_blocks(lambda: [MATRIX[:, : next(widths)]])
+    assert chunks.shape == (23, 6)
+    with pytest.raises(ValueError, match="chunk 0 of features has 7 columns but expected are 6"):
+        chunks.column_sums()
+
+
 def test_one_matrix_is_no_list_of_blocks():
     for matrix in (MATRIX, sparse.csr_array(MATRIX)):
-        with pytest.raises(ValueError, match="chunk 0 of features has 1 dimension"):
-            RowChunks.from_blocks(matrix).survey()
+        with pytest.raises(ValueError, match="one matrix"):
+            RowChunks.from_blocks(matrix)
+
+
+def test_what_is_no_anndata_is_refused():
+    with pytest.raises(ValueError, match="adata is of type ndarray; expected an AnnData"):
+        RowChunks.from_anndata(MATRIX)
 
 
 def test_a_file_without_a_matrix_is_refused(tmp_path):
@@ -142,7 +155,11 @@ def test_a_file_without_a_matrix_is_refused(tmp_path):
     [
         ("pyarrow.parquet", lambda: RowChunks.from_parquet("x.parquet"), r"pip install 'blockselect\[parquet\]'"),
         ("anndata", lambda: RowChunks.from_anndata("x.h5ad"), r"pip install 'blockselect\[anndata\]'"),
-        ("dask.base", lambda: RowChunks.from_delayed([], 3), r"pip install 'blockselect\[dask\]'"),
+        (
+            "dask.base",
+            lambda: RowChunks.from_delayed([], 3),
+            r"a delayed row chunk needs dask; .*pip install 'blockselect\[dask\]'",
+        ),
     ],
 )
 def test_a_missing_package_is_named(monkeypatch, module, make, message):

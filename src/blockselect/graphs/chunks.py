@@ -15,6 +15,7 @@ from joblib import Parallel, delayed
 from scipy import sparse
 
 from blockselect.arrays import BoolArray, Features, FloatArray, ObjectArray, Sparse
+from blockselect.errors import ParameterError
 from blockselect.extras import needed
 from blockselect.graphs.checks import check_range, check_values, first_entry, largest_value, stored_values
 from blockselect.graphs.features import as_float_matrix
@@ -74,11 +75,7 @@ class Survey:
         width, dtype = n_features or chunks[0].n_features, chunks[0].dtype
         columns = next((chunk.columns for chunk in chunks if chunk.columns is not None), None)
         for number, chunk in enumerate(chunks):
-            if chunk.n_features != width:
-                raise ValueError(
-                    f"chunk {number} of features has {chunk.n_features} columns but expected are {width}; give every "
-                    "chunk the same features."
-                )
+            check_width(number, chunk.n_features, width)
             if chunk.dtype != dtype:  # whole numbers became double precision
                 raise ValueError(
                     f"chunk {number} of features is {chunk.dtype} but the chunks before it are {dtype}, so that equal "
@@ -151,6 +148,8 @@ class RowChunks:
                 f"blocks is of type {type(blocks).__name__}, an iterator that can be read only once, but a fit reads "
                 "the chunks several times; pass the function that makes it: RowChunks.from_blocks(make_blocks)."
             )
+        if sparse.issparse(blocks) or isinstance(blocks, np.ndarray):
+            raise ValueError("blocks is one matrix; pass a list of blocks of rows, or the matrix itself to fit.")
         make = blocks if callable(blocks) else partial(iter, blocks)
         return cls(make, feature_names=feature_names, node_ids=node_ids)
 
@@ -183,6 +182,8 @@ class RowChunks:
         check_rows_per_chunk(rows_per_chunk)
         if isinstance(adata, str | PathLike):
             adata = needed("anndata", "an .h5ad file").read_h5ad(adata, backed="r")
+        if not hasattr(adata, "X") or not hasattr(adata, "var_names"):
+            raise ParameterError("adata", f"is of type {type(adata).__name__}; expected an AnnData, or an .h5ad file.")
         return cls(
             partial(_slices, adata.X, adata.shape, rows_per_chunk),
             feature_names=adata.var_names,
@@ -235,6 +236,8 @@ class RowChunks:
         for number, raw in enumerate(_readable(self._blocks)):
             block, n_seen = checked_block(raw, number), number + 1
             self._check_same(number, block.shape[0])
+            if self._survey is not None:
+                check_width(number, block.shape[1], self._survey.n_features)
             yield raw, block
         self._check_same(n_seen, None)
 
@@ -399,6 +402,15 @@ def check_rows_per_chunk(rows_per_chunk: Any) -> None:
     """Check that it is None or a positive whole number."""
     if rows_per_chunk is not None:
         check_whole("rows_per_chunk", rows_per_chunk, 1)
+
+
+def check_width(number: int, n_features: int, expected: int) -> None:
+    """Raise an error if a chunk does not have the features of the others; compiled sums rely on that in every pass."""
+    if n_features != expected:
+        raise ValueError(
+            f"chunk {number} of features has {n_features} columns but expected are {expected}; give every chunk the "
+            "same features."
+        )
 
 
 def checked_block(raw: Any, number: int) -> Sparse:

@@ -25,6 +25,7 @@ from blockselect.graphs.chunks import (
     Part,
     RowChunks,
     Survey,
+    check_width,
     checked_block,
     keep_rows,
     sum_of_pairs,
@@ -51,7 +52,7 @@ class DelayedChunks(RowChunks):
         feature_names: Iterable[Any] | None = None,
         node_ids: Iterable[Any] | None = None,
     ) -> None:
-        needed("dask.base", "delayed row chunks")
+        needed("dask.base", "a delayed row chunk")
         self._delayed = list(delayed)
         self._n_features = int(n_features)
         self._steps: list[tuple[Part, list[slice], tuple[Any, ...]]] = []  # see `map`
@@ -135,7 +136,7 @@ class DelayedChunks(RowChunks):
     def _chunk(self, number: int, *, is_first_pass: bool = False) -> _Chunk:
         steps = [(function, rows[number], len(shared)) for function, rows, shared in self._steps]
         rows = None if is_first_pass else self.survey().rows[number]
-        return _Chunk(number, rows, steps, None if self._is_held[number] else self._delayed[number])
+        return _Chunk(number, self._n_features, rows, steps, None if self._is_held[number] else self._delayed[number])
 
     def _first_pass(self) -> Survey:
         from dask.delayed import delayed
@@ -149,8 +150,8 @@ class DelayedChunks(RowChunks):
 class _Chunk:
     """How a task makes its chunk. Dask does not look into it, so that the chunk is loaded within the task."""
 
-    def __init__(self, number: int, rows: Any, steps: list[tuple[Part, slice, int]], raw: Any) -> None:
-        self.number, self.rows, self.steps, self.raw = number, rows, steps, raw
+    def __init__(self, number: int, n_features: int, rows: Any, steps: list[tuple[Part, slice, int]], raw: Any) -> None:
+        self.number, self.n_features, self.rows, self.steps, self.raw = number, n_features, rows, steps, raw
 
     def load(self, held: Any) -> Any:
         """The chunk as it was given: the data that the cluster holds, or else what its loader returns."""
@@ -168,6 +169,7 @@ class _Chunk:
     def read(self, held: Any, shared: Sequence[Any]) -> Sparse:
         """The checked block after all functions that were mapped; `shared` are their arguments."""
         block = checked_block(self.load(held), self.number)
+        check_width(self.number, block.shape[1], self.n_features)
         first = self.steps[0][1] if self.steps else self.rows
         if block.shape[0] != first.stop - first.start:
             raise ValueError(
