@@ -110,7 +110,8 @@ def test_nodes_without_the_features_are_counted(planted):
     [
         ({"selected": []}, "at least one column"),
         ({"classes": np.zeros(7)}, "classes has shape \\(7,\\) but there are 150 nodes"),
-        ({"classes": np.zeros(150, dtype=int)}, "at least 2 classes"),
+        ({"classes": np.zeros(150, dtype=int)}, "fewer than two classes"),
+        ({"classes": np.arange(150)}, "fewer than two classes"),
         ({"n_runs": 0}, "n_runs is 0"),
         ({"n_labels": 0}, "n_labels is 0"),
     ],

@@ -176,9 +176,11 @@ def test_a_network_without_classes_and_bad_numbers_are_refused(graph, calls):
         compare(nameless, ["variance"], [4], n_blocks=3)
     with pytest.raises(ValueError, match=r"no protocol is called 'clusters'.*Did you mean clustering\?"):
         compare(graph, ["variance"], [4], n_blocks=3, protocol="clusters")
-    for numbers in ([], [0], [41]):
-        with pytest.raises(ValueError, match="from 1 to 40"):
+    for numbers, named in (([], r"\[\]"), ([0], "0"), ([41], "41"), ("16", "'16'")):
+        with pytest.raises(ValueError, match=f"n_features is {named}; .*from 1 to 40"):
             compare(graph, ["variance"], numbers, n_blocks=3)
+    with pytest.raises(ValueError, match="n_jobs is 0"):
+        compare(graph, ["variance"], [4], n_blocks=3, protocol="links", n_jobs=0)
     assert calls == []
     assert compare(nameless, ["variance"], [4], n_blocks=None, protocol="links", n_runs=1).errors == {}
 
@@ -286,6 +288,11 @@ def test_classes_are_read_by_the_protocol_alone_and_count_the_blocks(graph, call
     assert compared.n_blocks == 3
     with pytest.raises(ValueError, match=r"classes has shape \(5,\) but there are 90 nodes"):
         compare_methods(graph, classes=names[:5])
+
+
+def test_a_graph_that_comes_twice_is_refused(graph):
+    with pytest.raises(ValueError, match="adjacency is given, but X is an AttributedGraph"):
+        compare_methods(graph, adjacency=graph.adjacency)
 
 
 def test_row_chunks_are_refused_and_a_method_counts_once(graph, calls):

@@ -112,6 +112,8 @@ def test_bad_input_is_refused(planted):
             hide_links(planted.adjacency, share=share)
     with pytest.raises(ValueError, match=r"has 1 link\(s\) between nodes"):
         hide_links(sparse.csr_array(np.array([[1.0, 1], [1, 0]])))
+    with pytest.raises(ValueError, match=r"split is of type csr_array; make it with hide_links"):
+        predict_links(planted.features, sparse.csr_array(planted.adjacency), [0])
     with pytest.raises(ValueError, match="split has 150 nodes but features has 149 rows"):
         predict_links(planted.features[:149], split, [0])
     with pytest.raises(ValueError, match="at least one column"):

@@ -118,6 +118,8 @@ def classify_selection(
     known = encode_classes(classes, node_ids, n_nodes)
     check_whole("n_labels", n_labels, 1)
     links = check_adjacency(adjacency, n_nodes, node_ids=node_ids)
+    if np.count_nonzero(np.bincount(known) > 1) < 2:
+        raise ValueError("fewer than two classes have at least two nodes; expected two such classes to predict.")
     columns = check_selected(selected, n_features)
     rows = unit_rows(matrix, columns)
     averaged = average_over_neighbours(rows, links)

@@ -23,7 +23,7 @@ from blockselect.evaluation.process import CallError, Measured, measure_here, me
 from blockselect.evaluation.protocol import Scores, SelectionProtocol, encode_classes
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
 from blockselect.graphs.chunks import RowChunks
-from blockselect.parameters import check_known, check_seed, check_whole, look_up
+from blockselect.parameters import check_known, check_n_jobs, check_seed, check_whole, look_up
 from blockselect.progress import Progress, StepProgress, follow
 from blockselect.registry import SELECTORS, make_selector
 from blockselect.wording import feature_labels
@@ -126,6 +126,7 @@ def compare_methods(
     methods = _check_methods(methods)
     numbers = _check_numbers(n_features, graph.n_features)
     check_seed("random_state", random_state)
+    check_n_jobs(n_jobs)
     if n_blocks is not None:
         check_whole("n_blocks", n_blocks, 1, graph.n_nodes)
     judge = kind(graph, n_runs=n_runs, seed=random_state, n_jobs=n_jobs)
@@ -195,7 +196,10 @@ def _cost(measured: Measured) -> dict[str, Any]:
 
 def _check_network(X: Any, adjacency: Any, classes: Any) -> AttributedGraph:
     """The network with its classes, checked once."""
-    graph = X if isinstance(X, AttributedGraph) and adjacency is None else check_attributed_graph(X, adjacency)
+    is_graph = isinstance(X, AttributedGraph)
+    if is_graph and adjacency is not None:
+        raise ParameterError("adjacency", "is given, but X is an AttributedGraph, which has its own; leave it out.")
+    graph = X if is_graph else check_attributed_graph(X, adjacency)
     if isinstance(graph.features, RowChunks):
         raise ParameterError("X", "is RowChunks, but a comparison needs the features in memory; pass one matrix.")
     return graph if classes is None else replace(graph, classes=encode_classes(classes, graph.node_ids, graph.n_nodes))
@@ -215,8 +219,8 @@ def _check_numbers(numbers: Any, n_features: int) -> list[int]:
     """The numbers of features to select, in increasing order."""
     if numbers is None:
         return [number for number in DEFAULT_NUMBERS if number < n_features] or [(n_features + 1) // 2]
-    listed = list(numbers) if isinstance(numbers, Sequence | np.ndarray) and len(numbers) else [numbers]
-    return sorted({check_whole("n_features", number, 1, n_features) for number in listed})
+    is_list = isinstance(numbers, Sequence | np.ndarray) and not isinstance(numbers, str) and len(numbers)
+    return sorted({check_whole("n_features", number, 1, n_features) for number in (numbers if is_list else [numbers])})
 
 
 def rank_features(

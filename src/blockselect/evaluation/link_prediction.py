@@ -14,6 +14,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils import check_random_state
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
+from blockselect.errors import ParameterError
 from blockselect.evaluation.protocol import (
     Scores,
     SelectionProtocol,
@@ -154,6 +155,8 @@ def predict_links(
     >>> bool(predict_links(cora.features, split, [1177, 1263, 1425]).aucs.mean() > 0.5)
     True
     """
+    if not isinstance(split, HiddenLinks):
+        raise ParameterError("split", f"is of type {type(split).__name__}; make it with hide_links(adjacency).")
     features = feature_matrix(features)
     if features.shape[0] != split.kept.shape[0]:
         raise ValueError(
