@@ -10,6 +10,7 @@ from scipy import sparse
 
 from blockselect import plot
 from blockselect.blockmodels.markers import block_markers
+from blockselect.errors import ParameterError
 from blockselect.plot.of_blocks import block_bounds, order_by_block, ordered_links
 
 LABELS = np.array([1, 0, 1, 0, 1, 0, 1, 0])
@@ -27,10 +28,15 @@ def test_densities_are_relative_to_the_densest_pair(network, selector, ax, induc
 
 
 def test_sizes_are_one_per_block(ax):
-    with pytest.raises(ValueError, match="shorter"):
-        plot.block_densities(np.eye(3), ax, sizes=[5, 2])
-    with pytest.raises(ValueError, match=r"source has shape \(2, 3\); expected the densities of k blocks"):
-        plot.block_densities(np.ones((2, 3)), ax)
+    for sizes in ([5, 2], 5):
+        with pytest.raises(ParameterError, match=r"sizes has shape .*; expected the number of nodes in each of the 3"):
+            plot.block_densities(np.eye(3), ax, sizes=sizes)
+
+
+@pytest.mark.parametrize("source", [np.ones((2, 3)), 3.0, np.ones((0, 0))])
+def test_densities_are_a_square_matrix(source, ax):
+    with pytest.raises(ParameterError, match=r"source has shape .*; expected the densities of k blocks"):
+        plot.block_densities(source, ax)
 
 
 def test_many_blocks_have_no_numbers_in_their_cells(ax):

@@ -10,10 +10,12 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
+from sklearn.exceptions import NotFittedError
 
 from blockselect import make_selector, plot, selection_stability
 from blockselect.blockmodels.markers import block_markers
 from blockselect.consensus.explained_curve import explained_by_size
+from blockselect.errors import ParameterError
 from blockselect.plot.common import BLUE, GREY
 from made_fits import easy_network, fit, fit_paper
 
@@ -91,6 +93,12 @@ def test_explained_takes_a_selector_a_summary_or_arrays_and_marks_the_cut(select
     assert other.get_ylim()[1] == pytest.approx(1.15 * 0.5)
 
 
+@pytest.mark.parametrize("source", [[1, 2, 3], [0.1, 0.2], ([1, 2], [0.1]), ([], []), {}, {"curve": []}, None])
+def test_explained_needs_a_curve(source, ax):
+    with pytest.raises(ParameterError, match="source has no curve; pass a selector"):
+        plot.explained(source, ax)
+
+
 @pytest.mark.parametrize("make", [fit, fit_paper])
 def test_explained_by_a_selector_needs_no_other_arguments(network, make, ax):
     selector = make(network)
@@ -117,6 +125,8 @@ def test_without_its_network_the_default_shows_what_it_knows_and_the_paper_asks_
         plot.explained(fit(network, n_blocks=1, n_candidates=1), ax)
     with pytest.raises(ValueError, match="has no blocks"):
         plot.explained(make_selector("variance", 5).fit(network.features), ax)
+    with pytest.raises(NotFittedError):
+        plot.explained(make_selector("block-model", 5), ax)
 
 
 def test_without_axes_a_new_figure_is_made():

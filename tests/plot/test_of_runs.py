@@ -10,6 +10,7 @@ from matplotlib import figure
 from numpy.testing import assert_allclose
 
 from blockselect import plot
+from blockselect.errors import ParameterError
 from blockselect.evaluation.compared import ComparisonRow, Figure
 from blockselect.plot.common import BLUE
 from made_fits import fit_paper
@@ -65,6 +66,17 @@ def test_names_of_lines_that_end_close_together_do_not_cover_each_other(ax):
     boxes = sorted((text.get_window_extent() for text in ax.texts), key=lambda box: box.y0)
     assert all(below.y1 <= above.y0 + 0.5 for below, above in pairwise(boxes))
     assert [text.xyann[1] for text in ax.texts if text.get_text() in ("c", "far")] == [0, 0]  # need no room
+
+
+@pytest.mark.parametrize("source", [{"a": [1]}, {"reconstruction": []}, [1.0]])
+def test_losses_that_are_missing_are_named(source, ax):
+    with pytest.raises(ParameterError, match="expected losses by iteration under reconstruction"):
+        plot.losses(source, ax)
+
+
+def test_candidates_without_their_columns_are_refused(ax):
+    with pytest.raises(ParameterError, match=r"has no column family, .*; pass candidates_table_"):
+        plot.candidates([], ax)
 
 
 def test_a_table_without_the_measure_is_refused(ax):

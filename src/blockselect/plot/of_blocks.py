@@ -66,9 +66,11 @@ def block_densities(
         density = _similarity(source, model.labels, X) if induced else model.density
         sizes = model.block_sizes.tolist() if sizes is None else sizes
     else:
-        density = as_numbers("source", source)
+        density = as_numbers("source", source, (None, None), "the densities of k blocks, (k, k)")
     k = len(density)
     as_numbers("source", density, (k, k), "the densities of k blocks, (k, k)")
+    if sizes is not None:
+        as_numbers("sizes", sizes, (k,), f"the number of nodes in each of the {k} blocks")
     share = density / (density.max() or 1.0)
     ax.imshow(share, cmap=AMOUNTS, vmin=0, vmax=1)
     ticks = label_blocks(ax, k)

@@ -231,15 +231,12 @@ def explained(
     """
     ax = axes_or_new(ax)
     if isinstance(source, ScoreSelector):
+        found = _explained_by(source, X, adjacency)
         n_selected = source.n_features_ if n_selected is None else n_selected
-        source = _explained_by(source, X, adjacency)
-    of_all = None
-    if isinstance(source, Mapping):
-        curve, of_all = pd.DataFrame(source["curve"]), source["all"]
     else:
-        curve = pd.DataFrame(dict(zip(("n_features", "share"), source, strict=True)))
-    if curve.empty:
-        raise ParameterError("source", "has no shares; pass a selector that has selected features.")
+        found = source
+    of_all = found.get("all") if isinstance(found, Mapping) else None
+    curve = _curve(found)
     sizes, highest = curve["n_features"].to_numpy(), max(curve.drop(columns="n_features").max().max(), of_all or 0.0)
     places = np.log2(sizes)
     ax.plot(places, curve["share"], "o-", color=BLUE, markersize=4)
@@ -283,6 +280,21 @@ def _explained_by(selector: ScoreSelector, X: Any, adjacency: Any) -> Any:
     if found is None:
         raise ParameterError("source", "has one block, so there is nothing to explain; pass one with several blocks.")
     return found
+
+
+def _curve(found: Any) -> pd.DataFrame:
+    """The numbers of features with the shares that they explain, and those of random features if known."""
+    columns = ["n_features", "share"]
+    try:
+        curve = pd.DataFrame(found["curve"] if isinstance(found, Mapping) else dict(zip(columns, found, strict=True)))
+        as_numbers("source", curve[columns], (None, 2), "at least one number of features")
+    except (KeyError, TypeError, ValueError) as error:
+        raise ParameterError(
+            "source",
+            'has no curve; pass a selector that has selected features, summary["explained"], or a pair: numbers of '
+            "features, and as many shares.",
+        ) from error
+    return curve
 
 
 def _one_each(parameter: str, values: Any, n_features: int) -> FloatArray:

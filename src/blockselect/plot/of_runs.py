@@ -38,7 +38,8 @@ def losses(source: ScoreSelector | LossHistory | Mapping[str, Any], ax: Axes | N
     ax = axes_or_new(ax)
     history = of_selector(source, "history_", "losses") if isinstance(source, ScoreSelector) else source
     for kind, colour, line in (("reconstruction", BLUE, "-"), ("profile", AMBER, "--")):
-        values = np.asarray(history[kind] if isinstance(history, Mapping) else getattr(history, kind), dtype=np.float64)
+        given = history.get(kind, ()) if isinstance(history, Mapping) else getattr(history, kind, ())
+        values = as_numbers("source", given, (None,), f"losses by iteration under {kind}, as in history_ of a BMGUFS")
         relative = values / (values[0] or 1.0)
         ax.plot(range(len(relative)), relative, color=colour, linestyle=line, linewidth=2)
         ax.annotate(
@@ -72,6 +73,8 @@ def candidates(source: ScoreSelector | pd.DataFrame | Iterable[Mapping[str, Any]
     ax = axes_or_new(ax)
     rows: Any = of_selector(source, "candidates_table_", "candidates") if isinstance(source, ScoreSelector) else source
     table = pd.DataFrame(rows)
+    wanted = {"family", "gain", "gain_at_start", "in_consensus"}
+    _check_columns(table, wanted, "pass candidates_table_ of a BlockModelSelector")
     best = table.groupby("family")["gain"].max()
     families = sorted(best.index, key=lambda name: (best[name], name))
     for row in table.sort_values("in_consensus", kind="stable").to_dict("records"):  # draws those kept on top
@@ -138,14 +141,16 @@ def _comparison(source: Any, measure: str) -> pd.DataFrame:
         table = pd.DataFrame({"method": list(source), "n_features": 0, measure: list(source.values())})
     else:
         table = pd.DataFrame([row.record([measure]) if isinstance(row, ComparisonRow) else row for row in source])
-    missing = {"method", "n_features", measure} - set(table.columns)
-    if missing:
-        raise ParameterError(
-            "source", f"has no column {', '.join(sorted(missing))}; pass rows of a comparison, or {{name: value}}."
-        )
+    _check_columns(table, {"method", "n_features", measure}, "pass rows of a comparison, or {name: value}")
     table = table.dropna(subset=[measure])
     as_numbers("source", table[measure], (None,), f"rows that have a value of {measure}")
     return table
+
+
+def _check_columns(table: pd.DataFrame, wanted: set[str], advice: str) -> None:
+    missing = wanted - set(table.columns)
+    if missing:
+        raise ParameterError("source", f"has no column {', '.join(sorted(missing))}; {advice}.")
 
 
 def _bars(ax: Axes, table: pd.DataFrame, measure: str) -> None:
