@@ -61,16 +61,15 @@ def test_other_mistakes_are_not_called_swapped(message):
     assert "swapped" not in message("id,a\n0,x\n1,0\n", "a,b\n0,1\n1,0\n")
 
 
-@pytest.mark.parametrize(
-    ("features", "edges"),
-    [
-        ("row,paper,a\n0,1000035,1\n1,40,0\n2,77,1\n", "source,target\n1000035,40\n40,77\n"),
-        ("team,a,b\nred,1,0\nred,0,1\nblue,1,1\n", "source,target\nred,blue\n"),
-    ],
-    ids=["numbers of rows", "duplicates"],
-)
-def test_a_first_column_may_hold_no_ids(message, features, edges):
-    text = message(features, edges)
+@pytest.mark.parametrize("second", [40, 1], ids=["no row number is an end", "a row number is an end"])
+def test_ids_in_another_column_are_found(message, second):
+    text = message(f"row,paper,a\n0,1000035,1\n1,{second},0\n2,77,1\n", f"source,target\n1000035,{second}\n77,77\n")
+    assert text.endswith("The links name the nodes by the column 'paper' of the features; give --id-column paper.")
+
+
+def test_a_column_with_duplicates_holds_no_ids(message):
+    assert "give --id-column" not in message("name,n,a\nx,1,1\ny,1,0\nz,2,1\n", "source,target\n1,2\n")
+    text = message("team,a,b\nred,1,0\nred,0,1\nblue,1,1\n", "source,target\nred,blue\nred,green\n")
     assert text.endswith("If another column of the features holds the ids of the nodes, name it with --id-column.")
 
 

@@ -233,6 +233,10 @@ def _hint(table: FeatureTable, graph: Any, node_ids: Iterable[Any], *, transpose
             ends = set(map(str, pd.concat([source, target]).dropna()))
         elif hasattr(graph, "subgraph"):
             ends = set(map(str, graph))
+    listed = list(map(str, node_ids))
+    ids = set(listed)
+    if not ends <= ids and (name := _column_of_ids(table, ends)) is not None:
+        return f" The links name the nodes by the column {name!r} of the features; give --id-column {name}."
     rows, columns = table.matrix.shape
     names = set() if table.feature_names is None else set(map(str, table.feature_names))
     fits_columns = bool(ends) and ends <= names
@@ -240,13 +244,22 @@ def _hint(table: FeatureTable, graph: Any, node_ids: Iterable[Any], *, transpose
         fits_columns = graph.shape == (columns, columns) and rows != columns
     if fits_columns and not transposed:
         return " The graph fits the columns of the features; if nodes are in columns, give --transpose."
-    listed = list(map(str, node_ids))
-    ids = set(listed)
-    if ends & ids and not ends <= ids:
-        return " To leave out the links of nodes without features, give --unknown-nodes drop."
-    if ends and (not ends <= ids or len(ids) < len(listed)):
+    if ends and (not ends & ids or len(ids) < len(listed)):
         return " If another column of the features holds the ids of the nodes, name it with --id-column."
+    if not ends <= ids:
+        return " To leave out the links of nodes without features, give --unknown-nodes drop."
     return ""
+
+
+def _column_of_ids(table: FeatureTable, ends: set[str]) -> str | None:
+    """The first column of whole numbers without duplicates that contains all ends of the links."""
+    if table.feature_names is None or sparse.issparse(table.matrix):
+        return None
+    for name, (_, column) in zip(table.feature_names, pd.DataFrame(table.matrix).items(), strict=False):
+        is_whole = column.dtype.kind in "iuf" and bool((column % 1 == 0).all())
+        if is_whole and column.is_unique and ends <= set(column.astype(str).str.removesuffix(".0")):
+            return str(name)
+    return None
 
 
 def _known(path: FilePath, known: tuple[str, ...]) -> Path:
