@@ -52,6 +52,19 @@ def test_an_index_that_pandas_stored_is_named_as_a_column_is(tmp_path):
     assert list(read_features(tmp_path / "f.parquet", id_column="node").node_ids) == ["x", "y"]
 
 
+@pytest.mark.parametrize(("index", "column"), [("node", "node"), (None, "None")])
+def test_a_stored_index_may_share_its_name_with_a_feature(tmp_path, index, column):
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame({"a": [1, 2], column: [3, 4]}, index=pd.Index(["x", "y"], name=index))
+    file = tmp_path / "f.parquet"
+    frame.to_parquet(file)
+    table = read_features(file)
+    assert list(table.node_ids) == ["x", "y"]
+    assert list(table.feature_names) == ["a", column]
+    assert pd.DataFrame(table.matrix).to_numpy().tolist() == [[1, 3], [2, 4]]
+    assert list(read_features(file, drop=[column]).feature_names) == ["a"]
+
+
 @pytest.mark.parametrize("settings", [{"id_column": "nam"}, {"id_column": "name", "drop": ["nam"]}])
 def test_an_unknown_column_is_refused_with_a_guess(people, settings):
     with pytest.raises(ValueError, match=r"no column is called 'nam'; known are: age, name, .* Did you mean name\?"):

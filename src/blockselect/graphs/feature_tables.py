@@ -51,7 +51,7 @@ def features_of_frame(frame: pd.DataFrame, use: TableColumns) -> FeatureTable:
     if not isinstance(frame.index, pd.RangeIndex):
         if use.id_column in (None, frame.index.name):
             name = str(frame.index.name)
-            frame.insert(0, name, frame.index.astype(str))
+            frame.insert(0, name, frame.index.astype(str), allow_duplicates=True)
     elif frame.shape[1] > 1 and not pd.api.types.is_numeric_dtype(frame.dtypes.iloc[0]):
         name = str(frame.columns[0])
     return _ids_and_features(frame.reset_index(drop=True), name, use)
@@ -62,7 +62,7 @@ def _ids_and_features(table: pd.DataFrame, id_column: str | None, use: TableColu
     names = [str(name) for name in table.columns]
     id_column = use.id_column or id_column
     check_columns([*use.drop, *([] if id_column is None else [id_column])], names)
-    if id_column in use.drop:
+    if id_column is not None and id_column in use.drop and names.count(id_column) == 1:  # an index may share its name
         raise BadFileError(f"column {id_column!r} holds the ids of the nodes and cannot be dropped.")
     at_ids = None if id_column is None else names.index(id_column)
     ids = None if at_ids is None else table.iloc[:, at_ids].astype(str).to_numpy(dtype=object)
