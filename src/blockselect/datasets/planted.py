@@ -144,6 +144,9 @@ def make_attributed_blocks(
         planted_density = _check_density(density, n_blocks)
     blocks = rng.permutation(np.repeat(np.arange(n_blocks), sizes))
     adjacency = _draw_links(blocks, planted_density, rng)
+    if adjacency.nnz == 0:
+        to_raise = "mean_degree" if density is None else "density"
+        raise ValueError(f"no link was drawn among {n_nodes} nodes; raise {to_raise} or n_nodes.")
     decoy_blocks = rng.permutation(blocks)
     features, roles, copied_from = draw_features(blocks, decoy_blocks, plan, rng)
     return PlantedNetwork(
@@ -169,7 +172,8 @@ def structured_density(structure: str, block_sizes: IntArray, *, mean_degree: fl
     pattern = look_up(structure, STRUCTURES, what="structure")(len(block_sizes), mixing)
     ordered_pairs = np.outer(block_sizes, block_sizes) - np.diag(block_sizes)
     reachable = float((pattern * ordered_pairs).sum() / block_sizes.sum())
-    return pattern * (check_real("mean_degree", mean_degree, 0, reachable) / reachable)
+    expected = check_real("mean_degree", mean_degree, 0, reachable)
+    return pattern * (expected / reachable if expected else 0.0)
 
 
 def _check_density(density: object, n_blocks: int) -> FloatArray:
