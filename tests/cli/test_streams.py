@@ -9,7 +9,8 @@ import sys
 import pytest
 
 COMMAND = f"{sys.executable} -m blockselect.cli.main"
-NO_SPACE = "error: [Errno 28] No space left on device\n"
+NO_SPACE = "error: stdout: No space left on device; send it to another place, or write files with --out.\n"
+CLOSED = NO_SPACE.replace("No space left on device", "Bad file descriptor")
 
 pytestmark = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
 
@@ -19,8 +20,12 @@ pytestmark = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev
     [
         ("{} --help >/dev/full", 2, "", NO_SPACE),
         ("{} --version >/dev/full", 2, "", NO_SPACE),
-        ("{} --version >&-", 0, "", ""),
-        ("{} --version 2>&-", 0, "blockselect ", ""),
+        ("{} datasets list >&-", 2, "", CLOSED),
+        ("{} --help >/dev/full 2>&-", 2, "", ""),
+        ("{} nowhere 2>&-", 2, "", ""),
+        ("{} nowhere 2>/dev/full", 2, "", ""),
+        ("{} --version <&- 2>&-", 0, "blockselect ", ""),
+        ("{} --version <&- >&- 2>&-", 2, "", ""),
     ],
 )
 def test_a_stream_that_cannot_be_written_is_no_traceback(command, code, stdout, stderr):
@@ -28,6 +33,15 @@ def test_a_stream_that_cannot_be_written_is_no_traceback(command, code, stdout, 
     assert (done.returncode, done.stderr) == (code, stderr)
     assert done.stdout.startswith(stdout)
     assert bool(done.stdout) == bool(stdout)
+
+
+def test_a_selection_is_written_with_closed_streams_and_not_lost_without_a_word(network, tmp_path):
+    select = f"{COMMAND} select --method variance {' '.join(network.options)} --top 3"
+    done = subprocess.run(["sh", "-c", f"{select} --out {tmp_path}/out 2>&-"], capture_output=True, check=False)
+    assert done.returncode == 0
+    assert (tmp_path / "out" / "run.json").is_file()
+    done = subprocess.run(["sh", "-c", f"{select} --json >&-"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, CLOSED)
 
 
 def test_a_reader_that_goes_away_ends_the_command_without_a_word():

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import FrameType
 
 from blockselect.errors import OutOfMemoryError, ParameterError
@@ -14,6 +15,7 @@ from blockselect.extras import install_advice
 from blockselect.wording import visible
 
 BAD_INPUT = 2  # exit code
+STDOUT_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF, errno.EIO}  # full, closed or broken
 MESSAGES: dict[int, str] = {signal.SIGINT: "interrupted.", signal.SIGTERM: "terminated."}
 """Signal → the message that is printed when it ends the command."""
 if hasattr(signal, "SIGHUP"):  # pragma: no branch (not on Windows)
@@ -49,8 +51,9 @@ def by_options(message: str) -> str:
 
 
 def say(message: str) -> None:
-    """Print one line on stderr, without control characters."""
-    print(visible(message), file=sys.stderr, flush=True)
+    """Print one line on stderr, without control characters; do nothing if stderr cannot be written."""
+    with suppress(OSError):
+        print(visible(message), file=sys.stderr, flush=True)
 
 
 def one_line(message: str) -> str:
@@ -72,6 +75,9 @@ def complain(error: Exception) -> int:
     """Print one line about an error that the user can correct and return the exit code; raise a bug again."""
     if hasattr(error, "format_message"):  # usage errors of Typer, whose class has moved between versions
         message = error.format_message()
+    elif isinstance(error, OSError) and error.filename is None and error.errno in STDOUT_ERRORS:
+        message = f"stdout: {error.strerror}; send it to another place, or write files with --out."
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Python would complain about the unwritten text at its end
     elif isinstance(error, Failure | OSError | MemoryError):  # memory and disk space can run out anywhere
         message = _reason(error)
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
+from typing import TextIO
 
 from blockselect.cli.failure import complain, end_at_once
 
@@ -12,12 +13,11 @@ from blockselect.cli.failure import complain, end_at_once
 def main() -> None:
     """Run the command with the arguments of this process."""
     end_at_once()
+    open_closed_streams()
     os.environ["MPLBACKEND"] = "agg"  # all pictures go to files; Matplotlib does not load with an unknown backend
     # joblib's semaphore tracker may complain about workers that a signal ended, although everything was removed.
     quiet = "ignore:resource_tracker:UserWarning"
     os.environ["PYTHONWARNINGS"] = ",".join(filter(None, [os.environ.get("PYTHONWARNINGS"), quiet]))
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # for characters that its encoding lacks, as stderr does
     try:
         from blockselect.cli.commands import app
     except ModuleNotFoundError as error:
@@ -26,6 +26,29 @@ def main() -> None:
         app()
     finally:
         end_at_once()
+
+
+def open_closed_streams() -> None:
+    """Reopen closed standard streams, so that no file that is opened later takes their place.
+
+    Text that is written to a closed stderr is lost. Writing to a closed stdout fails, because results would be lost.
+    Characters that the encoding of stdout lacks are escaped.
+    """
+    for number, mode in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, mode)  # takes the lowest free number, which is this one
+    if sys.stdout is None:
+        sys.stdout = _text_stream(1)
+    elif isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # as Python does for stderr
+    if sys.stderr is None:
+        sys.stderr = _text_stream(2)
+
+
+def _text_stream(number: int) -> TextIO:
+    return open(number, "w", encoding="utf-8", errors="backslashreplace", closefd=False)
 
 
 if __name__ == "__main__":
