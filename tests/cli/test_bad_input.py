@@ -11,6 +11,8 @@ import pytest
 from blockselect import BlockModelSelector
 from blockselect.cli import inputs, outputs, selection
 
+HUGE = "9" * 20  # more than any machine can count to
+
 
 @pytest.fixture
 def refuse(run, tmp_path):
@@ -103,14 +105,17 @@ def test_missing_and_unknown_files_are_named(refuse, network, tmp_path):
         ("--blocks", "three"),
         ("--block-model", "sbm"),
         ("--candidates", "0"),
+        ("--candidates", HUGE),
         ("--max-blocks", "1"),
         ("--neighbors", "0"),
         ("--resamples", "2"),
         ("--resamples", "-1"),
+        ("--resamples", HUGE),
         ("--binarize", "maybe"),
         ("--seed", "-1"),
         ("--seed", "4294967296"),
         ("--jobs", "many"),
+        ("--jobs", HUGE),
     ],
 )
 def test_bad_value_is_refused_by_the_name_of_its_option(refuse, network, option, value):
@@ -121,9 +126,9 @@ def test_bad_value_is_refused_by_the_name_of_its_option(refuse, network, option,
     ("option", "good", "bad"),
     [
         ("--profile-ratio", "0.5", ("1.1", "nan", "-0.1")),
-        ("--sparsity", "1", ("-1", "inf", "none")),
+        ("--sparsity", "1", ("-1", "inf", "none", "9" * 400)),
         ("--gradient", "exact", ("approximate",)),
-        ("--max-iter", "5", ("0",)),
+        ("--max-iter", "5", ("0", HUGE)),
         ("--tol", "0.1", ("-1", "nan")),
         ("--dtype", "float32", ("int8",)),
         ("--memory-limit", "1e9", ("0", "inf", "1")),
@@ -134,7 +139,7 @@ def test_an_option_of_the_paper_refuses_bad_values_and_is_refused_without_the_pa
     for value in bad:
         assert option in refuse(*network.options, "--paper", "--blocks", 3, option, value)
     alone = refuse(*network.options, option, good)
-    assert f"{option} is no setting of the method block-model; leave it out, or choose another --method." in alone
+    assert f"{option} is a setting of BMGUFS alone; give --paper too, or leave it out." in alone
 
 
 @pytest.mark.parametrize(
@@ -195,6 +200,11 @@ def test_more_blocks_than_nodes_says_how_many_nodes_there_are(refuse, network):
     assert "--blocks is 61 but the graph has 60 nodes" in refuse(*network.options, "--blocks", 61)
 
 
+@pytest.mark.parametrize("option", ["--weight", "--id-column"])
+def test_a_column_called_error_is_a_name_as_any_other(refuse, network, option):
+    assert "'error'" in refuse(*network.options, option, "error")
+
+
 def test_negative_features_are_named(refuse, network, tmp_path):
     lines = network.features.read_text().splitlines()
     lines[5] = "n4,-1" + lines[5][lines[5].index(",", 3) :]
@@ -226,7 +236,23 @@ def test_a_file_where_the_folder_should_be_is_refused_and_kept(refuse, network, 
 
 def test_a_folder_where_a_file_should_be_is_refused(refuse, network, tmp_path):
     (tmp_path / "out" / "run.json").mkdir(parents=True)
-    assert "run.json" in refuse(*network.options, out="out")
+    for more in ((), ("--overwrite",)):
+        complaint = refuse(*network.options, *more, out="out")
+        assert "run.json' is a folder where a file is to be written; name another --out." in complaint
+
+
+@pytest.mark.parametrize("command", [("select",), ("compare",), ("reproduce", "all")])
+def test_an_empty_name_of_the_folder_is_refused(run, command):
+    result = run(*command, "--out", "")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr == "error: --out is empty; name a folder (. is the current one).\n"
+
+
+def test_a_node_with_a_label_and_an_empty_row_is_refused(refuse, network, tmp_path):
+    rows = "".join(f"n{node},a\n" for node in range(60))
+    (tmp_path / "labels.csv").write_text(f"id,label\n{rows}n7,\n")
+    complaint = refuse(*network.options, "--labels", tmp_path / "labels.csv")
+    assert "1 id(s) have no label, several labels or no node, for example ['n7']" in complaint
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")

@@ -134,6 +134,17 @@ def test_a_result_that_was_changed_is_kept_and_a_link_that_leads_nowhere_too(run
     (out / "scores.csv").unlink()
     (out / "scores.csv").symlink_to(files / "nowhere")
     assert "changed since: scores.csv, nodes.csv; name" in refuse(*MORAN, *options(files), "--out", out)
+    assert run(*MORAN, *options(files), "--out", out, "--overwrite").exit_code == 0
+    assert (out / "scores.csv").is_file()
+
+
+def test_a_folder_is_named_by_a_link_that_leads_nowhere_yet_or_through_a_new_folder(run, files):
+    (files / "link").symlink_to(files / "target")
+    for out, target in ((files / "link", files / "target"), (files / "new" / "..", files)):
+        result = run(*MORAN, *options(files), "--out", out)
+        assert (result.exit_code, result.stderr) == (0, "")
+        assert (target / "run.json").is_file()
+    assert not (files / "new").exists()
 
 
 @pytest.mark.parametrize("record", [b"", b"[]", b'{"nodes.csv": 3}', b"\xff", b"{"])

@@ -64,6 +64,7 @@ Runs = Annotated[
 Out = Annotated[
     Path | None,
     output_option(
+        parser=opt.parse_folder,
         metavar="DIR",
         help="Folder for comparison.html, the page to begin with, comparison.csv, comparison.md and run.json. Without "
         "it the table is only printed.",
@@ -148,7 +149,7 @@ def compare(
         node_ids=node_ids,
         feature_names=feature_names,
         transpose=transpose,
-        unknown_nodes=unknown_nodes,
+        unknown_nodes=None if unknown_nodes == "error" else unknown_nodes,
         weight=weight,
         id_column=id_column,
         drop=drop,

@@ -154,8 +154,9 @@ def node_labels(network: NetworkInput, name: str, path: Path) -> ObjectArray:
     labels, ids = read_labels(path), network.graph.node_ids
     network.record[name] = file_record(path)
     nodes = pd.Index(range(network.graph.n_nodes) if ids is None else ids).astype(str)
+    repeated = labels.index[labels.index.duplicated()].intersection(nodes)
     labels = labels[labels != ""]
-    odd = {*labels.index[labels.index.duplicated()], *labels.index.symmetric_difference(nodes)}
+    odd = {*repeated, *labels.index.symmetric_difference(nodes)}
     if odd:
         raise Failure(
             f"{path}: {len(odd)} id(s) have no label, several labels or no node, for example {sorted(odd)[:3]}; give "

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
+
+from blockselect.cli.failure import Failure
 
 # Options of each panel of the help.
 data_option: Any = partial(typer.Option, rich_help_panel="Data")
@@ -47,11 +50,20 @@ UnknownNodes = Literal["error", "drop"]
 
 
 def number_or_word(text: str) -> int | float | str:
-    """A whole number, a real number or a word; the selector checks the value."""
-    for kind in (int, float):
-        with suppress(ValueError):
-            return kind(text)
+    """A whole number, a real number or a word; the selector checks the value. Huge numbers are real numbers."""
+    with suppress(ValueError):
+        if abs(number := int(text)) <= sys.maxsize:
+            return number
+    with suppress(ValueError):
+        return float(text)
     return text
+
+
+def parse_folder(text: str) -> Path:
+    """The folder that --out names."""
+    if not text.strip():
+        raise Failure("--out is empty; name a folder (. is the current one).")
+    return Path(text)
 
 
 def complete_dataset(incomplete: str) -> list[str]:
@@ -61,7 +73,7 @@ def complete_dataset(incomplete: str) -> list[str]:
 
 def given(**options: Any) -> dict[str, Any]:
     """The options that differ from their defaults."""
-    return {name: value for name, value in options.items() if value not in (None, False, [], "error")}
+    return {name: value for name, value in options.items() if value not in (None, False, [])}
 
 
 def repeat_command(context: typer.Context, folder: str = "results") -> str:

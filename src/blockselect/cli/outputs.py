@@ -36,20 +36,24 @@ def check_folder(folder: Path, names: Collection[str], inputs: Collection[Path |
     overwrite : bool
         Whether files may be replaced that this program did not write or that were changed since.
     """
+    folder = Path(os.path.realpath(folder))  # also through a link that leads nowhere yet
     existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     if not existing.is_dir():
         raise Failure(f"--out is {str(folder)!r} but {str(existing)!r} is a file; name a folder.")
     if not os.access(existing, os.W_OK | os.X_OK):
         raise Failure(f"--out is {str(folder)!r} but {str(existing)!r} is not writable; name another folder.")
+    for name in (WRITTEN, *names):
+        if (folder / name).is_dir():
+            raise Failure(f"{str(folder / name)!r} is a folder where a file is to be written; name another --out.")
     there = [name for name in names if os.path.lexists(folder / name)]
     given = [path for path in inputs if path is not None and path.exists()]
     for name in there:
         if (folder / name).exists() and any(path.samefile(folder / name) for path in given):
             raise Failure(f"--out is {str(folder)!r}, where {name} would replace an input file; name another folder.")
+    if overwrite:
+        return
     hashes = _written(folder)
-    ours = [
-        name for name in there if (folder / name).is_file() and (overwrite or _hash(folder / name) == hashes.get(name))
-    ]
+    ours = [name for name in there if (folder / name).is_file() and _hash(folder / name) == hashes.get(name)]
     if others := [name for name in there if name not in ours]:
         more = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
         raise Failure(
@@ -88,6 +92,7 @@ def write_together(folder: Path, files: Mapping[str, bytes], *, mark: str) -> No
     Failure
         The disk is full or cannot be written.
     """
+    folder = Path(os.path.realpath(folder))
     hashes = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
     files = {WRITTEN: json_bytes(_written(folder) | hashes), **files}
     is_new = not folder.exists()

@@ -40,6 +40,7 @@ Names = Annotated[
 Out = Annotated[
     Path,
     output_option(
+        parser=opt.parse_folder,
         metavar="DIR",
         help="Folder for rows, figures and claims. Each row is kept there at once, so the same command continues a "
         "stopped run.",

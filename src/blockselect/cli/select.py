@@ -20,6 +20,7 @@ from blockselect.cli.outputs import check_folder, write_together
 DEFAULT: Final = "block-model"
 PAPER: Final = "bmgufs"  # beside the default the only method that finds blocks
 RESAMPLES, MIN_RESAMPLES = 8, 3
+MOST_JOBS = 1024  # operating systems limit the number of threads
 FAMILIES = ("mixed", "smoothed", "spectral", "adjacency", "normalized", "two_hop", "onmtf")  # of block models
 
 
@@ -74,7 +75,10 @@ Seed = Annotated[int | None, method_option(help="Random seed. The same seed give
 Jobs = Annotated[
     int | None,
     method_option(
-        help="Number of processes or threads; -1 uses all cores. The result does not depend on it.", show_default="1"
+        max=MOST_JOBS,
+        metavar="INTEGER",
+        help="Number of threads; -1 uses all cores. The result does not depend on it.",
+        show_default="1",
     ),
 ]
 Neighbors = Annotated[
@@ -87,7 +91,9 @@ Neighbors = Annotated[
 Out = Annotated[
     Path | None,
     output_option(
-        metavar="DIR", help="Folder for the results. Begin with report.html in it. Needed unless --json is given."
+        parser=opt.parse_folder,
+        metavar="DIR",
+        help="Folder for the results. Begin with report.html in it. Needed unless --json is given.",
     ),
 ]
 Verbose = Annotated[bool, output_option("--verbose", "-v", help="Show more about how the result was found.")]
@@ -95,6 +101,7 @@ Resamples = Annotated[
     int | None,
     output_option(
         min=0,
+        max=10**6,
         metavar="INTEGER",
         help="Number of resampled graphs from which the stability of the selection is estimated. 0 skips this.",
         show_default=f"{RESAMPLES}; 0 with another --method",
@@ -179,7 +186,10 @@ Gradient = Annotated[
         "With paper, the published gradient of the profile loss, which is not its derivative.", default="paper"
     ),
 ]
-MaxIter = Annotated[int | None, paper_option("Number of iterations of the descent.", default="200")]
+MaxIter = Annotated[
+    int | None,
+    paper_option("Number of iterations of the descent.", max=10**9, metavar="INTEGER", default="200"),
+]
 Tol = Annotated[
     float | None,
     paper_option(
@@ -309,7 +319,7 @@ def select(
         node_ids=node_ids,
         feature_names=feature_names,
         transpose=transpose,
-        unknown_nodes=unknown_nodes,
+        unknown_nodes=None if unknown_nodes == "error" else unknown_nodes,
         weight=weight,
         id_column=id_column,
         drop=drop,

@@ -62,6 +62,8 @@ def configured_selector(method: str, settings: Mapping[str, Any]) -> ScoreSelect
     for name in settings:
         if name.partition("__")[0] not in known:
             option = option_of(name.removeprefix("solver__"))
+            if method == DEFAULT:
+                raise Failure(f"{option} is a setting of BMGUFS alone; give --paper too, or leave it out.")
             raise Failure(f"{option} is no setting of the method {method}; leave it out, or choose another --method.")
     selector.set_params(**settings)
     with expecting_bad_input():
