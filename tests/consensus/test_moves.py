@@ -78,8 +78,9 @@ def test_binary_features_move_nodes_as_likelihoods_written_out_do(seed, in_use):
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_counts_move_nodes_as_likelihoods_written_out_do(seed):
-    A, X, labels = small_network(seed)
+@pytest.mark.parametrize("size", [{}, {"n": 10, "k": 4}], ids=["some nodes per block", "two or three"])
+def test_counts_move_nodes_as_likelihoods_written_out_do(seed, size):
+    A, X, labels = small_network(seed, **size)
     order = np.random.default_rng(seed).permutation(len(A))
     found, n_moves, _, _ = swept(A, X, labels, order)
     assert n_moves > 0
@@ -93,7 +94,7 @@ def test_the_likelihood_never_falls(seed, k, binary):
     found, n_moves, _, _ = swept(A, X, labels, np.arange(16))
     gained = log_likelihood(A, X, found) - log_likelihood(A, X, labels)
     assert gained > 0 if n_moves else gained == 0
-    assert len(np.unique(found)) == k  # the last node of a block stays
+    assert len(np.unique(found)) == k
 
 
 def test_of_many_blocks_tables_find_one_about_as_good_as_the_best():
