@@ -13,11 +13,11 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from blockselect.blockmodels import embedding
+from blockselect.blockmodels import threads
 from blockselect.blockmodels.candidates import FAMILIES, find_block_models
-from blockselect.blockmodels.embedding import in_threads
 from blockselect.blockmodels.families import Search
 from blockselect.blockmodels.model import BlockModel
+from blockselect.blockmodels.threads import in_threads
 from blockselect.datasets.planted import make_attributed_blocks
 from blockselect.evaluation.metrics import clustering_accuracy
 
@@ -236,7 +236,7 @@ def test_one_thread_finds_blocks_whatever_the_number_of_cores(family, n_jobs, mo
     starts = FAMILIES[family]
     monkeypatch.setitem(FAMILIES, family, lambda search: [partial(at_work, start) for start in starts(search)])
     settings = {"family": family, "features": planted.features, "n_candidates": 2, "rng": 0}
-    embedding._thread_pools.cache_clear()  # other tests may have loaded further libraries
+    threads._thread_pools.cache_clear()  # other tests may have loaded further libraries
     with threadpool_limits(2):
         find_block_models(planted.adjacency, 3, **settings, n_jobs=n_jobs)
     assert set(seen) == {1}

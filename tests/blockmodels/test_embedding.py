@@ -1,12 +1,8 @@
 """Rows of an embedding are clustered: as many clusters as rows differ, and of a large one some rows at a time."""
 
-from functools import partial
-from time import sleep
-
 import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
-from threadpoolctl import threadpool_info, threadpool_limits
 
 from blockselect.blockmodels import embedding
 
@@ -29,16 +25,3 @@ def test_rows_that_differ_are_counted_among_all_where_a_part_shows_too_few():
     rows = np.zeros((180, 2))
     rows[1] = 1  # beside the rows that are looked at first
     assert len(set(embedding.cluster_rows(rows, 5, seed=0))) == 2
-
-
-def test_an_error_in_a_thread_leaves_the_threads_of_blas_as_they_were():
-    def fail():
-        raise ValueError("on purpose")
-
-    calls = [partial(sleep, 0.2), fail, partial(sleep, 0.2), partial(sleep, 0.2)]
-    with threadpool_limits(2, user_api="blas"):
-        before = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
-        with pytest.raises(ValueError, match="on purpose"):
-            list(embedding.in_threads(3, calls))
-        sleep(0.5)  # calls that were under way have ended
-        assert [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"] == before

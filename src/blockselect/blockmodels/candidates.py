@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from blockselect.arrays import Features, FloatArray, Sparse
-from blockselect.blockmodels.embedding import in_threads
 from blockselect.blockmodels.factorization import normalized_starts, onmtf_starts, two_hop_starts
 from blockselect.blockmodels.families import (
     MAX_ITER,
@@ -23,6 +22,7 @@ from blockselect.blockmodels.families import (
     spectral_starts,
 )
 from blockselect.blockmodels.model import BlockModel, adjacency_of
+from blockselect.blockmodels.threads import in_threads
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph, check_feature_table, check_same_order
 from blockselect.graphs.checks import check_n_blocks
@@ -156,26 +156,19 @@ def find_candidates(
     """
     used = features if family in (FEATURE_READING, "mixed") else None
     together = family == "onmtf"  # its starts advance together, and it reports their iterations
-    search = Search(
-        adjacency,
-        n_blocks=0,
-        rngs=[],
-        features=used,
-        n_jobs=n_jobs,
-        max_iter=max_iter,
-        progress=progress if together else no_step_progress,
-        eigenvectors=eigenvectors,
-        smoothing=None if used is None else share_smoothing(adjacency, used),
-    )
+    shown = progress if together else no_step_progress
+    smoothing = None if used is None else share_smoothing(adjacency, used)
     starts: list[Start] = []
     families: list[str] = []
     for n_blocks, number in n_candidates.items():
-        starts += FAMILIES[family](replace(search, n_blocks=n_blocks, rngs=rng.spawn(number)))
+        rngs = rng.spawn(number)
+        search = Search(adjacency, n_blocks, rngs, used, n_jobs, max_iter, shown, eigenvectors, smoothing)
+        starts += FAMILIES[family](search)
         mixed = family == "mixed"
         families += members_in_turn(number, with_features=used is not None) if mixed else [family] * number
     jobs = [partial(_find, adjacency, *one) for one in zip(starts, families, strict=True)]
     models: list[BlockModel] = []
-    # The last jobs, with most blocks, take longest, so they begin. Of joblib, None could mean several threads.
+    # The last jobs have most blocks and take longest, so they begin. With None, joblib may choose several threads.
     for model in in_threads(1 if together else n_jobs, reversed(jobs)):
         models.append(model)
         if not together:

@@ -16,8 +16,9 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
-from blockselect.blockmodels.embedding import Shared, chain, degree_normalized, unit_weights
+from blockselect.blockmodels.embedding import chain, degree_normalized, unit_weights
 from blockselect.blockmodels.families import Search, Start
+from blockselect.blockmodels.threads import Shared
 
 Operator: TypeAlias = Callable[[FloatArray], FloatArray]  # symmetric: columns (n, q) → (n, q)
 

@@ -18,7 +18,6 @@ from scipy.linalg import eigh
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.blockmodels.embedding import (
     LARGE,
-    Shared,
     cluster_rows,
     degree_normalized,
     draw_seed,
@@ -27,6 +26,7 @@ from blockselect.blockmodels.embedding import (
     unit_weights,
     without_rounding_errors,
 )
+from blockselect.blockmodels.threads import Shared
 from blockselect.progress import StepProgress, no_step_progress
 
 MAX_ITER = 500

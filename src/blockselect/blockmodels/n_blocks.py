@@ -12,8 +12,9 @@ from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
-from blockselect.blockmodels.embedding import LARGE, degree_normalized, leading_eigenvectors, one_thread
+from blockselect.blockmodels.embedding import LARGE, degree_normalized, leading_eigenvectors
 from blockselect.blockmodels.model import adjacency_of
+from blockselect.blockmodels.threads import one_thread
 from blockselect.errors import ParameterError
 from blockselect.parameters import as_generator
 

@@ -19,11 +19,11 @@ from blockselect._sklearn import Interval, StrOptions, fit_context
 from blockselect.arrays import BoolArray, Features, FloatArray, IntArray, Sparse
 from blockselect.base import best_first
 from blockselect.blockmodels.candidates import FAMILIES, FEATURE_READING, find_candidates
-from blockselect.blockmodels.embedding import one_thread
 from blockselect.blockmodels.families import MAX_ITER
 from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.blockmodels.model import BlockModel
 from blockselect.blockmodels.n_blocks import AS_GIVEN, MAX_BLOCKS, BlockCount, count_blocks, reason_for_asked
+from blockselect.blockmodels.threads import one_thread
 from blockselect.consensus.explained import MAX_COUNTED, rank_by_models
 from blockselect.consensus.prediction import regress_blocks
 from blockselect.consensus.refine import JointLikelihood

@@ -39,8 +39,8 @@ from sklearn.preprocessing import normalize
 
 from blockselect.arrays import BoolArray, Features, FloatArray, IntArray, Sparse
 from blockselect.base import best_first
-from blockselect.blockmodels.embedding import in_threads
 from blockselect.blockmodels.model import BlockModel, sums_between_blocks
+from blockselect.blockmodels.threads import in_threads
 from blockselect.consensus.likelihood import link_gains, scaled_for_links
 from blockselect.consensus.refine import JointLikelihood, penalty
 from blockselect.graphs.attributed import AttributedGraph

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from blockselect.arrays import FloatArray, IntArray
-from blockselect.blockmodels.embedding import one_thread
 from blockselect.blockmodels.guided import BlockGuidedSelector
+from blockselect.blockmodels.threads import one_thread
 from blockselect.consensus.estimator import BlockModelSelector
 from blockselect.consensus.explained import MAX_COUNTED, BlockRegression
 from blockselect.errors import collected_warnings

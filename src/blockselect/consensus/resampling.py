@@ -10,8 +10,8 @@ from joblib import Parallel, delayed
 
 from blockselect.arrays import BoolArray, FloatArray, Sparse
 from blockselect.blockmodels.candidates import find_candidates
-from blockselect.blockmodels.embedding import one_thread
 from blockselect.blockmodels.model import BlockModel
+from blockselect.blockmodels.threads import one_thread
 from blockselect.consensus.explained import rank_by_models
 from blockselect.consensus.likelihood import as_counts, link_unit, scaled_for_links
 from blockselect.consensus.refine import JointLikelihood
