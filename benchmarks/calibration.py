@@ -1,12 +1,12 @@
 """Is the stated stability the share of resampled graphs on which a feature is selected again?
 
-    python -m benchmarks.calibration [--new] [--draws 1] [--only WORDS] [--again 20] [--save]
+    python -m benchmarks.calibration [--method block-model] [--new] [--draws 1] [--only WORDS] [--again 20] [--save]
 
 `selection_stability` of a fit, beside fits from scratch to further resampled graphs. Networks: those on which the
 estimate was built (planted ones of several kinds, and Cora), or with `--new` others that it has not seen, `--draws` of
 each kind: those of the panel of discoveries, and two where most features follow factors of their own. One table by
 network for the selected features, and one by stated stability. `--save` stores the first as
-docs/benchmarks/stability.csv.
+docs/benchmarks/stability.csv, which is for the default.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import pandas as pd
 from scipy import sparse
 
 from benchmarks.discovery_networks import SCENARIOS, draw
-from blockselect import BlockModelSelector, load_cora, make_attributed_blocks, selection_stability
+from blockselect import load_cora, make_attributed_blocks, make_selector, selection_stability
 from blockselect.graphs.links import resample_links
 
 PATH = Path(__file__).parent.parent / "docs" / "benchmarks" / "stability.csv"
@@ -113,13 +113,13 @@ def factor_case(name: str, rng: np.random.Generator) -> Case:
     return Case(name, features, planted.adjacency, 20)
 
 
-def calibrate(case: Case, n_again: int) -> Calibration:
-    selector = BlockModelSelector(case.n_selected, random_state=0).fit(case.features, adjacency=case.adjacency)
-    stated = selection_stability(selector, case.features, adjacency=case.adjacency)
+def calibrate(case: Case, n_again: int, method: str = "block-model") -> Calibration:
+    selector = make_selector(method, case.n_selected, random_state=0).fit(case.features, adjacency=case.adjacency)
+    stated = selection_stability(selector, case.features, adjacency=case.adjacency, random_state=0)
     rng = np.random.default_rng(1)
     graphs = [resample_links(case.adjacency, rng) for _ in range(n_again)]
     fits = [
-        BlockModelSelector(case.n_selected, random_state=seed).fit(case.features, adjacency=graph)
+        make_selector(method, case.n_selected, random_state=seed).fit(case.features, adjacency=graph)
         for seed, graph in enumerate(graphs)
     ]
     return Calibration(stated, np.mean([fit.support_ for fit in fits], axis=0), selector.support_)
@@ -127,6 +127,7 @@ def calibrate(case: Case, n_again: int) -> Calibration:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--method", default="block-model", help="name of the method")
     parser.add_argument("--new", action="store_true", help="networks that the estimate has not seen")
     parser.add_argument("--draws", type=int, default=1, help="new networks of each kind")
     parser.add_argument("--only", default="", help="networks whose name has these words")
@@ -140,7 +141,7 @@ def main() -> None:
         name = alike[0].name
         if options.only not in name:
             continue
-        each = [calibrate(case, options.again) for case in alike]
+        each = [calibrate(case, options.again, options.method) for case in alike]
         found += each
         means = np.array([[part[one.selected].mean() for part in (one.stated, one.seen)] for one in each])
         rows.append((name, options.new, len(each), options.again, *means.mean(axis=0).round(3), _error(means)))

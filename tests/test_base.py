@@ -24,8 +24,7 @@ class Given(ScoreSelector):
         self.scores = scores
 
     def fit(self, X, y=None):
-        scores = np.asarray(self.scores, dtype=float)
-        self._select(scores, eligible=scores != 0, why_fewer="so it was given.")
+        self._select(np.asarray(self.scores, dtype=float), why_fewer="so it was given.")
         return self
 
 

@@ -11,7 +11,14 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from blockselect import BMGUFS, BlockModelSelector, SignedSelector, make_attributed_blocks, selection_stability
+from blockselect import (
+    BMGUFS,
+    BlockModelSelector,
+    SignedSelector,
+    make_attributed_blocks,
+    make_selector,
+    selection_stability,
+)
 from blockselect.signed import split_signs
 
 QUICK = BlockModelSelector(n_blocks=2, n_candidates=1, refine=False, n_neighbors=5, random_state=0)
@@ -122,6 +129,14 @@ def test_the_estimator_is_cloned_and_its_parameters_can_be_set(planted):
     assert not hasattr(selector.estimator, "scores_")
     assert selector.estimator_.n_blocks == 3
     assert clone(selector).get_params()["estimator__n_blocks"] == 3
+
+
+@pytest.mark.parametrize("name", ["laplacian-score-network", "morans-i"])
+def test_an_estimator_with_negative_scores_selects_as_many_as_requested(planted, name):
+    X, A = planted
+    selector = SignedSelector(make_selector(name, 35)).fit(X, adjacency=A)
+    assert selector.n_features_ == 35
+    assert selector.support_[:10].sum() >= 9
 
 
 def test_stability_can_be_asked_for(planted):

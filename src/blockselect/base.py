@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
@@ -23,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
 from blockselect._sklearn import Interval
-from blockselect.arrays import Features, FloatArray, IntArray, ObjectArray, Sparse
+from blockselect.arrays import BoolArray, Features, FloatArray, IntArray, ObjectArray, Sparse
 from blockselect.errors import ParameterError, warn_caller
 from blockselect.graphs.adjacency import CONNECTIVITIES, graph_of
 from blockselect.graphs.attributed import (
@@ -195,17 +194,20 @@ class ScoreSelector(ReportMixin, SelectorMixin, BaseEstimator):
         rngs: Sequence[np.random.Generator],
         report: Progress = no_progress,
     ) -> FloatArray:
-        """Scores (b, m) of the same features on other graphs of the same nodes, from one fit per graph."""
+        """1 / rank of each feature on other graphs of the same nodes, from one fit per graph: (b, m).
+
+        Ranks do not depend on the location or scale of the scores. Features that could not be selected have 0.
+        """
         del rngs  # each fit is seeded by its own random_state
         verbose = [name for name in self.get_params() if name.split("__")[-1] == "verbose"]
         quiet = clone(self).set_params(**dict.fromkeys(verbose, 0))  # the caller shows the progress of all fits
         fits = ((clone(quiet), graph.features, adjacency) for adjacency in adjacencies)
         report("resampling", 0, len(adjacencies))
         if isinstance(graph.features, RowChunks):  # each fit uses the cluster itself
-            found = (_scores_of(*fit) for fit in fits)
+            found = (_inverse_ranks(*fit) for fit in fits)
         else:
             parallel = Parallel(n_jobs=getattr(self, "n_jobs", None), prefer="threads", return_as="generator")
-            found = parallel(delayed(_scores_of)(*fit) for fit in fits)
+            found = parallel(delayed(_inverse_ranks)(*fit) for fit in fits)
         scores = []
         with threadpool_limits(limits=1):  # one limit for all fits, because it holds for the whole process
             for done, one in enumerate(found, start=1):
@@ -223,14 +225,17 @@ class ScoreSelector(ReportMixin, SelectorMixin, BaseEstimator):
             return int(wanted)
         return max(1, int(wanted * n_features))
 
-    def _select(
-        self, scores: FloatArray, *, eligible: NDArray[np.bool_], why_fewer: str, order: IntArray | None = None
-    ) -> None:
+    def _is_eligible(self, scores: FloatArray) -> BoolArray:
+        """Features that may be selected: (m,)."""
+        return scores > 0
+
+    def _select(self, scores: FloatArray, *, why_fewer: str, order: IntArray | None = None) -> None:
         """Set `scores_`, `ranking_` and `support_`: select the first eligible features of an order.
 
         By default features are ordered by decreasing score, equal scores by index.
         """
         wanted = self._n_to_select(len(scores))
+        eligible = self._is_eligible(scores)
         order = best_first(scores) if order is None else order
         order = np.concatenate([order[eligible[order]], order[~eligible[order]]])
         chosen = order[: min(wanted, np.count_nonzero(eligible))]
@@ -291,7 +296,7 @@ class ScoreSelector(ReportMixin, SelectorMixin, BaseEstimator):
         self.ranking_ = np.empty(len(scores), dtype=np.intp)
         self.ranking_[best_first(scores) if order is None else order] = np.arange(1, len(scores) + 1)
 
-    def _get_support_mask(self) -> NDArray[np.bool_]:
+    def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self)
         return self.support_
 
@@ -305,9 +310,10 @@ def _digest(ids: ObjectArray | None) -> str | None:
     return None if ids is None else sha256("\n".join(map(repr, ids)).encode("utf-8", "replace")).hexdigest()
 
 
-def _scores_of(selector: ScoreSelector, features: Features, adjacency: Sparse) -> FloatArray:
-    scores: FloatArray = selector.fit(features, adjacency=adjacency).scores_
-    return scores
+def _inverse_ranks(selector: ScoreSelector, features: Features, adjacency: Sparse) -> FloatArray:
+    """1 / rank of each feature; 0 if it could not be selected: (m,)."""
+    fitted = selector.fit(features, adjacency=adjacency)
+    return np.where(fitted._is_eligible(fitted.scores_), 1 / fitted.ranking_, 0.0)
 
 
 def best_first(scores: FloatArray) -> IntArray:

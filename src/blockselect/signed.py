@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import MetaEstimatorMixin, clone
 
 from blockselect._sklearn import Interval, fit_context
-from blockselect.arrays import Features
+from blockselect.arrays import BoolArray, Features, FloatArray
 from blockselect.base import ScoreSelector
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph
@@ -51,7 +51,7 @@ class SignedSelector(MetaEstimatorMixin, ScoreSelector):
     support_ : boolean array of shape (m,)
         Which features are selected.
     n_features_ : int
-        Number of selected features; fewer than requested if too few scores are positive.
+        Number of selected features; fewer than requested if the estimator can select no more.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -99,10 +99,14 @@ class SignedSelector(MetaEstimatorMixin, ScoreSelector):
         self.part_scores_ = self.estimator_.scores_.reshape(2, graph.n_features)
         order = np.argsort(self.estimator_.ranking_.reshape(2, graph.n_features).min(axis=0))
         self._rank(self.part_scores_.max(axis=0), order)
-        self.support_ = np.isin(np.arange(graph.n_features), order[self.scores_[order] > 0][:wanted])
+        self.support_ = np.isin(np.arange(graph.n_features), order[self._is_eligible(self.scores_)[order]][:wanted])
         self.n_features_ = int(self.support_.sum())
         self.network_evidence_ = getattr(self.estimator_, "network_evidence_", None)
         return self._remember(X, adjacency)
+
+    def _is_eligible(self, scores: FloatArray) -> BoolArray:
+        eligible: BoolArray = self.estimator_._is_eligible(scores)
+        return eligible
 
     @property
     def n_features_to_select(self) -> Any:

@@ -1,5 +1,6 @@
 """selection_stability: the chance that a feature would be selected again on a resampled graph."""
 
+import warnings
 from itertools import pairwise
 
 import numpy as np
@@ -17,6 +18,7 @@ from blockselect import (
     make_selector,
     selection_stability,
 )
+from blockselect.baselines.by_network.moran import MoransI
 from blockselect.consensus import resampling
 from blockselect.consensus.refine import JointLikelihood
 from blockselect.errors import ParameterError
@@ -121,6 +123,45 @@ def test_a_baseline_that_reads_the_network_is_fitted_again_to_each_graph(network
     assert ((chance >= 0) & (chance <= 1)).all()
     assert chance[selector.support_].mean() > chance[~selector.support_].mean()
     assert_array_equal(stability(selector, network, n_resamples=4, random_state=0), chance)
+
+
+@pytest.mark.parametrize("name", ["laplacian-score-network", "morans-i"])  # all scores, or some, are negative
+def test_features_of_a_baseline_are_selected_again_as_often_as_stated(name):
+    stated, observed = [], []
+    for seed, kind in enumerate(KINDS):
+        made = make_attributed_blocks(200, 3, n_informative=20, n_redundant=0, n_noise=60, random_state=seed, **kind)
+        selector = make_selector(name, 20).fit(made.features, adjacency=made.adjacency)
+        stated.append(stability(selector, made, n_resamples=8, random_state=seed)[selector.support_])
+        rng = np.random.default_rng(seed)
+        graphs = [resample_links(made.adjacency, rng) for _ in range(40)]
+        again = [clone(selector).fit(made.features, adjacency=graph).support_ for graph in graphs]
+        observed.append(np.mean(again, axis=0)[selector.support_])
+    assert abs(np.mean(stated) - np.mean(observed)) <= 0.05
+
+
+@pytest.mark.parametrize("constant", [-3.0, 3.0])
+def test_the_location_of_the_scores_does_not_matter(network, constant):
+    class Moved(MoransI):
+        def _score(self, graph):
+            return super()._score(graph) + constant
+
+    here, moved = (
+        stability(method(12).fit(network.features, adjacency=network.adjacency), network, random_state=0)
+        for method in (MoransI, Moved)
+    )
+    assert_array_equal(moved, here)
+
+
+@pytest.mark.parametrize("name", ["laplacian-score-network", "morans-i", "mmpop"])
+def test_a_constant_feature_of_a_baseline_is_never_stable(network, name):
+    features = np.column_stack([network.features.toarray(), np.zeros(200)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the last feature cannot be selected
+        selector = make_selector(name, 53).fit(features, adjacency=network.adjacency)
+        chance = selection_stability(selector, features, adjacency=network.adjacency, n_resamples=3, random_state=0)
+    assert selector.n_features_ > 40
+    assert (chance[:52][selector.support_[:52]] > 0.5).all()
+    assert chance[52] == 0
 
 
 @pytest.mark.parametrize("name", ["laplacian-score", "variance"])

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from blockselect._sklearn import Interval, StrOptions, fit_context
-from blockselect.arrays import Features, FloatArray, Sparse
+from blockselect.arrays import BoolArray, Features, FloatArray, Sparse
 from blockselect.base import ScoreSelector
 from blockselect.baselines._solvers.row_sparse import Solve, reweight
 from blockselect.errors import ParameterError, warn_caller
@@ -47,9 +47,12 @@ class CriterionSelector(ScoreSelector):
         "tol": [NON_NEGATIVE],
     }
 
+    def _is_eligible(self, scores: FloatArray) -> BoolArray:
+        eligible: BoolArray = np.isfinite(scores) & ((scores != 0) | (not self._zero_is_unused))
+        return eligible
+
     def _select_by(self, scores: FloatArray, features: Features) -> None:
-        eligible = np.isfinite(scores) & ((scores != 0) | (not self._zero_is_unused))
-        self._select(scores, eligible=eligible, why_fewer=_FEWER)
+        self._select(scores, why_fewer=_FEWER)
         self._warn_of_constant(features)
 
     def _check_settings(self, data: Any) -> None:

@@ -171,7 +171,7 @@ class BlockGuidedSelector(ScoreSelector):
         rngs: Sequence[np.random.Generator],
         report: Progress = no_progress,
     ) -> FloatArray:
-        """Scores from one fit per graph. Given blocks stay the same; their densities are those of each graph."""
+        """1 / rank from one fit per graph. Given blocks stay the same; their densities are those of each graph."""
         if self.block_model is None or isinstance(self.block_model, str | np.ndarray):
             return super()._scores_on(graph, adjacencies, rngs, report)
         by_labels: Self = clone(self).set_params(block_model=self._given_block_model(graph).labels)

@@ -227,7 +227,7 @@ class BMGUFS(BlockGuidedSelector):
         )
         if not solution.settled[0, chosen]:
             self._warn_of_unsettled_scores()
-        self._select(scores, eligible=scores > 0, why_fewer=self._why_fewer(statistics))
+        self._select(scores, why_fewer=self._why_fewer(statistics))
         self.induced_density_ = induced_density(statistics, scores[None, None])[0, 0]
         self._warn_of_constant(graph.features)
         self.network_evidence_ = self._evidence(graph, self.labels_ if self.block_model is None else None)

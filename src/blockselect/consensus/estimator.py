@@ -268,7 +268,7 @@ class BlockModelSelector(BlockGuidedSelector):
             if found is None:
                 n_constant = int(np.count_nonzero(~ranking.is_useful))
                 why = f"the other {n_constant} have the same value for all nodes."
-                self._select(ranking.scores, eligible=ranking.is_useful, why_fewer=why, order=ranking.order)
+                self._select(ranking.scores, why_fewer=why, order=ranking.order)
             else:  # all discoveries are selected: a subset of them would lose the guarantee
                 self._rank(ranking.scores, ranking.order)
                 self.support_, self.n_features_ = found.support, n_wanted

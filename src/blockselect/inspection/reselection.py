@@ -48,7 +48,8 @@ def reselection_chance(resampled_scores: FloatArray, n_selected: int) -> FloatAr
     Parameters
     ----------
     resampled_scores : array of shape (B, m)
-        Finite scores ≥ 0 of the features on B ≥ 3 resampled graphs; 5 to 10 are enough.
+        Finite scores ≥ 0 of the features on B ≥ 3 resampled graphs, such as 1 / rank; 0 if a feature could not be
+        selected. 5 to 10 resamples are enough.
     n_selected : int
         Number of features that each fit selects, 1 to m; a fit with fewer positive scores selects those (paper: d).
 

@@ -56,7 +56,8 @@ def selection_stability(
     Returns
     -------
     array of shape (m,)
-        Values from 0 to 1; 0.9 means selected in 9 of 10 fits. Features that never score above zero have 0.
+        Values from 0 to 1; 0.9 means selected in 9 of 10 fits. Features that cannot be selected, such as
+        constant ones, have 0.
 
     Examples
     --------
@@ -86,4 +87,4 @@ def selection_stability(
         rngs = stream.spawn(selector._n_resamples(n_resamples))
         adjacencies = [resample_links(graph.adjacency, rng) for rng in rngs]
         scores = selector._scores_on(graph, adjacencies, rngs, report)
-        return reselection_chance(np.maximum(scores, 0.0), max(selector.n_features_, 1))
+        return reselection_chance(scores, max(selector.n_features_, 1))
