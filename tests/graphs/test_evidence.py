@@ -62,7 +62,8 @@ def test_covariances_equal_the_sum_over_links_for_sparse_and_dense_features():
     X, A = random_network(np.random.default_rng(3), n=40, m=6)
     pairs = sparse.triu(A, k=1).tocoo()
     centred = X.toarray() - X.mean(axis=0)
-    slow = sum(w * centred[i] * centred[j] for i, j, w in zip(pairs.row, pairs.col, pairs.data, strict=True))
+    weights = pairs.data / pairs.data.max()
+    slow = sum(w * centred[i] * centred[j] for i, j, w in zip(pairs.row, pairs.col, weights, strict=True))
     for features in (X, X.toarray()):
         np.testing.assert_allclose(along_all_links(features, A).covariances(np.arange(40)), slow)
 
@@ -109,6 +110,56 @@ def test_features_too_rare_to_meet_along_links_are_evidence_by_blocks():
     selected = np.flatnonzero(planted.is_informative)
     assert not network_evidence(planted.features, planted.adjacency, selected).is_clear
     assert network_evidence(planted.features, planted.adjacency, selected, planted.blocks).is_clear
+
+
+@pytest.mark.parametrize(("of_features", "of_weights"), [(1e70, 1e20), (1e-70, 1e-20), (1e70, 1e140), (1e-70, 1e-140)])
+@pytest.mark.parametrize("permuted", [False, True])
+def test_neither_the_scale_of_the_features_nor_of_the_weights_matters(of_features, of_weights, permuted):
+    made = make_attributed_blocks(200, 4, random_state=0)
+    rows = np.random.default_rng(1).permutation(200) if permuted else np.arange(200)
+    selected = np.flatnonzero(made.is_informative)
+    for blocks in (None, made.blocks):
+        here, scaled = (
+            network_evidence(made.features[rows] * x, made.adjacency * a, selected, blocks)
+            for x, a in ((1, 1), (of_features, of_weights))
+        )
+        assert here.is_clear is not permuted
+        assert scaled.p_value == here.p_value
+        assert scaled.autocorrelation == pytest.approx(here.autocorrelation)
+
+
+@pytest.mark.filterwarnings("ignore:.*encountered:RuntimeWarning")
+def test_values_that_overflow_are_no_evidence():
+    X, A = random_network(np.random.default_rng(0))
+    assert not network_evidence(X * 1e154, A, np.arange(5)).is_clear
+
+
+def heavy_tailed(rng, n=250, m=60, n_informative=15):
+    """Pareto values without a mean; those of the first features are 2.5 times as large in one of three blocks."""
+    planted = make_attributed_blocks(n, 3, mean_degree=8, n_informative=0, n_redundant=0, n_noise=1, random_state=rng)
+    at_home = (planted.blocks[:, None] == np.arange(m) % 3) & (np.arange(m) < n_informative)
+    return (rng.pareto(1, (n, m)) + 1) * np.where(at_home, 2.5, 1.0), planted.adjacency
+
+
+@pytest.mark.parametrize("storage", [np.asarray, sparse.csr_array])
+def test_a_few_huge_values_do_not_hide_that_features_follow_the_graph(storage):
+    rng = np.random.default_rng(0)
+    selected = np.arange(15)
+    for _ in range(10):
+        X, A = heavy_tailed(rng)
+        assert network_evidence(storage(X), A, selected).is_clear
+        assert not network_evidence(storage(X[rng.permutation(len(X))]), A, selected).is_clear
+
+
+def test_sparse_features_have_the_ranks_of_dense_ones():
+    rng = np.random.default_rng(0)
+    _, A = random_network(rng)
+    X = np.round(rng.standard_t(1, (120, 6)), 1) * (rng.random((120, 6)) < [0, 0.05, 0.3, 0.6, 0.9, 1])
+    X[:, 3] = np.abs(X[:, 3])
+    rows = rng.permutation(120)
+    dense, by_storage = (along_all_links(one, A).of_ranks().values(rows) for one in (X, sparse.csr_array(X)))
+    assert (dense[2:] > 1e-3).all()
+    np.testing.assert_allclose(by_storage, dense, atol=1e-12)
 
 
 def test_constant_features_are_no_evidence():
