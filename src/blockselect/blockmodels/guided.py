@@ -13,7 +13,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from blockselect._sklearn import N_JOBS, Interval
-from blockselect.arrays import FloatArray, ObjectArray, Sparse
+from blockselect.arrays import BoolArray, FloatArray, ObjectArray, Sparse
 from blockselect.base import ScoreSelector
 from blockselect.blockmodels.description import BlockDescription, describe_blocks
 from blockselect.blockmodels.markers import Markers, block_markers
@@ -84,7 +84,7 @@ class BlockGuidedSelector(ScoreSelector):
             }
         )
 
-    def _table_columns(self) -> dict[str, FloatArray]:
+    def _table_columns(self) -> dict[str, FloatArray | BoolArray]:
         """Further columns of the table."""
         return {}
 

@@ -92,6 +92,11 @@ class BlockModel:
         half = vectors * np.sqrt(np.abs(values)) / root  # times its own transpose: symmetric to the bit
         return replace(self, density=np.maximum(half @ half.T, 0.0))
 
+    def renumbered(self, order: IntArray) -> BlockModel:
+        """The same blocks; block order[i] gets number i."""
+        numbers = np.argsort(order)
+        return replace(self, labels=numbers[self.labels], density=self.density[np.ix_(order, order)])
+
     def among(self, nodes: BoolArray) -> BlockModel:
         """The block model of some of the nodes, if all others are isolated: the link weight of each block stays."""
         kept, labels = np.unique(self.labels[nodes], return_inverse=True)

@@ -9,11 +9,12 @@ from numbers import Integral
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import accuracy_score
 from sklearn.preprocessing import normalize
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from blockselect._sklearn import Interval, StrOptions, fit_context
 from blockselect.arrays import BoolArray, Features, FloatArray, IntArray, Sparse
@@ -21,11 +22,12 @@ from blockselect.base import best_first
 from blockselect.blockmodels.candidates import FAMILIES, FEATURE_READING, find_candidates
 from blockselect.blockmodels.families import MAX_ITER
 from blockselect.blockmodels.guided import BlockGuidedSelector
+from blockselect.blockmodels.levels import groups_at, numbers_of_groups
 from blockselect.blockmodels.model import BlockModel
 from blockselect.blockmodels.n_blocks import AS_GIVEN, MAX_BLOCKS, BlockCount, count_blocks, reason_for_asked
 from blockselect.blockmodels.threads import one_thread
-from blockselect.consensus.explained import MAX_COUNTED, rank_by_models
 from blockselect.consensus.prediction import regress_blocks
+from blockselect.consensus.ranking import MAX_COUNTED, rank_by_trees
 from blockselect.consensus.refine import JointLikelihood
 from blockselect.consensus.resampling import Resampling
 from blockselect.consensus.screening import FACTORIZATION_STEPS, Effort, plan_effort, screen
@@ -46,10 +48,10 @@ from blockselect.inspection.discoveries import (
     match_blocks,
 )
 from blockselect.inspection.reselection import n_looked_at
-from blockselect.parameters import generator_from
+from blockselect.parameters import check_whole, generator_from
 from blockselect.progress import Progress, follow_fit, no_progress
 
-_MORE_THAN_LINKS_SHOW = 12  # blocks that are tried as well if the links show fewer
+_MORE_THAN_LINKS_SHOW = (3, 4, 6, 8, 12)  # numbers of blocks that are tried as well if the links show fewer
 _LEFT_OUT = (
     f"the family {FEATURE_READING!r} is left out for row chunks, because each of its iterations would read all chunks"
 )
@@ -62,6 +64,16 @@ class _Search(NamedTuple):
     models: list[BlockModel]  # the lowest relative error first
     effort: Effort
     why: Callable[[int], str]  # the reason for a number of blocks, in words
+    n_blocks: int  # the number to try first
+    shows_blocks: bool | None = None  # whether the links alone show blocks; None if nobody looked
+
+
+class _Refinement(NamedTuple):
+    """Whether blocks are refined with the features."""
+
+    refine: bool
+    why: str
+    models: list[BlockModel]  # candidates
 
 
 class BlockModelSelector(BlockGuidedSelector):
@@ -187,7 +199,7 @@ class BlockModelSelector(BlockGuidedSelector):
         "max_blocks": [Interval(Integral, 2, None, closed="left")],
         "block_model": [StrOptions(set(FAMILIES)), "array-like", BlockModel],
         "n_candidates": [StrOptions({"auto"}), *BlockGuidedSelector._parameter_constraints["n_candidates"]],
-        "refine": ["boolean"],
+        "refine": [StrOptions({"auto"}), "boolean"],
         "binarize": [StrOptions({"auto"}), "boolean"],
         "n_neighbors": [None, Interval(Integral, 1, None, closed="left")],
     }
@@ -203,7 +215,7 @@ class BlockModelSelector(BlockGuidedSelector):
         max_blocks: int = MAX_BLOCKS,
         block_model: Any = "mixed",
         n_candidates: int | Literal["auto"] = "auto",
-        refine: bool = True,
+        refine: bool | Literal["auto"] = "auto",
         binarize: bool | Literal["auto"] = "auto",
         n_neighbors: int | None = None,
         n_jobs: int | None = None,
@@ -252,10 +264,11 @@ class BlockModelSelector(BlockGuidedSelector):
         with one_thread():  # sums over several threads would depend on the number of cores
             search = self._search(graph, rng, report)
             likelihood = JointLikelihood(graph)
+            refinement = self._refinement(graph, search)
             screening = screen(
                 likelihood,
-                search.models,
-                refine=self.refine and self._finds_blocks(),
+                refinement.models,
+                refine=refinement.refine,
                 rng=rng.spawn(1)[0],
                 max_rounds=search.effort.max_rounds,
                 n_jobs=self.n_jobs,
@@ -278,20 +291,26 @@ class BlockModelSelector(BlockGuidedSelector):
                 graph.features,
                 np.flatnonzero(self.support_),
                 in_order[:MAX_COUNTED],
-                screening.consensus[0].labels,
+                trees[0].model.labels,
                 ranking.regression.ridge,
             )
+            at_levels = ranking.regression.by_level(in_order[:MAX_COUNTED])
             report("ranking", 1, 1)
         self.explained_more_, self.explained_alone_ = ranking.added, ranking.alone
+        self.beyond_chance_ = ranking.is_clear
+        self.linkage_ = trees[0].linkage
+        n_blocks = numbers_of_groups(trees[0].model.n_blocks)
+        self.levels_ = pd.DataFrame({"n_blocks": n_blocks[::-1], "explained": at_levels[::-1]})
         self.network_evidence_ = self._evidence(graph, self._blocks_by_links(search.models))
         self.p_values_ = None if found is None else found.p_values
         self.q_values_ = None if found is None else found.q_values
         self.candidates_ = _of_all_nodes(search.models, nodes)
         self.candidates_table_, self.effort_ = screening.table(), search.effort
-        self.consensus_models_ = _of_all_nodes(screening.consensus, nodes)
+        self.consensus_models_ = _of_all_nodes([tree.model for tree in trees], nodes)
         self.block_model_ = self.consensus_models_[0]
         self.labels_ = self.block_model_.labels
         self.n_blocks_reason_ = search.why(self.block_model_.n_blocks)
+        self.refined_, self.refine_reason_ = refinement.refine, refinement.why
         in_chunks = isinstance(X, RowChunks) and self._finds_blocks()
         self.families_left_out_ = _LEFT_OUT if in_chunks and self.block_model == "mixed" else None
         return self._remember(X, adjacency)
@@ -319,6 +338,24 @@ class BlockModelSelector(BlockGuidedSelector):
         unit = normalize((chosen != 0).astype(np.float64) if self.binarized_ else chosen)
         blocks: IntArray = np.argmax(unit @ self.coef_.T + self.intercept_, axis=1)
         return blocks
+
+    def labels_at(self, n_blocks: int) -> IntArray:
+        """The block of each node if the blocks are merged into fewer, see `linkage_`.
+
+        Parameters
+        ----------
+        n_blocks : int
+            Number of blocks, from 1 to that of `block_model_`.
+
+        Returns
+        -------
+        array of shape (n,)
+            Blocks are numbered along the tree, as in `labels_`.
+        """
+        check_is_fitted(self)
+        most = self.block_model_.n_blocks
+        n_blocks = check_whole("n_blocks", n_blocks, 1, most)
+        return groups_at(self.linkage_, n_blocks)[self.labels_]
 
     def score(self, X: Any, y: Any) -> float:
         """Share of the nodes whose block is predicted correctly.
@@ -365,7 +402,33 @@ class BlockModelSelector(BlockGuidedSelector):
 
     def _factorization_steps(self) -> int:
         """Iterations of a factorisation: fewer if blocks are refined afterwards."""
-        return FACTORIZATION_STEPS if self.refine else MAX_ITER
+        return FACTORIZATION_STEPS if self.refine is not False else MAX_ITER
+
+    def _refinement(self, graph: AttributedGraph, search: _Search) -> _Refinement:
+        """Whether to refine the blocks with the features, and the candidates to compare.
+
+        Features that are unrelated to the graph would destroy blocks that the links show clearly. If the links show
+        none, features may still find them.
+        """
+        if not self._finds_blocks():
+            return _Refinement(False, "the blocks were given", search.models)
+        if self.refine != "auto":
+            return _Refinement(bool(self.refine), f"as requested by refine={self.refine}", search.models)
+        by_links = self._blocks_by_links(search.models)
+        if by_links is None:
+            return _Refinement(True, "the blocks were found with the features", search.models)
+        from blockselect.graphs.evidence import features_follow_blocks  # here, because Numba takes half a second to import
+
+        if features_follow_blocks(graph.features, by_links, self.n_jobs):
+            return _Refinement(True, "the features follow the blocks that the links show", search.models)
+        shows_blocks = search.shows_blocks
+        if shows_blocks is None:
+            shows_blocks = count_blocks(graph, max_blocks=self.max_blocks, rng=np.random.default_rng(0)).n_shown > 1
+        if not shows_blocks:
+            return _Refinement(True, "the links show no blocks without the features", search.models)
+        first = search.n_blocks
+        models = [model for model in search.models if model.family != FEATURE_READING and model.n_blocks <= first]
+        return _Refinement(False, "the features do not follow the blocks that the links show", models)
 
     def _blocks_by_links(self, models: Sequence[BlockModel]) -> IntArray | None:
         """The blocks with the lowest relative error among those that were found without the features, if any."""
@@ -384,15 +447,18 @@ class BlockModelSelector(BlockGuidedSelector):
     def _search(self, graph: AttributedGraph, rng: np.random.Generator, report: Progress) -> _Search:
         """Candidate block models of the graph, or the blocks that were given."""
         if not self._finds_blocks():
-            return _Search([self._given_block_model(graph)], Effort(0.0, 1), lambda _: AS_GIVEN)
+            given = self._given_block_model(graph)
+            return _Search([given], Effort(0.0, 1), lambda _: AS_GIVEN, given.n_blocks)
         if self.n_blocks == "auto":
             report("number of blocks", 0, 1)
             count = count_blocks(graph, max_blocks=self.max_blocks, rng=rng.spawn(1)[0])
             report("number of blocks", 1, 1)
             numbers, eigenvectors, why = _numbers_to_try(count), count.vectors, count.reason_for
+            shows_blocks = count.n_shown > 1
         else:
             check_n_blocks(self.n_blocks, graph.n_nodes)
             numbers, eigenvectors, why = [self.n_blocks], None, partial(reason_for_asked, asked=self.n_blocks)
+            shows_blocks = None
         effort = plan_effort(graph, numbers[0], n_candidates=self.n_candidates)
         report("block models", 0, 1)
         first, *others = numbers
@@ -409,7 +475,7 @@ class BlockModelSelector(BlockGuidedSelector):
         )
         report("block models", 1, 1)
         order = best_first(-np.array([model.relative_error for model in models]))
-        return _Search([models[place] for place in order], effort, why)
+        return _Search([models[place] for place in order], effort, why, first, shows_blocks)
 
     def _discoveries(
         self, graph: AttributedGraph, candidates: Sequence[BlockModel], rng: np.random.Generator, report: Progress
@@ -433,8 +499,12 @@ class BlockModelSelector(BlockGuidedSelector):
             )
         return found
 
-    def _table_columns(self) -> dict[str, FloatArray]:
-        return {"explained_more": self.explained_more_, "explained_alone": self.explained_alone_}
+    def _table_columns(self) -> dict[str, FloatArray | BoolArray]:
+        return {
+            "beyond_chance": self.beyond_chance_,
+            "explained_more": self.explained_more_,
+            "explained_alone": self.explained_alone_,
+        }
 
     def _n_resamples(self, asked: int) -> int:
         return self.effort_.n_resamples(asked)
@@ -450,7 +520,7 @@ class BlockModelSelector(BlockGuidedSelector):
         resampling = Resampling(
             self.consensus_models_,
             searched=self._finds_blocks(),
-            refine=self.refine and self._finds_blocks(),
+            refine=self.refined_,
             max_iter=self._factorization_steps(),
             n_ranked=n_looked_at(self.n_features_),
             n_jobs=self.n_jobs,
@@ -488,9 +558,9 @@ def _of_all_nodes(models: Sequence[BlockModel], nodes: BoolArray) -> list[BlockM
 
 
 def _numbers_to_try(count: BlockCount) -> list[int]:
-    """As many blocks as the links show, and twelve as well if the links show fewer.
+    """As many blocks as the links show, and larger numbers up to twelve as well if the links show fewer.
 
-    Links alone miss blocks near the limit of detection; links and features together may show them.
+    Links alone miss blocks near the detectability threshold; links and features together may show them.
     """
-    dozen = min(count.limit, _MORE_THAN_LINKS_SHOW)
-    return [count.n_blocks] if count.n_blocks >= dozen else [count.n_blocks, dozen]
+    more = [number for number in _MORE_THAN_LINKS_SHOW if count.n_blocks < number <= count.limit]
+    return [count.n_blocks, *more]

@@ -12,7 +12,8 @@ from blockselect.arrays import FloatArray, IntArray
 from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.blockmodels.threads import one_thread
 from blockselect.consensus.estimator import BlockModelSelector
-from blockselect.consensus.explained import MAX_COUNTED, BlockRegression
+from blockselect.consensus.ranking import MAX_COUNTED
+from blockselect.consensus.target import BlockRegression
 from blockselect.errors import collected_warnings
 from blockselect.graphs.attributed import AttributedGraph
 

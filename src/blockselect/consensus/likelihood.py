@@ -30,6 +30,7 @@ import numpy as np
 from scipy import sparse
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
+from blockselect.blockmodels.levels import xlogx
 from blockselect.blockmodels.model import sums_between_blocks
 from blockselect.consensus.moves import Links, Tables
 from blockselect.graphs.along_links import products_along_links
@@ -42,12 +43,6 @@ _ROUNDING = 64 * np.finfo(np.float64).eps  # gains below this share of their ter
 _EQUAL = 1e-9  # values with a smaller relative difference are equal
 _LEAST_DISPERSION = 1e-6  # a standard deviation of a thousandth of the mean: such a feature is practically constant
 _SPARSE_BELOW = 0.1  # share of non-zero values up to which a sparse product is faster
-
-
-def xlogx(x: Any) -> Any:
-    """x log x; 0 (up to 1e-305) at 0 and where rounding made a difference of equal numbers negative."""
-    positive = np.maximum(x, _TINY)
-    return positive * np.log(positive)
 
 
 def link_unit(adjacency: Sparse) -> float:

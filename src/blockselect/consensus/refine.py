@@ -22,6 +22,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from blockselect.arrays import BoolArray, FloatArray, IntArray, Sparse
+from blockselect.blockmodels.levels import BlockTree, leaf_order, merge_blocks, renumber_leaves, xlogx
 from blockselect.blockmodels.model import BlockModel
 from blockselect.consensus.likelihood import (
     FeatureCounts,
@@ -30,7 +31,6 @@ from blockselect.consensus.likelihood import (
     block_tables,
     feature_gains,
     link_gain,
-    xlogx,
 )
 from blockselect.consensus.likelihood import link_unit as default_link_unit
 from blockselect.consensus.moves import Counts, Links, Tables, announce_compilation, sweep
@@ -161,18 +161,33 @@ class JointLikelihood:
     def comparable_gains(self, labels: Sequence[IntArray]) -> FloatArray:
         """Gains that are comparable between different numbers of blocks, like description lengths: (c,).
 
-        More blocks gain more by chance, so the cost of describing them is subtracted: log k nats per label, half the
-        logarithm of the total link weight per density, and half the logarithm of n (BIC) per rate of a feature, in
-        place of the penalty in J. Larger is better.
+        More blocks gain more by chance, so the cost of describing them is subtracted: log k nats per label, and half
+        the logarithm of the total link weight per density. Larger is better.
         """
         return np.array([self._comparable(state) for state in self._states(labels)])
 
     def _comparable(self, state: _State) -> float:
         weights = state.tables.weights
         n, k = self._graph.n_nodes, len(weights)
-        features = float(np.maximum(state.gains - 0.5 * np.log(n) * (k - 1), 0.0).sum())
         densities = k * (k + 1) / 4 * np.log(max(float(weights.sum()) / 2, 1.0))
-        return float(link_gain(weights) + features - densities - n * np.log(k))
+        return float(-state.objective - densities - n * np.log(k))
+
+    def trees(self, models: Sequence[BlockModel], *, renumber: bool = True) -> list[BlockTree]:
+        """The tree of the blocks of each model, by links and the features whose gain exceeds the penalty.
+
+        With `renumber`, blocks are numbered along the tree, the largest branch first.
+        """
+        states = self._states([model.labels for model in models])
+        return [self._tree(model, state, renumber) for model, state in zip(models, states, strict=True)]
+
+    def _tree(self, model: BlockModel, state: _State, renumber: bool) -> BlockTree:
+        tables = state.tables
+        in_use = state.gains > penalty(model.n_blocks)
+        linkage = merge_blocks(tables.weights, model.block_sizes, tables.sums[in_use], tables.totals)
+        if renumber:
+            order = leaf_order(linkage, model.block_sizes)
+            model, linkage = model.renumbered(order), renumber_leaves(linkage, order)
+        return BlockTree(model, linkage, state.gains)
 
     def improve(
         self, model: BlockModel, *, max_rounds: int = MAX_ROUNDS, tol: float = DEFAULT_TOL, rng: np.random.Generator

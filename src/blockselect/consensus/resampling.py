@@ -12,7 +12,7 @@ from blockselect.arrays import BoolArray, FloatArray, Sparse
 from blockselect.blockmodels.candidates import find_candidates
 from blockselect.blockmodels.model import BlockModel
 from blockselect.blockmodels.threads import one_thread
-from blockselect.consensus.explained import rank_by_models
+from blockselect.consensus.ranking import rank_by_trees
 from blockselect.consensus.likelihood import as_counts, link_unit, scaled_for_links
 from blockselect.consensus.refine import JointLikelihood
 from blockselect.consensus.screening import screen
@@ -63,7 +63,7 @@ class Resampling:
                 model = BlockModel.of_checked(adjacency, models[place % len(models)].labels)
                 if self.refine:
                     model = likelihood.improve(model, max_rounds=_ROUNDS, rng=rngs[place]).model
-            ranking = rank_by_models(resampled, likelihood, [model], self.n_ranked, scaled=scaled)
+            ranking = rank_by_trees(resampled, likelihood, likelihood.trees([model]), self.n_ranked, scaled=scaled)
             scores = np.zeros(len(ranking.order))
             scores[ranking.order] = 1 / np.arange(1, len(scores) + 1)
             return np.where(ranking.is_useful, scores, 0.0)

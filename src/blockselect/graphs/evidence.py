@@ -44,6 +44,7 @@ from blockselect.graphs.features import as_dense, membership_matrix
 
 N_PERMUTATIONS = 39  # so that the smallest possible p-value is 1/40
 LEVEL = 0.025  # largest p-value that is evidence: no permutation may reach the statistic of the data
+_STRONGEST = 64  # features whose gains are compared if none is selected yet
 _ENOUGH = 5  # permutations as extreme as the data, after which no more are drawn
 _AT_ONCE = 8  # permutations that threads may try at the same time
 _PRODUCTS = (2e6, 2e7)  # largest number per permutation, at first and without evidence; else links are sampled
@@ -99,6 +100,13 @@ def network_evidence(
             more = _AlongLinks(features, _links_to_use(features, adjacency, _PRODUCTS[1], np.random.default_rng(0)))
         p_value = min(p_value, _p_value(more.of_ranks(), selected, n_jobs))
     return NetworkEvidence(p_value, float(along_links.correlations()[selected].mean()))
+
+
+def features_follow_blocks(features: Features, blocks: IntArray, n_jobs: int | None = None) -> bool:
+    """Whether the features that follow these blocks most follow them more than after any permutation of the rows."""
+    test = _ByBlocks(features, blocks)
+    strongest = np.argsort(-test.values(np.arange(test.n_rows)))[:_STRONGEST]
+    return _p_value(test, strongest, n_jobs) <= LEVEL
 
 
 def link_correlations(features: Features, adjacency: Sparse) -> FloatArray:

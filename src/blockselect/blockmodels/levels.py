@@ -1,0 +1,183 @@
+"""Levels: the blocks of a model merged two at a time, which gives coarser views of the same structure.
+
+Each merger loses some of the log-likelihood of the links in the degree-corrected block model,
+
+    L = ½ Σ_ab w_ab log w_ab − Σ_a e_a log e_a + constant,
+
+where w_ab is the link weight between blocks a and b, and e_a the sum of the degrees in block a. The two blocks whose
+merger loses least are merged first. Blocks that hardly link to any other would be merged arbitrarily, so the
+log-likelihood of the features counts as well: Σ_l s_la log s_la − S_a log t_a of each block, where s_la is the sum of
+feature l in block a, S_a the sum over the features in use, and t_a the total of all features in the block.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from blockselect.arrays import FloatArray, IntArray
+from blockselect.blockmodels.model import BlockModel
+
+_TINY = float(np.finfo(np.float64).tiny)
+_TIE = 1e-9  # relative difference below which two mergers lose equally much
+_FEWEST = 3  # blocks of the coarsest level
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BlockTree:
+    """A block model and the tree of its blocks."""
+
+    model: BlockModel
+    linkage: FloatArray  # (k − 1, 4) see `merge_blocks`
+    gains: FloatArray  # (m,) log-likelihood gain of each feature by the blocks, in nats, without penalty
+
+
+def xlogx(x: FloatArray) -> FloatArray:
+    """x log x; 0 (up to 1e-305) at 0 and where rounding made a difference of equal numbers negative."""
+    positive = np.maximum(x, _TINY)
+    return positive * np.log(positive)
+
+
+def merge_blocks(weights: FloatArray, sizes: IntArray, sums: FloatArray, totals: FloatArray) -> FloatArray:
+    """Merge blocks two at a time until one is left, each time the two whose merger loses least log-likelihood.
+
+    Of mergers that lose equally much up to rounding, the one with the smallest blocks comes first.
+
+    Parameters
+    ----------
+    weights : array of shape (k, k)
+        Link weight of each pair of blocks, in units of one link; each link is counted from both ends.
+    sizes : array of shape (k,)
+        Number of nodes in each block.
+    sums : array of shape (m, k)
+        Sum of each feature in each block; no features if m is 0.
+    totals : array of shape (k,)
+        Total of all features in each block.
+
+    Returns
+    -------
+    array of shape (k − 1, 4)
+        A linkage matrix in the format of :mod:`scipy.cluster.hierarchy`: the numbers of the two merged blocks, the
+        log-likelihood in nats lost by this and all earlier mergers, and the number of nodes. Merger i makes block k + i.
+    """
+    k = len(weights)
+    merging = _Merging(weights, sums, totals)
+    number, n_nodes = list(range(k)), sizes.astype(np.float64)
+    linkage, lost = np.zeros((k - 1, 4)), 0.0
+    for step in range(k - 1):
+        loss = merging.losses()
+        first, second = _smallest(loss, n_nodes)
+        lost += max(float(loss[first, second]), 0.0)
+        n_nodes[first] += n_nodes[second]
+        pair = sorted((number[first], number[second]))
+        linkage[step] = *pair, lost, n_nodes[first]
+        number[first] = k + step
+        merging.merge(first, second)
+        del number[second]
+        n_nodes = np.delete(n_nodes, second)
+    return linkage
+
+
+def groups_at(linkage: FloatArray, n_groups: int) -> IntArray:
+    """The group of each block if the blocks are merged into `n_groups`: (k,), numbered by their first block."""
+    k = len(linkage) + 1
+    members = {block: [block] for block in range(k)}
+    for step, (first, second) in enumerate(linkage[: k - n_groups, :2].astype(int)):
+        members[k + step] = members.pop(first) + members.pop(second)
+    groups = np.empty(k, dtype=np.intp)
+    for number, blocks in enumerate(sorted(members.values(), key=min)):
+        groups[blocks] = number
+    return groups
+
+
+def numbers_of_groups(n_blocks: int) -> list[int]:
+    """The levels that features are selected for: all blocks, half as many, a quarter … as long as there are three."""
+    numbers = [n_blocks]
+    while numbers[-1] // 2 >= _FEWEST:
+        numbers.append(numbers[-1] // 2)
+    return numbers
+
+
+def leaf_order(linkage: FloatArray, sizes: IntArray) -> IntArray:
+    """The blocks along the tree: of two branches, the one with more nodes first, then the one with the lowest block."""
+    k = len(linkage) + 1
+    branches = {block: (-int(size), block, [block]) for block, size in enumerate(sizes)}
+    for step, (first, second) in enumerate(linkage[:, :2].astype(int)):
+        one, two = sorted((branches.pop(first), branches.pop(second)))
+        branches[k + step] = (one[0] + two[0], min(one[1], two[1]), one[2] + two[2])
+    return np.array(branches[2 * k - 2][2] if k > 1 else [0], dtype=np.intp)
+
+
+def renumber_leaves(linkage: FloatArray, order: IntArray) -> FloatArray:
+    """The same tree if block order[i] gets number i."""
+    k = len(order)
+    numbers = np.arange(2 * k - 1, dtype=np.float64)
+    numbers[order] = np.arange(k)
+    renumbered = linkage.copy()
+    renumbered[:, :2] = np.sort(numbers[linkage[:, :2].astype(int)], axis=1)
+    return renumbered
+
+
+def _smallest(losses: FloatArray, n_nodes: FloatArray) -> tuple[int, int]:
+    """Positions of the two blocks to merge, the lower one first."""
+    first, second = np.triu_indices(len(losses), 1)
+    loss = losses[first, second]
+    scale = max(float(np.abs(loss).max()), _TINY)
+    least = np.flatnonzero(loss <= loss.min() + _TIE * scale)
+    best = least[np.argmin(n_nodes[first[least]] + n_nodes[second[least]])]
+    return int(first[best]), int(second[best])
+
+
+class _Merging:
+    """The blocks that are left, and what the merger of each two of them loses."""
+
+    def __init__(self, weights: FloatArray, sums: FloatArray, totals: FloatArray) -> None:
+        self._weights, self._sums, self._totals = weights.astype(np.float64), sums.T.copy(), totals.astype(np.float64)
+        k = len(weights)
+        self._by_links = np.array([_joint(row, self._weights).sum(axis=1) for row in self._weights])  # over all others
+        self._alone = self._feature_gain(self._sums, self._totals)  # (k,)
+        self._by_features = np.array([self._feature_losses(block) for block in range(k)])
+
+    def losses(self) -> FloatArray:
+        """Log-likelihood lost by the merger of each two blocks: (k, k); the diagonal means nothing."""
+        W = self._weights
+        inside, degrees = W.diagonal(), W.sum(axis=1)
+        with_others = self._by_links - _joint(inside[:, None], W) - _joint(W, inside[None, :])
+        within = xlogx(inside[:, None] + inside + 2 * W) - xlogx(inside)[:, None] - xlogx(inside) - 2 * xlogx(W)
+        change = with_others + within / 2 - _joint(degrees[:, None], degrees[None, :])
+        return self._by_features - change
+
+    def merge(self, first: int, second: int) -> None:
+        """Replace block `first` by its merger with block `second`, and remove `second`."""
+        for column in (first, second):
+            self._by_links -= _joint(self._weights[:, column, None], self._weights[None, :, column])
+        W = self._weights
+        W[first] += W[second]
+        W[:, first] += W[:, second]
+        self._weights = W = np.delete(np.delete(W, second, axis=0), second, axis=1)
+        for name in ("_by_links", "_by_features"):
+            setattr(self, name, np.delete(np.delete(getattr(self, name), second, axis=0), second, axis=1))
+        self._by_links += _joint(W[:, first, None], W[None, :, first])
+        self._by_links[first] = self._by_links[:, first] = _joint(W[first], W).sum(axis=1)
+        self._sums[first] += self._sums[second]
+        self._totals[first] += self._totals[second]
+        self._sums, self._totals = np.delete(self._sums, second, axis=0), np.delete(self._totals, second)
+        self._alone = np.delete(self._alone, second)
+        self._alone[first] = self._feature_gain(self._sums[[first]], self._totals[[first]])[0]
+        self._by_features[first] = self._by_features[:, first] = self._feature_losses(first)
+
+    def _feature_losses(self, block: int) -> FloatArray:
+        together = self._feature_gain(self._sums + self._sums[block], self._totals + self._totals[block])
+        return self._alone + self._alone[block] - together
+
+    @staticmethod
+    def _feature_gain(sums: FloatArray, totals: FloatArray) -> FloatArray:
+        """Σ_l s_l log s_l − S log t of each block: (k,)"""
+        gain: FloatArray = xlogx(sums).sum(axis=1) - sums.sum(axis=1) * np.log(np.maximum(totals, _TINY))
+        return gain
+
+
+def _joint(one: FloatArray, other: FloatArray) -> FloatArray:
+    """(p + q) log(p + q) − p log p − q log q."""
+    return xlogx(one + other) - xlogx(one) - xlogx(other)

@@ -1,0 +1,279 @@
+"""The ranking of the features: which of them together explain the block structure, one after the other.
+
+How much a set of features explains is the R² of :mod:`blockselect.consensus.target`. Greedy forward selection
+(orthogonal least squares [1]_) adds one feature after the other. The best next feature is not simply the one that
+raises R² most. Such a feature may be very common and slightly more so in some blocks, which a regression can use, but a
+clustering cannot. So the rise of R² is multiplied by the effect size of the feature, √(2E / h): E is the penalised
+log-likelihood gain of the feature by the blocks, h the number of nodes that have it. This is Cohen's w, which makes a
+test statistic independent of the number of observations.
+
+Features that may follow the graph by chance come after all others: those with √(2 (E + N − 1)) ≤ 3, where N is the
+log-likelihood gain by links, and 1 is its AIC penalty. This root is comparable to a z-value.
+
+References
+----------
+.. [1] S. Chen, S. A. Billings, W. Luo. Orthogonal least squares methods and their application to non-linear system
+   identification. International Journal of Control, 1989.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from blockselect.arrays import BoolArray, Features, FloatArray, IntArray
+from blockselect.base import best_first
+from blockselect.blockmodels.levels import BlockTree
+from blockselect.blockmodels.threads import in_threads
+from blockselect.consensus.likelihood import link_gains, scaled_for_links
+from blockselect.consensus.refine import JointLikelihood, penalty
+from blockselect.consensus.target import BlockRegression
+from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.chunks import RowChunks
+from blockselect.graphs.over_rows import n_holders
+from blockselect.graphs.statistics import constant_columns
+
+MAX_STEPS = 500  # of greedy selection; later features are ranked by what each would add next
+ENOUGH = 0.8  # share of what all features explain that the default number of features explains
+MAX_COUNTED = 1000  # features whose shares are computed one after the other; later ones are compared with these
+_BATCH = 64  # columns of the Gram matrix that are computed by one reading of all row chunks
+_CLEAR = 3.0  # √(2 × log-likelihood gain) above which a feature follows the graph clearly
+_SMALLEST_GAIN = 0.25  # nats, so that a feature without any gain still has an effect size above zero
+_TIE = 1e-9  # relative difference below which two features are equally good
+_FALLING = 1 - 1e-6  # least relative step between two scores
+_TINY = float(np.finfo(np.float64).tiny)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FeatureGains:
+    """Log-likelihood gains of each feature in nats, minus one nat per extra parameter (AIC): (m,)"""
+
+    by_blocks: FloatArray  # E, the mean over block models
+    by_links: FloatArray  # N − 1
+    is_constant: BoolArray  # features that have the same value for all nodes
+
+    @classmethod
+    def of(
+        cls,
+        likelihood: JointLikelihood,
+        graph: AttributedGraph,
+        trees: Sequence[BlockTree],
+        scaled: Features | None = None,
+    ) -> FeatureGains:
+        """How much better these block models, and the links, explain each feature than chance does.
+
+        `scaled` is the result of `scaled_for_links`, for callers that need the gains on many graphs.
+        """
+        by_blocks = np.mean([tree.gains - penalty(tree.model.n_blocks) for tree in trees], axis=0)
+        scaled = scaled_for_links(graph.features) if scaled is None else scaled
+        by_links = link_gains(scaled, graph.adjacency, likelihood.link_unit)
+        return cls(by_blocks, by_links - penalty(2), constant_columns(graph.features))
+
+    @property
+    def total(self) -> FloatArray:
+        """Gain by blocks and by links: (m,)"""
+        return self.by_blocks + self.by_links
+
+    @property
+    def z_values(self) -> FloatArray:
+        """√(2 × total gain) of each feature, which is comparable to a z-value; 0 if the gain is negative: (m,)"""
+        values: FloatArray = np.sqrt(2 * np.maximum(self.total, 0.0))
+        return values
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranking:
+    """All features in the order of their selection, and what each explains."""
+
+    order: IntArray  # (m,) columns, the best first
+    scores: FloatArray  # (m,) falls with the order
+    added: FloatArray  # (m,) share added to the features before it, or for unwanted features to the wanted ones
+    alone: FloatArray  # (m,) share explained by the feature alone
+    is_useful: BoolArray  # (m,) features with different values
+    is_clear: BoolArray  # (m,) features that clearly follow the graph
+    n_wanted: int  # features to select, as many as were asked for or as explain enough
+    regression: BlockRegression
+
+    def explained(self, columns: IntArray) -> FloatArray:
+        """R² of the first 1, 2, … of these columns; columns after the first `MAX_COUNTED` add nothing."""
+        counted, others = np.split(columns, [MAX_COUNTED])
+        shares, _ = self.regression.added(counted, others[:0])
+        return np.cumsum(np.concatenate([shares, np.zeros(len(others))]))
+
+
+def rank_by_trees(
+    graph: AttributedGraph,
+    likelihood: JointLikelihood,
+    trees: Sequence[BlockTree],
+    n_wanted: int | None,
+    *,
+    scaled: Features | None = None,
+    n_jobs: int | None = None,
+) -> Ranking:
+    """Rank the features by how much of these block models, at all their levels, they explain.
+
+    If `n_wanted` is None, it is the smallest number that explains enough, see `enough_features`. `scaled` is that of
+    `FeatureGains.of`.
+    """
+    labels, linkages = [tree.model.labels for tree in trees], [tree.linkage for tree in trees]
+    parts: list[Callable[[], Any]] = [
+        partial(FeatureGains.of, likelihood, graph, trees, scaled),
+        partial(BlockRegression.of, graph.features, graph.adjacency, labels, linkages),
+    ]
+    n_jobs = 1 if isinstance(graph.features, RowChunks) else n_jobs  # chunks are read by one thread at a time
+    gains, regression = in_threads(n_jobs, parts)
+    return rank_features(regression, gains, enough_features(regression, gains) if n_wanted is None else n_wanted)
+
+
+def enough_features(regression: BlockRegression, gains: FeatureGains) -> int:
+    """The fewest features, by rank, that explain 80 % of what all features explain together; at least 1, at most 500.
+
+    Where all features are too expensive to regress on, the share of the first 500 takes the place of theirs.
+    """
+    most = min(MAX_STEPS, len(gains.total))
+    shares = (ranking := rank_features(regression, gains, most)).explained(ranking.order[:most])
+    of_all = regression.of_all() or float(shares[-1])
+    return min(1 + int(np.searchsorted(shares, ENOUGH * of_all)), most)
+
+
+def rank_features(regression: BlockRegression, gains: FeatureGains, n_wanted: int) -> Ranking:
+    """Rank all features: the first `n_wanted` by greedy selection, if as many clearly follow the graph."""
+    is_useful = (regression.squares > 0) & ~gains.is_constant
+    is_clear = is_useful & (gains.z_values > _CLEAR)
+    effect = effect_sizes(gains, regression.features)
+    clear = np.flatnonzero(is_clear)
+    greedy = select_together(regression, clear, n_wanted, effect[clear])
+    next_to_greedy = np.zeros(len(effect))
+    next_to_greedy[clear] = greedy.added * effect[clear]
+    groups = (np.setdiff1d(clear, greedy.chosen), np.flatnonzero(is_useful & ~is_clear), np.flatnonzero(~is_useful))
+    values = (next_to_greedy if greedy.added.any() else gains.total, gains.total, gains.total)
+    ranked = [group[best_first(value[group])] for group, value in zip(groups, values, strict=True)]
+    order = np.concatenate([greedy.chosen, *ranked])
+    counted, others = np.split(order[: np.count_nonzero(is_useful)], [min(n_wanted, MAX_COUNTED)])
+    added = np.zeros(len(effect))
+    added[counted], added[others] = regression.added(counted, others)
+    scores = _falling_scores(added * effect, order, is_clear, is_useful, gains.total)
+    alone = np.where(is_useful, regression.alone, 0.0)
+    return Ranking(order, scores, added, alone, is_useful, is_clear, n_wanted, regression)
+
+
+def _falling_scores(
+    criterion: FloatArray, order: IntArray, is_clear: BoolArray, is_useful: BoolArray, total: FloatArray
+) -> FloatArray:
+    """Scores that fall with the order: (m,).
+
+    A clear feature scores its criterion, or slightly less than the feature before it if that is less. The scores of the
+    other features follow their total gains, from half of the lowest score above them down to zero; features with the
+    same value for all nodes score 0.
+    """
+    clear, unclear = order[is_clear[order]], order[(is_useful & ~is_clear)[order]]
+    scores = np.zeros(len(order))
+    least = float(np.max(criterion, initial=0.0)) or 1.0
+    for column in clear:
+        least = scores[column] = max(min(criterion[column], _FALLING * least), _TINY)
+    if len(unclear):
+        span = total[unclear].max() - total[unclear].min()
+        shares = (total[unclear] - total[unclear].min()) / span if span > 0 else np.ones(len(unclear))
+        steps = np.arange(len(unclear), 0, -1) / len(unclear)  # equal gains score differently too
+        scores[unclear] = np.maximum(least / 2 * (0.9 * shares + 0.1 * steps), _TINY)
+    return scores
+
+
+def effect_sizes(gains: FeatureGains, features: Features) -> FloatArray:
+    """Cohen's w of each feature by the blocks, √(2E / h): (m,)"""
+    sizes: FloatArray = np.sqrt(2 * np.maximum(gains.by_blocks, _SMALLEST_GAIN) / np.maximum(n_holders(features), 1))
+    return sizes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Greedy:
+    """The result of greedy selection among some candidate columns."""
+
+    chosen: IntArray  # (s,) columns in the order of their selection
+    added: FloatArray  # (candidates,) share each added when it was chosen, or would add next
+
+
+def select_together(regression: BlockRegression, candidates: IntArray, n_steps: int, effect: FloatArray) -> Greedy:
+    """Orthogonal least squares among the candidate columns, at most `MAX_STEPS` of them.
+
+    Each step takes the column with the largest rise of R² times its `effect`. Of columns that are equally
+    good up to rounding, the lowest index is taken. With the chosen columns orthogonalised (rows of `basis` are their
+    products with all candidates), a step costs one column of the Gram matrix and two matrix-vector products.
+    """
+    n_steps = min(n_steps, MAX_STEPS, len(candidates)) if regression.products.any() else 0
+    columns = _columns(regression, candidates)
+    products = regression.products[candidates]  # (c, q)
+    left = regression.penalised[candidates]  # squared length of what is not yet spanned
+    unexplained = np.square(products).sum(axis=1)  # ‖residual productᵀ‖² of each candidate
+    basis, coefficients = np.zeros((n_steps, len(candidates))), np.zeros((n_steps, products.shape[1]))
+    is_free = np.ones(len(candidates), dtype=bool)
+    added, chosen = np.zeros(len(candidates)), []
+    for step in range(n_steps):
+        gains = np.maximum(unexplained, 0.0) / left
+        place = _first_of_largest(np.where(is_free, gains * effect, -1.0))
+        added[place] = gains[place]
+        chosen.append(place)
+        is_free[place] = False
+        length = np.sqrt(left[place])
+        before, weights_before = basis[:step], coefficients[:step]
+        direction = (columns.products_with(place, gains * effect * is_free) - before.T @ before[:, place]) / length
+        target = (products[place] - weights_before.T @ before[:, place]) / length
+        along = products @ target - before.T @ (weights_before @ target)  # residual productᵀ target
+        unexplained = unexplained - 2 * direction * along + direction**2 * (target @ target)
+        left = left - np.where(is_free, direction**2, 0.0)
+        basis[step], coefficients[step] = direction, target
+    added[is_free] = np.maximum(unexplained, 0.0)[is_free] / left[is_free]
+    return Greedy(candidates[np.array(chosen, dtype=np.intp)], added / regression.total)
+
+
+def _columns(regression: BlockRegression, candidates: IntArray) -> _Columns | _ColumnsOfChunks:
+    of_chunks = isinstance(regression.features, RowChunks)
+    return (_ColumnsOfChunks if of_chunks else _Columns)(regression, candidates)
+
+
+class _ColumnsOfChunks:
+    """Columns of UᵀU + λI among the candidates. One reading of all chunks computes those that may be wanted next."""
+
+    def __init__(self, regression: BlockRegression, candidates: IntArray) -> None:
+        self._regression, self._candidates = regression, candidates
+        self._known: dict[int, FloatArray] = {}
+
+    def products_with(self, place: int, criterion: FloatArray) -> FloatArray:
+        """The column of a candidate. `criterion` says how good each of the others is."""
+        if place not in self._known:
+            others = best_first(criterion)
+            wanted = np.array([place, *(int(at) for at in others if at not in self._known and at != place)][:_BATCH])
+            columns = self._regression.gram(self._candidates, self._candidates[wanted])
+            self._known.update(zip(wanted.tolist(), columns.T, strict=True))
+        column = self._known.pop(place)
+        column[place] += self._regression.ridge
+        return column
+
+
+class _Columns:
+    """Columns of UᵀU + λI among the candidates, one at a time."""
+
+    def __init__(self, regression: BlockRegression, candidates: IntArray) -> None:
+        self._features = regression.features[:, candidates]
+        self._means, self._ridge = regression.means[candidates], regression.ridge
+        self._by_column = sparse.csc_array(self._features) if sparse.issparse(self._features) else None
+
+    def products_with(self, place: int, criterion: FloatArray) -> FloatArray:
+        """The column of a candidate; the others need not be known."""
+        if self._by_column is None:
+            products = self._features.T @ self._features[:, place]
+        else:
+            part = slice(*self._by_column.indptr[place : place + 2])
+            products = self._features[self._by_column.indices[part]].T @ self._by_column.data[part]
+        products = products - self._features.shape[0] * self._means[place] * self._means
+        products[place] += self._ridge
+        return np.asarray(products)
+
+
+def _first_of_largest(values: FloatArray) -> int:
+    return int(np.argmax(values >= (1 - _TIE) * values.max()))

@@ -1,0 +1,218 @@
+"""The target: blocks at every level, for nodes and their neighbours; and how much of it features explain.
+
+Let F be the one-hot block membership of a block model, merged to the blocks of one level (see
+:mod:`blockselect.blockmodels.levels`), H the same with column means removed, and P = D⁻¹A the average over neighbours
+(0 for isolated nodes). The target of this level,
+
+    T = H + P H (S + Π S² + Π² S³ + Π³ S⁴),
+
+says which block a node belongs to, and which blocks a random walk from it visits in four steps: the first step goes to
+a neighbour, the others from block to block, where Π is the share of the steps from each block that lead to each
+block. S is diagonal: −1 for a block whose nodes link to other blocks rather than to their own (disassortative), so
+that a node and its neighbours do not cancel, and 1 otherwise. The columns of T are centred, and T is divided by its
+Frobenius norm, so that each level of each consensus model has the same weight.
+
+U are the features with rows of unit length and centred columns. A set S of features explains the share
+
+    R²(S) = 1 − min_W (‖T − U_S W‖² + λ‖W‖²) / ‖T‖²
+
+of all targets T side by side, which is the mean of the shares of the single targets. This is a ridge regression; λ is
+the median squared length of the columns of U.
+
+T is a combination of the columns of Φ = [F, P F] of the finest level, so that all targets follow from two sums over
+the nodes, UᵀΦ and ΦᵀΦ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import cholesky, solve_triangular
+from sklearn.preprocessing import normalize
+
+from blockselect.arrays import Features, FloatArray, IntArray, Sparse
+from blockselect.blockmodels.levels import groups_at, numbers_of_groups
+from blockselect.graphs.chunks import RowChunks
+from blockselect.graphs.features import as_dense, membership_matrix
+from blockselect.graphs.over_rows import map_rows, squared_lengths, sum_over_rows
+
+_STEPS = 4  # of the random walk
+_AT_ONCE = 4096  # columns per slice of a product
+_CELLS = 2**25  # numbers per slice of a product whose features come in row chunks, so that they are read seldom
+_TIE = 1e-9  # relative difference below which two numbers are equal
+_FEW_FEATURES = 2000  # a factorisation of their Gram matrix takes less than a second
+_LARGEST_PRODUCT = 10**9  # multiplications per iteration of the regression on all features
+_MAX_ITER, _CONVERGED = 100, 1e-5  # largest number of these iterations, and the relative rise of R² that ends them
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BlockRegression:
+    """The regression of the block structure on the features. It needs only sums over the nodes."""
+
+    features: Features  # (n, m) U before its columns are centred; CSR, dense or RowChunks
+    means: FloatArray  # (m,) of its columns
+    squares: FloatArray  # (m,) squared lengths of the centred columns
+    products: FloatArray  # (m, q) UᵀT
+    widths: list[int]  # columns of the target of each level of the first block model, the finest first
+    total: float  # ‖T‖²
+    ridge: float  # λ
+
+    @classmethod
+    def of(
+        cls, features: Features, adjacency: Sparse, labels: Sequence[IntArray], linkages: Sequence[FloatArray]
+    ) -> BlockRegression:
+        """From the features (n, m), the graph, and the labels (n,) and the tree (k − 1, 4) of each block model."""
+        U, n = map_rows(features, _unit_rows), features.shape[0]
+        degrees = np.asarray(adjacency.sum(axis=1), dtype=np.float64).ravel()
+        share = np.divide(1.0, degrees, out=np.zeros(n), where=degrees > 0)
+        data = np.repeat(share, np.diff(adjacency.indptr))
+        data *= adjacency.data
+        walk = sparse.csr_array((data, adjacency.indices, adjacency.indptr), shape=adjacency.shape)  # P
+        place = U.place if isinstance(U, RowChunks) else lambda shared: shared
+        sums: _Sums = sum_over_rows(U, _sums_with_blocks, place(walk), place(list(labels)))
+        means = sums.plain / n
+        squares = sums.squares - n * means**2
+        squares = np.where(squares > _TIE * sums.squares, squares, 0.0)  # constant columns, up to rounding
+        products, widths, total = [], [], 0
+        for with_features, among, linkage in zip(sums.with_features, sums.among, linkages, strict=True):
+            targets = [_target(among, groups_at(linkage, k)) for k in numbers_of_groups(len(linkage) + 1)]
+            products.append(with_features @ np.hstack(targets))
+            widths.append([target.shape[1] for target in targets])
+            total += sum(target.any() for target in targets)
+        positive = squares[squares > 0]
+        ridge = float(np.median(positive)) if len(positive) else 1.0
+        return cls(U, means, squares, np.hstack(products), widths[0], float(total or 1), ridge)
+
+    @property
+    def alone(self) -> FloatArray:
+        """R² of each feature by itself: (m,)"""
+        return np.where(self.squares > 0, np.square(self.products).sum(axis=1) / self.penalised, 0.0) / self.total
+
+    def of_all(self) -> float | None:
+        """R² of all features together, by conjugate gradients if there are many; None if that would take minutes.
+
+        Each iteration would read all row chunks, so the result is None for these too.
+        """
+        U, B = self.features, self.products
+        if not isinstance(U, RowChunks) and len(B) <= _FEW_FEATURES:
+            return float(self.added(np.flatnonzero(self.squares), np.arange(0))[0].sum())
+        if isinstance(U, RowChunks) or (U.nnz if sparse.issparse(U) else U.size) * B.shape[1] > _LARGEST_PRODUCT:
+            return None
+        solution, residual = np.zeros_like(B), B.copy()  # of (UᵀU + λI) W = UᵀT
+        direction, squares, explained = residual, np.sum(B * B, axis=0), 0.0
+        for _ in range(_MAX_ITER):
+            image = U.T @ (U @ direction) + self.ridge * direction
+            image -= U.shape[0] * np.outer(self.means, self.means @ direction)  # columns are centred
+            step = squares / np.maximum(np.sum(direction * image, axis=0), np.finfo(np.float64).tiny)
+            solution += step * direction
+            residual = residual - step * image
+            before, explained = explained, float(np.sum(solution * B))
+            if explained - before <= _CONVERGED * explained:
+                break
+            new = np.sum(residual * residual, axis=0)
+            direction = residual + new / np.maximum(squares, np.finfo(np.float64).tiny) * direction
+            squares = new
+        return explained / self.total
+
+    @property
+    def penalised(self) -> FloatArray:
+        """Diagonal of UᵀU + λI: (m,)"""
+        return self.squares + self.ridge
+
+    def added(self, chosen: IntArray, others: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Share that each chosen column adds to those before it, and that each other column would add to all of them.
+
+        With L Lᵀ = U_SᵀU_S + λI of the chosen columns S, R²(S) is the sum of squares of L⁻¹U_SᵀT over ‖T‖², row by row.
+        """
+        factor = self._factor(chosen)
+        along = solve_triangular(factor, self.products[chosen], lower=True)
+        would_add = np.empty(len(others))
+        at_once = _CELLS // max(len(chosen), 1) if isinstance(self.features, RowChunks) else _AT_ONCE
+        for start in range(0, len(others), at_once):
+            part = others[start : start + at_once]
+            spanned = solve_triangular(factor, self.gram(chosen, part), lower=True)
+            left = self.penalised[part] - np.square(spanned).sum(axis=0)
+            rest = self.products[part] - spanned.T @ along
+            would_add[start : start + at_once] = np.square(rest).sum(axis=1) / left
+        return np.square(along).sum(axis=1) / self.total, would_add / self.total
+
+    def by_level(self, chosen: IntArray) -> FloatArray:
+        """R² of the chosen columns at each level of the first block model, the finest first."""
+        products = self.products[chosen, : sum(self.widths)]
+        along = solve_triangular(self._factor(chosen), products, lower=True)
+        return np.add.reduceat(np.square(along).sum(axis=0), np.cumsum([0, *self.widths[:-1]]))
+
+    def _factor(self, chosen: IntArray) -> FloatArray:
+        factor: FloatArray = cholesky(self.gram(chosen, chosen) + self.ridge * np.eye(len(chosen)), lower=True)
+        return factor
+
+    def gram(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Some rows and columns of UᵀU."""
+        products = sum_over_rows(self.features, _column_products, rows, columns)
+        return np.asarray(products - self.features.shape[0] * np.outer(self.means[rows], self.means[columns]))
+
+
+def _unit_rows(block: Features, rows: slice) -> Features:
+    return normalize(block) if block.shape[0] else block
+
+
+def _column_products(block: Features, rows: slice, left: IntArray, right: IntArray) -> FloatArray:
+    """Products of some columns with others: (left, right)."""
+    return as_dense(block[:, left].T @ block[:, right])
+
+
+def _target(among: FloatArray, groups: IntArray) -> FloatArray:
+    """The target of one level as a combination of the columns of Φ = [F, P F]: T = Φ M, (2k, k_j); 0 for one block.
+
+    `among` is ΦᵀΦ (2k, 2k), and `groups` (k,) the block of this level that each block belongs to.
+    """
+    k, n = len(groups), among[: len(groups), : len(groups)].sum()
+    Z = np.eye(groups.max() + 1)[groups]  # (k, k_j)
+    steps = among[:k, k:]  # Fᵀ P F
+    means = among[:k, :k].sum(axis=0) / n @ Z  # of the columns of F Z
+    between, out, into = Z.T @ steps @ Z, steps.sum(axis=1) @ Z, steps.sum(axis=0) @ Z
+    within = between.diagonal() - means * (out + into) + means**2 * steps.sum()  # diagonal of Hᵀ P H
+    sign = np.where(within < -_TIE * n, -1.0, 1.0)
+    onward = between / np.maximum(out, np.finfo(np.float64).tiny)[:, None]  # Π
+    visits, power = np.zeros_like(between), np.eye(len(between))
+    for step in range(1, _STEPS + 1):
+        visits += power * sign**step
+        power = power @ onward
+    combination = np.vstack([Z - means, Z @ visits - means @ visits])
+    column_means = np.concatenate([among[:k, :k].sum(axis=0), steps.sum(axis=0)]) @ combination / n
+    combination[:k] -= column_means  # the columns of F add up to 1
+    squared = float(np.sum(combination * (among @ combination)))
+    return combination / np.sqrt(squared) if squared > _TIE * n else np.zeros_like(combination)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sums:
+    """Sums over the nodes that a regression needs."""
+
+    plain: FloatArray  # (m,) of each column of U
+    squares: FloatArray  # (m,)
+    with_features: list[FloatArray]  # (m, 2k) of each block model, UᵀΦ with Φ = [F, P F]
+    among: list[FloatArray]  # (2k, 2k) each, ΦᵀΦ
+
+    def __add__(self, other: _Sums) -> _Sums:
+        return _Sums(
+            self.plain + other.plain,
+            self.squares + other.squares,
+            [one + two for one, two in zip(self.with_features, other.with_features, strict=True)],
+            [one + two for one, two in zip(self.among, other.among, strict=True)],
+        )
+
+
+def _sums_with_blocks(block: Features, rows: slice, walk: Sparse, labels: Sequence[IntArray]) -> _Sums:
+    of_rows = walk if rows == slice(0, walk.shape[0]) else walk[rows]
+    with_features, among = [], []
+    for of_node in labels:
+        member = membership_matrix(of_node)  # F
+        both = sparse.hstack([member[rows], of_rows @ member], format="csr")
+        with_features.append(as_dense(block.T @ both if sparse.issparse(block) else (both.T @ block).T))
+        among.append(as_dense(both.T @ both))
+    plain = np.asarray(block.sum(axis=0)).ravel()
+    return _Sums(plain, squared_lengths(block, rows), with_features, among)
