@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import re
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -211,4 +212,14 @@ def read_markup(path: Path) -> Any:
     if suffix == ".graphml" and ("<!DOCTYPE" in text or "<!ENTITY" in text):  # they can make a small file a large one
         raise BadFileError("it declares entities, which GraphML does not need; export it again without them.")
     graph = networkx.parse_graphml(text) if suffix == ".graphml" else networkx.parse_gml(text)
+    for key, items in (("node_default", graph.nodes), ("edge_default", graph.edges)):
+        defaults = graph.graph.pop(key, {})  # networkx reads them from GraphML without applying them
+        for item in items:
+            items[item].update({**defaults, **items[item]})
+    twice = [name for name, n in Counter(map(str, graph)).items() if n > 1]
+    if twice:
+        raise BadFileError(
+            f"{len(twice)} label(s) name two nodes, once as a number and once as text, for example {twice[0]}; give "
+            "each node a label of its own."
+        )
     return networkx.relabel_nodes(graph, str)
