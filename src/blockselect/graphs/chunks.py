@@ -18,6 +18,7 @@ from blockselect.arrays import BoolArray, Features, FloatArray, ObjectArray, Spa
 from blockselect.errors import ParameterError
 from blockselect.extras import needed
 from blockselect.graphs.checks import check_range, check_values, first_entry, largest_value, stored_values
+from blockselect.graphs.feature_tables import counts_rows, may_be_ids
 from blockselect.graphs.features import as_float_matrix
 from blockselect.graphs.node_labels import check_names
 from blockselect.parameters import check_whole
@@ -87,7 +88,7 @@ class Survey:
                     "give every chunk the same columns: chunk[columns]."
                 )
         indexes = [chunk.index for chunk in chunks if chunk.index is not None]
-        has_ids = len(indexes) == len(chunks) and not all(map(_counts, indexes))
+        has_ids = len(indexes) == len(chunks) and not all(map(counts_rows, indexes))
         return cls(width, tuple(chunks), indexes[0].append(indexes[1:]) if has_ids else None)
 
     @cached_property
@@ -173,8 +174,17 @@ class RowChunks:
         """
         parquet = needed("pyarrow.parquet", "Parquet")
         columns = parquet.read_schema(path).empty_table().to_pandas().columns  # without columns that hold an index
-        index = parquet.read_pandas(path, columns=[]).to_pandas().index
-        return cls(partial(_row_groups, path), feature_names=columns, node_ids=None if _counts(index) else index)
+        with parquet.ParquetFile(path) as file:
+            first = file.read(columns=[str(name) for name in columns[:1]], use_pandas_metadata=True).to_pandas()
+        has_ids = first.index.name is not None or not counts_rows(first.index)
+        if not has_ids and len(columns) > 1 and may_be_ids(first.iloc[:, 0]):
+            raise ValueError(
+                f"the first column {str(columns[0])!r} of {path} is called id, or holds text or a different whole "
+                "number in each row, so it may hold the ids of the nodes; store the ids as the index: "
+                f"frame.set_index({str(columns[0])!r}).to_parquet(path), or, if it is a feature, store the row numbers "
+                "as ids: frame.rename_axis('id').to_parquet(path)."
+            )
+        return cls(partial(_row_groups, path), feature_names=columns, node_ids=first.index if has_ids else None)
 
     @classmethod
     def from_anndata(cls, adata: Any, *, rows_per_chunk: int | None = None) -> RowChunks:
@@ -423,11 +433,6 @@ def checked_block(raw: Any, number: int) -> Sparse:
 
     check_values(block, place)
     return block
-
-
-def _counts(index: pd.Index[Any]) -> bool:
-    """Whether an index only counts 0, 1, …, as it does by default."""
-    return isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1
 
 
 def added(total: Any, one: Any) -> Any:

@@ -65,9 +65,9 @@ def read_features(
     path : path
         ``.csv``, ``.tsv``, ``.txt`` (also packed, ``.gz`` or ``.zst``): a header; the first column holds the ids of the
         nodes, each other column one feature. ``.parquet``, ``.feather``: the same, with the ids in the index that
-        pandas stored or in a first column of text. ``.npz`` (of SciPy or NumPy), ``.npy``, ``.mat``, ``.mtx``: a
-        matrix with one row per node. If barcodes.tsv and features.tsv lie beside an ``.mtx`` file, as 10x writes them,
-        they give the names, and the matrix has genes in rows. ``.h5ad``: an AnnData.
+        pandas stored, or in a first column of text or called id. ``.npz`` (of SciPy or NumPy), ``.npy``, ``.mat``,
+        ``.mtx``: a matrix with one row per node. If barcodes.tsv and features.tsv lie beside an ``.mtx`` file, as 10x
+        writes them, they give the names, and the matrix has genes in rows. ``.h5ad``: an AnnData.
     node_ids, feature_names : path, optional
         Text files with one name per line, for matrices without names.
     transpose : bool, default=False
