@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -40,6 +42,7 @@ class ChunkSurvey:
     smallest: float  # of the values other than zero; infinity without such values
     are_whole: bool  # whether all values are whole numbers
     dtype: np.dtype[Any]
+    checksum: tuple[int, float]
     index: pd.Index[Any] | None  # names of the rows and of the columns of a DataFrame
     columns: pd.Index[Any] | None
 
@@ -55,6 +58,7 @@ class ChunkSurvey:
             smallest=float(np.min(values, where=values > 0, initial=np.inf)),
             are_whole=bool((values == np.floor(values)).all()),
             dtype=block.dtype,
+            checksum=checksum(block),
             index=raw.index if has_names else None,
             columns=raw.columns if has_names else None,
         )
@@ -248,6 +252,7 @@ class RowChunks:
             self._check_same(number, block.shape[0])
             if self._survey is not None:
                 check_width(number, block.shape[1], self._survey.n_features)
+                check_same_values(number, block, self._survey.chunks[number].checksum)
             yield raw, block
         self._check_same(n_seen, None)
 
@@ -420,6 +425,22 @@ def check_width(number: int, n_features: int, expected: int) -> None:
         raise ValueError(
             f"chunk {number} of features has {n_features} columns but expected are {expected}; give every chunk the "
             "same features."
+        )
+
+
+def checksum(block: Sparse) -> tuple[int, float]:
+    """A number that depends on which values are not zero, and one that depends on these values and their order."""
+    pattern = zlib.crc32(block.indptr, zlib.crc32(block.indices))
+    return pattern, float(np.dot(block.data, np.linspace(1, 2, block.nnz)))
+
+
+def check_same_values(number: int, block: Sparse, expected: tuple[int, float]) -> None:
+    """Raise an error if the values of a chunk differ from those of the first pass by more than rounding."""
+    (pattern, total), (known_pattern, known_total) = checksum(block), expected
+    if pattern != known_pattern or not math.isclose(total, known_total, rel_tol=1e-9):
+        raise ValueError(
+            f"chunk {number} of features has other values now than in the first pass; give the same rows in the same "
+            "order in each pass: fix the seed of random numbers, and do not change the files during a fit."
         )
 
 
