@@ -6,7 +6,7 @@ import csv
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from io import BytesIO, TextIOWrapper
@@ -122,12 +122,19 @@ def _unpacked(path: Path) -> bytes:
     return b"".join(parts)
 
 
-def read_csv_table(path: Path, *, as_text: bool, text_column: str | None = None) -> pd.DataFrame:
+def read_csv_table(
+    path: Path,
+    *,
+    as_text: bool,
+    text_column: str | None = None,
+    check_header: Callable[[list[str]], None] | None = None,
+) -> pd.DataFrame:
     """The table of a CSV file, with columns named by its header.
 
     The first column, or the one called `text_column`, is text, so that 007 stays 007. The others are text too if
     `as_text`; otherwise a column holds numbers if all its cells do. No cell is taken for a missing value: an empty
-    cell is the empty text. Text has no blanks at its ends.
+    cell is the empty text. Text has no blanks at its ends. `check_header` raises an error for wrong names of columns
+    before the rows are read.
     """
     content = text_bytes(path)
     lines = TextIOWrapper(BytesIO(content), encoding="utf-8-sig", newline="")
@@ -143,6 +150,8 @@ def read_csv_table(path: Path, *, as_text: bool, text_column: str | None = None)
     header = [name.strip() for name in next(rows)]
     if text_column is not None:
         check_columns([text_column], header)
+    if check_header is not None:
+        check_header(header)
     for row in rows:  # pandas would fill up short rows without a warning
         if len(row) != len(header) and any(cell.strip() for cell in row):
             raise BadFileError(
