@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 import sys
+from contextlib import nullcontext
 from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
@@ -355,6 +356,7 @@ class Cells:
 def test_an_h5ad_file_brings_both_and_knows_its_nodes(tmp_path, monkeypatch):
     (tmp_path / "cells.h5ad").write_bytes(b"any")
     monkeypatch.setitem(sys.modules, "anndata", SimpleNamespace(read_h5ad=lambda path: Cells()))
+    monkeypatch.setitem(sys.modules, "h5py", SimpleNamespace(Group=dict, File=lambda path: nullcontext({})))
     graph = read_attributed_graph(tmp_path / "cells.h5ad", tmp_path / "cells.h5ad", unknown_nodes="drop")
     assert_array_equal(graph.adjacency.toarray(), EXPECTED)
     assert_array_equal(graph.features.toarray(), FRAME)

@@ -42,7 +42,7 @@ class ChunkSurvey:
     smallest: float  # of the values other than zero; infinity without such values
     are_whole: bool  # whether all values are whole numbers
     dtype: np.dtype[Any]
-    checksum: tuple[int, float]
+    checksum: tuple[int, float]  # zeros for features in memory, which are not read again
     index: pd.Index[Any] | None  # names of the rows and of the columns of a DataFrame
     columns: pd.Index[Any] | None
 
@@ -58,7 +58,7 @@ class ChunkSurvey:
             smallest=float(np.min(values, where=values > 0, initial=np.inf)),
             are_whole=bool((values == np.floor(values)).all()),
             dtype=block.dtype,
-            checksum=checksum(block),
+            checksum=(0, 0.0) if raw is block else checksum(block),
             index=raw.index if has_names else None,
             columns=raw.columns if has_names else None,
         )
