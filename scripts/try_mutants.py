@@ -79,7 +79,7 @@ TESTS = {
         "tests/bmgufs/test_gram.py",
         "tests/bmgufs/test_low_rank_gram.py",
     ],
-    "consensus/explained.py": ["tests/consensus/test_estimator.py"],
+    "consensus/ranking.py": ["tests/consensus/test_estimator.py"],
     "consensus/estimator.py": [
         "tests/consensus/test_estimator_contract.py",
         "tests/consensus/test_screening_budget.py",

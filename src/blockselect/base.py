@@ -229,12 +229,15 @@ class ScoreSelector(ReportMixin, SelectorMixin, BaseEstimator):
         """Features that may be selected: (m,)."""
         return scores > 0
 
-    def _select(self, scores: FloatArray, *, why_fewer: str, order: IntArray | None = None) -> None:
+    def _select(
+        self, scores: FloatArray, *, why_fewer: str, order: IntArray | None = None, wanted: int | None = None
+    ) -> None:
         """Set `scores_`, `ranking_` and `support_`: select the first eligible features of an order.
 
-        By default features are ordered by decreasing score, equal scores by index.
+        By default features are ordered by decreasing score, equal scores by index, and `n_features_to_select` says how
+        many are wanted.
         """
-        wanted = self._n_to_select(len(scores))
+        wanted = self._n_to_select(len(scores)) if wanted is None else wanted
         eligible = self._is_eligible(scores)
         order = best_first(scores) if order is None else order
         order = np.concatenate([order[eligible[order]], order[~eligible[order]]])

@@ -11,8 +11,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from blockselect import BMGUFS, BlockModelSelector, check_attributed_graph
 from blockselect.consensus import explained_curve
-from blockselect.consensus.explained import BlockRegression
 from blockselect.consensus.explained_curve import enough, explained_by_size, sizes_to_try
+from blockselect.consensus.target import BlockRegression
 from made_fits import easy_network, fit
 
 LABELS = np.repeat([0, 1, 2], 20)

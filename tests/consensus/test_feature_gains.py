@@ -5,12 +5,16 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from blockselect.blockmodels import BlockModel
-from blockselect.consensus.explained import FeatureGains
 from blockselect.consensus.likelihood import scaled_for_links
+from blockselect.consensus.ranking import FeatureGains
 from blockselect.consensus.refine import JointLikelihood
 from blockselect.graphs.attributed import check_attributed_graph
 from references import joint as reference
 from references.joint import small_network
+
+
+def gains_of(likelihood, graph, models, scaled=None):
+    return FeatureGains.of(likelihood, graph, likelihood.trees(models), scaled)
 
 
 def slow_gains(A, X, models):
@@ -29,7 +33,7 @@ def test_the_z_value_is_the_root_of_twice_the_gain_from_blocks_and_links(seed):
     models = [BlockModel.from_labels(graph.adjacency, one) for one in (labels, labels % 2)]
     gains = slow_gains(A, X, models)
     expected = np.sqrt(2 * np.maximum(gains, 0))
-    assert_allclose(FeatureGains.of(JointLikelihood(graph), graph, models).z_values, expected, atol=1e-7)
+    assert_allclose(gains_of(JointLikelihood(graph), graph, models).z_values, expected, atol=1e-7)
 
 
 def test_gains_by_blocks_are_the_mean_over_models_and_constant_features_are_named():
@@ -38,8 +42,8 @@ def test_gains_by_blocks_are_the_mean_over_models_and_constant_features_are_name
     graph = check_attributed_graph(X, A)
     likelihood = JointLikelihood(graph)
     models = [BlockModel.from_labels(graph.adjacency, one) for one in (labels, labels % 2)]
-    each = [FeatureGains.of(likelihood, graph, [model]) for model in models]
-    both = FeatureGains.of(likelihood, graph, models)
+    each = [gains_of(likelihood, graph, [model]) for model in models]
+    both = gains_of(likelihood, graph, models)
     assert_allclose(both.by_blocks, (each[0].by_blocks + each[1].by_blocks) / 2)
     assert_allclose(both.by_links, each[0].by_links)
     assert_array_equal(np.flatnonzero(both.is_constant), [0, 6])
@@ -49,8 +53,8 @@ def test_features_that_were_scaled_before_have_the_same_gains():
     A, X, labels = small_network(1)
     graph = check_attributed_graph(X, A)
     likelihood, models = JointLikelihood(graph), [BlockModel.from_labels(graph.adjacency, labels)]
-    plain = FeatureGains.of(likelihood, graph, models)
-    again = FeatureGains.of(likelihood, graph, models, scaled_for_links(graph.features))
+    plain = gains_of(likelihood, graph, models)
+    again = gains_of(likelihood, graph, models, scaled_for_links(graph.features))
     assert_array_equal(again.total, plain.total)
 
 

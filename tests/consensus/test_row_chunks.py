@@ -21,9 +21,9 @@ from blockselect import (
     make_attributed_blocks,
 )
 from blockselect.blockmodels import BlockModel
-from blockselect.consensus import explained
-from blockselect.consensus.explained import rank_by_models
+from blockselect.consensus import ranking, target
 from blockselect.consensus.likelihood import as_counts, link_gains, link_unit, scaled_for_links
+from blockselect.consensus.ranking import rank_by_trees
 from blockselect.consensus.refine import JointLikelihood
 from blockselect.graphs.statistics import are_sparse_counts, constant_columns
 
@@ -100,15 +100,16 @@ def test_moves_in_the_same_order_give_the_result_in_memory(kind):
 @pytest.mark.parametrize("batch", [2, 64])
 @pytest.mark.parametrize("kind", KINDS)
 def test_blocks_give_the_ranking_in_memory(kind, batch, monkeypatch):
-    monkeypatch.setattr(explained, "_BATCH", batch)
+    monkeypatch.setattr(ranking, "_BATCH", batch)
     X = KINDS[kind]
     blocks = [PLANTED.blocks, (PLANTED.blocks + (RNG.random(240) < 0.1)) % 4]
     rankings = []
     for one in (X, in_chunks(X)):
-        monkeypatch.setattr(explained, "_CELLS", 200)  # several slices of the Gram matrix
+        monkeypatch.setattr(target, "_CELLS", 200)  # several slices of the Gram matrix
         graph = check_attributed_graph(one, links(X))
         models = [BlockModel.of_checked(graph.adjacency, labels) for labels in blocks]
-        rankings.append(rank_by_models(graph, JointLikelihood(graph), models, 12))
+        likelihood = JointLikelihood(graph)
+        rankings.append(rank_by_trees(graph, likelihood, likelihood.trees(models), 12))
     here, there = rankings
     assert_array_equal(there.order, here.order)
     assert_array_equal(there.is_useful, here.is_useful)

@@ -5,18 +5,49 @@ from __future__ import annotations
 import numpy as np
 
 
-def target(A, labels):
-    """T: the block of each node and those of its neighbours, one column for each block of each model."""
+def target(A, labels, linkages):
+    """T: the blocks of each node and those a random walk visits, at each level of each model, one column per block."""
+    return np.hstack([level for model in targets(A, labels, linkages) for level in model])
+
+
+def targets(A, labels, linkages):
+    """The target of each level of each model, the finest first."""
     n, degrees = len(A), A.sum(axis=1)
     P = np.array([A[i] / degrees[i] if degrees[i] else np.zeros(n) for i in range(n)])
-    columns = []
-    for of_node in labels:
-        H = np.array([[float(of_node[i] == block) for block in range(max(of_node) + 1)] for i in range(n)])
-        H = H - H.mean(axis=0)
-        sign = [-1.0 if H[:, block] @ (P @ H)[:, block] < -1e-9 * n else 1.0 for block in range(H.shape[1])]
-        columns.append(H + (P @ H) * sign)
-    T = np.hstack(columns)
-    return T - T.mean(axis=0)
+    return [levels(P, of_node, linkage) for of_node, linkage in zip(labels, linkages, strict=True)]
+
+
+def levels(P, of_node, linkage):
+    k, found = len(linkage) + 1, []
+    while k == len(linkage) + 1 or k >= 3:
+        merged = cut(linkage, k)
+        found.append(level(P, [merged[block] for block in of_node]))
+        k = k // 2
+    return found
+
+
+def cut(linkage, n_groups):
+    """The group of each block after the first mergers, numbered by the first block of each group."""
+    k = len(linkage) + 1
+    sets = {block: {block} for block in range(k)}
+    for step in range(k - n_groups):
+        sets[k + step] = sets.pop(int(linkage[step][0])) | sets.pop(int(linkage[step][1]))
+    first = sorted(min(blocks) for blocks in sets.values())
+    return [first.index(min(next(blocks for blocks in sets.values() if block in blocks))) for block in range(k)]
+
+
+def level(P, of_node):
+    """H + P H (S + Π S² + Π² S³ + Π³ S⁴), centred, of unit length."""
+    n = len(P)
+    F = np.array([[float(of_node[i] == block) for block in range(max(of_node) + 1)] for i in range(n)])
+    H = F - F.mean(axis=0)
+    S = np.diag([-1.0 if H[:, block] @ (P @ H)[:, block] < -1e-9 * n else 1.0 for block in range(H.shape[1])])
+    steps = F.T @ P @ F
+    onward = np.array([row / row.sum() if row.sum() else row for row in steps])
+    T = H + P @ H @ (S + onward @ S @ S + onward @ onward @ S @ S @ S + onward @ onward @ onward @ S @ S @ S @ S)
+    T = T - T.mean(axis=0)
+    length = np.linalg.norm(T)
+    return T / length if length > 1e-6 else 0 * T
 
 
 def design(X):

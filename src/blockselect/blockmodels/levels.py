@@ -13,6 +13,7 @@ feature l in block a, S_a the sum over the features in use, and t_a the total of
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -33,7 +34,7 @@ class BlockTree:
     gains: FloatArray  # (m,) log-likelihood gain of each feature by the blocks, in nats, without penalty
 
 
-def xlogx(x: FloatArray) -> FloatArray:
+def xlogx(x: Any) -> Any:
     """x log x; 0 (up to 1e-305) at 0 and where rounding made a difference of equal numbers negative."""
     positive = np.maximum(x, _TINY)
     return positive * np.log(positive)
@@ -59,23 +60,24 @@ def merge_blocks(weights: FloatArray, sizes: IntArray, sums: FloatArray, totals:
     -------
     array of shape (k − 1, 4)
         A linkage matrix in the format of :mod:`scipy.cluster.hierarchy`: the numbers of the two merged blocks, the
-        log-likelihood in nats lost by this and all earlier mergers, and the number of nodes. Merger i makes block k + i.
+        log-likelihood in nats lost by this and all earlier mergers, and how many of the k blocks have been merged. Step i
+        makes block k + i.
     """
     k = len(weights)
     merging = _Merging(weights, sums, totals)
-    number, n_nodes = list(range(k)), sizes.astype(np.float64)
+    number, n_leaves, n_nodes = list(range(k)), [1] * k, sizes.astype(np.float64)
     linkage, lost = np.zeros((k - 1, 4)), 0.0
     for step in range(k - 1):
         loss = merging.losses()
         first, second = _smallest(loss, n_nodes)
         lost += max(float(loss[first, second]), 0.0)
         n_nodes[first] += n_nodes[second]
-        pair = sorted((number[first], number[second]))
-        linkage[step] = *pair, lost, n_nodes[first]
+        n_leaves[first] += n_leaves[second]
+        linkage[step] = *sorted((number[first], number[second])), lost, n_leaves[first]
         number[first] = k + step
         merging.merge(first, second)
-        del number[second]
         n_nodes = np.delete(n_nodes, second)
+        del number[second], n_leaves[second]
     return linkage
 
 
@@ -146,7 +148,8 @@ class _Merging:
         with_others = self._by_links - _joint(inside[:, None], W) - _joint(W, inside[None, :])
         within = xlogx(inside[:, None] + inside + 2 * W) - xlogx(inside)[:, None] - xlogx(inside) - 2 * xlogx(W)
         change = with_others + within / 2 - _joint(degrees[:, None], degrees[None, :])
-        return self._by_features - change
+        losses: FloatArray = self._by_features - change
+        return losses
 
     def merge(self, first: int, second: int) -> None:
         """Replace block `first` by its merger with block `second`, and remove `second`."""
@@ -169,7 +172,8 @@ class _Merging:
 
     def _feature_losses(self, block: int) -> FloatArray:
         together = self._feature_gain(self._sums + self._sums[block], self._totals + self._totals[block])
-        return self._alone + self._alone[block] - together
+        losses: FloatArray = self._alone + self._alone[block] - together
+        return losses
 
     @staticmethod
     def _feature_gain(sums: FloatArray, totals: FloatArray) -> FloatArray:
@@ -180,4 +184,5 @@ class _Merging:
 
 def _joint(one: FloatArray, other: FloatArray) -> FloatArray:
     """(p + q) log(p + q) − p log p − q log q."""
-    return xlogx(one + other) - xlogx(one) - xlogx(other)
+    joint: FloatArray = xlogx(one + other) - xlogx(one) - xlogx(other)
+    return joint

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import combinations
+from math import ceil
 from numbers import Integral
 from typing import Any, Literal, NamedTuple, Self
 
@@ -12,7 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import accuracy_score
+from sklearn.metrics import accuracy_score, adjusted_rand_score
 from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -30,7 +32,7 @@ from blockselect.consensus.prediction import regress_blocks
 from blockselect.consensus.ranking import MAX_COUNTED, rank_by_trees
 from blockselect.consensus.refine import JointLikelihood
 from blockselect.consensus.resampling import Resampling
-from blockselect.consensus.screening import FACTORIZATION_STEPS, Effort, plan_effort, screen
+from blockselect.consensus.screening import FACTORIZATION_STEPS, KEPT, Effort, plan_effort, screen
 from blockselect.errors import ParameterError, warn_caller
 from blockselect.graphs.adjacency import graph_of
 from blockselect.graphs.attributed import AttributedGraph
@@ -52,6 +54,7 @@ from blockselect.parameters import check_whole, generator_from
 from blockselect.progress import Progress, follow_fit, no_progress
 
 _MORE_THAN_LINKS_SHOW = (3, 4, 6, 8, 12)  # numbers of blocks that are tried as well if the links show fewer
+_AGREE = 0.95  # mean adjusted Rand index above which block models found from the links agree
 _LEFT_OUT = (
     f"the family {FEATURE_READING!r} is left out for row chunks, because each of its iterations would read all chunks"
 )
@@ -65,7 +68,7 @@ class _Search(NamedTuple):
     effort: Effort
     why: Callable[[int], str]  # the reason for a number of blocks, in words
     n_blocks: int  # the number to try first
-    shows_blocks: bool | None = None  # whether the links alone show blocks; None if nobody looked
+    counted: BlockCount | None = None  # if the number was counted
 
 
 class _Refinement(NamedTuple):
@@ -264,7 +267,7 @@ class BlockModelSelector(BlockGuidedSelector):
         with one_thread():  # sums over several threads would depend on the number of cores
             search = self._search(graph, rng, report)
             likelihood = JointLikelihood(graph)
-            refinement = self._refinement(graph, search)
+            refinement = self._refinement(graph, likelihood, search)
             screening = screen(
                 likelihood,
                 refinement.models,
@@ -274,17 +277,18 @@ class BlockModelSelector(BlockGuidedSelector):
                 n_jobs=self.n_jobs,
                 progress=partial(report, "screening"),
             )
+            trees = likelihood.trees(screening.consensus, renumber=self._finds_blocks())
             found = self._discoveries(graph, search.models, rng, report)
-            n_wanted = self._n_to_select(graph.n_features) if found is None else int(found.support.sum())
+            n_wanted = self._n_wanted(graph.n_features) if found is None else int(found.support.sum())
             report("ranking", 0, 1)
-            ranking = rank_by_models(graph, likelihood, screening.consensus, n_wanted, n_jobs=self.n_jobs)
+            ranking = rank_by_trees(graph, likelihood, trees, n_wanted, n_jobs=self.n_jobs)
             if found is None:
                 n_constant = int(np.count_nonzero(~ranking.is_useful))
                 why = f"the other {n_constant} have the same value for all nodes."
-                self._select(ranking.scores, why_fewer=why, order=ranking.order)
+                self._select(ranking.scores, why_fewer=why, order=ranking.order, wanted=ranking.n_wanted)
             else:  # all discoveries are selected: a subset of them would lose the guarantee
                 self._rank(ranking.scores, ranking.order)
-                self.support_, self.n_features_ = found.support, n_wanted
+                self.support_, self.n_features_ = found.support, ranking.n_wanted
             in_order = self._selected_in_order()
             self.explained_ = ranking.explained(in_order)
             self.coef_, self.intercept_ = regress_blocks(
@@ -304,7 +308,7 @@ class BlockModelSelector(BlockGuidedSelector):
         self.network_evidence_ = self._evidence(graph, self._blocks_by_links(search.models))
         self.p_values_ = None if found is None else found.p_values
         self.q_values_ = None if found is None else found.q_values
-        self.candidates_ = _of_all_nodes(search.models, nodes)
+        self.candidates_ = _of_all_nodes(screening.candidates, nodes)
         self.candidates_table_, self.effort_ = screening.table(), search.effort
         self.consensus_models_ = _of_all_nodes([tree.model for tree in trees], nodes)
         self.block_model_ = self.consensus_models_[0]
@@ -388,10 +392,14 @@ class BlockModelSelector(BlockGuidedSelector):
         if self.n_features_to_select == "auto":
             warn_if_made_from_features(graph)
         else:
-            self._n_to_select(graph.n_features)  # raises an error before the search if it is too large
+            self._n_wanted(graph.n_features)  # raises an error before the search if it is too large
         features = _in_standard_form(graph.features)
         self.binarized_ = are_sparse_counts(features) if self.binarize == "auto" else self.binarize
         return replace(graph, features=presence(features) if self.binarized_ else features)
+
+    def _n_wanted(self, n_features: int) -> int | None:
+        """The number of features to select; None for as many as explain enough."""
+        return None if self.n_features_to_select is None else self._n_to_select(n_features)
 
     def _check_for_chunks(self) -> None:
         """Raise an error for settings that need the features of all nodes in memory."""
@@ -404,31 +412,32 @@ class BlockModelSelector(BlockGuidedSelector):
         """Iterations of a factorisation: fewer if blocks are refined afterwards."""
         return FACTORIZATION_STEPS if self.refine is not False else MAX_ITER
 
-    def _refinement(self, graph: AttributedGraph, search: _Search) -> _Refinement:
+    def _refinement(self, graph: AttributedGraph, likelihood: JointLikelihood, search: _Search) -> _Refinement:
         """Whether to refine the blocks with the features, and the candidates to compare.
 
-        Features that are unrelated to the graph would destroy blocks that the links show clearly. If the links show
-        none, features may still find them.
+        Features that are unrelated to the graph would destroy blocks that the links show clearly. If the links do not
+        show any clearly, features may still find them.
         """
         if not self._finds_blocks():
             return _Refinement(False, "the blocks were given", search.models)
         if self.refine != "auto":
-            return _Refinement(bool(self.refine), f"as requested by refine={self.refine}", search.models)
-        by_links = self._blocks_by_links(search.models)
-        if by_links is None:
-            return _Refinement(True, "the blocks were found with the features", search.models)
-        from blockselect.graphs.evidence import features_follow_blocks  # here, because Numba takes half a second to import
+            return _Refinement(bool(self.refine), f"refine={self.refine}", search.models)
+        by_links = [
+            model for model in search.models if model.family != FEATURE_READING and model.n_blocks == search.n_blocks
+        ]
+        if not by_links:
+            return _Refinement(True, "all blocks were found with the features", search.models)
+        order = best_first(likelihood.gains_of_links([model.labels for model in by_links]))
+        best = [by_links[place].labels for place in order[: max(2, ceil(KEPT * len(order)))]]
+        from blockselect.graphs.evidence import features_follow_blocks  # here, because Numba takes long to import
 
-        if features_follow_blocks(graph.features, by_links, self.n_jobs):
+        if features_follow_blocks(graph.features, best[0], self.n_jobs):
             return _Refinement(True, "the features follow the blocks that the links show", search.models)
-        shows_blocks = search.shows_blocks
-        if shows_blocks is None:
-            shows_blocks = count_blocks(graph, max_blocks=self.max_blocks, rng=np.random.default_rng(0)).n_shown > 1
-        if not shows_blocks:
-            return _Refinement(True, "the links show no blocks without the features", search.models)
-        first = search.n_blocks
-        models = [model for model in search.models if model.family != FEATURE_READING and model.n_blocks <= first]
-        return _Refinement(False, "the features do not follow the blocks that the links show", models)
+        count = search.counted or count_blocks(graph, max_blocks=self.max_blocks, rng=np.random.default_rng(0))
+        agreement = np.mean([adjusted_rand_score(one, two) for one, two in combinations(best, 2)] or [1.0])
+        if count.n_shown < 2 or agreement < _AGREE:
+            return _Refinement(True, "the links show no clear blocks without the features", search.models)
+        return _Refinement(False, "the features do not follow the blocks that the links clearly show", by_links)
 
     def _blocks_by_links(self, models: Sequence[BlockModel]) -> IntArray | None:
         """The blocks with the lowest relative error among those that were found without the features, if any."""
@@ -454,11 +463,10 @@ class BlockModelSelector(BlockGuidedSelector):
             count = count_blocks(graph, max_blocks=self.max_blocks, rng=rng.spawn(1)[0])
             report("number of blocks", 1, 1)
             numbers, eigenvectors, why = _numbers_to_try(count), count.vectors, count.reason_for
-            shows_blocks = count.n_shown > 1
         else:
             check_n_blocks(self.n_blocks, graph.n_nodes)
             numbers, eigenvectors, why = [self.n_blocks], None, partial(reason_for_asked, asked=self.n_blocks)
-            shows_blocks = None
+            count = None
         effort = plan_effort(graph, numbers[0], n_candidates=self.n_candidates)
         report("block models", 0, 1)
         first, *others = numbers
@@ -475,7 +483,7 @@ class BlockModelSelector(BlockGuidedSelector):
         )
         report("block models", 1, 1)
         order = best_first(-np.array([model.relative_error for model in models]))
-        return _Search([models[place] for place in order], effort, why, first, shows_blocks)
+        return _Search([models[place] for place in order], effort, why, first, count)
 
     def _discoveries(
         self, graph: AttributedGraph, candidates: Sequence[BlockModel], rng: np.random.Generator, report: Progress

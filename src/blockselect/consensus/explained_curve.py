@@ -13,6 +13,7 @@ from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.blockmodels.threads import one_thread
 from blockselect.consensus.estimator import BlockModelSelector
 from blockselect.consensus.ranking import MAX_COUNTED
+from blockselect.consensus.refine import JointLikelihood
 from blockselect.consensus.target import BlockRegression
 from blockselect.errors import collected_warnings
 from blockselect.graphs.attributed import AttributedGraph
@@ -96,10 +97,13 @@ def _curve(regression: BlockRegression, order: IntArray, sizes: list[int]) -> li
 def _regression(selector: BlockGuidedSelector, graph: AttributedGraph) -> BlockRegression:
     """The regression of the fit, with the same features, nodes and block models."""
     if not isinstance(selector, BlockModelSelector):
-        return BlockRegression.of(graph.features, graph.adjacency, [selector.labels_])
-    with collected_warnings():  # the fit has already issued them
-        network = copy(selector)._read_network(graph.features, None, graph.adjacency)
-    nodes = selector._scored_nodes(network)
-    network = network.only(nodes)
-    labels = [model.among(nodes).labels for model in selector.consensus_models_]
-    return BlockRegression.of(network.features, network.adjacency, labels)
+        models = [selector.block_model_]
+    else:
+        with collected_warnings():  # the fit has already issued them
+            graph = copy(selector)._read_network(graph.features, None, graph.adjacency)
+        nodes = selector._scored_nodes(graph)
+        graph = graph.only(nodes)
+        models = [model.among(nodes) for model in selector.consensus_models_]
+    trees = JointLikelihood(graph).trees(models, renumber=False)
+    labels, linkages = [tree.model.labels for tree in trees], [tree.linkage for tree in trees]
+    return BlockRegression.of(graph.features, graph.adjacency, labels, linkages)

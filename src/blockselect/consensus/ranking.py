@@ -135,10 +135,11 @@ def enough_features(regression: BlockRegression, gains: FeatureGains) -> int:
 
     Where all features are too expensive to regress on, the share of the first 500 takes the place of theirs.
     """
-    most = min(MAX_STEPS, len(gains.total))
-    shares = (ranking := rank_features(regression, gains, most)).explained(ranking.order[:most])
+    ranking = rank_features(regression, gains, min(MAX_STEPS, len(gains.total)))
+    useful = ranking.order[ranking.is_useful[ranking.order]][:MAX_STEPS]
+    shares = ranking.explained(useful) if len(useful) else np.zeros(1)
     of_all = regression.of_all() or float(shares[-1])
-    return min(1 + int(np.searchsorted(shares, ENOUGH * of_all)), most)
+    return min(1 + int(np.searchsorted(shares, ENOUGH * of_all)), len(shares))
 
 
 def rank_features(regression: BlockRegression, gains: FeatureGains, n_wanted: int) -> Ranking:

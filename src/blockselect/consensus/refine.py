@@ -31,6 +31,7 @@ from blockselect.consensus.likelihood import (
     block_tables,
     feature_gains,
     link_gain,
+    weights_by_block,
 )
 from blockselect.consensus.likelihood import link_unit as default_link_unit
 from blockselect.consensus.moves import Counts, Links, Tables, announce_compilation, sweep
@@ -157,6 +158,10 @@ class JointLikelihood:
     def gains(self, labels: Sequence[IntArray]) -> FloatArray:
         """−J of c arrays of labels, the penalised log-likelihood gain of links and features; larger is better: (c,)."""
         return np.array([-state.objective for state in self._states(labels)])
+
+    def gains_of_links(self, labels: Sequence[IntArray]) -> FloatArray:
+        """Log-likelihood gain of the links by the blocks of c arrays of labels, without any penalty: (c,)."""
+        return np.array([link_gain(weights_by_block(self._links, of_node)) for of_node in labels])
 
     def comparable_gains(self, labels: Sequence[IntArray]) -> FloatArray:
         """Gains that are comparable between different numbers of blocks, like description lengths: (c,).

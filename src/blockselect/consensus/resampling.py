@@ -12,8 +12,8 @@ from blockselect.arrays import BoolArray, FloatArray, Sparse
 from blockselect.blockmodels.candidates import find_candidates
 from blockselect.blockmodels.model import BlockModel
 from blockselect.blockmodels.threads import one_thread
-from blockselect.consensus.ranking import rank_by_trees
 from blockselect.consensus.likelihood import as_counts, link_unit, scaled_for_links
+from blockselect.consensus.ranking import rank_by_trees
 from blockselect.consensus.refine import JointLikelihood
 from blockselect.consensus.screening import screen
 from blockselect.graphs.attributed import AttributedGraph

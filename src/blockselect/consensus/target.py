@@ -81,7 +81,7 @@ class BlockRegression:
             targets = [_target(among, groups_at(linkage, k)) for k in numbers_of_groups(len(linkage) + 1)]
             products.append(with_features @ np.hstack(targets))
             widths.append([target.shape[1] for target in targets])
-            total += sum(target.any() for target in targets)
+            total += sum(bool(target.any()) for target in targets)
         positive = squares[squares > 0]
         ridge = float(np.median(positive)) if len(positive) else 1.0
         return cls(U, means, squares, np.hstack(products), widths[0], float(total or 1), ridge)

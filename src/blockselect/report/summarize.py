@@ -167,9 +167,9 @@ def _n_empty(matrix: Any, axis: int) -> int:
 
 def _measures(selector: ScoreSelector, stability: FloatArray | None) -> dict[str, FloatArray]:
     """The measures that are known for each feature besides its score."""
-    measures = {}
+    measures: dict[str, FloatArray] = {}
     if isinstance(selector, BlockModelSelector) and selector.block_model_.n_blocks > 1:
-        measures = selector._table_columns()
+        measures = {"explained_more": selector.explained_more_, "explained_alone": selector.explained_alone_}
     if stability is not None:
         values = as_numbers("stability", stability)
         if values.shape != selector.scores_.shape:
