@@ -62,6 +62,7 @@ shuffled: $(VENV)/.dev
 	BLOCKSELECT_TEST_ORDER=$(SEED) $(PYTEST) -m "$(or $(TESTS),slow or not slow)"
 
 # The fast tests (ALL=1: all tests) with the lowest versions that pyproject.toml allows, in a separate environment.
+# Without SCIPY_ARRAY_API, scikit-learn 1.6 cannot import its estimator checks if array-api-compat is installed.
 lowest: export PIP_CONSTRAINT = .github/lowest.txt
 lowest: export SCIPY_ARRAY_API = 1
 lowest:

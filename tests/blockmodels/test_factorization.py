@@ -92,7 +92,7 @@ def test_starts_that_settle_fit_as_well_as_they_ever_will(seed):
 
 def test_single_precision_overflows_nowhere_in_a_graph_of_many_pieces():
     sizes = np.random.default_rng(0).integers(2, 9, size=150)
-    pieces = sparse.csr_array(sparse.block_diag([np.ones((size, size)) - np.eye(size) for size in sizes]))
+    pieces = sparse.block_diag([sparse.csr_array(1 - np.eye(size)) for size in sizes], format="csr")
     P = degree_normalized(pieces).astype(np.float32)
     factors = Factorization(chain(P), P.shape[0], 7, np.random.default_rng(0).spawn(4), dtype=np.float32)
     for _ in range(25):

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from array_api_compat import numpy as xp
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
@@ -290,7 +291,7 @@ def test_a_solve_has_settled_if_both_losses_stood_still_for_ten_iterations_when_
     ],
 )
 def test_a_loss_stood_still_if_it_is_within_the_tolerance_of_that_ten_iterations_before(loss, stood_still):
-    found = descent._settled(np, np.array(loss)[:, None, None], np.array([len(loss) - 1]), 1e-3)
+    found = descent._settled(xp, np.array(loss)[:, None, None], np.array([len(loss) - 1]), 1e-3)
     assert found[0, 0] == stood_still
 
 

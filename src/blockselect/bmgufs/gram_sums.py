@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from numba import njit
-from scipy import sparse
+from scipy import linalg, sparse
 from scipy.linalg.blas import get_blas_funcs
 
 from blockselect.arrays import Array, Features, FloatArray, IntArray, Sparse
@@ -171,7 +171,8 @@ def principal_factor(features: Features, rank: int, dtype: np.dtype[Any]) -> Flo
     m = features.shape[1]
     V = np.random.default_rng(0).standard_normal((m, min(rank + OVERSAMPLES, m))).astype(dtype)
     for _ in range(2):
-        V = np.linalg.qr(sum_over_rows(features, gram_times, V))[0]
+        # NumPy's takes four copies of its input, SciPy's two at most.
+        V = linalg.qr(sum_over_rows(features, gram_times, V), mode="economic", check_finite=False)[0]
     product = sum_over_rows(features, gram_times, V)  # G V
     values, axes = np.linalg.eigh(V.T @ product)
     kept = values > values[-1] * len(values) * np.finfo(dtype).eps

@@ -70,7 +70,7 @@ def _read_mtx(path: Path) -> Any:
         return np.empty((rows, columns))
     if n_entries > 2 * len(content):  # an entry takes at least two bytes; skew-symmetric files store less than half
         raise ValueError(f"it declares {n_entries:,} entries, for which the file is too short")
-    return io.mmread(BytesIO(content))
+    return io.mmread(BytesIO(content), spmatrix=False)
 
 
 MATRIX_READERS = {".npz": _read_npz, ".npy": _read_npy, ".mtx": _read_mtx}
