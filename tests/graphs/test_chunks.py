@@ -298,3 +298,28 @@ def test_frames_with_other_columns_are_refused(made, monkeypatch):
         chunks = RowChunks.from_delayed([dask.delayed(frame) for frame in frames], 7)
     with pytest.raises(ValueError, match="chunk 1 of features has other column names than the chunks before it"):
         _ = chunks.shape
+
+
+CHANGES = {
+    "one value": lambda matrix: matrix + np.eye(23, 7, k=-22),
+    "the order of rows": lambda matrix: matrix[::-1],
+    "which values are zero": lambda matrix: np.roll(matrix, 1, axis=1),
+}
+
+
+@pytest.mark.parametrize("made", ["here", "by dask"])
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("matrix", [MATRIX, np.random.default_rng(0).random(MATRIX.shape)], ids=["sparse", "dense"])
+def test_values_that_change_between_two_passes_are_refused(made, change, matrix, monkeypatch):
+    rounded = matrix * (1 + 2 * np.finfo(float).eps)
+    passes = iter([matrix, rounded, CHANGES[change](matrix)])
+    if made == "here":
+        chunks = RowChunks.from_blocks(lambda: iter([next(passes)]))
+    else:
+        dask = pytest.importorskip("dask")
+        monkeypatch.setattr("distributed.client._global_clients", {})
+        chunks = RowChunks.from_delayed([dask.delayed(lambda: next(passes))()], 7)
+    some = chunks[np.arange(23) < 9]
+    assert_array_equal(next(iter(some)).toarray(), rounded[:9])
+    with pytest.raises(ValueError, match=r"chunk 0 of features has other values now than in the first pass; give the"):
+        list(some)

@@ -67,3 +67,19 @@ def test_weights_that_numpy_would_cut_down_to_numbers_are_refused(weight, messag
     table = pd.DataFrame({"source": [0], "target": [1]}).assign(weight=weight)
     with pytest.raises(ValueError, match=message):
         check_attributed_graph(np.eye(2), table)
+
+
+@pytest.mark.parametrize("other", ["uint64", "Int64", object])
+def test_large_ids_are_not_rounded_if_the_ends_have_different_types(other):
+    ids = np.array([2**60, 2**60 + 2, 2**60 + 4], dtype=object)
+    table = pd.DataFrame({"source": [2**60 + 2], "target": pd.Series([2**60 + 4], dtype=other)})
+    assert edge_matrix(table, 3, ids).todense().nonzero() == ([1], [2])
+
+
+@pytest.mark.parametrize(("kind", "large"), [("float64", 2**53), ("Float64", 2**60), ("float32", 2**24)])
+def test_ids_that_floating_point_numbers_round_are_refused(kind, large):
+    table = pd.DataFrame({"source": [large], "target": pd.Series([large], dtype=kind)})
+    ids = np.array([large, large + 1], dtype=object)
+    with pytest.raises(ValueError, match=rf"'target' is {kind} and holds ids such as {large};.* integers or as text"):
+        edge_matrix(table, 2, ids)
+    assert edge_matrix(table - large + [0, 1], 2)[0, 1] == 1

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from blockselect.graphs import read_features
+from blockselect import RowChunks
+from blockselect.graphs import read_attributed_graph, read_features
 
 PEOPLE = "age,name,team,city\n31,ann,red,Rome\n47,bob,blue,\n28,cleo,red,Oslo\n"
 
@@ -106,3 +108,85 @@ def test_a_matrix_has_no_such_columns(tmp_path, settings):
 def test_indicators_are_not_made_of_a_transposed_table(people):
     with pytest.raises(ValueError, match="one_hot needs one column per feature"):
         read_features(people, one_hot=True, transpose=True)
+
+
+STORED = ["parquet", "feather"]
+NUMBERED = pd.DataFrame({"id": [2, 0, 1], "red": [5.0, 0.5, 3.0], "blue": [0.0, 2.0, 1.0]})
+
+
+def stored(frame, path):
+    """Write a table of pandas or Arrow, with its index."""
+    pyarrow = pytest.importorskip("pyarrow")
+    table = frame if isinstance(frame, pyarrow.Table) else pyarrow.Table.from_pandas(frame)
+    module = pytest.importorskip(f"pyarrow.{path.suffix[1:]}")
+    (module.write_table if path.suffix == ".parquet" else module.write_feather)(table, path)
+    return path
+
+
+@pytest.mark.parametrize("suffix", STORED)
+def test_a_stored_range_that_does_not_count_the_rows_names_the_nodes(tmp_path, suffix):
+    frame = NUMBERED.drop(columns="id")
+    assert list(read_features(stored(frame[::-1], tmp_path / f"f.{suffix}")).node_ids) == ["2", "1", "0"]
+    assert list(read_features(stored(frame[1:], tmp_path / f"f.{suffix}")).node_ids) == ["1", "2"]
+    assert read_features(stored(frame, tmp_path / f"f.{suffix}")).node_ids is None
+
+
+@pytest.mark.parametrize("suffix", ["csv", *STORED])
+@pytest.mark.parametrize("kind", ["int64", "uint8", "Int64", "category", str])
+@pytest.mark.parametrize("name", ["id", "ID"])
+def test_a_first_column_called_id_names_the_nodes_in_every_format(tmp_path, suffix, kind, name):
+    frame = NUMBERED.astype({"id": kind}).rename(columns={"id": name})
+    path = tmp_path / f"f.{suffix}"
+    if suffix == "csv":
+        frame.to_csv(path, index=False)
+    else:
+        stored(frame, path)
+    (tmp_path / "e.csv").write_text("source,target\n2,0\n")
+    graph = read_attributed_graph(path, tmp_path / "e.csv")
+    assert list(graph.node_ids) == ["2", "0", "1"]
+    assert list(graph.feature_names) == ["red", "blue"]
+    assert graph.adjacency.toarray()[0, 1] == 1
+
+
+@pytest.mark.parametrize("suffix", STORED)
+@pytest.mark.parametrize("kind", ["int64", "float64", "Int64", "category"])
+def test_first_numbers_that_may_be_ids_are_neither_used_nor_ignored_unasked(tmp_path, suffix, kind):
+    frame = NUMBERED.astype({"id": kind}).rename(columns={"id": "paper"})
+    path = stored(frame, tmp_path / f"f.{suffix}")
+    with pytest.raises(ValueError, match=r"'paper' holds a different whole number.*id_column='paper' \(--id-column"):
+        read_features(path)
+    assert [float(one) for one in read_features(path, id_column="paper").node_ids] == [2, 0, 1]
+    assert read_features(path, drop=["paper"]).node_ids is None
+    table = read_features(stored(frame.rename_axis("id"), path))
+    assert list(table.node_ids) == ["0", "1", "2"]
+    assert list(table.feature_names) == ["paper", "red", "blue"]
+
+
+def test_dictionary_encoded_numbers_may_be_ids(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    numbers = pyarrow.array([2, 0, 1]).dictionary_encode()
+    table = pyarrow.table({"id": numbers, "red": [1.0, 2.0, 0.5]})
+    assert list(read_features(stored(table, tmp_path / "f.feather")).node_ids) == ["2", "0", "1"]
+    with pytest.raises(ValueError, match="--id-column node"):
+        read_features(stored(table.rename_columns(["node", "red"]), tmp_path / "f.feather"))
+
+
+def test_chunks_of_a_table_with_a_column_of_ids_are_refused(tmp_path):
+    path = stored(NUMBERED, tmp_path / "f.parquet")
+    with pytest.raises(ValueError, match=r"'id' of .*f\.parquet is called id.*frame\.set_index\('id'\)\.to_parquet"):
+        RowChunks.from_parquet(path)
+    assert RowChunks.from_parquet(stored(NUMBERED.set_index("id"), path)).node_ids.tolist() == [2, 0, 1]
+    as_features = RowChunks.from_parquet(stored(NUMBERED.rename_axis("row"), path))
+    assert as_features.node_ids.tolist() == [0, 1, 2]
+    assert np.array_equal(next(iter(as_features)).toarray(), NUMBERED)
+
+
+@pytest.mark.parametrize("suffix", STORED)
+@pytest.mark.parametrize("ids", [["a", None, "b"], [7, None, 9]])
+@pytest.mark.parametrize("in_index", [True, False])
+def test_a_missing_id_is_refused(tmp_path, suffix, ids, in_index):
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.table({"id": ids, "red": [1.0, 2.0, 0.5]})
+    frame = table.to_pandas().set_index("id") if in_index else table
+    with pytest.raises(ValueError, match=r"row 2 has no id in the column 'id'; give it one"):
+        read_features(stored(frame, tmp_path / f"f.{suffix}"))

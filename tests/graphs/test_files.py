@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import re
 import sys
+from contextlib import nullcontext
 from io import BytesIO
 from pathlib import Path
 from types import SimpleNamespace
@@ -270,6 +272,20 @@ def test_a_table_that_is_no_list_of_edges_is_named(tmp_path, suffix):
             read_graph(path)
 
 
+def test_default_values_of_graphml_are_read(tmp_path):
+    lines = "\n".join(networkx.generate_graphml(networkx.Graph([("007", "x", {"weight": 3.0}), ("x", "NA")])))
+    with_default = re.sub(r"(<key [^>]*weight[^>]*)/>", r"\1><default>2.5</default></key>", lines)
+    graph = read_attributed_graph(*written(tmp_path, "f.csv"), packed(tmp_path / "e.graphml", with_default))
+    assert_array_equal(graph.adjacency.toarray(), [[0, 3, 0], [3, 0, 2.5], [0, 2.5, 0]])
+
+
+def test_a_number_and_the_same_text_are_not_one_node_of_gml(tmp_path):
+    nodes = 'node [ id 0 label 1 ] node [ id 1 label "1" ] node [ id 2 label "x" ]'
+    path = packed(tmp_path / "e.gml", f"graph [ {nodes} edge [ source 0 target 2 ] ]")
+    with pytest.raises(ValueError, match=r"e\.gml: 1 label\(s\) name two nodes, .* example 1; give each node"):
+        read_graph(path)
+
+
 @pytest.mark.parametrize("name", ["e.csv", "e.graphml"])
 def test_links_of_unknown_nodes_are_dropped_where_asked(tmp_path, name):
     FRAME.iloc[1:].to_csv(tmp_path / "f.csv", index_label="id")
@@ -340,6 +356,7 @@ class Cells:
 def test_an_h5ad_file_brings_both_and_knows_its_nodes(tmp_path, monkeypatch):
     (tmp_path / "cells.h5ad").write_bytes(b"any")
     monkeypatch.setitem(sys.modules, "anndata", SimpleNamespace(read_h5ad=lambda path: Cells()))
+    monkeypatch.setitem(sys.modules, "h5py", SimpleNamespace(Group=dict, File=lambda path: nullcontext({})))
     graph = read_attributed_graph(tmp_path / "cells.h5ad", tmp_path / "cells.h5ad", unknown_nodes="drop")
     assert_array_equal(graph.adjacency.toarray(), EXPECTED)
     assert_array_equal(graph.features.toarray(), FRAME)

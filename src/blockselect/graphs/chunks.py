@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -18,6 +20,7 @@ from blockselect.arrays import BoolArray, Features, FloatArray, ObjectArray, Spa
 from blockselect.errors import ParameterError
 from blockselect.extras import needed
 from blockselect.graphs.checks import check_range, check_values, first_entry, largest_value, stored_values
+from blockselect.graphs.feature_tables import counts_rows, may_be_ids
 from blockselect.graphs.features import as_float_matrix
 from blockselect.graphs.node_labels import check_names
 from blockselect.parameters import check_whole
@@ -39,6 +42,7 @@ class ChunkSurvey:
     smallest: float  # of the values other than zero; infinity without such values
     are_whole: bool  # whether all values are whole numbers
     dtype: np.dtype[Any]
+    checksum: tuple[int, float]  # zeros for features in memory, which are not read again
     index: pd.Index[Any] | None  # names of the rows and of the columns of a DataFrame
     columns: pd.Index[Any] | None
 
@@ -54,6 +58,7 @@ class ChunkSurvey:
             smallest=float(np.min(values, where=values > 0, initial=np.inf)),
             are_whole=bool((values == np.floor(values)).all()),
             dtype=block.dtype,
+            checksum=(0, 0.0) if raw is block else checksum(block),
             index=raw.index if has_names else None,
             columns=raw.columns if has_names else None,
         )
@@ -87,7 +92,7 @@ class Survey:
                     "give every chunk the same columns: chunk[columns]."
                 )
         indexes = [chunk.index for chunk in chunks if chunk.index is not None]
-        has_ids = len(indexes) == len(chunks) and not all(map(_counts, indexes))
+        has_ids = len(indexes) == len(chunks) and not all(map(counts_rows, indexes))
         return cls(width, tuple(chunks), indexes[0].append(indexes[1:]) if has_ids else None)
 
     @cached_property
@@ -173,8 +178,17 @@ class RowChunks:
         """
         parquet = needed("pyarrow.parquet", "Parquet")
         columns = parquet.read_schema(path).empty_table().to_pandas().columns  # without columns that hold an index
-        index = parquet.read_pandas(path, columns=[]).to_pandas().index
-        return cls(partial(_row_groups, path), feature_names=columns, node_ids=None if _counts(index) else index)
+        with parquet.ParquetFile(path) as file:
+            first = file.read(columns=[str(name) for name in columns[:1]], use_pandas_metadata=True).to_pandas()
+        has_ids = first.index.name is not None or not counts_rows(first.index)
+        if not has_ids and len(columns) > 1 and may_be_ids(first.iloc[:, 0]):
+            raise ValueError(
+                f"the first column {str(columns[0])!r} of {path} is called id, or holds text or a different whole "
+                "number in each row, so it may hold the ids of the nodes; store the ids as the index: "
+                f"frame.set_index({str(columns[0])!r}).to_parquet(path), or, if it is a feature, store the row numbers "
+                "as ids: frame.rename_axis('id').to_parquet(path)."
+            )
+        return cls(partial(_row_groups, path), feature_names=columns, node_ids=first.index if has_ids else None)
 
     @classmethod
     def from_anndata(cls, adata: Any, *, rows_per_chunk: int | None = None) -> RowChunks:
@@ -238,6 +252,7 @@ class RowChunks:
             self._check_same(number, block.shape[0])
             if self._survey is not None:
                 check_width(number, block.shape[1], self._survey.n_features)
+                check_same_values(number, block, self._survey.chunks[number].checksum)
             yield raw, block
         self._check_same(n_seen, None)
 
@@ -413,6 +428,22 @@ def check_width(number: int, n_features: int, expected: int) -> None:
         )
 
 
+def checksum(block: Sparse) -> tuple[int, float]:
+    """A number that depends on which values are not zero, and one that depends on these values and their order."""
+    pattern = zlib.crc32(block.indptr, zlib.crc32(block.indices))
+    return pattern, float(np.dot(block.data, np.linspace(1, 2, block.nnz)))
+
+
+def check_same_values(number: int, block: Sparse, expected: tuple[int, float]) -> None:
+    """Raise an error if the values of a chunk differ from those of the first pass by more than rounding."""
+    (pattern, total), (known_pattern, known_total) = checksum(block), expected
+    if pattern != known_pattern or not math.isclose(total, known_total, rel_tol=1e-9):
+        raise ValueError(
+            f"chunk {number} of features has other values now than in the first pass; give the same rows in the same "
+            "order in each pass: fix the seed of random numbers, and do not change the files during a fit."
+        )
+
+
 def checked_block(raw: Any, number: int) -> Sparse:
     """Check one chunk and convert it to CSR; errors name the chunk."""
     block = sparse.csr_array(as_float_matrix(raw, f"chunk {number} of features"))
@@ -423,11 +454,6 @@ def checked_block(raw: Any, number: int) -> Sparse:
 
     check_values(block, place)
     return block
-
-
-def _counts(index: pd.Index[Any]) -> bool:
-    """Whether an index only counts 0, 1, …, as it does by default."""
-    return isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1
 
 
 def added(total: Any, one: Any) -> Any:

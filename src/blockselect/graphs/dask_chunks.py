@@ -25,6 +25,7 @@ from blockselect.graphs.chunks import (
     Part,
     RowChunks,
     Survey,
+    check_same_values,
     check_width,
     checked_block,
     keep_rows,
@@ -135,8 +136,11 @@ class DelayedChunks(RowChunks):
 
     def _chunk(self, number: int, *, is_first_pass: bool = False) -> _Chunk:
         steps = [(function, rows[number], len(shared)) for function, rows, shared in self._steps]
-        rows = None if is_first_pass else self.survey().rows[number]
-        return _Chunk(number, self._n_features, rows, steps, None if self._is_held[number] else self._delayed[number])
+        raw = None if self._is_held[number] else self._delayed[number]
+        if is_first_pass:
+            return _Chunk(number, self._n_features, None, None, steps, raw)
+        survey = self.survey()
+        return _Chunk(number, self._n_features, survey.rows[number], survey.chunks[number].checksum, steps, raw)
 
     def _first_pass(self) -> Survey:
         from dask.delayed import delayed
@@ -150,8 +154,11 @@ class DelayedChunks(RowChunks):
 class _Chunk:
     """How a task makes its chunk. Dask does not look into it, so that the chunk is loaded within the task."""
 
-    def __init__(self, number: int, n_features: int, rows: Any, steps: list[tuple[Part, slice, int]], raw: Any) -> None:
-        self.number, self.n_features, self.rows, self.steps, self.raw = number, n_features, rows, steps, raw
+    def __init__(
+        self, number: int, n_features: int, rows: Any, checksum: Any, steps: list[tuple[Part, slice, int]], raw: Any
+    ) -> None:
+        self.number, self.n_features, self.rows, self.checksum = number, n_features, rows, checksum
+        self.steps, self.raw = steps, raw
 
     def load(self, held: Any) -> Any:
         """The chunk as it was given: the data that the cluster holds, or else what its loader returns."""
@@ -176,6 +183,7 @@ class _Chunk:
                 f"chunk {self.number} of features had {first.stop - first.start} rows in the first pass and has "
                 f"{block.shape[0]} now; load the same rows every time."
             )
+        check_same_values(self.number, block, self.checksum)
         for function, rows, n_shared in self.steps:
             block = function(block, rows, *shared[:n_shared])
             shared = shared[n_shared:]

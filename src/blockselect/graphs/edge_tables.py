@@ -34,6 +34,10 @@ def edge_matrix(
         See :func:`blockselect.as_adjacency`.
     """
     source, target, weights = edge_columns(edges, weight=weight)
+    for column in (source, target):
+        _refuse_rounded(column)
+    if source.dtype != target.dtype:  # pandas would join int64 and uint64 as float64, which rounds large ids
+        source, target = source.astype(object), target.astype(object)
     nodes = pd.concat([source, target], ignore_index=True)
     ends = _positions(nodes, n_nodes, node_ids).reshape(2, len(edges))
     values = np.ones(len(edges), dtype=bool) if weights is None else _edge_weights(source, target, weights)
@@ -113,6 +117,20 @@ def _as_numbers(weight: pd.Series[Any]) -> FloatArray:
     if pd.api.types.is_numeric_dtype(weight.dtype):
         return weight.to_numpy(dtype=np.float64, na_value=np.nan)
     return np.array([float(cell) if is_number(cell) else np.nan for cell in weight.tolist()])
+
+
+def _refuse_rounded(nodes: pd.Series[Any]) -> None:
+    """Raise an error for ids so large that floating-point numbers cannot tell neighbouring whole numbers apart."""
+    if nodes.dtype.kind != "f":
+        return
+    ids = nodes.to_numpy(dtype=np.float64, na_value=np.nan)
+    exact_below = 2.0 ** (np.finfo(getattr(nodes.dtype, "numpy_dtype", nodes.dtype)).nmant + 1)
+    if (np.abs(ids) >= exact_below).any():
+        raise ValueError(
+            f"edge column {nodes.name!r} is {nodes.dtype} and holds ids such as {np.nanmax(np.abs(ids)):.0f}; above "
+            f"{exact_below:.0f} this type rounds whole numbers, so that ids may name other nodes: read the ids as "
+            "integers or as text, for example with pandas.read_csv(path, dtype=str)."
+        )
 
 
 def _positions(nodes: pd.Series[Any], n_nodes: int, node_ids: ObjectArray | None) -> NDArray[np.intp]:

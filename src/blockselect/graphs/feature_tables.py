@@ -46,15 +46,46 @@ def read_feature_csv(file: Path, use: TableColumns) -> FeatureTable:
 
 
 def features_of_frame(frame: pd.DataFrame, use: TableColumns) -> FeatureTable:
-    """Features of a stored frame; its ids are a column, the index that pandas stored, or a first column of text."""
+    """Features of a stored frame; its ids are a column, the index that pandas stored, or a first column of ids."""
     name = None
-    if not isinstance(frame.index, pd.RangeIndex):
+    if frame.index.name is not None or not counts_rows(frame.index):
         if use.id_column in (None, frame.index.name):
             name = str(frame.index.name)
-            frame.insert(0, name, frame.index.astype(str), allow_duplicates=True)
-    elif frame.shape[1] > 1 and not pd.api.types.is_numeric_dtype(frame.dtypes.iloc[0]):
-        name = str(frame.columns[0])
+            frame.insert(0, name, frame.index, allow_duplicates=True)
+    elif use.id_column is None and frame.shape[1] > 1 and may_be_ids(frame.iloc[:, 0]):
+        first = str(frame.columns[0])
+        if _is_called_id(first) or not _is_numeric(frame.iloc[:, 0]):
+            name = first
+        elif first not in use.drop:
+            raise BadFileError(
+                f"the first column {first!r} holds a different whole number in each row; if these are the ids of the "
+                f"nodes, give id_column={first!r} (--id-column {first}); if it is a feature, put another column first, "
+                "or store the row numbers as ids: frame.rename_axis('id')."
+            )
     return _ids_and_features(frame.reset_index(drop=True), name, use)
+
+
+def counts_rows(index: pd.Index[Any]) -> bool:
+    """Whether an index only counts 0, 1, …, as it does by default."""
+    return isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1
+
+
+def may_be_ids(column: pd.Series[Any]) -> bool:
+    """Whether the first column of a table holds ids or looks so: text, the name id, or distinct whole numbers."""
+    if _is_called_id(column.name) or not _is_numeric(column):
+        return True
+    numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    return column.dtype.kind != "b" and column.is_unique and bool((numbers % 1 == 0).all())
+
+
+def _is_called_id(name: Any) -> bool:
+    return str(name).strip().lower() == "id"
+
+
+def _is_numeric(column: pd.Series[Any]) -> bool:
+    """Whether a column holds numbers, possibly as categories."""
+    dtype = column.dtype
+    return pd.api.types.is_numeric_dtype(dtype.categories if isinstance(dtype, pd.CategoricalDtype) else dtype)
 
 
 def _ids_and_features(table: pd.DataFrame, id_column: str | None, use: TableColumns) -> FeatureTable:
@@ -65,7 +96,10 @@ def _ids_and_features(table: pd.DataFrame, id_column: str | None, use: TableColu
     if id_column is not None and id_column in use.drop and names.count(id_column) == 1:  # an index may share its name
         raise BadFileError(f"column {id_column!r} holds the ids of the nodes and cannot be dropped.")
     at_ids = None if id_column is None else names.index(id_column)
-    ids = None if at_ids is None else table.iloc[:, at_ids].astype(str).to_numpy(dtype=object)
+    ids = None
+    if at_ids is not None:
+        column = table.iloc[:, at_ids]
+        ids = column.astype(str).mask(column.isna(), "").to_numpy(dtype=object)
     if ids is not None and "" in ids:
         raise BadFileError(f"row {ids.tolist().index('') + 1} has no id in the column {id_column!r}; give it one.")
     kept = [at for at, name in enumerate(names) if at != at_ids and name not in use.drop]

@@ -24,6 +24,7 @@ from blockselect.graphs.matrix_files import MATRIX_READERS, read_arrow, read_mat
 from blockselect.graphs.text_files import (
     PACKED,
     BadFileError,
+    check_unpacked,
     format_of,
     is_packed,
     read_csv_table,
@@ -45,6 +46,7 @@ MAY_BE_PACKED = (*CSV, *MARKUP, ".edgelist", ".mtx")
 FEATURE_FORMATS = (*TABLES, *MATRIX_READERS, ".mat", ".h5ad")
 GRAPH_FORMATS = (*FEATURE_FORMATS, *MARKUP, ".edgelist")
 FEATURE_VARIABLES = ("features", "Attributes", "X", "fea")  # usual names in .mat files
+MOST_EDGE_COLUMNS = 1000
 GRAPH_VARIABLES = ("adjacency", "Network", "A", "graph")
 
 
@@ -65,9 +67,9 @@ def read_features(
     path : path
         ``.csv``, ``.tsv``, ``.txt`` (also packed, ``.gz`` or ``.zst``): a header; the first column holds the ids of the
         nodes, each other column one feature. ``.parquet``, ``.feather``: the same, with the ids in the index that
-        pandas stored or in a first column of text. ``.npz`` (of SciPy or NumPy), ``.npy``, ``.mat``, ``.mtx``: a
-        matrix with one row per node. If barcodes.tsv and features.tsv lie beside an ``.mtx`` file, as 10x writes them,
-        they give the names, and the matrix has genes in rows. ``.h5ad``: an AnnData.
+        pandas stored, or in a first column of text or called id. ``.npz`` (of SciPy or NumPy), ``.npy``, ``.mat``,
+        ``.mtx``: a matrix with one row per node. If barcodes.tsv and features.tsv lie beside an ``.mtx`` file, as 10x
+        writes them, they give the names, and the matrix has genes in rows. ``.h5ad``: an AnnData.
     node_ids, feature_names : path, optional
         Text files with one name per line, for matrices without names.
     transpose : bool, default=False
@@ -284,17 +286,34 @@ def _read_table(file: Path, use: TableColumns) -> FeatureTable:
 
 
 def _read_h5ad(file: Path) -> Any:
-    return needed("anndata", "an .h5ad file").read_h5ad(file)
+    anndata, h5py = needed("anndata", "an .h5ad file"), needed("h5py", "an .h5ad file")
+
+    def declared(group: Any) -> int:
+        return sum(declared(item) if isinstance(item, h5py.Group) else item.nbytes for item in group.values())
+
+    with h5py.File(file) as stored:  # chunks that were never written take no space in the file
+        check_unpacked(declared(stored), file)
+    return anndata.read_h5ad(file)
 
 
 def _read_edge_csv(file: Path) -> pd.DataFrame:
-    table = read_csv_table(file, as_text=True)
-    if all(map(is_number, table.columns[:2])):
-        raise BadFileError(
-            f"the first line {table.columns[:4].tolist()} looks like an edge; expected a header: add the line "
-            "source,target or source,target,weight."
-        )
+    table = read_csv_table(file, as_text=True, check_header=_check_edge_columns)
     return table.mask(table == "")
+
+
+def _check_edge_columns(header: list[str]) -> None:
+    """Refuse a table that is no list of edges before it is read: with many columns that would take minutes."""
+    if all(map(is_number, header[:2])):
+        raise BadFileError(
+            f"the first line {header[:4]} looks like an edge; expected a header: add the line source,target or "
+            "source,target,weight."
+        )
+    edge_columns(pd.DataFrame(columns=header), weight=False)
+    if len(header) > MOST_EDGE_COLUMNS:
+        raise BadFileError(
+            f"it has {len(header):,} columns, but an edge table may have {MOST_EDGE_COLUMNS:,}; keep source, target "
+            "and weight."
+        )
 
 
 def _ids_as_text(edges: pd.DataFrame) -> pd.DataFrame:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from io import BytesIO, TextIOWrapper
@@ -121,12 +122,19 @@ def _unpacked(path: Path) -> bytes:
     return b"".join(parts)
 
 
-def read_csv_table(path: Path, *, as_text: bool, text_column: str | None = None) -> pd.DataFrame:
+def read_csv_table(
+    path: Path,
+    *,
+    as_text: bool,
+    text_column: str | None = None,
+    check_header: Callable[[list[str]], None] | None = None,
+) -> pd.DataFrame:
     """The table of a CSV file, with columns named by its header.
 
     The first column, or the one called `text_column`, is text, so that 007 stays 007. The others are text too if
     `as_text`; otherwise a column holds numbers if all its cells do. No cell is taken for a missing value: an empty
-    cell is the empty text. Text has no blanks at its ends.
+    cell is the empty text. Text has no blanks at its ends. `check_header` raises an error for wrong names of columns
+    before the rows are read.
     """
     content = text_bytes(path)
     lines = TextIOWrapper(BytesIO(content), encoding="utf-8-sig", newline="")
@@ -142,6 +150,8 @@ def read_csv_table(path: Path, *, as_text: bool, text_column: str | None = None)
     header = [name.strip() for name in next(rows)]
     if text_column is not None:
         check_columns([text_column], header)
+    if check_header is not None:
+        check_header(header)
     for row in rows:  # pandas would fill up short rows without a warning
         if len(row) != len(header) and any(cell.strip() for cell in row):
             raise BadFileError(
@@ -211,4 +221,14 @@ def read_markup(path: Path) -> Any:
     if suffix == ".graphml" and ("<!DOCTYPE" in text or "<!ENTITY" in text):  # they can make a small file a large one
         raise BadFileError("it declares entities, which GraphML does not need; export it again without them.")
     graph = networkx.parse_graphml(text) if suffix == ".graphml" else networkx.parse_gml(text)
+    for key, items in (("node_default", graph.nodes), ("edge_default", graph.edges)):
+        defaults = graph.graph.pop(key, {})  # networkx reads them from GraphML without applying them
+        for item in items:
+            items[item].update({**defaults, **items[item]})
+    twice = [name for name, n in Counter(map(str, graph)).items() if n > 1]
+    if twice:
+        raise BadFileError(
+            f"{len(twice)} label(s) name two nodes, once as a number and once as text, for example {twice[0]}; give "
+            "each node a label of its own."
+        )
     return networkx.relabel_nodes(graph, str)
