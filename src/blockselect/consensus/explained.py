@@ -40,7 +40,6 @@ from sklearn.preprocessing import normalize
 from blockselect.arrays import BoolArray, Features, FloatArray, IntArray, Sparse
 from blockselect.base import best_first
 from blockselect.blockmodels.model import BlockModel, sums_between_blocks
-from blockselect.blockmodels.threads import in_threads
 from blockselect.consensus.likelihood import link_gains, scaled_for_links
 from blockselect.consensus.refine import JointLikelihood, penalty
 from blockselect.graphs.attributed import AttributedGraph
@@ -48,6 +47,7 @@ from blockselect.graphs.chunks import RowChunks
 from blockselect.graphs.features import as_dense, membership_matrix
 from blockselect.graphs.over_rows import map_rows, n_holders, squared_lengths, sum_over_rows
 from blockselect.graphs.statistics import constant_columns
+from blockselect.threads import in_threads
 
 MAX_STEPS = 500  # of greedy selection; later features are ranked by what each would add next
 MAX_COUNTED = 1000  # features whose shares are computed one after the other; later ones are compared with these

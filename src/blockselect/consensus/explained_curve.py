@@ -10,11 +10,11 @@ import numpy as np
 
 from blockselect.arrays import FloatArray, IntArray
 from blockselect.blockmodels.guided import BlockGuidedSelector
-from blockselect.blockmodels.threads import one_thread
 from blockselect.consensus.estimator import BlockModelSelector
 from blockselect.consensus.explained import MAX_COUNTED, BlockRegression
 from blockselect.errors import collected_warnings
 from blockselect.graphs.attributed import AttributedGraph
+from blockselect.threads import one_thread
 
 _BEYOND = 4  # the curve goes on to this multiple of the selected features: would more of them explain more?
 _WORK = 10**10  # multiplications for one Gram matrix
