@@ -224,6 +224,40 @@ def test_a_signal_that_ends_a_process_leaves_neither_workers_nor_files(network, 
     assert session_of(process.pid) == {}
 
 
+SIGNAL_IN_FINALISER = """
+import os, signal, weakref
+from blockselect.cli import inputs, main
+
+def send(*_):
+    os.kill(os.getpid(), signal.SIGTERM)
+    len("the signal is handled before this line")
+
+class Thing:
+    pass
+
+class Finalised:
+    __del__ = send
+
+def load_network(*arguments, load=inputs.load_network, **options):
+    for finalised in (True, False):
+        thing = Finalised() if finalised else Thing()
+        reference = None if finalised else weakref.ref(thing, send)
+        del thing
+    return load(*arguments, **options)
+
+inputs.load_network = load_network
+main.main()
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers here")
+def test_a_signal_is_not_lost_in_a_finaliser(network, tmp_path):
+    command = [sys.executable, "-c", SIGNAL_IN_FINALISER, "select", *network.options, *QUICK, "--out", tmp_path / "out"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (143, "", "terminated.\n")
+    assert list(tmp_path.iterdir()) == []
+
+
 def session_of(leader):
     """Living processes that a session leader has started, itself included, and what each has worked, in ticks."""
     found = {}
