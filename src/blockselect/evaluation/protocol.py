@@ -15,6 +15,7 @@ from sklearn.preprocessing import normalize
 
 from blockselect.arrays import Features, FloatArray, IntArray, ObjectArray
 from blockselect.errors import ParameterError
+from blockselect.evaluation.process import end_with_parent
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.checks import refuse_not_finite
 from blockselect.graphs.features import as_feature_table, refuse_mask
@@ -145,5 +146,6 @@ def seeded_runs(
 
 
 def _run_seeds(run: Callable[..., Any], arguments: tuple[Any, ...], seeds: Iterable[int]) -> list[Any]:
+    end_with_parent()
     with one_thread():  # Several threads would add numbers in an order that varies between runs.
         return [run(*arguments, seed) for seed in seeds]

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from joblib import Parallel, delayed, parallel_config
 
 from blockselect.errors import collected_warnings
-from blockselect.evaluation.process import signals_ignored
+from blockselect.evaluation.process import end_with_parent, signals_ignored
 from blockselect.reproduction.store import Row, Store
 from blockselect.threads import one_thread
 
@@ -48,6 +48,7 @@ def perform(trial: Trial) -> tuple[str, list[Row]]:
 
     A failure becomes a row with its error.
     """
+    end_with_parent()
     identity = {"experiment": trial.experiment, **trial.settings}
     with collected_warnings() as messages:
         try:
