@@ -243,6 +243,12 @@ def test_without_a_package_of_the_extra_the_error_names_it_and_the_rest_works(pa
     assert done.stdout.splitlines() == ["rank", *(f"{what} {how}" for what in refused)]
 
 
+def test_control_characters_of_names_do_not_reach_the_file():
+    content = report(planted(names=["\x1b[31mred", "bell\x07", "\x9bC1"]), labels=["\x1b"] * 80).to_bytes().decode()
+    assert not re.search(r"[^\n\t\x20-\x7e\xa0-\U0010ffff]", content)
+    assert "?[31mred" in content
+
+
 def test_a_name_that_is_not_public_is_no_attribute():
     import blockselect.report
 
