@@ -87,7 +87,11 @@ def _curve(regression: BlockRegression, order: IntArray, sizes: list[int]) -> li
     draws = [_together(regression, rng.choice(usable, last, replace=False)) for _ in range(_DRAWS)]
     shares, by_chance = _together(regression, order[: sizes[-1]]), np.mean(draws, axis=0)
     return [
-        {"n_features": size, "share": float(shares[size - 1]), "random": float(by_chance[min(size, last) - 1])}
+        {
+            "n_features": size,
+            "share": float(shares[size - 1]),
+            "random": float(by_chance[min(size, last) - 1]) if last else 0.0,  # 0 if all features are constant
+        }
         for size in sizes
     ]
 
