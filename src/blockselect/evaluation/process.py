@@ -12,7 +12,7 @@ from concurrent.futures import wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
-from multiprocessing import current_process
+from multiprocessing import current_process, parent_process
 from pathlib import Path
 from typing import Any
 
@@ -106,11 +106,12 @@ def end_with_parent() -> None:
 
     In other processes, and on Windows, this does nothing.
     """
-    if isinstance(current_process(), LokyProcess) and os.name == "posix":
-        threading.Thread(target=_end_after, args=(os.getppid(),), daemon=True).start()
+    parent = parent_process()
+    if parent is not None and isinstance(current_process(), LokyProcess) and os.name == "posix":
+        threading.Thread(target=_end_after, args=(parent.pid,), daemon=True).start()
 
 
-def _end_after(parent: int) -> None:
+def _end_after(parent: int | None) -> None:
     while os.getppid() == parent:
         time.sleep(_LOOK)
     os._exit(1)
