@@ -23,7 +23,6 @@ from blockselect.blockmodels.families import MAX_ITER
 from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.blockmodels.model import BlockModel
 from blockselect.blockmodels.n_blocks import AS_GIVEN, MAX_BLOCKS, BlockCount, count_blocks, reason_for_asked
-from blockselect.blockmodels.threads import one_thread
 from blockselect.consensus.explained import MAX_COUNTED, rank_by_models
 from blockselect.consensus.prediction import regress_blocks
 from blockselect.consensus.refine import JointLikelihood
@@ -48,6 +47,7 @@ from blockselect.inspection.discoveries import (
 from blockselect.inspection.reselection import n_looked_at
 from blockselect.parameters import generator_from
 from blockselect.progress import Progress, follow_fit, no_progress
+from blockselect.threads import one_thread
 
 _MORE_THAN_LINKS_SHOW = 12  # blocks that are tried as well if the links show fewer
 _LEFT_OUT = (

@@ -34,13 +34,12 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from sklearn.preprocessing import normalize
 
 from blockselect.arrays import BoolArray, Features, FloatArray, IntArray, Sparse
 from blockselect.base import best_first
 from blockselect.blockmodels.model import BlockModel, sums_between_blocks
-from blockselect.blockmodels.threads import in_threads
 from blockselect.consensus.likelihood import link_gains, scaled_for_links
 from blockselect.consensus.refine import JointLikelihood, penalty
 from blockselect.graphs.attributed import AttributedGraph
@@ -48,6 +47,7 @@ from blockselect.graphs.chunks import RowChunks
 from blockselect.graphs.features import as_dense, membership_matrix
 from blockselect.graphs.over_rows import map_rows, n_holders, squared_lengths, sum_over_rows
 from blockselect.graphs.statistics import constant_columns
+from blockselect.threads import in_threads
 
 MAX_STEPS = 500  # of greedy selection; later features are ranked by what each would add next
 MAX_COUNTED = 1000  # features whose shares are computed one after the other; later ones are compared with these
@@ -99,7 +99,8 @@ class BlockRegression:
             products.append(by_block - shift - np.outer(means, column_sums))
         positive = squares[squares > 0]
         ridge = float(np.median(positive)) if len(positive) else 1.0
-        return cls(U, means, squares, np.hstack(products), total or 1.0, ridge)
+        varying = np.where((squares > 0)[:, None], np.hstack(products), 0.0)  # without rounding errors of constants
+        return cls(U, means, squares, varying, total or 1.0, ridge)
 
     @property
     def alone(self) -> FloatArray:
@@ -119,6 +120,7 @@ class BlockRegression:
         for _ in range(_MAX_ITER):
             image = U.T @ (U @ direction) + self.ridge * direction
             image -= U.shape[0] * np.outer(self.means, self.means @ direction)  # columns are centred
+            image[self.squares == 0] = 0.0  # constant columns have only rounding errors
             step = squares / np.maximum(np.sum(direction * image, axis=0), np.finfo(np.float64).tiny)
             solution += step * direction
             residual = residual - step * image
@@ -140,7 +142,12 @@ class BlockRegression:
 
         With L Lᵀ = U_SᵀU_S + λI of the chosen columns S, R²(S) is the sum of squares of L⁻¹U_SᵀT over ‖T‖², row by row.
         """
-        factor = cholesky(self._gram(chosen, chosen) + self.ridge * np.eye(len(chosen)), lower=True)
+        penalised = self._gram(chosen, chosen) + self.ridge * np.eye(len(chosen))
+        try:
+            factor = cholesky(penalised, lower=True)
+        except LinAlgError:  # rounding errors exceed λ, because the lengths of the columns differ by many magnitudes
+            lengths = self.squares + self.features.shape[0] * self.means**2
+            factor = cholesky(penalised + _TIE * np.diag(lengths[chosen]), lower=True)
         along = solve_triangular(factor, self.products[chosen], lower=True)
         would_add = np.empty(len(others))
         at_once = _CELLS // len(chosen) if isinstance(self.features, RowChunks) else _AT_ONCE
