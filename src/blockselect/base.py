@@ -19,7 +19,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
 
 from blockselect._sklearn import Interval
 from blockselect.arrays import BoolArray, Features, FloatArray, IntArray, ObjectArray, Sparse
@@ -38,6 +37,7 @@ from blockselect.graphs.statistics import constant_columns
 from blockselect.parameters import check_within
 from blockselect.progress import Progress, no_progress
 from blockselect.reported import ReportMixin
+from blockselect.threads import one_thread
 
 if TYPE_CHECKING:
     from blockselect.graphs.evidence import NetworkEvidence
@@ -209,7 +209,7 @@ class ScoreSelector(ReportMixin, SelectorMixin, BaseEstimator):
             parallel = Parallel(n_jobs=getattr(self, "n_jobs", None), prefer="threads", return_as="generator")
             found = parallel(delayed(_inverse_ranks)(*fit) for fit in fits)
         scores = []
-        with threadpool_limits(limits=1):  # one limit for all fits, because it holds for the whole process
+        with one_thread():  # one limit for all fits, because it holds for the whole process
             for done, one in enumerate(found, start=1):
                 scores.append(one)
                 report("resampling", done, len(adjacencies))

@@ -138,6 +138,17 @@ def test_other_protocols_have_the_same_tables(run, options, tmp_path, in_this_pr
     assert json.loads((tmp_path / "out" / "run.json").read_text())["settings"]["protocol"] == protocol
 
 
+def test_a_page_is_safe_whatever_files_and_features_are_called(run, network, tmp_path, in_this_process):
+    features = tmp_path / "a<img src=x>\x1b.csv"
+    features.write_text(network.features.read_text().replace("gene_", "\x1b[31m<b>gene_"))
+    options = ("--features", features, "--graph", network.edges, "--methods", "block-model,variance")
+    result = run("compare", *options, "--top", 2, "--blocks", 59, "--runs", 1, "--out", tmp_path / "out")
+    assert result.exit_code == 0
+    shown = [result.output, *((tmp_path / "out" / f"comparison.{kind}").read_text() for kind in ("md", "html"))]
+    assert "# Comparison on a&lt;img src=x&gt;?.csv" in shown[1]
+    assert not any("\x1b" in text for text in shown)
+
+
 def test_links_need_no_classes(run, network, tmp_path, in_this_process):
     result = run("compare", *network.options, *QUICK, "--protocol", "links", "--out", tmp_path / "out")
     assert result.exit_code == 0

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -113,8 +114,8 @@ print(code, at)
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes cannot be copied here")
 @pytest.mark.parametrize("before", [{}, OLD], ids=["new", "older"])
-def test_a_kill_at_any_step_leaves_no_folder_that_looks_whole_and_is_not(tmp_path, before):
-    """For each step a process that ends there, with a folder of its own."""
+def test_a_kill_at_any_step_leaves_no_folder_that_looks_whole_and_is_not(tmp_path, capsys, before):
+    """For each step a process that ends there, with a folder of its own; the next run repairs it and says so."""
     command = [sys.executable, "-c", KILLED, Path(__file__).parents[1], tmp_path, repr(before), repr(FILES)]
     code, n_steps = map(int, subprocess.run(command, capture_output=True, check=True).stdout.split())
     assert code == 0
@@ -125,8 +126,55 @@ def test_a_kill_at_any_step_leaves_no_folder_that_looks_whole_and_is_not(tmp_pat
         assert "run.json" not in found or found in (before, FILES)
         if not before:
             assert found in ({}, FILES)  # one step
+        left = list(folder.parent.rglob(".blockselect-*"))
+        check_folder(folder, FILES, [], overwrite=False)
+        assert tree(folder) in (before, FILES)
+        assert list(folder.parent.rglob(".blockselect-*")) == []
+        assert ("a run" in capsys.readouterr().err) is bool(left)
         write(folder)
-        assert {name: content for name, content in tree(folder).items() if ".tmp" not in name} == FILES
+        assert tree(folder) == FILES
+        assert capsys.readouterr().err == ""
+
+
+def test_results_above_that_a_killed_run_left_are_kept_for_the_next_run_into_that_folder(tmp_path):
+    write(tmp_path, OLD)
+    hidden = tmp_path / ".blockselect-00000000.tmp"
+    hidden.mkdir()
+    (tmp_path / "run.json").rename(hidden / "run.json")
+    hidden.rename(f"{hidden}.older")
+    write(tmp_path / "other")
+    assert "run.json" not in tree(tmp_path)
+    check_folder(tmp_path, FILES, [], overwrite=False)
+    assert tree(tmp_path) == {**OLD, **{f"other/{name}": content for name, content in FILES.items()}}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no locks on folders here")
+@pytest.mark.parametrize("before", [{}, OLD], ids=["new", "older"])
+def test_two_writers_of_one_folder_do_not_mix_their_files(tmp_path, before):
+    """At each step of the first writer another one begins, which is given time to finish."""
+    others = dict.fromkeys(FILES, b"of the other")
+    n_steps = 0
+    while True:
+        n_steps += 1
+        folder = tmp_path / str(n_steps) / "results"
+        folder.parent.mkdir()
+        if before:
+            write(folder, before)
+        other = Thread(target=write, args=(folder, others))
+
+        def begin(other=other):
+            other.start()
+            other.join(0.2)
+
+        with pytest.MonkeyPatch.context() as patch:
+            Killer(n_steps, begin).watch(patch.setattr)
+            write(folder)
+        if not other.ident:
+            break
+        other.join()
+        assert tree(folder) in (FILES, others)
+        assert list(folder.parent.rglob(".blockselect-*")) == []
+    assert n_steps > 8
 
 
 def test_a_disk_that_refuses_the_files_is_named_with_what_to_do(tmp_path, monkeypatch):

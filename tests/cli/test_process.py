@@ -194,9 +194,11 @@ def test_progress_is_drawn_on_a_terminal_and_ctrl_c_stops_the_process(network, t
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize(("name", "said"), [("SIGTERM", "terminated."), ("SIGHUP", "hung up.")])
+@pytest.mark.parametrize(
+    ("name", "code", "said"), [("SIGTERM", 143, "terminated.\n"), ("SIGHUP", 129, "hung up.\n"), ("SIGKILL", -9, "")]
+)
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes cannot be listed here")
-def test_a_signal_that_ends_a_process_leaves_neither_workers_nor_files(network, tmp_path, name, said):
+def test_a_signal_that_ends_a_process_leaves_neither_workers_nor_files(network, tmp_path, name, code, said):
     """While two workers cluster, which would take hours."""
     classes = tmp_path / "classes.csv"
     classes.write_text("id,class\n" + "".join(f"n{node},{node % 2}\n" for node in range(60)))
@@ -216,12 +218,46 @@ def test_a_signal_that_ends_a_process_leaves_neither_workers_nor_files(network, 
         except BaseException:
             os.killpg(process.pid, signal.SIGKILL)  # or it would go on for hours
             raise
-    assert (process.returncode, stdout, stderr) == (128 + getattr(signal, name), "", f"{said}\n")
+    assert (process.returncode, stdout, stderr) == (code, "", said)
     assert list(tmp_path.iterdir()) == [classes]
     until = time.monotonic() + 20
     while session_of(process.pid) and time.monotonic() < until:  # the tracker of semaphores ends a moment later
         time.sleep(0.02)
     assert session_of(process.pid) == {}
+
+
+SIGNAL_IN_FINALISER = """
+import os, signal, weakref
+from blockselect.cli import inputs, main
+
+def send(*_):
+    os.kill(os.getpid(), signal.SIGTERM)
+    len("the signal is handled before this line")
+
+class Thing:
+    pass
+
+class Finalised:
+    __del__ = send
+
+def load_network(*arguments, load=inputs.load_network, **options):
+    for finalised in (True, False):
+        thing = Finalised() if finalised else Thing()
+        reference = None if finalised else weakref.ref(thing, send)
+        del thing
+    return load(*arguments, **options)
+
+inputs.load_network = load_network
+main.main()
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timers here")
+def test_a_signal_is_not_lost_in_a_finaliser(network, tmp_path):
+    command = [sys.executable, "-c", SIGNAL_IN_FINALISER, "select", *network.options, *QUICK, "--out", tmp_path / "out"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (143, "", "terminated.\n")
+    assert list(tmp_path.iterdir()) == []
 
 
 def session_of(leader):

@@ -243,6 +243,29 @@ def test_without_a_package_of_the_extra_the_error_names_it_and_the_rest_works(pa
     assert done.stdout.splitlines() == ["rank", *(f"{what} {how}" for what in refused)]
 
 
+def test_a_report_of_constant_features_can_be_made():
+    graph = planted()
+    graph = check_attributed_graph(np.ones((graph.n_nodes, 4)), graph.adjacency)
+    assert "<title>" in report(graph, BMGUFS(2, n_blocks=2, random_state=0)).html
+
+
+@pytest.mark.parametrize("kind", [BMGUFS, BlockModelSelector])
+@pytest.mark.parametrize(
+    ("n_nodes", "seed", "exponents"),
+    [(2, 0, (-60, 60, -60)), (3, 4, (60, 0, -60)), (3, 8, (0, -60, -60)), (4, 0, (60, 60, -60)), (4, 1, (0, 60, 0))],
+)
+def test_a_report_of_columns_of_any_scale_can_be_made(kind, n_nodes, seed, exponents):
+    features = np.random.default_rng(seed).random((n_nodes, 3)) * 10.0 ** np.array(exponents)
+    graph = check_attributed_graph(features, np.ones((n_nodes, n_nodes)) - np.eye(n_nodes))
+    assert "<title>" in report(graph, kind(2, n_blocks=2, random_state=0)).html
+
+
+def test_control_characters_of_names_do_not_reach_the_file():
+    content = report(planted(names=["\x1b[31mred", "bell\x07", "\x9bC1"]), labels=["\x1b"] * 80).to_bytes().decode()
+    assert not re.search(r"[^\n\t\x20-\x7e\xa0-\U0010ffff]", content)
+    assert "?[31mred" in content
+
+
 def test_a_name_that_is_not_public_is_no_attribute():
     import blockselect.report
 

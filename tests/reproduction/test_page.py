@@ -29,9 +29,10 @@ def test_every_claim_has_its_verdict_its_rule_and_its_figures(page):
 
 
 def test_text_of_rows_is_escaped(page):
-    html = render_html(*page).decode()
-    assert "<script" not in html
-    assert html.count("&lt;script&gt;") == 3 * len(CLAIMS) + 1
+    for render in (render_html, render_markdown):
+        text = render(*page).decode()
+        assert "<script" not in text
+        assert text.count("&lt;script&gt;") == 3 * len(CLAIMS) + 1
 
 
 def test_html_needs_no_other_file(page):

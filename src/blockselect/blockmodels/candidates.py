@@ -22,12 +22,12 @@ from blockselect.blockmodels.families import (
     spectral_starts,
 )
 from blockselect.blockmodels.model import BlockModel, adjacency_of
-from blockselect.blockmodels.threads import in_threads
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph, check_feature_table, check_same_order
 from blockselect.graphs.checks import check_n_blocks
 from blockselect.parameters import as_generator, check_n_jobs, check_whole
 from blockselect.progress import StepProgress, no_step_progress
+from blockselect.threads import in_threads
 
 FEATURE_READING = "smoothed"  # the only family that uses the features besides the graph
 MIXED = (FEATURE_READING, "spectral", "adjacency")  # these take turns first; the slowest comes first

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from blockselect.arrays import FloatArray, IntArray, Sparse
 from blockselect.blockmodels.embedding import chain, degree_normalized, unit_weights
 from blockselect.blockmodels.families import Search, Start
-from blockselect.blockmodels.threads import Shared
+from blockselect.threads import Shared
 
 Operator: TypeAlias = Callable[[FloatArray], FloatArray]  # symmetric: columns (n, q) → (n, q)
 

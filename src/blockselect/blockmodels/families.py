@@ -26,8 +26,8 @@ from blockselect.blockmodels.embedding import (
     unit_weights,
     without_rounding_errors,
 )
-from blockselect.blockmodels.threads import Shared
 from blockselect.progress import StepProgress, no_step_progress
+from blockselect.threads import Shared
 
 MAX_ITER = 500
 _FEW_FEATURES, _LARGEST_DENSE = 500, 5 * 10**7  # columns, and cells, up to which the smoothed features are formed

@@ -60,7 +60,7 @@ def merge_blocks(weights: FloatArray, sizes: IntArray, sums: FloatArray, totals:
     -------
     array of shape (k − 1, 4)
         A linkage matrix in the format of :mod:`scipy.cluster.hierarchy`: the numbers of the two merged blocks, the
-        log-likelihood in nats lost by this and all earlier mergers, and how many of the k blocks have been merged. Step i
+        log-likelihood in nats lost by this and all earlier mergers, and how many of the k blocks are merged. Step i
         makes block k + i.
     """
     k = len(weights)

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from numba import njit
 from scipy import linalg, sparse
 from scipy.linalg.blas import get_blas_funcs
 
 from blockselect.arrays import Array, Features, FloatArray, IntArray, Sparse
+from blockselect.compiled import compiled
 from blockselect.errors import ParameterError
 from blockselect.graphs.chunks import RowChunks
 from blockselect.graphs.features import as_dense
@@ -192,7 +192,7 @@ def _slabs(n: int, width: int, dtype: Any) -> list[slice]:
 # each row in order.
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def square_by_pairs(
     first: int,
     last: int,
@@ -218,7 +218,7 @@ def square_by_pairs(
             row[right] *= row[right]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def mirror(first: int, last: int, squared: FloatArray) -> None:
     """Copy the upper triangle to rows of the lower triangle, in tiles that stay in the cache."""
     for start in range(0, last, _TILE):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 from blockselect.cli.failure import one_line
@@ -11,6 +12,7 @@ from blockselect.cli.terminal import show_table
 from blockselect.evaluation.compared import Comparison, cells, header, markdown_table
 from blockselect.registry import make_selector
 from blockselect.report.comparison import comparison_report
+from blockselect.wording import visible
 
 
 def run_record(
@@ -52,9 +54,9 @@ def _page(title: str, comparison: Comparison, record: dict[str, Any]) -> str:
     blocks = "blocks as each method has them" if comparison.n_blocks is None else f"{comparison.n_blocks} blocks"
     base = max((row.base_mb for row in comparison.rows if row.base_mb is not None), default=None)
     memory = "" if base is None else f" At most {base:.0f} MB of that was in use before the fit."
-    failures = "".join(f"- {name}: {one_line(error)}\n" for name, error in comparison.errors.items())
+    failures = "".join(f"- {name}: {visible(one_line(error))}\n" for name, error in comparison.errors.items())
     rows = (cells(row, comparison.titles) for row in comparison.rows)
-    return (
+    page = (
         f"# Comparison on {title}\n\n"
         f"{counts}; {blocks}, seed {record['seed']}.\n\n"
         f"{markdown_table(header(comparison.titles), rows)}\n"
@@ -65,6 +67,7 @@ def _page(title: str, comparison: Comparison, record: dict[str, Any]) -> str:
         f"Seconds is the time of the ranking, and peak MB is the memory of the process it ran in.{memory}\n"
         + (f"\n## Failed\n\n{failures}" if failures else "")
     )
+    return escape(page, quote=False)  # titles and errors may contain HTML
 
 
 def show_comparison(comparison: Comparison) -> None:

@@ -15,6 +15,7 @@ from blockselect.extras import install_advice
 from blockselect.wording import visible
 
 BAD_INPUT = 2  # exit code
+AGAIN = 0.01  # seconds until a signal is repeated
 STDOUT_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF, errno.EIO}  # full, closed or broken
 MESSAGES: dict[int, str] = {signal.SIGINT: "interrupted.", signal.SIGTERM: "terminated."}
 """Signal → the message that is printed when it ends the command."""
@@ -117,6 +118,7 @@ def begin_work() -> None:
     for number in MESSAGES:
         if signal.getsignal(number) is _end:
             signal.signal(number, _raise)
+            sys.unraisablehook = _raise_again
 
 
 def stopped(stop: KeyboardInterrupt) -> int:
@@ -137,3 +139,14 @@ def _raise(number: int, frame: FrameType | None) -> None:
     if number != signal.SIGINT:
         signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt(number)
+
+
+def _raise_again(swallowed: sys.UnraisableHookArgs) -> None:
+    """Repeat a signal that arrived in a finaliser (`__del__`, weak reference), where Python drops every exception."""
+    if not isinstance(swallowed.exc_value, KeyboardInterrupt) or not hasattr(signal, "setitimer"):  # Windows has none
+        sys.__unraisablehook__(swallowed)
+        return
+    number = swallowed.exc_value.args[0]
+    signal.signal(number, _raise)
+    signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(number))
+    signal.setitimer(signal.ITIMER_REAL, AGAIN)

@@ -8,23 +8,27 @@ import os
 import platform
 import secrets
 import shutil
-from collections.abc import Collection, Mapping
-from contextlib import suppress
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from blockselect import __version__
-from blockselect.cli.failure import Failure
+from blockselect.cli.failure import Failure, say
 
 WRITTEN = ".blockselect.json"
 """The file in a folder of results that holds the hash of every file that was written there."""
+STAGED = ".blockselect-????????.tmp"  # the hidden folder of files that are being written
+MARKS = ("run.json", "config.json")  # the last file of each command
 SHOWN = 3  # files named in a message
 RECORDED_VERSIONS = ("numpy", "scipy", "scikit-learn", "pandas", "matplotlib")
 
 
 def check_folder(folder: Path, names: Collection[str], inputs: Collection[Path | None], *, overwrite: bool) -> None:
     """Refuse a folder that cannot hold these files, or in which they would replace files of the user.
+
+    Before that, files of a run that was killed while it wrote are completed or removed.
 
     Parameters
     ----------
@@ -37,11 +41,14 @@ def check_folder(folder: Path, names: Collection[str], inputs: Collection[Path |
         Whether files may be replaced that this program did not write or that were changed since.
     """
     folder = Path(os.path.realpath(folder))  # also through a link that leads nowhere yet
-    existing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    existing = _nearest(folder)
     if not existing.is_dir():
         raise Failure(f"--out is {str(folder)!r} but {str(existing)!r} is a file; name a folder.")
     if not os.access(existing, os.W_OK | os.X_OK):
         raise Failure(f"--out is {str(folder)!r} but {str(existing)!r} is not writable; name another folder.")
+    with _locked(existing, wait=False) as is_locked:
+        if is_locked:
+            _repair(existing, folder)
     for name in (WRITTEN, *names):
         if (folder / name).is_dir():
             raise Failure(f"{str(folder / name)!r} is a folder where a file is to be written; name another --out.")
@@ -77,7 +84,8 @@ def write_together(folder: Path, files: Mapping[str, bytes], *, mark: str) -> No
     A new folder is filled under a hidden name and then renamed, in one step. In an existing folder the files are
     written to a hidden folder within it, the older ones are moved to another, and the new ones take their places. The
     mark is the first to go and the last to come, so that a folder with the mark is complete even if the power fails.
-    After any other failure the older files are put back and no new file stays.
+    After any other failure the older files are put back and no new file stays. Processes that write into one folder
+    wait for each other.
 
     Parameters
     ----------
@@ -94,26 +102,93 @@ def write_together(folder: Path, files: Mapping[str, bytes], *, mark: str) -> No
     """
     folder = Path(os.path.realpath(folder))
     hashes = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
-    files = {WRITTEN: json_bytes(_written(folder) | hashes), **files}
-    is_new = not folder.exists()
-    within = next(path for path in folder.absolute().parents if path.exists()) if is_new else folder
-    staged = within / f".blockselect-{secrets.token_hex(4)}.tmp"
     try:
-        for name, content in files.items():
-            (staged / name).parent.mkdir(parents=True, exist_ok=True)
-            _write(staged / name, content)
-        if is_new:
-            folder.parent.mkdir(parents=True, exist_ok=True)
-            staged.rename(folder)
-        else:
-            _replace_files(folder, staged, [*(name for name in files if name != mark), mark])
+        with _sole_writer(folder) as within:
+            files = {WRITTEN: json_bytes(_written(folder) | hashes), **files}
+            staged = within / f".blockselect-{secrets.token_hex(4)}.tmp"
+            try:
+                for name, content in files.items():
+                    (staged / name).parent.mkdir(parents=True, exist_ok=True)
+                    _write(staged / name, content)
+                if within == folder:
+                    _replace_files(folder, staged, [*(name for name in files if name != mark), mark])
+                else:
+                    folder.parent.mkdir(parents=True, exist_ok=True)
+                    staged.rename(folder)
+            finally:
+                shutil.rmtree(staged, ignore_errors=True)
     except OSError as error:
         raise Failure(
             f"--out is {str(folder)!r}, where the results could not be written: {error.strerror or error}; nothing of "
             "this run is there: free some space or name another folder, and run it again."
         ) from error
+
+
+def _nearest(folder: Path) -> Path:
+    """The folder or, as long as it does not exist, the nearest folder above it."""
+    return next(path for path in (folder, *folder.parents) if path.exists())
+
+
+@contextmanager
+def _sole_writer(folder: Path) -> Iterator[Path]:
+    """Wait until no other process writes into the folder, and yield the folder to write into: `_nearest`."""
+    while True:
+        within = _nearest(folder)
+        with _locked(within, wait=True) as is_locked:
+            if _nearest(folder) == within:  # while this process waited, another may have made the folder
+                if is_locked:
+                    _repair(within, folder)
+                yield within
+                return
+
+
+@contextmanager
+def _locked(folder: Path, *, wait: bool) -> Iterator[bool]:
+    """Lock a folder until the process leaves the context or ends; False if another has it or there are no locks."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:  # on Windows
+        yield False
+        return
+    import fcntl  # which Windows does not have
+
+    is_locked = True
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            is_locked = wait
+            if wait:
+                say(f"waiting for another process that writes into {str(folder)!r}.")
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+        except OSError:  # pragma: no cover (some network file systems)
+            is_locked = False
+        yield is_locked
     finally:
+        os.close(descriptor)
+
+
+def _repair(within: Path, folder: Path) -> None:
+    """Complete or remove what a process has left that was killed while it wrote; the lock shows that none still does.
+
+    Before any file of the folder is replaced, all new ones are complete, so they take their places now. Only if the
+    killed process was already putting the older ones back, this is continued.
+    """
+    for older in within.glob(f"{STAGED}.older") if within == folder else ():
+        staged = older.with_suffix("")
+        source = staged if staged.exists() else older
+        names = [str(path.relative_to(source)) for path in source.rglob("*") if not path.is_dir()]
+        for name in sorted(names, key=MARKS.__contains__):
+            _move(source / name, folder / name)
+        shutil.rmtree(older, ignore_errors=True)
         shutil.rmtree(staged, ignore_errors=True)
+        whose = "that run" if source == staged else "the run before"
+        say(f"a run was killed while it wrote into {str(folder)!r}; the folder now has the results of {whose}.")
+    if not any(within.glob(f"{STAGED}.older")):  # else the folder above has results that a run into it will repair
+        for staged in within.glob(f"{STAGED}*"):
+            shutil.rmtree(staged, ignore_errors=True)
+            if not staged.exists():
+                say(f"removed {str(staged)!r}, the unfinished files of a run that was killed.")
 
 
 def _write(path: Path, content: bytes) -> None:
@@ -127,18 +202,21 @@ def _replace_files(folder: Path, staged: Path, names: list[str]) -> None:
     """Move files from the staged folder into a folder, the last name last; after a failure all is as before."""
     older = folder / f"{staged.name}.older"  # it is deleted only if nothing in it is needed
     try:
+        older.mkdir()
         for name in reversed(names):
-            with suppress(FileNotFoundError):  # another process may share the folder
+            with suppress(FileNotFoundError):
                 _move(folder / name, older / name)
         for name in names:
             _move(staged / name, folder / name)
     except BaseException:  # including Ctrl-C
+        failed = staged.rename(f"{staged}.failed")  # from now on `_repair` would put the older ones back too
         for name in names:
             if os.path.lexists(older / name):
                 (older / name).replace(folder / name)
-            elif not (staged / name).exists():
+            elif not (failed / name).exists():
                 (folder / name).unlink(missing_ok=True)
         shutil.rmtree(older, ignore_errors=True)
+        shutil.rmtree(failed, ignore_errors=True)
         raise
     shutil.rmtree(older, ignore_errors=True)
 

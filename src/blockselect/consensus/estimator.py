@@ -27,7 +27,6 @@ from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.blockmodels.levels import groups_at, numbers_of_groups
 from blockselect.blockmodels.model import BlockModel
 from blockselect.blockmodels.n_blocks import AS_GIVEN, MAX_BLOCKS, BlockCount, count_blocks, reason_for_asked
-from blockselect.blockmodels.threads import one_thread
 from blockselect.consensus.prediction import regress_blocks
 from blockselect.consensus.ranking import MAX_COUNTED, rank_by_trees
 from blockselect.consensus.refine import JointLikelihood
@@ -52,6 +51,7 @@ from blockselect.inspection.discoveries import (
 from blockselect.inspection.reselection import n_looked_at
 from blockselect.parameters import check_whole, generator_from
 from blockselect.progress import Progress, follow_fit, no_progress
+from blockselect.threads import one_thread
 
 _MORE_THAN_LINKS_SHOW = (3, 4, 6, 8, 12)  # numbers of blocks that are tried as well if the links show fewer
 _AGREE = 0.95  # mean adjusted Rand index above which block models found from the links agree

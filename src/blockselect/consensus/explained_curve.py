@@ -10,13 +10,13 @@ import numpy as np
 
 from blockselect.arrays import FloatArray, IntArray
 from blockselect.blockmodels.guided import BlockGuidedSelector
-from blockselect.blockmodels.threads import one_thread
 from blockselect.consensus.estimator import BlockModelSelector
 from blockselect.consensus.ranking import MAX_COUNTED
 from blockselect.consensus.refine import JointLikelihood
 from blockselect.consensus.target import BlockRegression
 from blockselect.errors import collected_warnings
 from blockselect.graphs.attributed import AttributedGraph
+from blockselect.threads import one_thread
 
 _BEYOND = 4  # the curve goes on to this multiple of the selected features: would more of them explain more?
 _WORK = 10**10  # multiplications for one Gram matrix
@@ -89,7 +89,11 @@ def _curve(regression: BlockRegression, order: IntArray, sizes: list[int]) -> li
     draws = [_together(regression, rng.choice(usable, last, replace=False)) for _ in range(_DRAWS)]
     shares, by_chance = _together(regression, order[: sizes[-1]]), np.mean(draws, axis=0)
     return [
-        {"n_features": size, "share": float(shares[size - 1]), "random": float(by_chance[min(size, last) - 1])}
+        {
+            "n_features": size,
+            "share": float(shares[size - 1]),
+            "random": float(by_chance[min(size, last) - 1]) if last else 0.0,  # 0 if all features are constant
+        }
         for size in sizes
     ]
 

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from blockselect.arrays import BoolArray, FloatArray, IntArray
+from blockselect.compiled import compiled
 
 N_EXACT = 3  # other blocks whose exact gains are compared
 # Rough bounds on the change of a gain, in nats: by one link to a neighbour that has moved, and by all other moves.
@@ -63,12 +63,12 @@ class Tables(NamedTuple):
     totals: FloatArray  # (k,) total of all features in each block
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _xlogx(x: float) -> float:
     return x * log(x) if x > _TINY else 0.0
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def sweep(
     labels: IntArray,
     order: IntArray,
@@ -237,7 +237,7 @@ def sweep(
     return n_moves
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _weighted_log(weight: float, x: float) -> float:
     """weight · log x; 0 if the weight is 0, and finite if x is 0 up to rounding."""
     return weight * log(max(x, _TINY)) if weight > 0 else 0.0
@@ -246,6 +246,5 @@ def _weighted_log(weight: float, x: float) -> float:
 def announce_compilation() -> None:
     """Log that the first sweep takes some seconds if no compiled version is stored."""
     folder = sweep.stats.cache_path
-    stored = folder is not None and any(Path(folder).glob("moves.sweep-*.nbi"))
-    if not (stored or sweep.signatures):
+    if folder is not None and not any(Path(folder).glob("moves.sweep-*.nbi")) and not sweep.signatures:
         _log.info("compiling node moves, which takes a few seconds once; the result is kept in %s", folder)

@@ -44,7 +44,11 @@ def regress_blocks(
     gram, by_block, means = np.split(sums, [len(used), len(used) + n_blocks], axis=1)
     means = means / n
     gram = gram - n * means @ means.T + ridge * np.eye(len(used))
-    coefficients[:, places] = np.linalg.solve(gram, by_block - n * means * shares).T
+    products = by_block - n * means * shares
+    try:
+        coefficients[:, places] = np.linalg.solve(gram, products).T
+    except np.linalg.LinAlgError:  # rounding errors exceed λ, as in `BlockRegression.added`
+        coefficients[:, places] = np.linalg.lstsq(gram, products)[0].T
     return BlockRidge(coefficients, shares - coefficients[:, places] @ means[:, 0])
 
 

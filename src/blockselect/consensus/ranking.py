@@ -29,7 +29,6 @@ from scipy import sparse
 from blockselect.arrays import BoolArray, Features, FloatArray, IntArray
 from blockselect.base import best_first
 from blockselect.blockmodels.levels import BlockTree
-from blockselect.blockmodels.threads import in_threads
 from blockselect.consensus.likelihood import link_gains, scaled_for_links
 from blockselect.consensus.refine import JointLikelihood, penalty
 from blockselect.consensus.target import BlockRegression
@@ -37,6 +36,7 @@ from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.chunks import RowChunks
 from blockselect.graphs.over_rows import n_holders
 from blockselect.graphs.statistics import constant_columns
+from blockselect.threads import in_threads
 
 MAX_STEPS = 500  # of greedy selection; later features are ranked by what each would add next
 ENOUGH = 0.8  # share of what all features explain that the default number of features explains

@@ -11,7 +11,6 @@ from joblib import Parallel, delayed
 from blockselect.arrays import BoolArray, FloatArray, Sparse
 from blockselect.blockmodels.candidates import find_candidates
 from blockselect.blockmodels.model import BlockModel
-from blockselect.blockmodels.threads import one_thread
 from blockselect.consensus.likelihood import as_counts, link_unit, scaled_for_links
 from blockselect.consensus.ranking import rank_by_trees
 from blockselect.consensus.refine import JointLikelihood
@@ -19,6 +18,7 @@ from blockselect.consensus.screening import screen
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.chunks import RowChunks
 from blockselect.progress import Progress
+from blockselect.threads import one_thread
 
 _ROUNDS = 3  # of refinement on a resampled graph, because the optimum is near
 _SEARCH_EVERY, _NEW_STARTS = 4, 2  # every fourth resampled graph gets new blocks, the best of two starts

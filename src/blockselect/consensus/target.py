@@ -30,7 +30,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
-from scipy.linalg import cholesky, solve_triangular
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from sklearn.preprocessing import normalize
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
@@ -84,7 +84,8 @@ class BlockRegression:
             total += sum(bool(target.any()) for target in targets)
         positive = squares[squares > 0]
         ridge = float(np.median(positive)) if len(positive) else 1.0
-        return cls(U, means, squares, np.hstack(products), widths[0], float(total or 1), ridge)
+        varying = np.where((squares > 0)[:, None], np.hstack(products), 0.0)  # without rounding errors of constants
+        return cls(U, means, squares, varying, widths[0], float(total or 1), ridge)
 
     @property
     def alone(self) -> FloatArray:
@@ -106,6 +107,7 @@ class BlockRegression:
         for _ in range(_MAX_ITER):
             image = U.T @ (U @ direction) + self.ridge * direction
             image -= U.shape[0] * np.outer(self.means, self.means @ direction)  # columns are centred
+            image[self.squares == 0] = 0.0  # constant columns have only rounding errors
             step = squares / np.maximum(np.sum(direction * image, axis=0), np.finfo(np.float64).tiny)
             solution += step * direction
             residual = residual - step * image
@@ -146,7 +148,13 @@ class BlockRegression:
         return np.add.reduceat(np.square(along).sum(axis=0), np.cumsum([0, *self.widths[:-1]]))
 
     def _factor(self, chosen: IntArray) -> FloatArray:
-        factor: FloatArray = cholesky(self.gram(chosen, chosen) + self.ridge * np.eye(len(chosen)), lower=True)
+        """L of L Lᵀ = U_SᵀU_S + λI."""
+        penalised = self.gram(chosen, chosen) + self.ridge * np.eye(len(chosen))
+        try:
+            factor: FloatArray = cholesky(penalised, lower=True)
+        except LinAlgError:  # rounding errors exceed λ, because the lengths of the columns differ by many magnitudes
+            lengths = self.squares + self.features.shape[0] * self.means**2
+            factor = cholesky(penalised + _TIE * np.diag(lengths[chosen]), lower=True)
         return factor
 
     def gram(self, rows: IntArray, columns: IntArray) -> FloatArray:

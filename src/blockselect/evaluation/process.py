@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import threading
@@ -10,9 +11,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
+from multiprocessing import current_process, parent_process
 from pathlib import Path
 from typing import Any
 
+from joblib.externals.loky.backend.process import LokyProcess
 from joblib.externals.loky.process_executor import BrokenProcessPool, ProcessPoolExecutor
 
 STATUS = Path("/proc/self/status")
@@ -78,6 +82,7 @@ def measure_in_fresh_process(function: Callable[..., Any], *arguments: Any) -> M
 
 
 def _measure_with_memory(function: Callable[..., Any], *arguments: Any) -> Measured:
+    end_with_parent()
     base = peak_memory()
     return replace(measure_here(function, *arguments), peak_bytes=peak_memory(), base_bytes=base)
 
@@ -93,6 +98,23 @@ def peak_memory() -> int | None:
         return None
     unit = 1 if sys.platform == "darwin" else 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+@cache  # once per process
+def end_with_parent() -> None:
+    """Let a worker of joblib end soon after its parent is killed; it would finish its work and wait for minutes.
+
+    In other processes, and on Windows, this does nothing.
+    """
+    parent = parent_process()
+    if parent is not None and isinstance(current_process(), LokyProcess) and os.name == "posix":
+        threading.Thread(target=_end_after, args=(parent.pid,), daemon=True).start()
+
+
+def _end_after(parent: int | None) -> None:
+    while os.getppid() == parent:
+        time.sleep(_LOOK)
+    os._exit(1)
 
 
 @contextmanager

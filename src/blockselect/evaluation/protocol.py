@@ -12,15 +12,16 @@ from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, issparse
 from sklearn.preprocessing import normalize
-from threadpoolctl import threadpool_limits
 
 from blockselect.arrays import Features, FloatArray, IntArray, ObjectArray
 from blockselect.errors import ParameterError
+from blockselect.evaluation.process import end_with_parent
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.checks import refuse_not_finite
 from blockselect.graphs.features import as_feature_table, refuse_mask
 from blockselect.graphs.node_labels import check_names, encode_labels, labels_by_id
 from blockselect.parameters import check_entries, check_n_jobs, check_seed, check_whole
+from blockselect.threads import one_thread
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -145,5 +146,6 @@ def seeded_runs(
 
 
 def _run_seeds(run: Callable[..., Any], arguments: tuple[Any, ...], seeds: Iterable[int]) -> list[Any]:
-    with threadpool_limits(limits=1):  # Several threads would add numbers in an order that varies between runs.
+    end_with_parent()
+    with one_thread():  # Several threads would add numbers in an order that varies between runs.
         return [run(*arguments, seed) for seed in seeds]

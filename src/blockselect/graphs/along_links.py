@@ -6,10 +6,10 @@ They have a file of their own because numba is slow to import, and most callers 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from scipy import sparse
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
+from blockselect.compiled import compiled
 from blockselect.graphs.chunks import RowChunks
 
 _CELLS = 2**22  # numbers of a dense product held at once
@@ -75,7 +75,7 @@ def products_with_groups(features: Sparse, weights: Sparse, groups: IntArray, le
     return sums
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _shared(
     first: IntArray,
     second: IntArray,
@@ -104,7 +104,7 @@ def _shared(
     return sums
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _met(
     link_starts: IntArray,
     neighbours: IntArray,

@@ -33,11 +33,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
-from numba import njit
 from scipy import sparse, stats
 from scipy.special import xlogy
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
+from blockselect.compiled import compiled
 from blockselect.graphs.along_links import products_of_links
 from blockselect.graphs.chunks import RowChunks
 from blockselect.graphs.features import as_dense, membership_matrix
@@ -289,7 +289,7 @@ def _links_to_use(features: Features, adjacency: Sparse, products: float, rng: n
     return _Links(first, second, weights)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def _sums_in_blocks(
     starts: IntArray, features: IntArray, values: FloatArray, blocks: IntArray, n_blocks: int, n_features: int
 ) -> FloatArray:

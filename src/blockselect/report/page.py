@@ -10,7 +10,7 @@ from functools import cache
 from html import escape, unescape
 from math import inf, log2
 from pathlib import Path
-from re import DOTALL, search
+from re import DOTALL, search, sub
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ _STATIC_ROWS = 200  # features in the table for readers without script
 _TITLES = {"explained_more": "adds", "explained_alone": "alone", "q_value": "q-value"}  # of columns
 _LINK_INK = (59, 130, 196)  # visible on white and on black
 _CARDS = 12  # blocks with a card of their own
+_CONTROL = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"  # all but tabs and line ends
 _HEAT_CELLS = 40_000  # cells of the heat map, about a megabyte
 
 
@@ -51,8 +52,8 @@ class Report:
         return place
 
     def to_bytes(self) -> bytes:
-        """The content of the file; unpaired surrogates, which names may contain, become question marks."""
-        return self.html.encode("utf-8", "replace")
+        """The content of the file; control characters and unpaired surrogates in names become question marks."""
+        return sub(_CONTROL, "?", self.html).encode("utf-8", "replace")
 
     def _repr_html_(self) -> str:
         """Show the page in a frame, so that its styles and script do not mix with those of the notebook."""

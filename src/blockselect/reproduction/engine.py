@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from joblib import Parallel, delayed, parallel_config
-from threadpoolctl import threadpool_limits
 
 from blockselect.errors import collected_warnings
-from blockselect.evaluation.process import signals_ignored
+from blockselect.evaluation.process import end_with_parent, signals_ignored
 from blockselect.reproduction.store import Row, Store
+from blockselect.threads import one_thread
 
 CONNECT_SECONDS = 20
 
@@ -48,11 +48,12 @@ def perform(trial: Trial) -> tuple[str, list[Row]]:
 
     A failure becomes a row with its error.
     """
+    end_with_parent()
     identity = {"experiment": trial.experiment, **trial.settings}
     with collected_warnings() as messages:
         try:
             # One thread, because several would add numbers in an order that varies. Trials run in parallel instead.
-            with threadpool_limits(limits=1), parallel_config(backend="sequential"):
+            with one_thread(), parallel_config(backend="sequential"):
                 rows = trial.run(**trial.payload)
         except Exception as error:  # The failure of one trial, whatever it is, must not stop the others.
             where = traceback.extract_tb(error.__traceback__)[-1].name

@@ -6,6 +6,7 @@ import json
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from importlib.util import find_spec
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -18,6 +19,7 @@ from blockselect.reproduction.experiments import EXPERIMENTS, results
 from blockselect.reproduction.figures import FORMATS, render
 from blockselect.reproduction.selections import CLUSTERINGS, clustering_table, experiment_table
 from blockselect.reproduction.store import Row
+from blockselect.wording import visible
 
 RESULT_FILES = (
     "config.json",
@@ -44,7 +46,7 @@ def failures(rows: list[Row]) -> list[str]:
     """One line per failed trial, with its settings and its error."""
     identity = ("dataset", "regime", "method", "seed", "asked_for", "selection")
     return [
-        f"{', '.join(str(row[name]) for name in identity if row.get(name) is not None)}: {row['error']}"
+        visible(f"{', '.join(str(row[name]) for name in identity if row.get(name) is not None)}: {row['error']}")
         for row in rows
         if row["error"]
     ]
@@ -144,4 +146,5 @@ def render_markdown(settings: str, judgements: Mapping[str, Judgement], sections
         parts.append(f"{section.n_rows:,} rows in `rows/{section.name}.csv`.")
         if section.failures:
             parts.append("Failed:\n\n" + "\n".join(f"- {line}" for line in section.failures))
-    return ("\n\n".join(part.rstrip("\n") for part in parts) + "\n").encode()
+    page = "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
+    return escape(page, quote=False).encode()  # names and errors may contain HTML

@@ -92,6 +92,9 @@ def _write(path: Path, content: Any) -> None:
             stream.flush()
             os.fsync(stream.fileno())
         temporary.replace(path)
+    except OSError as error:
+        error.filename = str(path)  # a full disk names none
+        raise
     finally:
         temporary.unlink(missing_ok=True)
 

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.utils.extmath import row_norms
-from threadpoolctl import threadpool_limits
 
 from blockselect.arrays import Features, FloatArray, IntArray
 from blockselect.errors import ParameterError
 from blockselect.graphs.checks import check_n_blocks
 from blockselect.parameters import as_numbers, check_start
+from blockselect.threads import one_thread
 
 Solve = Callable[[FloatArray, FloatArray], tuple[FloatArray, float]]  # row weights (m,), last Z → Z (m, c), f(Z)
 
@@ -105,6 +105,6 @@ def check_initial_clusters(clusters: Any, n_blocks: int, n_nodes: int) -> None:
 def kmeans_labels(rows: Features, n_clusters: int, rng: np.random.Generator) -> IntArray:
     """Cluster of each row by K-means, the best of ten random starts, the same on any number of threads. (n,)"""
     seed = int(rng.integers(2**31))
-    with threadpool_limits(limits=1):  # the order in which threads add up would change the rounding
+    with one_thread():  # the order in which threads add up would change the rounding
         labels = KMeans(n_clusters, n_init=10, random_state=seed).fit(rows).labels_
     return np.asarray(labels, dtype=np.intp)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from threading import Lock
 from typing import Any, Generic, TypeVar
@@ -14,9 +15,45 @@ from threadpoolctl import ThreadpoolController
 T = TypeVar("T")
 
 
-def one_thread() -> Any:
-    """A context in which BLAS and OpenMP use one thread: sums over several threads would depend on their number."""
-    return _thread_pools().limit(limits=1)
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """A context in which BLAS and OpenMP use one thread: sums over several threads would depend on their number.
+
+    The number of threads of BLAS is a setting of the process, and that of OpenMP a setting of each thread.
+    """
+    with _one_blas_thread, _thread_pools().select(user_api="openmp").limit(limits=1):
+        yield
+
+
+class _OneBlasThread:
+    """A context that threads share: BLAS uses one thread from the first that enters to the last that leaves."""
+
+    def __init__(self) -> None:
+        self._lock, self._users = Lock(), 0
+        self._before: list[dict[str, Any]] = []  # the pools and their numbers of threads
+
+    def __enter__(self) -> None:
+        pools = _thread_pools().select(user_api="blas")
+        with self._lock:
+            if not self._users:
+                self._before = pools.info()
+            self._users += 1
+            _limit(pools, 1)
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._users -= 1
+            if not self._users:
+                _limit(_thread_pools().select(user_api="blas"), self._before)
+
+
+def _limit(pools: ThreadpoolController, limits: int | list[dict[str, Any]]) -> None:
+    pools.limit(limits=limits)
+    with pools.limit(limits=None):  # or threadpoolctl ≥ 3.8 would ignore all other threads from now on
+        pass
+
+
+_one_blas_thread = _OneBlasThread()
 
 
 def in_threads(n_jobs: int | None, calls: Iterable[Callable[[], T]]) -> Iterator[T]:
@@ -29,8 +66,7 @@ def in_threads(n_jobs: int | None, calls: Iterable[Callable[[], T]]) -> Iterator
 
 def _with_one_thread(call: Callable[[], T], process: int) -> T:
     """The caller limits BLAS for its whole process; the number of threads of OpenMP is a setting of each thread."""
-    pools = _thread_pools()
-    with (pools.select(user_api="openmp") if os.getpid() == process else pools).limit(limits=1):
+    with _thread_pools().select(user_api="openmp").limit(limits=1) if os.getpid() == process else one_thread():
         return call()
 
 

@@ -1,0 +1,44 @@
+"""Functions compiled with Numba. They are kept on disk for the next process, if that is possible."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from logging import getLogger
+from multiprocessing import parent_process
+from typing import Any
+
+from numba import njit
+from numba.core.caching import FunctionCache
+
+_log = getLogger("blockselect")
+
+
+def compiled(function: Callable[..., Any]) -> Any:
+    """Decorator: compile a function when it is first called; other threads run during its calls."""
+    dispatcher = njit(nogil=True)(function)
+    try:
+        dispatcher._cache = _Cache(function)  # as njit(cache=True) does, which fails without a writable folder
+    except RuntimeError:
+        _warn_once("neither the installed package nor the user's cache folder is writable")
+    return dispatcher
+
+
+class _Cache(FunctionCache):
+    """A cache on a disk that may be full."""
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            _warn_once(str(error.strerror))
+
+
+@cache
+def _warn_once(reason: str) -> None:
+    if parent_process() is None:  # workers would repeat it
+        _log.warning(
+            "compiled functions cannot be kept on disk (%s), so every process compiles them again, which takes "
+            "seconds; set NUMBA_CACHE_DIR to a writable folder with free space.",
+            reason,
+        )
