@@ -369,4 +369,7 @@ def test_without_classes_methods_are_compared_by_the_links_they_explain(run, net
     rows = table(tmp_path / "out")
     assert all(float(row["explained_links"]) >= 0 for row in rows)
     assert rows[1]["agreement"] == rows[2]["agreement"] != ""
-    assert "No classes are used" in (tmp_path / "out" / "comparison.md").read_text(encoding="utf-8")
+    page = (tmp_path / "out" / "comparison.md").read_text(encoding="utf-8")
+    assert "No classes are used" in page
+    assert "| coverage |" in page
+    assert "Coverage is the share of the nodes" in page
