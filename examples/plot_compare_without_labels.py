@@ -32,7 +32,10 @@ made = make_attributed_blocks(
 # -------
 # Four methods of the :doc:`registry <../methods>` select 6, 12 and 24 words each. The nodes
 # are put into clusters by the selected words alone (K-means, five runs), and the measure is
-# how much these clusters explain of the links, in nats per link: random clusters explain 0.
+# how much the cluster of a node says about the cluster of a random neighbour: their mutual
+# information in nats, which is close to 0 for random clusters. Coverage is the share of the
+# nodes that have at least one selected word. The others count as unexplained, so a method
+# gains nothing by leaving nodes out.
 compared = compare_methods(
     made.features,
     adjacency=made.adjacency,
@@ -40,7 +43,7 @@ compared = compare_methods(
     n_features=[6, 12, 24],
     n_runs=5,
 )
-columns = ["method", "n_features", "explained_links", "explained_links_sd", "seconds"]
+columns = ["method", "n_features", "explained_links", "explained_links_sd", "coverage"]
 compared.table()[columns].round(3)
 
 # %%

@@ -68,7 +68,7 @@ def test_figures_are_those_of_the_library(done, network):
     row = table(done[0])[2]
     assert float(row["accuracy"]) == pytest.approx(scores.accuracy, rel=1e-12)
     assert float(row["nmi_sd"]) == pytest.approx(scores.nmi_sd, rel=1e-9, abs=1e-12)
-    assert int(row["n_zero_rows"]) == scores.n_zero_rows
+    assert float(row["coverage"]) == pytest.approx(1 - scores.n_zero_rows / graph.n_nodes)
 
 
 def test_the_table_is_shown_with_each_method_named_once(done):
@@ -319,7 +319,8 @@ def test_without_a_folder_the_table_is_printed_and_nothing_written(
     monkeypatch.chdir(tmp_path)
     result = run("compare", *network.options, "--runs", 1)
     assert result.exit_code == 0
-    assert "links explained ± sd" in result.stdout
+    assert "explained ± sd" in result.stdout
+    assert "coverage: the share of the nodes" in result.stdout
     for method in ("all-features", "block-model", "morans-i", "hotspot", "variance"):
         assert method in result.stdout
     assert "wrote" not in result.stdout
@@ -374,8 +375,12 @@ def test_without_classes_methods_are_compared_by_the_links_they_explain(run, net
     options = ("--methods", "variance,morans-i", "--top", 4, "--runs", 2, "--out", tmp_path / "out")
     result = run("compare", *network.options, *options)
     assert result.exit_code == 0, result.stderr
-    assert "links explained ± sd" in result.stdout
+    assert "explained ± sd" in result.stdout
+    assert "coverage: the share of the nodes" in result.stdout
     rows = table(tmp_path / "out")
     assert all(float(row["explained_links"]) >= 0 for row in rows)
     assert rows[1]["agreement"] == rows[2]["agreement"] != ""
-    assert "No classes are used" in (tmp_path / "out" / "comparison.md").read_text(encoding="utf-8")
+    page = (tmp_path / "out" / "comparison.md").read_text(encoding="utf-8")
+    assert "No classes are used" in page
+    assert "| coverage |" in page
+    assert "Coverage is the share of the nodes" in page

@@ -73,7 +73,7 @@ def test_scores_are_those_of_the_protocol_on_the_best_features(graph, calls):
         "accuracy": Figure(scores.accuracy, scores.accuracy_sd),
         "nmi": Figure(scores.nmi, scores.nmi_sd),
     }
-    assert row.n_zero_rows == scores.n_zero_rows
+    assert row.coverage == 1 - scores.n_zero_rows / graph.n_nodes
     assert (row.seconds, row.peak_mb, row.base_mb) == (0.5, 200, 150)
 
 
@@ -210,7 +210,7 @@ def test_methods_are_compared_without_classes():
 
 TITLES = {"accuracy": "ACC", "nmi": "NMI"}
 FIGURES = {"accuracy": Figure(0.51234, 0.01), "nmi": Figure(0.2, 0.005)}
-SCORED = ComparisonRow("variance", 16, 15, FIGURES, 3, 123.4, 250.2, 200.0, agreement=0.256)
+SCORED = ComparisonRow("variance", 16, 15, FIGURES, 0.38, 123.4, 250.2, 200.0, agreement=0.256)
 FAILED = ComparisonRow("ndfs", 16, error="a | b, c")
 
 
@@ -228,7 +228,7 @@ def test_csv_holds_every_field_in_full_and_nothing_for_what_is_missing():
         "accuracy_sd",
         "nmi",
         "nmi_sd",
-        "n_zero_rows",
+        "coverage",
         "seconds",
         "peak_mb",
         "base_mb",
@@ -245,7 +245,7 @@ def test_rows_for_people_are_rounded_and_say_what_failed():
         "selected": "15",
         "ACC ± sd": "0.512 ± 0.010",
         "NMI ± sd": "0.200 ± 0.005",
-        "zero rows": "3",
+        "coverage": "38 %",
         "agreement": "0.26",
         "seconds": "123",
         "peak MB": "250",

@@ -14,7 +14,7 @@ NAMES = ["<b>ann</b>", "bob", "cleo", "dan", "eve"]
 
 
 def row(method, number, mean, sd=0.01, **more):
-    return ComparisonRow(method, number, number, {"auc": Figure(mean, sd)}, 1, 0.5, agreement=0.3, **more)
+    return ComparisonRow(method, number, number, {"auc": Figure(mean, sd)}, 0.38, 0.5, agreement=0.3, **more)
 
 
 def compared(variance=0.5, sd=0.01, failed=()):
@@ -57,6 +57,8 @@ def test_the_most_and_the_least_alike_are_named():
 def test_the_page_shows_figures_overlap_and_what_is_found_once():
     page = comparison_report(compared(), title="a network", command="blockselect compare").html
     assert "comparison of methods on a network" in page
+    assert '<td class="num" data-label="coverage">38 %</td>' in page
+    assert "the share of the nodes that have at least one selected feature" in page
     assert page.index("0.700 ± 0.010") < page.index("0.500 ± 0.010")  # the best first
     assert '<td class="z" title="morans-i and variance: 0.20">0.20</td>' in page
     assert '1 feature: <bdi title="bob">bob</bdi>.' in page  # found by every method

@@ -5,6 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
+import typer
+
 from blockselect.cli.failure import one_line
 from blockselect.cli.inputs import NetworkInput
 from blockselect.cli.outputs import json_bytes, settings_record, versions
@@ -62,8 +64,8 @@ def _page(title: str, comparison: Comparison, record: dict[str, Any]) -> str:
         f"{markdown_table(header(comparison.titles), rows)}\n"
         f"Each method ranks the features once, for {comparison.numbers[-1]} features. The column d is the number of "
         f"best features that are kept, and selected is how many of them have a score. {comparison.description} "
-        "Zero rows are nodes that have none of the selected features. Agreement is the Jaccard index of a selection "
-        "with the selection of each other method, averaged. "
+        "Coverage is the share of the nodes that have at least one selected feature; the selection cannot describe the "
+        "others. Agreement is the Jaccard index of a selection with the selection of each other method, averaged. "
         f"Seconds is the time of the ranking, and peak MB is the memory of the process it ran in.{memory}\n"
         + (f"\n## Failed\n\n{failures}" if failures else "")
     )
@@ -80,5 +82,6 @@ def show_comparison(comparison: Comparison) -> None:
             name, values[-2:] = ("", ["", ""])  # time and memory belong to the one ranking, which is shown above
         rows.append([name, *values])
         before = row.method
-    narrow = [title.replace(" rows", "\nrows").replace(" MB", "\nMB") for title in titles]
+    narrow = [title.replace("links explained", "links\nexplained").replace(" MB", "\nMB") for title in titles]
     show_table(narrow, rows, text_columns=titles[:1])
+    typer.echo("coverage: the share of the nodes that have at least one selected feature")

@@ -13,6 +13,7 @@ import pandas as pd
 
 from blockselect.arrays import IntArray
 from blockselect.errors import ParameterError
+from blockselect.wording import per_cent
 
 if TYPE_CHECKING:
     from blockselect.report import Report
@@ -37,7 +38,7 @@ class ComparisonRow:
     n_features: int  # requested (paper: d)
     n_selected: int | None = None
     figures: Mapping[str, Figure] = field(default_factory=dict)  # by the measures of the protocol
-    n_zero_rows: int | None = None
+    coverage: float | None = None  # share of the nodes that have at least one selected feature
     seconds: float | None = None  # of the ranking, which is made once
     peak_mb: float | None = None  # peak memory of the process that made the ranking
     base_mb: float | None = None  # memory of the same process before the ranking
@@ -86,7 +87,7 @@ class Comparison:
     def table(self) -> pd.DataFrame:
         """One row per method and number of features, as in `comparison.csv`; missing values stay missing."""
         table = pd.DataFrame([row.record(self.titles) for row in self.rows])
-        return table.astype({"n_selected": "Int64", "n_zero_rows": "Int64"})
+        return table.astype({"n_selected": "Int64"})
 
     def overlap(self, n_features: int | None = None) -> pd.DataFrame:
         """Jaccard index of every two selections: common features over features of either.
@@ -184,7 +185,7 @@ def agreement(method: str, n_features: int, selections: Mapping[tuple[str, int],
 def header(titles: Mapping[str, str]) -> tuple[str, ...]:
     """Column titles of the readable table, in the order of `cells`."""
     measures = (f"{title} ± sd" for title in titles.values())
-    return ("method", "d", "selected", *measures, "zero rows", "agreement", "seconds", "peak MB")
+    return ("method", "d", "selected", *measures, "coverage", "agreement", "seconds", "peak MB")
 
 
 def cells(row: ComparisonRow, titles: Mapping[str, str]) -> tuple[str, ...]:
@@ -199,7 +200,7 @@ def cells(row: ComparisonRow, titles: Mapping[str, str]) -> tuple[str, ...]:
         str(row.n_features),
         _formatted(row.n_selected, "d"),
         *shown,
-        _formatted(row.n_zero_rows, "d"),
+        "" if row.coverage is None else per_cent(row.coverage),
         _formatted(row.agreement, ".2f"),
         seconds,
         _formatted(row.peak_mb, ".0f"),

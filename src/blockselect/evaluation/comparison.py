@@ -71,8 +71,8 @@ def compare_methods(
 ) -> Comparison:
     """Compare methods with each other and with all features, on your own network and by default without labels.
 
-    Each method selects features. A protocol then measures how useful these are: by default, how much clusters of the
-    nodes by the selected features alone say about who links to whom. A method that fails becomes a row with its error,
+    Each method selects features. A protocol then measures how useful these are: by default, how well clusters of
+    the nodes by the selected features predict who links to whom. A method that fails becomes a row with its error,
     and the other methods continue.
 
     Parameters
@@ -89,7 +89,7 @@ def compare_methods(
     classes : array or Series of shape (n,), optional
         Known classes. No method reads them; only the protocols "clustering" and "classification" do.
     protocol : {"structure", "links", "clustering", "classification"}, optional
-        How a selection is evaluated: by the link information that K-means clusters explain; by predicting links that
+        How a selection is evaluated: by how well K-means clusters predict who links to whom; by predicting links that
         were hidden from the methods; by K-means clusters against known classes, as in the paper; or by predicting
         classes from a few labelled nodes. By default "structure", or "clustering" if `classes` are passed.
     n_blocks : int, optional
@@ -138,7 +138,7 @@ def compare_methods(
     with follow("compare_methods", verbose, progress) as report:
         report(ALL_FEATURES, 0, 1)
         every = judge.evaluate(np.arange(graph.n_features))
-        comparison.rows.append(_scored_row(ALL_FEATURES, graph.n_features, every))
+        comparison.rows.append(_scored_row(ALL_FEATURES, graph.n_features, every, graph.n_nodes))
         report(ALL_FEATURES, 1, 1)
         for method in methods:
             rank = partial(measure, rank_features, method, judge.seen, numbers[-1], n_blocks, random_state)
@@ -171,20 +171,20 @@ def _add_method(
             report(done, steps)
             columns = comparison.selections[method, number] = ranked.best(number)
             if len(columns):
-                row = _scored_row(method, number, judge.evaluate(np.sort(columns)), **cost)
+                row = _scored_row(method, number, judge.evaluate(np.sort(columns)), judge.seen.n_nodes, **cost)
             else:
                 row = ComparisonRow(method, number, 0, error="no feature has a score; none can be selected.", **cost)
             comparison.rows.append(row)
     report(steps, steps)
 
 
-def _scored_row(method: str, n_features: int, scores: Scores, **cost: Any) -> ComparisonRow:
+def _scored_row(method: str, n_features: int, scores: Scores, n_nodes: int, **cost: Any) -> ComparisonRow:
     return ComparisonRow(
         method,
         n_features,
         n_selected=scores.n_features,
         figures={name: Figure(float(runs.mean()), float(runs.std())) for name, runs in scores.measures.items()},
-        n_zero_rows=scores.n_zero_rows,
+        coverage=1 - scores.n_zero_rows / n_nodes,
         **cost,
     )
 

@@ -1,6 +1,8 @@
-"""The protocol without classes: how much K-means clusters on the selected features tell about the links.
+"""The protocol without classes: how well K-means clusters on the selected features predict who links to whom.
 
-It has a file of its own because it needs the compiled code of the default selector, which is slow to import.
+Nodes without any selected feature are identical to K-means, so it puts them into one cluster. That cluster must not
+count as explained, or a selection gains by leaving out the nodes that it cannot describe. Every node has the same
+weight, or a selection gains by describing only the few groups of nodes that have most of the links.
 """
 
 from __future__ import annotations
@@ -8,12 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import entr
+from sklearn.preprocessing import normalize
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
 from blockselect.blockmodels.n_blocks import choose_n_blocks
-from blockselect.consensus.likelihood import link_gain
 from blockselect.evaluation.clustering import kmeans_runs
-from blockselect.evaluation.protocol import Scores, SelectionProtocol, count_zero_rows, unit_rows
+from blockselect.evaluation.protocol import Scores, SelectionProtocol, unit_rows
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.features import membership_matrix
 
@@ -24,7 +28,7 @@ _MAX_CLUSTERS = 12  # few enough to be interpreted, and to be found by K-means
 class ExplainedScores(Scores):
     """Link information explained by the clusters, one value per run."""
 
-    explained: FloatArray  # (n_runs,) nats per link
+    explained: FloatArray  # (n_runs,) nats
 
     @property
     def measures(self) -> dict[str, FloatArray]:
@@ -44,32 +48,48 @@ class ExplainedLinks(SelectionProtocol):
     def evaluate(self, columns: IntArray) -> ExplainedScores:
         rows = unit_rows(self.seen.features, columns)
         found = kmeans_runs(rows, self.n_clusters, n_runs=self.n_runs, n_jobs=self.n_jobs)
-        explained = np.array([links_explained(self.seen.adjacency, labels) for labels in found])
-        return ExplainedScores(explained=explained, n_features=len(columns), n_zero_rows=count_zero_rows(rows))
+        covered = abs(rows).sum(axis=1) > 0
+        explained = np.array([links_explained(self.seen.adjacency, labels, covered) for labels in found])
+        return ExplainedScores(explained=explained, n_features=len(columns), n_zero_rows=int((~covered).sum()))
 
     def describe(self) -> str:
         return (
             "No classes are used. Rows of the selected features are scaled to unit length and clustered by K-means "
             f"into {self.n_clusters} clusters, as many as the graph has blocks (at most {_MAX_CLUSTERS}), "
-            f"{self.n_runs} runs with 10 starts each. Links explained is the log-likelihood gain of these clusters, in "
-            "nats per link, over a graph in which nodes link by their degrees alone; sd over the runs. A method that "
-            "reads the graph selects by the same links that evaluate it."
+            f"{self.n_runs} runs with 10 starts each. Links explained is the mutual information, in nats, between the "
+            "cluster of a random node and the cluster of a random neighbour; the sd is over the runs. Pairs in which a "
+            "node has none of the selected features explain nothing but count in the average, so a selection gains "
+            "nothing by leaving nodes out. A method that reads the graph selects by the same links that evaluate it."
         )
 
 
-def links_explained(adjacency: Sparse, labels: IntArray) -> float:
-    """Link information explained by clusters of the nodes, in nats per link.
+def links_explained(adjacency: Sparse, labels: IntArray, covered: NDArray[np.bool_]) -> float:
+    """Mutual information between the cluster of a random node and the cluster of a random neighbour, in nats.
 
-    It is the mutual information of the clusters at both ends of a link, Σ_ab (w_ab / w) log(w_ab w / (e_a e_b)).
+    The neighbour is drawn with a probability proportional to the weight of the link. Pairs in which a node is not
+    covered explain nothing: the mutual information of the other pairs is multiplied by their share of all pairs.
+
+    Parameters
+    ----------
+    adjacency : sparse array of shape (n, n)
+    labels : array of shape (n,)
+        The cluster of each node.
+    covered : bool array of shape (n,)
+        Whether the node has any of the features that it was clustered by.
 
     Examples
     --------
     >>> import numpy as np
     >>> from scipy import sparse
     >>> two_pairs = sparse.csr_array(np.kron(np.eye(2), [[0, 1], [1, 0]]))
-    >>> round(float(links_explained(two_pairs, np.array([0, 0, 1, 1])) / np.log(2)), 6)
-    1.0
+    >>> clusters, every = np.array([0, 0, 1, 1]), np.ones(4, dtype=bool)
+    >>> round(links_explained(two_pairs, clusters, every), 4)  # log 2
+    0.6931
+    >>> links_explained(two_pairs, clusters, clusters == 0)  # the second pair is not covered
+    0.0
     """
-    F = membership_matrix(np.unique(labels, return_inverse=True)[1])
-    weights = (F.T @ (adjacency @ F)).toarray()
-    return 2 * link_gain(weights / weights.sum())
+    F = membership_matrix(np.unique(labels, return_inverse=True)[1]).multiply(covered[:, None]).tocsr()
+    P = normalize(adjacency, norm="l1")
+    joint = (F.T @ (P @ F)).toarray() / P.sum()
+    ends = entr(joint.sum(axis=0)).sum() + entr(joint.sum(axis=1)).sum()
+    return max(float(ends - entr(joint).sum() - entr(joint.sum())), 0.0)
