@@ -34,6 +34,7 @@ from blockselect.blockmodels.model import sums_between_blocks
 from blockselect.consensus.moves import Links, Tables
 from blockselect.graphs.along_links import products_along_links
 from blockselect.graphs.chunks import RowChunks
+from blockselect.graphs.evidence import sums_in_blocks
 from blockselect.graphs.over_rows import by_row, n_holders, sum_over_rows
 from blockselect.graphs.statistics import in_units, scale_columns, typical_values
 
@@ -171,12 +172,9 @@ def sums_by_block(counts: FeatureCounts, labels: Sequence[IntArray]) -> list[Flo
 
 def _sums_by_block(block: Sparse, rows: slice, labels: Sequence[IntArray], sizes: Sequence[int]) -> FloatArray:
     """Sum of each feature in each block of each array of labels: (m, Σk)."""
-    m, lengths = block.shape[1], np.diff(block.indptr)
-    sums = []
-    for of_node, k in zip(labels, sizes, strict=True):
-        cells = block.indices * np.int64(k) + np.repeat(of_node[rows], lengths)
-        sums.append(np.bincount(cells, block.data, minlength=m * k).astype(np.float64).reshape(m, k))
-    return np.hstack(sums)
+    X = block.indptr, block.indices, block.data
+    sums = [sums_in_blocks(*X, of_node[rows], k, block.shape[1]) for of_node, k in zip(labels, sizes, strict=True)]
+    return np.vstack(sums).T
 
 
 def link_gain(weights: FloatArray) -> float:

@@ -162,7 +162,7 @@ class _ByBlocks:
         blocks, X = np.empty_like(self._blocks), self._features
         blocks[rows] = self._blocks
         if sparse.issparse(X):
-            sums = _sums_in_blocks(X.indptr, X.indices, X.data, blocks, int(blocks.max()) + 1, X.shape[1])
+            sums = sums_in_blocks(X.indptr, X.indices, X.data, blocks, int(blocks.max()) + 1, X.shape[1])
         else:
             sums = membership_matrix(blocks).T @ X  # (k, m)
         expected = np.outer(sums.sum(axis=1), sums.sum(axis=0)) / max(float(sums.sum()), _TINY)
@@ -264,7 +264,7 @@ def _links_to_use(features: Features, adjacency: Sparse, products: float, rng: n
 
 
 @njit(cache=True, nogil=True)
-def _sums_in_blocks(
+def sums_in_blocks(
     starts: IntArray, features: IntArray, values: FloatArray, blocks: IntArray, n_blocks: int, n_features: int
 ) -> FloatArray:
     """Sum of each sparse feature in each block: (k, m). A sparse product takes several times as long."""
