@@ -45,7 +45,7 @@ from blockselect.consensus.likelihood import link_gains, scaled_for_links
 from blockselect.consensus.refine import JointLikelihood, penalty
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.chunks import RowChunks
-from blockselect.graphs.features import as_dense, membership_matrix
+from blockselect.graphs.features import as_dense, membership_matrix, with_own_values
 from blockselect.graphs.over_rows import map_rows, n_holders, squared_lengths, sum_over_rows
 from blockselect.graphs.statistics import constant_columns
 
@@ -159,7 +159,9 @@ class BlockRegression:
 
 
 def _unit_rows(block: Features, rows: slice) -> Features:
-    return normalize(block) if block.shape[0] else block
+    if sparse.issparse(block):
+        block = with_own_values(block)
+    return normalize(block, copy=not sparse.issparse(block)) if block.shape[0] else block
 
 
 def _column_products(block: Features, rows: slice, left: IntArray, right: IntArray) -> FloatArray:

@@ -33,9 +33,18 @@ from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.blockmodels.model import sums_between_blocks
 from blockselect.consensus.moves import Links, Tables
 from blockselect.graphs.along_links import products_along_links
+from blockselect.graphs.checks import stored_values
 from blockselect.graphs.chunks import RowChunks
 from blockselect.graphs.evidence import sums_in_blocks
-from blockselect.graphs.over_rows import by_row, n_holders, sum_over_rows
+from blockselect.graphs.features import with_own_values
+from blockselect.graphs.over_rows import (
+    by_row,
+    n_holders,
+    scale_by_column,
+    squared_lengths,
+    sum_by_column,
+    sum_over_rows,
+)
 from blockselect.graphs.statistics import in_units, scale_columns, typical_values
 
 _TINY = float(np.finfo(np.float64).tiny)
@@ -67,8 +76,7 @@ def link_unit(adjacency: Sparse) -> float:
 
 def as_links(adjacency: Sparse, unit: float) -> Links:
     """The graph in double precision, with weights in units of one link."""
-    counts = sparse.csr_array(adjacency, dtype=np.float64, copy=True)
-    counts.eliminate_zeros()
+    counts = with_own_values(adjacency)
     counts.data /= unit
     return Links(
         counts.indptr.astype(np.int64, copy=False),
@@ -105,7 +113,7 @@ def as_counts(features: Features) -> FeatureCounts:
         matrix = features.map(scale_columns, units / typical_values(features))
     else:
         matrix = scaled
-        matrix.data *= units[matrix.indices]
+        scale_by_column(matrix, units)
     return FeatureCounts(matrix, totals, units, bool(np.all(n_equal == held)))
 
 
@@ -116,8 +124,8 @@ def _row_totals(block: Sparse, rows: slice) -> FloatArray:
 
 def _moments(block: Sparse, rows: slice, totals: FloatArray) -> FloatArray:
     """Of each feature Σ x², Σ x t, and how many values are equal to their mean, which is 1: (3, m)."""
-    is_mean = np.bincount(block.indices, np.abs(block.data - 1) < _EQUAL, minlength=block.shape[1])
-    return np.stack([block.power(2).sum(axis=0), block.T @ totals[rows], is_mean])
+    is_mean = sum_by_column(block, lambda values: np.abs(values - 1) < _EQUAL)
+    return np.stack([squared_lengths(block, rows), block.T @ totals[rows], is_mean])
 
 
 def dispersions(sums: FloatArray, squares: FloatArray, by_total: FloatArray, totals: FloatArray) -> FloatArray:
@@ -247,7 +255,9 @@ def _sums_over_nodes(matrix: Features, weights: Sparse, degrees: FloatArray) -> 
 
 def _sums_by_degree(block: Features, rows: slice, degrees: FloatArray) -> FloatArray:
     """All of `_Sums` but the last, of some rows: (5, m)."""
-    squares, of_rows = block * block, degrees[rows]
+    squares, of_rows = np.square(stored_values(block)), degrees[rows]
+    if sparse.issparse(block):
+        squares = sparse.csr_array((squares, block.indices, block.indptr), shape=block.shape)
     plain, of_squares = (np.asarray(each.sum(axis=0)).ravel() for each in (block, squares))
     return np.stack([plain, block.T @ of_rows, of_squares, squares.T @ of_rows, squares.T @ of_rows**2])
 

@@ -10,7 +10,8 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.errors import ParameterError
 from blockselect.graphs.chunks import ChunkSurvey, RowChunks
-from blockselect.graphs.over_rows import map_rows, n_holders, sum_over_rows
+from blockselect.graphs.features import with_own_values
+from blockselect.graphs.over_rows import extremes_by_column, map_rows, n_holders, scale_by_column, sum_over_rows
 
 _LARGEST_MULTIPLE = 1e4  # larger multiples cannot be distinguished from other numbers because of rounding
 _EQUAL = 1e-9  # values in row chunks with a smaller relative difference from their mean are equal
@@ -42,9 +43,10 @@ def constant_columns(features: Features) -> NDArray[np.bool_]:
         held = n_holders(features)
         alike = features.shape[0] == sum_over_rows(features, _equal_values, typical_values(features))
         return np.asarray((held == 0) | alike)
-    low, high = features.min(axis=0), features.max(axis=0)
     if sparse.issparse(features):
-        low, high = low.toarray().ravel(), high.toarray().ravel()
+        low, high = extremes_by_column(sparse.csr_array(features))
+    else:
+        low, high = features.min(axis=0), features.max(axis=0)
     return np.asarray(low == high)
 
 
@@ -107,10 +109,8 @@ def in_units(features: Features) -> Features:
     if not sparse.issparse(features):
         values: FloatArray = np.asarray(features, dtype=np.float64)
         return values / _means(values.sum(axis=0), np.count_nonzero(values, axis=0))
-    scaled = sparse.csr_array(features, dtype=np.float64, copy=True)
-    scaled.eliminate_zeros()
-    n_holders = np.bincount(scaled.indices, minlength=scaled.shape[1])
-    scaled.data /= _means(scaled.sum(axis=0), n_holders)[scaled.indices]
+    scaled = with_own_values(features)
+    scale_by_column(scaled, _means(scaled.sum(axis=0), n_holders(scaled)), np.divide)
     return scaled
 
 
@@ -128,9 +128,8 @@ def typical_values(chunks: RowChunks) -> FloatArray:
 
 def scale_columns(block: Sparse, rows: slice, by: FloatArray) -> Sparse:
     """Each column times a number, in double precision and without zeros; a copy."""
-    scaled = sparse.csr_array(block, dtype=np.float64, copy=True)
-    scaled.eliminate_zeros()
-    scaled.data *= by[scaled.indices]
+    scaled = with_own_values(block)
+    scale_by_column(scaled, by)
     return scaled
 
 
