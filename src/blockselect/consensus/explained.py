@@ -45,7 +45,7 @@ from blockselect.consensus.likelihood import link_gains, scaled_for_links
 from blockselect.consensus.refine import JointLikelihood, penalty
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.chunks import RowChunks
-from blockselect.graphs.features import as_dense, membership_matrix, with_own_values
+from blockselect.graphs.features import as_dense, membership_matrix, without_zeros
 from blockselect.graphs.over_rows import map_rows, n_holders, squared_lengths, sum_over_rows
 from blockselect.graphs.statistics import constant_columns
 
@@ -160,7 +160,7 @@ class BlockRegression:
 
 def _unit_rows(block: Features, rows: slice) -> Features:
     if sparse.issparse(block):
-        block = with_own_values(block)
+        block = without_zeros(block, own_values=True)  # `normalize` would copy the indices too
     return normalize(block, copy=not sparse.issparse(block)) if block.shape[0] else block
 
 

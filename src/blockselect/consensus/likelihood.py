@@ -33,14 +33,12 @@ from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.blockmodels.model import sums_between_blocks
 from blockselect.consensus.moves import Links, Tables
 from blockselect.graphs.along_links import products_along_links
-from blockselect.graphs.checks import stored_values
 from blockselect.graphs.chunks import RowChunks
 from blockselect.graphs.evidence import sums_in_blocks
-from blockselect.graphs.features import with_own_values
+from blockselect.graphs.features import without_zeros
 from blockselect.graphs.over_rows import (
     by_row,
     n_holders,
-    scale_by_column,
     squared_lengths,
     sum_by_column,
     sum_over_rows,
@@ -76,7 +74,7 @@ def link_unit(adjacency: Sparse) -> float:
 
 def as_links(adjacency: Sparse, unit: float) -> Links:
     """The graph in double precision, with weights in units of one link."""
-    counts = with_own_values(adjacency)
+    counts = without_zeros(adjacency, own_values=True)
     counts.data /= unit
     return Links(
         counts.indptr.astype(np.int64, copy=False),
@@ -112,8 +110,7 @@ def as_counts(features: Features) -> FeatureCounts:
     if isinstance(features, RowChunks):
         matrix = features.map(scale_columns, units / typical_values(features))
     else:
-        matrix = scaled
-        scale_by_column(matrix, units)
+        matrix = scale_columns(scaled, slice(None), units)
     return FeatureCounts(matrix, totals, units, bool(np.all(n_equal == held)))
 
 
@@ -255,11 +252,13 @@ def _sums_over_nodes(matrix: Features, weights: Sparse, degrees: FloatArray) -> 
 
 def _sums_by_degree(block: Features, rows: slice, degrees: FloatArray) -> FloatArray:
     """All of `_Sums` but the last, of some rows: (5, m)."""
-    squares, of_rows = np.square(stored_values(block)), degrees[rows]
+    of_rows = degrees[rows]
     if sparse.issparse(block):
-        squares = sparse.csr_array((squares, block.indices, block.indptr), shape=block.shape)
-    plain, of_squares = (np.asarray(each.sum(axis=0)).ravel() for each in (block, squares))
-    return np.stack([plain, block.T @ of_rows, of_squares, squares.T @ of_rows, squares.T @ of_rows**2])
+        of_squares = [sum_by_column(block, np.square, by) for by in (None, of_rows, of_rows**2)]
+    else:
+        squares = block * block
+        of_squares = [squares.sum(axis=0), squares.T @ of_rows, squares.T @ of_rows**2]
+    return np.stack([np.asarray(block.sum(axis=0)).ravel(), block.T @ of_rows, *of_squares])
 
 
 def _link_dispersion(sums: _Sums, total_degree: float) -> FloatArray:

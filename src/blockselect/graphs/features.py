@@ -240,13 +240,13 @@ def as_plain_csr(features: Features) -> Sparse:
     return rows
 
 
-def with_own_values(matrix: Any) -> Sparse:
-    """CSR in double precision without stored zeros, whose values may be changed; it shares the indices if it can."""
+def without_zeros(matrix: Any, *, own_values: bool = False) -> Sparse:
+    """CSR in double precision without stored zeros; it shares what it can, but not values that are to be changed."""
     rows = sparse.csr_array(matrix)
     if not rows.data.all():
         rows = rows.copy()
         rows.eliminate_zeros()
-    return sparse.csr_array((rows.data.astype(np.float64), rows.indices, rows.indptr), shape=rows.shape)
+    return sparse.csr_array((rows.data.astype(np.float64, copy=own_values), rows.indices, rows.indptr), rows.shape)
 
 
 def by_density(rows: Sparse) -> Features:

@@ -5,7 +5,7 @@ A part is a function of a block: ``part(block, rows, *shared)``, where `rows` is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -78,11 +78,14 @@ def squared_lengths(block: Features, rows: slice) -> FloatArray:
     return sum_by_column(block, partial(np.square, dtype=np.float64))
 
 
-def sum_by_column(rows: Sparse, function: Callable[[FloatArray], Any]) -> FloatArray:
-    """Sum of a function of the stored values of each column of a CSR matrix: (m,)."""
+def sum_by_column(rows: Sparse, function: Callable[[FloatArray], Any], weights: FloatArray | None = None) -> FloatArray:
+    """Sum of a function of the stored values of each column of a CSR matrix, with optional row weights (n,): (m,)."""
     sums = np.zeros(rows.shape[1])
-    for some in gen_batches(rows.nnz, _AT_ONCE):
-        np.add.at(sums, rows.indices[some].astype(np.intp), function(rows.data[some]).astype(np.float64, copy=False))
+    for some, entries in _batches(rows):
+        values = np.asarray(function(rows.data[entries]), dtype=np.float64)
+        if weights is not None:
+            values = values * np.repeat(weights[some], np.diff(rows.indptr[some.start : some.stop + 1]))
+        np.add.at(sums, rows.indices[entries].astype(np.intp), values)
     return sums
 
 
@@ -90,8 +93,8 @@ def extremes_by_column(rows: Sparse) -> tuple[FloatArray, FloatArray]:
     """The smallest and the largest value of each column of a CSR matrix, zeros that are not stored included: (m,)."""
     stored = sum_by_column(rows, np.ones_like) == rows.shape[0]
     low, high = np.where(stored, np.inf, 0.0), np.where(stored, -np.inf, 0.0)
-    for some in gen_batches(rows.nnz, _AT_ONCE):
-        columns, values = rows.indices[some].astype(np.intp), rows.data[some].astype(np.float64, copy=False)
+    for _, entries in _batches(rows):
+        columns, values = rows.indices[entries].astype(np.intp), rows.data[entries].astype(np.float64, copy=False)
         np.minimum.at(low, columns, values)
         np.maximum.at(high, columns, values)
     return low, high
@@ -99,5 +102,11 @@ def extremes_by_column(rows: Sparse) -> tuple[FloatArray, FloatArray]:
 
 def scale_by_column(rows: Sparse, by: FloatArray, scale: np.ufunc = np.multiply) -> None:
     """Multiply or divide the stored values of a CSR matrix in place by one number per column (m,)."""
-    for some in gen_batches(rows.nnz, _AT_ONCE):
-        scale(rows.data[some], by[rows.indices[some]], out=rows.data[some])
+    for _, entries in _batches(rows):
+        scale(rows.data[entries], by[rows.indices[entries]], out=rows.data[entries])
+
+
+def _batches(rows: Sparse) -> Iterator[tuple[slice, slice]]:
+    """Consecutive rows of a CSR matrix with about as many stored values as are looked at together, and these values."""
+    for some in gen_batches(rows.shape[0], max(1, _AT_ONCE * rows.shape[0] // max(rows.nnz, 1))):
+        yield some, slice(rows.indptr[some.start], rows.indptr[some.stop])

@@ -10,7 +10,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.errors import ParameterError
 from blockselect.graphs.chunks import ChunkSurvey, RowChunks
-from blockselect.graphs.features import with_own_values
+from blockselect.graphs.features import without_zeros
 from blockselect.graphs.over_rows import extremes_by_column, map_rows, n_holders, scale_by_column, sum_over_rows
 
 _LARGEST_MULTIPLE = 1e4  # larger multiples cannot be distinguished from other numbers because of rounding
@@ -102,15 +102,20 @@ def presence(features: Features) -> Features:
 def in_units(features: Features) -> Features:
     """Divide each non-negative feature by the mean of its non-zero values, in double precision.
 
-    Zeros and ones do not change, and the sum of a feature becomes the number of nodes that have it.
+    Zeros and ones do not change, and the sum of a feature becomes the number of nodes that have it. The result must not
+    be changed, because sparse features whose means are all 1 are not copied.
     """
     if isinstance(features, RowChunks):
         return features.map(scale_columns, 1 / typical_values(features))
     if not sparse.issparse(features):
         values: FloatArray = np.asarray(features, dtype=np.float64)
         return values / _means(values.sum(axis=0), np.count_nonzero(values, axis=0))
-    scaled = with_own_values(features)
-    scale_by_column(scaled, _means(scaled.sum(axis=0), n_holders(scaled)), np.divide)
+    rows = without_zeros(features)
+    means = _means(rows.sum(axis=0), n_holders(rows))
+    if (means == 1).all():
+        return rows
+    scaled = without_zeros(rows, own_values=True)
+    scale_by_column(scaled, means, np.divide)
     return scaled
 
 
@@ -128,7 +133,7 @@ def typical_values(chunks: RowChunks) -> FloatArray:
 
 def scale_columns(block: Sparse, rows: slice, by: FloatArray) -> Sparse:
     """Each column times a number, in double precision and without zeros; a copy."""
-    scaled = with_own_values(block)
+    scaled = without_zeros(block, own_values=True)
     scale_by_column(scaled, by)
     return scaled
 
