@@ -17,7 +17,7 @@ from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.graphs.chunks import Part, RowChunks
 from blockselect.graphs.features import as_dense
 
-_AT_ONCE = 2**22  # stored values of a sparse matrix that are looked at together, so that temporary copies stay small
+_AT_ONCE = 2**20  # stored values of a sparse matrix that are looked at together, so that temporary copies stay small
 
 
 def sum_over_rows(features: Features, part: Part, *shared: Any) -> Any:
@@ -89,8 +89,11 @@ def sum_by_column(rows: Sparse, function: Callable[[FloatArray], Any], weights: 
     return sums
 
 
-def extremes_by_column(rows: Sparse) -> tuple[FloatArray, FloatArray]:
-    """The smallest and the largest value of each column of a CSR matrix, zeros that are not stored included: (m,)."""
+def extremes_by_column(features: Features) -> tuple[FloatArray, FloatArray]:
+    """The smallest and the largest value of each column, zeros that a sparse matrix does not store included: (m,)."""
+    if not sparse.issparse(features):
+        return features.min(axis=0), features.max(axis=0)
+    rows = sparse.csr_array(features)
     stored = sum_by_column(rows, np.ones_like) == rows.shape[0]
     low, high = np.where(stored, np.inf, 0.0), np.where(stored, -np.inf, 0.0)
     for _, entries in _batches(rows):

@@ -43,10 +43,7 @@ def constant_columns(features: Features) -> NDArray[np.bool_]:
         held = n_holders(features)
         alike = features.shape[0] == sum_over_rows(features, _equal_values, typical_values(features))
         return np.asarray((held == 0) | alike)
-    if sparse.issparse(features):
-        low, high = extremes_by_column(sparse.csr_array(features))
-    else:
-        low, high = features.min(axis=0), features.max(axis=0)
+    low, high = extremes_by_column(features)
     return np.asarray(low == high)
 
 
