@@ -1,5 +1,6 @@
 """BlockModelSelector: which candidates are kept, what may move their blocks, and what it finds."""
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +11,14 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from blockselect import BlockModel, BlockModelSelector, load_cora, make_attributed_blocks, selection_stability
+from blockselect import (
+    BlockModel,
+    BlockModelSelector,
+    find_block_models,
+    load_cora,
+    make_attributed_blocks,
+    selection_stability,
+)
 from blockselect._sklearn import check_parameters
 from blockselect.blockmodels.n_blocks import MAX_BLOCKS, count_blocks
 from blockselect.consensus import estimator, resampling
@@ -536,3 +544,33 @@ def test_features_are_held_by_their_share_of_values_not_by_how_they_came(share):
         assert sparse.issparse(estimator._in_standard_form(form)) == (share == 1 / 3)
         again = estimator._in_standard_form(form)
         assert_array_equal(again.toarray() if sparse.issparse(again) else again, values)
+
+
+@pytest.mark.parametrize(
+    ("call", "most"),
+    [
+        (lambda X, A: find_block_models(A, 4, family="smoothed", features=X, n_candidates=1, rng=0), 3.7),
+        (lambda X, A: BlockModelSelector(40, n_blocks=4, n_candidates=3, random_state=0).fit(X, adjacency=A), 4.7),
+    ],
+    ids=["smoothed", "fit"],
+)
+def test_a_large_network_takes_a_few_times_the_memory_of_its_data(call, most):
+    large = make_attributed_blocks(
+        21_000,
+        4,
+        mean_degree=20,
+        n_informative=40,
+        n_redundant=0,
+        n_noise=5000,
+        frequency=(0.01, 0.012),
+        random_state=0,
+    )
+    matrices = large.features, large.adjacency
+    n_bytes = sum(part.nbytes for matrix in matrices for part in (matrix.data, matrix.indices, matrix.indptr))
+    tracemalloc.start()
+    try:
+        call(*matrices)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < most * n_bytes

@@ -113,6 +113,16 @@ def test_counts_are_in_units_of_their_mean_over_their_dispersion():
     assert not counts.equal
 
 
+@pytest.mark.parametrize("unit", [1.0, 3.0])
+@pytest.mark.parametrize("zero", [0.0, 1.0], ids=["stored zero", "no zero"])
+def test_features_that_are_counted_stay_as_they_are(unit, zero):
+    X = sparse.csr_array((np.array([unit, unit, zero * unit]), ([0, 1, 1], [0, 0, 1])), shape=(4, 2))
+    before = X.copy()
+    as_counts(X)
+    for part in ("data", "indices", "indptr"):
+        assert_array_equal(getattr(X, part), getattr(before, part))
+
+
 @pytest.mark.parametrize(("off", "equal"), [(0.0, True), (1e-12, True), (1e-6, False)])
 def test_values_are_equal_where_they_differ_by_rounding_alone(off, equal):
     X = np.array([[5.0, 0], [5 * (1 + off), 2], [0, 2]])

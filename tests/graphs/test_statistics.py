@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from blockselect.graphs.statistics import column_inner_products, constant_columns, mean_and_variance
+from blockselect.graphs.over_rows import n_holders, squared_lengths
+from blockselect.graphs.statistics import column_inner_products, constant_columns, in_units, mean_and_variance
 
 
 def draw(seed, n=30, m=6):
@@ -41,3 +42,14 @@ def test_constant_columns_are_found_exactly(kind):
     X[:, 1], X[:, 3], X[:, 5] = 0.1, 0, -7
     X[0, 5] = -7 + 1e-14
     assert_array_equal(np.flatnonzero(constant_columns(kind(X))), [1, 3])
+
+
+def test_columns_with_more_values_than_are_looked_at_together_are_those_of_a_dense_matrix():
+    X = np.random.default_rng(0).random((1200, 1000))
+    X[:, 0], X[:, 1], X[:, 2], X[:, 3] = 0.5, 0.5, 0.5, 0
+    X[0, 1], X[-1, 2] = 0, 0.25
+    rows = sparse.csr_array(X)
+    assert np.flatnonzero(constant_columns(rows)).tolist() == [0, 3]
+    assert_array_equal(n_holders(rows), np.count_nonzero(X, axis=0))
+    assert_allclose(squared_lengths(rows, slice(0, 1200)), np.square(X).sum(axis=0), rtol=1e-12)
+    assert_allclose(in_units(rows).toarray(), in_units(X), rtol=1e-12)

@@ -31,7 +31,7 @@ def leading_eigenvectors(*factors: Sparse, count: int, tol: float = 0.0) -> tupl
     n = factors[0].shape[0]
     rng = np.random.default_rng(0)  # a symmetric start would miss asymmetric eigenvectors
     if n > LARGE:
-        tol, factors = max(tol, _LARGE_TOLERANCE), tuple(factor.astype(np.float32, copy=False) for factor in factors)
+        tol, factors = max(tol, _LARGE_TOLERANCE), tuple(map(in_single, factors))
     if n <= max(_SMALL, count + 1):
         values, vectors = np.linalg.eigh(chain(*factors)(np.eye(n)))
     else:
@@ -55,17 +55,25 @@ def chain(*factors: Sparse) -> Callable[[FloatArray], FloatArray]:
     return apply
 
 
+def in_single(matrix: Sparse) -> Sparse:
+    """A CSR or CSC matrix in single precision that shares its indices, which `astype` would copy."""
+    return type(matrix)((matrix.data.astype(np.float32, copy=False), matrix.indices, matrix.indptr), matrix.shape)
+
+
 def unit_weights(adjacency: Sparse) -> Sparse:
-    """The graph with a largest weight of 1, so that the unit of the weights does not matter."""
-    return adjacency / adjacency.data.max()
+    """The graph with a largest weight of 1, so that the unit of the weights does not matter; it shares its indices."""
+    data = adjacency.data * (1 / adjacency.data.max())
+    return sparse.csr_array((data, adjacency.indices, adjacency.indptr), adjacency.shape)
 
 
 def degree_normalized(adjacency: Sparse) -> Sparse:
     """(D + τI)^-½ A (D + τI)^-½, τ the mean degree: hubs count less, and nodes with few links do not count too much."""
     degrees = np.asarray(adjacency.sum(axis=1), dtype=np.float64).ravel()
     scale = 1 / np.sqrt(degrees + degrees.mean())
-    rows, columns = np.repeat(scale, np.diff(adjacency.indptr)), scale[adjacency.indices]
-    return sparse.csr_array((rows * adjacency.data * columns, adjacency.indices, adjacency.indptr), adjacency.shape)
+    data = np.repeat(scale, np.diff(adjacency.indptr))
+    data *= adjacency.data
+    data *= scale[adjacency.indices]
+    return sparse.csr_array((data, adjacency.indices, adjacency.indptr), adjacency.shape)
 
 
 def row_directions(vectors: FloatArray) -> FloatArray:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from scipy import sparse
@@ -21,6 +21,7 @@ from blockselect.blockmodels.embedding import (
     cluster_rows,
     degree_normalized,
     draw_seed,
+    in_single,
     leading_eigenvectors,
     row_directions,
     unit_weights,
@@ -119,24 +120,33 @@ def smoothed_starts(search: Search) -> list[Start]:
 
 def share_smoothing(adjacency: Sparse, features: Features) -> Shared[Smoothing]:
     """What the starts of "smoothed" share, for any number of blocks."""
-    return Shared(lambda: (_random_walk(adjacency), _by_contents(_weigh_by_rarity(features))))
+    return Shared(lambda: _smoothing(adjacency, features))
+
+
+def _smoothing(adjacency: Sparse, features: Features) -> Smoothing:
+    weighted = _by_contents(_weigh_by_rarity(features))
+    n, m = weighted.shape
+    is_large = n > LARGE and n * m > 2 * _LARGEST_DENSE  # so large that not even half of the features is formed
+    return _random_walk(adjacency, np.float32 if is_large else np.float64), weighted
 
 
 def _smoothed_blocks(smoothing: Shared[Smoothing], n_blocks: int, rng: np.random.Generator) -> IntArray:
     walks, weighted = smoothing()
     m = weighted.shape[1]
-    half = weighted[:, np.sort(rng.choice(m, size=(m + 1) // 2, replace=False))]
-    return cluster_rows(without_rounding_errors(_embed(walks, half, n_blocks)), n_blocks, draw_seed(rng))
+    half = np.sort(rng.choice(m, size=(m + 1) // 2, replace=False))
+    embedding = without_rounding_errors(_embed(walks, weighted[:, half], n_blocks))
+    return cluster_rows(embedding, n_blocks, draw_seed(rng))
 
 
-def _embed(walks: tuple[Sparse, Sparse], weighted: sparse.csc_array, n_dimensions: int) -> FloatArray:
+def _embed(walks: tuple[Sparse, Sparse], features: Sparse, n_dimensions: int) -> FloatArray:
     """Left singular vectors times singular values of S = walk² @ features, rows scaled to unit length.
 
     With few features they are computed from SᵀS. Otherwise they are eigenvectors of SSᵀ, applied factor by factor,
     because S itself would be nearly dense.
     """
     walk, back = walks
-    features = sparse.csr_array(_unit_sparse_rows(weighted))
+    features = _unit_sparse_rows(features, walk.dtype)  # each step frees the matrix before it
+    features = sparse.csr_array(features)
     n, m = features.shape
     if n_dimensions < m <= _FEW_FEATURES and n * m <= _LARGEST_DENSE:
         smoothed = walk @ (walk @ features.toarray())
@@ -147,29 +157,32 @@ def _embed(walks: tuple[Sparse, Sparse], weighted: sparse.csc_array, n_dimension
     return row_directions(vectors * np.sqrt(np.maximum(values, 0)))
 
 
-def _random_walk(adjacency: Sparse) -> tuple[Sparse, Sparse]:
+def _random_walk(adjacency: Sparse, dtype: Any = np.float64) -> tuple[Sparse, Sparse]:
     """One step to a neighbour or to the node itself, with rows that sum to one; and the transpose."""
     weights = unit_weights(adjacency)
     stay = sparse.eye_array(weights.shape[0], format="csr") * weights.data.mean()
     steps = sparse.csr_array(weights + stay)  # symmetric
     share = 1 / steps.sum(axis=1)
-    by_row, by_column = np.repeat(share, np.diff(steps.indptr)), share[steps.indices]
-    walk, back = (
-        sparse.csr_array((scale * steps.data, steps.indices, steps.indptr), shape=steps.shape)
-        for scale in (by_row, by_column)
-    )
-    return walk, back
+
+    def scaled(by: FloatArray) -> Sparse:
+        data = (by * steps.data).astype(dtype, copy=False)
+        return sparse.csr_array((data, steps.indices, steps.indptr), shape=steps.shape)
+
+    return scaled(np.repeat(share, np.diff(steps.indptr))), scaled(share[steps.indices])
 
 
 def _weigh_by_rarity(features: Features) -> sparse.csc_array:
     """The non-empty features as CSC, each times log(1 + n / number of nodes that have it)."""
-    columns = sparse.csc_array(features, dtype=np.float64 if features.shape[0] <= LARGE else np.float32)
+    rows = sparse.csr_array(features)
+    columns = sparse.csc_array(in_single(rows) if rows.shape[0] > LARGE else rows)
     n_nodes_with = np.diff(columns.indptr)
     present = np.flatnonzero(n_nodes_with)
-    rarity = np.log1p(columns.shape[0] / n_nodes_with[present])
-    unit = columns[:, present] / columns.data.max()  # the unit of the features does not matter
-    unit.data *= np.repeat(rarity, n_nodes_with[present])
-    return unit
+    if len(present) < len(n_nodes_with):
+        columns, n_nodes_with = columns[:, present], n_nodes_with[present]
+    data = columns.data.astype(np.float64)
+    data *= 1 / data.max()  # the unit of the features does not matter
+    data *= np.repeat(np.log1p(columns.shape[0] / n_nodes_with), n_nodes_with)
+    return sparse.csc_array((data, columns.indices, columns.indptr), columns.shape)
 
 
 def _by_contents(columns: sparse.csc_array) -> sparse.csc_array:
@@ -181,9 +194,10 @@ def _by_contents(columns: sparse.csc_array) -> sparse.csc_array:
     return columns[:, np.argsort(keys, kind="stable")]
 
 
-def _unit_sparse_rows(columns: sparse.csc_array) -> sparse.csc_array:
+def _unit_sparse_rows(columns: sparse.csc_array, dtype: Any) -> sparse.csc_array:
     """Rows scaled to unit length; rows of zeros stay."""
     lengths = np.sqrt(np.bincount(columns.indices, weights=columns.data**2, minlength=columns.shape[0]))
     inverse = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=lengths > 0)
-    data = inverse.astype(columns.dtype)[columns.indices] * columns.data
-    return sparse.csc_array((data, columns.indices, columns.indptr), columns.shape)
+    data = inverse[columns.indices]
+    data *= columns.data
+    return sparse.csc_array((data.astype(dtype, copy=False), columns.indices, columns.indptr), columns.shape)

@@ -35,7 +35,15 @@ from blockselect.blockmodels.model import sums_between_blocks
 from blockselect.consensus.moves import Links, Tables
 from blockselect.graphs.along_links import products_along_links
 from blockselect.graphs.chunks import RowChunks
-from blockselect.graphs.over_rows import by_row, n_holders, sum_over_rows
+from blockselect.graphs.evidence import sums_in_blocks
+from blockselect.graphs.features import without_zeros
+from blockselect.graphs.over_rows import (
+    by_row,
+    n_holders,
+    squared_lengths,
+    sum_by_column,
+    sum_over_rows,
+)
 from blockselect.graphs.statistics import in_units, scale_columns, typical_values
 
 _TINY = float(np.finfo(np.float64).tiny)
@@ -61,8 +69,7 @@ def link_unit(adjacency: Sparse) -> float:
 
 def as_links(adjacency: Sparse, unit: float) -> Links:
     """The graph in double precision, with weights in units of one link."""
-    counts = sparse.csr_array(adjacency, dtype=np.float64, copy=True)
-    counts.eliminate_zeros()
+    counts = without_zeros(adjacency, own_values=True)
     counts.data /= unit
     return Links(
         counts.indptr.astype(np.int64, copy=False),
@@ -98,8 +105,7 @@ def as_counts(features: Features) -> FeatureCounts:
     if isinstance(features, RowChunks):
         matrix = features.map(scale_columns, units / typical_values(features))
     else:
-        matrix = scaled
-        matrix.data *= units[matrix.indices]
+        matrix = scale_columns(scaled, slice(None), units)
     return FeatureCounts(matrix, totals, units, bool(np.all(n_equal == held)))
 
 
@@ -110,8 +116,8 @@ def _row_totals(block: Sparse, rows: slice) -> FloatArray:
 
 def _moments(block: Sparse, rows: slice, totals: FloatArray) -> FloatArray:
     """Of each feature Σ x², Σ x t, and how many values are equal to their mean, which is 1: (3, m)."""
-    is_mean = np.bincount(block.indices, np.abs(block.data - 1) < _EQUAL, minlength=block.shape[1])
-    return np.stack([block.power(2).sum(axis=0), block.T @ totals[rows], is_mean])
+    is_mean = sum_by_column(block, lambda values: np.abs(values - 1) < _EQUAL)
+    return np.stack([squared_lengths(block, rows), block.T @ totals[rows], is_mean])
 
 
 def dispersions(sums: FloatArray, squares: FloatArray, by_total: FloatArray, totals: FloatArray) -> FloatArray:
@@ -166,12 +172,9 @@ def sums_by_block(counts: FeatureCounts, labels: Sequence[IntArray]) -> list[Flo
 
 def _sums_by_block(block: Sparse, rows: slice, labels: Sequence[IntArray], sizes: Sequence[int]) -> FloatArray:
     """Sum of each feature in each block of each array of labels: (m, Σk)."""
-    m, lengths = block.shape[1], np.diff(block.indptr)
-    sums = []
-    for of_node, k in zip(labels, sizes, strict=True):
-        cells = block.indices * np.int64(k) + np.repeat(of_node[rows], lengths)
-        sums.append(np.bincount(cells, block.data, minlength=m * k).astype(np.float64).reshape(m, k))
-    return np.hstack(sums)
+    X = block.indptr, block.indices, block.data
+    sums = [sums_in_blocks(*X, of_node[rows], k, block.shape[1]) for of_node, k in zip(labels, sizes, strict=True)]
+    return np.vstack(sums).T
 
 
 def link_gain(weights: FloatArray) -> float:
@@ -244,9 +247,13 @@ def _sums_over_nodes(matrix: Features, weights: Sparse, degrees: FloatArray) -> 
 
 def _sums_by_degree(block: Features, rows: slice, degrees: FloatArray) -> FloatArray:
     """All of `_Sums` but the last, of some rows: (5, m)."""
-    squares, of_rows = block * block, degrees[rows]
-    plain, of_squares = (np.asarray(each.sum(axis=0)).ravel() for each in (block, squares))
-    return np.stack([plain, block.T @ of_rows, of_squares, squares.T @ of_rows, squares.T @ of_rows**2])
+    of_rows = degrees[rows]
+    if sparse.issparse(block):
+        of_squares = [sum_by_column(block, np.square, by) for by in (None, of_rows, of_rows**2)]
+    else:
+        squares = block * block
+        of_squares = [squares.sum(axis=0), squares.T @ of_rows, squares.T @ of_rows**2]
+    return np.stack([np.asarray(block.sum(axis=0)).ravel(), block.T @ of_rows, *of_squares])
 
 
 def _link_dispersion(sums: _Sums, total_degree: float) -> FloatArray:

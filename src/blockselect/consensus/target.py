@@ -36,7 +36,7 @@ from sklearn.preprocessing import normalize
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.blockmodels.levels import groups_at, numbers_of_groups
 from blockselect.graphs.chunks import RowChunks
-from blockselect.graphs.features import as_dense, membership_matrix
+from blockselect.graphs.features import as_dense, membership_matrix, without_zeros
 from blockselect.graphs.over_rows import map_rows, squared_lengths, sum_over_rows
 
 _STEPS = 4  # of the random walk
@@ -164,7 +164,9 @@ class BlockRegression:
 
 
 def _unit_rows(block: Features, rows: slice) -> Features:
-    return normalize(block) if block.shape[0] else block
+    if sparse.issparse(block):
+        block = without_zeros(block, own_values=True)  # `normalize` would copy the indices too
+    return normalize(block, copy=not sparse.issparse(block)) if block.shape[0] else block
 
 
 def _column_products(block: Features, rows: slice, left: IntArray, right: IntArray) -> FloatArray:

@@ -40,7 +40,9 @@ def products_along_links(features: Features, weights: Sparse) -> FloatArray:
 
 def _products_of_pairs(block: Sparse, rows: slice, other: Sparse, other_rows: slice, weights: Sparse) -> FloatArray:
     """2 Σ A_ij x_il x_jl over nodes i in some rows and nodes j < i in some other rows: (m,)."""
-    links = sparse.tril(weights[rows, other_rows], k=rows.start - other_rows.start - 1).tocoo()
+    is_whole = rows == other_rows == slice(0, weights.shape[0])
+    part = weights if is_whole else weights[rows, other_rows]  # even this slice of all rows would be a copy
+    links = sparse.tril(part, k=rows.start - other_rows.start - 1).tocoo()
     return 2 * products_of_links(links.row, links.col, links.data, block, other)
 
 

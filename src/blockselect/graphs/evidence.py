@@ -40,7 +40,8 @@ from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.compiled import compiled
 from blockselect.graphs.along_links import products_of_links
 from blockselect.graphs.chunks import RowChunks
-from blockselect.graphs.features import as_dense, membership_matrix
+from blockselect.graphs.features import membership_matrix
+from blockselect.graphs.over_rows import extremes_by_column, sum_by_column
 
 N_PERMUTATIONS = 39  # so that the smallest possible p-value is 1/40
 LEVEL = 0.025  # largest p-value that is evidence: no permutation may reach the statistic of the data
@@ -167,7 +168,7 @@ class _ByBlocks:
         blocks, X = np.empty_like(self._blocks), self._features
         blocks[rows] = self._blocks
         if sparse.issparse(X):
-            sums = _sums_in_blocks(X.indptr, X.indices, X.data, blocks, int(blocks.max()) + 1, X.shape[1])
+            sums = sums_in_blocks(X.indptr, X.indices, X.data, blocks, int(blocks.max()) + 1, X.shape[1])
         else:
             sums = membership_matrix(blocks).T @ X  # (k, m)
         expected = np.outer(sums.sum(axis=1), sums.sum(axis=0)) / max(float(sums.sum()), _TINY)
@@ -198,7 +199,7 @@ class _AlongLinks:
         self._features = _in_memory(features, nodes)
         self.n_rows = len(nodes)
         self._means, self._variances = _moments(self._features)
-        largest, smallest = (as_dense(bound(axis=0)).ravel() for bound in (self._features.max, self._features.min))
+        smallest, largest = extremes_by_column(self._features)
         squares = np.maximum(largest - self._means, self._means - smallest) ** 2
         self._bound = np.divide(squares, self._variances, out=np.zeros(len(squares)), where=self._variances > 0)
         self._variance = float(np.square(links.weights).sum())
@@ -228,9 +229,9 @@ class _AlongLinks:
         A node counts once per link, which keeps the correlation between −1 and 1 for features of hubs too.
         """
         X, shares = self._features, self._links.degrees(self.n_rows) / (2 * self._links.weights.sum())
-        squares = X.power(2) if sparse.issparse(X) else np.square(X)
         means = X.T @ shares
-        variances = squares.T @ shares - means**2
+        squares = sum_by_column(X, np.square, shares) if sparse.issparse(X) else np.square(X).T @ shares
+        variances = squares - means**2
         covariances = _sums_of_products(X, self._links) / self._links.weights.sum() - means**2
         varies = variances > _ROUNDING * means**2
         correlations: FloatArray = np.divide(covariances, variances, out=np.zeros(len(means)), where=varies)
@@ -256,9 +257,13 @@ def _in_memory(features: Features, rows: IntArray) -> Features:
 
 def _moments(features: Features) -> tuple[FloatArray, FloatArray]:
     """Means and variances of the columns: (m,) each. A variance that is only rounding is 0."""
-    means = np.asarray(features.mean(axis=0), dtype=np.float64).ravel()
-    squares = features.power(2) if sparse.issparse(features) else np.square(features)
-    variances = np.asarray(squares.mean(axis=0), dtype=np.float64).ravel() - means**2
+    if sparse.issparse(features):
+        share = 1 / features.shape[0]
+        means = sum_by_column(features, lambda values: values * share)
+        squares = sum_by_column(features, lambda values: np.square(values) * share)
+    else:
+        means, squares = (np.asarray(part.mean(axis=0), dtype=np.float64) for part in (features, np.square(features)))
+    variances = squares - means**2
     return means, np.where(variances > _ROUNDING * means**2, variances, 0.0)
 
 
@@ -290,7 +295,7 @@ def _links_to_use(features: Features, adjacency: Sparse, products: float, rng: n
 
 
 @compiled
-def _sums_in_blocks(
+def sums_in_blocks(
     starts: IntArray, features: IntArray, values: FloatArray, blocks: IntArray, n_blocks: int, n_features: int
 ) -> FloatArray:
     """Sum of each sparse feature in each block: (k, m). A sparse product takes several times as long."""

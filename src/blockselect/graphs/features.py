@@ -240,6 +240,15 @@ def as_plain_csr(features: Features) -> Sparse:
     return rows
 
 
+def without_zeros(matrix: Any, *, own_values: bool = False) -> Sparse:
+    """CSR in double precision without stored zeros; it shares what it can, but not values that are to be changed."""
+    rows = sparse.csr_array(matrix)
+    if not rows.data.all():
+        rows = rows.copy()
+        rows.eliminate_zeros()
+    return sparse.csr_array((rows.data.astype(np.float64, copy=own_values), rows.indices, rows.indptr), rows.shape)
+
+
 def by_density(rows: Sparse) -> Features:
     """CSR if few entries are non-zero, otherwise dense: whichever is faster, and the same for equal features."""
     return rows if rows.nnz < FEW_NON_ZERO * rows.shape[0] * rows.shape[1] else rows.toarray()

@@ -5,15 +5,19 @@ A part is a function of a block: ``part(block, rows, *shared)``, where `rows` is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import gen_batches
 
-from blockselect.arrays import Features, FloatArray, IntArray
+from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.graphs.chunks import Part, RowChunks
 from blockselect.graphs.features import as_dense
+
+_AT_ONCE = 2**20  # stored values of a sparse matrix that are looked at together, so that temporary copies stay small
 
 
 def sum_over_rows(features: Features, part: Part, *shared: Any) -> Any:
@@ -51,7 +55,7 @@ def n_holders(features: Features) -> IntArray:
     if isinstance(features, RowChunks):
         held = features.column_sums()[0]
     elif sparse.issparse(features):
-        held = np.bincount(features.indices, features.data != 0, minlength=features.shape[1])
+        held = sum_by_column(features, lambda values: values != 0)
     else:
         held = np.count_nonzero(features, axis=0)
     return np.asarray(held, dtype=np.intp)
@@ -71,5 +75,41 @@ def squared_lengths(block: Features, rows: slice) -> FloatArray:
     """Diagonal of YᵀY (m,), in double precision."""
     if not sparse.issparse(block):
         return np.asarray(np.einsum("il,il->l", block, block, dtype=np.float64))
-    lengths = np.bincount(block.indices, np.square(block.data, dtype=np.float64), minlength=block.shape[1])
-    return lengths.astype(np.float64, copy=False)
+    return sum_by_column(block, partial(np.square, dtype=np.float64))
+
+
+def sum_by_column(rows: Sparse, function: Callable[[FloatArray], Any], weights: FloatArray | None = None) -> FloatArray:
+    """Sum of a function of the stored values of each column of a CSR matrix, with optional row weights (n,): (m,)."""
+    sums = np.zeros(rows.shape[1])
+    for some, entries in _batches(rows):
+        values = np.asarray(function(rows.data[entries]), dtype=np.float64)
+        if weights is not None:
+            values = values * np.repeat(weights[some], np.diff(rows.indptr[some.start : some.stop + 1]))
+        np.add.at(sums, rows.indices[entries].astype(np.intp), values)
+    return sums
+
+
+def extremes_by_column(features: Features) -> tuple[FloatArray, FloatArray]:
+    """The smallest and the largest value of each column, zeros that a sparse matrix does not store included: (m,)."""
+    if not sparse.issparse(features):
+        return features.min(axis=0), features.max(axis=0)
+    rows = sparse.csr_array(features)
+    stored = sum_by_column(rows, np.ones_like) == rows.shape[0]
+    low, high = np.where(stored, np.inf, 0.0), np.where(stored, -np.inf, 0.0)
+    for _, entries in _batches(rows):
+        columns, values = rows.indices[entries].astype(np.intp), rows.data[entries].astype(np.float64, copy=False)
+        np.minimum.at(low, columns, values)
+        np.maximum.at(high, columns, values)
+    return low, high
+
+
+def scale_by_column(rows: Sparse, by: FloatArray, scale: np.ufunc = np.multiply) -> None:
+    """Multiply or divide the stored values of a CSR matrix in place by one number per column (m,)."""
+    for _, entries in _batches(rows):
+        scale(rows.data[entries], by[rows.indices[entries]], out=rows.data[entries])
+
+
+def _batches(rows: Sparse) -> Iterator[tuple[slice, slice]]:
+    """Consecutive rows of a CSR matrix with about as many stored values as are looked at together, and these values."""
+    for some in gen_batches(rows.shape[0], max(1, _AT_ONCE * rows.shape[0] // max(rows.nnz, 1))):
+        yield some, slice(rows.indptr[some.start], rows.indptr[some.stop])

@@ -10,7 +10,8 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.errors import ParameterError
 from blockselect.graphs.chunks import ChunkSurvey, RowChunks
-from blockselect.graphs.over_rows import map_rows, n_holders, sum_over_rows
+from blockselect.graphs.features import without_zeros
+from blockselect.graphs.over_rows import extremes_by_column, map_rows, n_holders, scale_by_column, sum_over_rows
 
 _LARGEST_MULTIPLE = 1e4  # larger multiples cannot be distinguished from other numbers because of rounding
 _EQUAL = 1e-9  # values in row chunks with a smaller relative difference from their mean are equal
@@ -42,9 +43,7 @@ def constant_columns(features: Features) -> NDArray[np.bool_]:
         held = n_holders(features)
         alike = features.shape[0] == sum_over_rows(features, _equal_values, typical_values(features))
         return np.asarray((held == 0) | alike)
-    low, high = features.min(axis=0), features.max(axis=0)
-    if sparse.issparse(features):
-        low, high = low.toarray().ravel(), high.toarray().ravel()
+    low, high = extremes_by_column(features)
     return np.asarray(low == high)
 
 
@@ -100,17 +99,20 @@ def presence(features: Features) -> Features:
 def in_units(features: Features) -> Features:
     """Divide each non-negative feature by the mean of its non-zero values, in double precision.
 
-    Zeros and ones do not change, and the sum of a feature becomes the number of nodes that have it.
+    Zeros and ones do not change, and the sum of a feature becomes the number of nodes that have it. The result must not
+    be changed, because sparse features whose means are all 1 are not copied.
     """
     if isinstance(features, RowChunks):
         return features.map(scale_columns, 1 / typical_values(features))
     if not sparse.issparse(features):
         values: FloatArray = np.asarray(features, dtype=np.float64)
         return values / _means(values.sum(axis=0), np.count_nonzero(values, axis=0))
-    scaled = sparse.csr_array(features, dtype=np.float64, copy=True)
-    scaled.eliminate_zeros()
-    n_holders = np.bincount(scaled.indices, minlength=scaled.shape[1])
-    scaled.data /= _means(scaled.sum(axis=0), n_holders)[scaled.indices]
+    rows = without_zeros(features)
+    means = _means(rows.sum(axis=0), n_holders(rows))
+    if (means == 1).all():
+        return rows
+    scaled = without_zeros(rows, own_values=True)
+    scale_by_column(scaled, means, np.divide)
     return scaled
 
 
@@ -128,9 +130,8 @@ def typical_values(chunks: RowChunks) -> FloatArray:
 
 def scale_columns(block: Sparse, rows: slice, by: FloatArray) -> Sparse:
     """Each column times a number, in double precision and without zeros; a copy."""
-    scaled = sparse.csr_array(block, dtype=np.float64, copy=True)
-    scaled.eliminate_zeros()
-    scaled.data *= by[scaled.indices]
+    scaled = without_zeros(block, own_values=True)
+    scale_by_column(scaled, by)
     return scaled
 
 
