@@ -282,7 +282,7 @@ def test_scores_fall_with_the_ranking_and_shares_add_up_to_those_of_the_set(n_wa
 
 
 def test_a_clear_feature_scores_what_it_adds_times_its_effect_size_and_less_than_the_one_before():
-    X, A, blocks = planted()
+    X, A, blocks = planted(n_nodes=400)
     graph = check_attributed_graph(X, A)
     gains = gains_by_models(graph, [blocks])
     ranking = ranking_of(X, A, [blocks], 9)

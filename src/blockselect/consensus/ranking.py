@@ -46,7 +46,7 @@ _CLEAR = 3.0  # √(2 × log-likelihood gain) above which a feature follows the 
 _SMALLEST_GAIN = 0.25  # nats, so that a feature without any gain still has an effect size above zero
 _TIE = 1e-9  # relative difference below which two features are equally good
 _FALLING = 1 - 1e-6  # least relative step between two scores
-_TINY = float(np.finfo(np.float64).tiny)
+_ROUNDING = 1e-12  # of a criterion
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,19 +169,19 @@ def _falling_scores(
     """Scores that fall with the order: (m,).
 
     A clear feature scores its criterion, or slightly less than the feature before it if that is less. The scores of the
-    other features follow their total gains, from half of the lowest score above them down to zero; features with the
-    same value for all nodes score 0.
+    other features follow their total gains and are at most half of the lowest score before them. Features with the same
+    value for all nodes score 0. If there is nothing to explain, only the order counts.
     """
     clear, unclear = order[is_clear[order]], order[(is_useful & ~is_clear)[order]]
     scores = np.zeros(len(order))
     least = float(np.max(criterion, initial=0.0)) or 1.0
     for column in clear:
-        least = scores[column] = max(min(criterion[column], _FALLING * least), _TINY)
+        least = scores[column] = min(max(criterion[column], _ROUNDING * least), _FALLING * least)
     if len(unclear):
         span = total[unclear].max() - total[unclear].min()
         shares = (total[unclear] - total[unclear].min()) / span if span > 0 else np.ones(len(unclear))
         steps = np.arange(len(unclear), 0, -1) / len(unclear)  # equal gains score differently too
-        scores[unclear] = np.maximum(least / 2 * (0.9 * shares + 0.1 * steps), _TINY)
+        scores[unclear] = least / 2 * (0.9 * shares + 0.1 * steps)
     return scores
 
 

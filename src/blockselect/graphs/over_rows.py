@@ -111,5 +111,7 @@ def scale_by_column(rows: Sparse, by: FloatArray, scale: np.ufunc = np.multiply)
 
 def _batches(rows: Sparse) -> Iterator[tuple[slice, slice]]:
     """Consecutive rows of a CSR matrix with about as many stored values as are looked at together, and these values."""
+    if not rows.shape[0]:  # an empty chunk
+        return
     for some in gen_batches(rows.shape[0], max(1, _AT_ONCE * rows.shape[0] // max(rows.nnz, 1))):
         yield some, slice(rows.indptr[some.start], rows.indptr[some.stop])
