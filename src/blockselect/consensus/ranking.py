@@ -174,9 +174,9 @@ def _falling_scores(
     """
     clear, unclear = order[is_clear[order]], order[(is_useful & ~is_clear)[order]]
     scores = np.zeros(len(order))
-    least = float(np.max(criterion, initial=0.0)) or 1.0
+    largest = least = float(np.max(criterion, initial=0.0)) or 1.0
     for column in clear:
-        least = scores[column] = min(max(criterion[column], _ROUNDING * least), _FALLING * least)
+        least = scores[column] = min(max(criterion[column], _ROUNDING * largest), _FALLING * least)
     if len(unclear):
         span = total[unclear].max() - total[unclear].min()
         shares = (total[unclear] - total[unclear].min()) / span if span > 0 else np.ones(len(unclear))
