@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import gen_batches
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.graphs.chunks import Part, RowChunks
@@ -111,7 +110,8 @@ def scale_by_column(rows: Sparse, by: FloatArray, scale: np.ufunc = np.multiply)
 
 def _batches(rows: Sparse) -> Iterator[tuple[slice, slice]]:
     """Consecutive rows of a CSR matrix with about as many stored values as are looked at together, and these values."""
-    if not rows.shape[0]:  # an empty chunk
-        return
-    for some in gen_batches(rows.shape[0], max(1, _AT_ONCE * rows.shape[0] // max(rows.nnz, 1))):
+    n = rows.shape[0]
+    step = max(1, _AT_ONCE * n // max(rows.nnz, 1))
+    for start in range(0, n, step):
+        some = slice(start, min(start + step, n))
         yield some, slice(rows.indptr[some.start], rows.indptr[some.stop])
