@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/idea.md: a small network, its block model, and features that repeat the blocks or do not.
+"""Draw the pictures of docs/idea.md: a small network, its block model, features that repeat the blocks, and levels.
 
 python scripts/draw_idea.py docs/images
 """
@@ -12,10 +12,14 @@ from typing import Any
 import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
+from scipy.cluster.hierarchy import dendrogram
 
 from blockselect import BlockModel, make_attributed_blocks, plot
+from blockselect.blockmodels.levels import BlockTree, groups_at, numbers_of_groups
+from blockselect.consensus.refine import JointLikelihood
 from blockselect.datasets import PlantedNetwork
-from blockselect.plot.common import AMOUNTS, GREY, STYLE
+from blockselect.plot.common import AMOUNTS, GREY, INK, STYLE
 from blockselect.report.charts import node_places
 
 COLOURS = np.array(["#0b62b8", "#b26200", "#5c8a3a"])  # of the blocks
@@ -90,6 +94,60 @@ def draw_features(network: PlantedNetwork, model: BlockModel, path: Path) -> Non
     save(figure, path)
 
 
+def nested_blocks() -> tuple[PlantedNetwork, BlockTree]:
+    """Three groups of two pairs of blocks: twelve blocks, and their tree."""
+    of_pair, of_group = np.arange(12) // 2, np.arange(12) // 4
+    density = np.select(
+        [np.eye(12, dtype=bool), of_pair[:, None] == of_pair, of_group[:, None] == of_group], [0.6, 0.25, 0.08], 0.01
+    )
+    network = make_attributed_blocks(
+        192, 12, density=density, block_weights=(2, 1, 2, 2, 1, 2, 1, 1, 1, 2, 1, 1), random_state=0
+    )
+    model = BlockModel.from_labels(network.adjacency, network.blocks)
+    return network, JointLikelihood(network.graph).trees([model])[0]
+
+
+def draw_levels(network: PlantedNetwork, tree: BlockTree, path: Path) -> None:
+    figure, (drawing, *tables) = plt.subplots(1, 4, figsize=(13, 3.7), layout="constrained")
+    n_blocks, heights = tree.model.n_blocks, np.sqrt(tree.linkage[:, 2])  # low mergers stay visible
+    children, first_leaf = tree.linkage[:, :2].astype(int), list(range(n_blocks))
+    for row, pair in enumerate(children):  # branches from left to right as blocks from top to bottom
+        children[row] = sorted(pair, key=first_leaf.__getitem__)
+        first_leaf.append(first_leaf[children[row, 0]])
+    dendrogram(
+        np.column_stack([children, heights, tree.linkage[:, 3]]),
+        ax=drawing,
+        no_labels=True,
+        link_color_func=lambda _: INK,
+    )
+    drawing.set(yticks=[], title="the tree of the blocks")
+    drawing.spines[:].set_visible(False)
+    for ax, n_groups, colour in zip(tables, numbers_of_groups(n_blocks)[::-1], COLOURS, strict=True):
+        below, above = (heights[at] if at >= 0 else 0 for at in (n_blocks - n_groups - 1, n_blocks - n_groups))
+        drawing.axhline((below + above) / 2, color=colour, linestyle="--", linewidth=1.2)
+        drawing.annotate(
+            f"{n_groups} blocks",
+            (1.0, (below + above) / 2),
+            xycoords=("axes fraction", "data"),
+            xytext=(2, 0),
+            textcoords="offset points",
+            va="center",
+            color=colour,
+        )
+        plot.ordered_adjacency(network.adjacency, ax, labels=tree.model.labels)
+        for line in list(ax.lines):  # borders of the finest level
+            line.remove()
+        sizes = np.bincount(groups_at(tree.linkage, n_groups), tree.model.block_sizes)
+        for start, size in zip(np.cumsum(sizes) - sizes, sizes, strict=True):
+            ax.add_patch(
+                Rectangle((start, start), size, size, fill=False, edgecolor=colour, linewidth=2, clip_on=False)
+            )
+        ax.set(xticks=[], yticks=[], xlabel="", ylabel="")
+        ax.spines[:].set_color(GREY)
+        ax.set_title(f"the same links, {n_groups} blocks", color=colour)
+    save(figure, path)
+
+
 def heat(ax: Axes, values: Any) -> None:
     ax.imshow(values, cmap=AMOUNTS, vmin=0, vmax=np.max(values))
     ax.set(xticks=[], yticks=[])
@@ -116,6 +174,7 @@ def main(folder: Path) -> None:
         draw_network(network, folder / "idea-network.png")
         draw_model(network, model, folder / "idea-blocks.png")
         draw_features(network, model, folder / "idea-features.png")
+        draw_levels(*nested_blocks(), folder / "idea-levels.png")
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import tracemalloc
 from dataclasses import replace
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
@@ -584,3 +585,23 @@ def test_a_large_network_takes_a_few_times_the_memory_of_its_data(call, most):
     finally:
         tracemalloc.stop()
     assert peak < most * n_bytes
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_unrelated_features_do_not_destroy_blocks_that_the_links_show(seed):
+    club = nx.karate_club_graph()
+    sides = [club.nodes[member]["club"] for member in club]
+    noise = (np.random.default_rng(seed).random((34, 10)) < 0.3).astype(float)
+    adjacency = nx.to_scipy_sparse_array(club, weight=None)
+    selector = BlockModelSelector(n_blocks=2, random_state=seed).fit(noise, adjacency=adjacency)
+    assert adjusted_rand_score(sides, selector.labels_) >= 0.77
+    assert not selector.refined_
+    assert selector.refine_reason_ == "the features do not follow the blocks that the links clearly show"
+
+
+def test_features_that_follow_the_blocks_refine_them():
+    planted = make_attributed_blocks(200, 3, mean_degree=8, random_state=0)
+    by_default, always = fit(planted), fit(planted, refine=True)
+    assert by_default.refined_
+    assert by_default.refine_reason_ == "the features follow the blocks that the links show"
+    assert_array_equal(by_default.labels_, always.labels_)

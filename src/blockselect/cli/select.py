@@ -59,7 +59,7 @@ Top = Annotated[
         metavar="INTEGER|NUMBER|auto",
         help="How many features to keep; a number between 0 and 1 is a share of the features. With auto, all features "
         "that match the graph better than chance (paper: d).",
-        show_default="half of the features",
+        show_default="the fewest that explain 80 % of what all explain; half of them with other methods",
     ),
 ]
 Blocks = Annotated[
@@ -155,7 +155,7 @@ Refine = Annotated[
     expert_option(
         "--refine/--no-refine",
         help="Move nodes between blocks while links and features together become more likely.",
-        show_default="refine",
+        show_default="refine, unless the features do not follow clear blocks of the links",
     ),
 ]
 Binarize = Annotated[

@@ -53,7 +53,7 @@ from blockselect.parameters import check_whole, generator_from
 from blockselect.progress import Progress, follow_fit, no_progress
 from blockselect.threads import one_thread
 
-_MORE_THAN_LINKS_SHOW = (3, 4, 6, 8, 12)  # numbers of blocks that are tried as well if the links show fewer
+_MORE_THAN_LINKS_SHOW = (3, 4, 6, 8, 12)  # numbers of blocks that are also tried if the links show fewer
 _AGREE = 0.95  # mean adjusted Rand index above which block models found from the links agree
 _LEFT_OUT = (
     f"the family {FEATURE_READING!r} is left out for row chunks, because each of its iterations would read all chunks"
@@ -82,19 +82,24 @@ class _Refinement(NamedTuple):
 class BlockModelSelector(BlockGuidedSelector):
     """Select the features that explain the structure of a network, without labels.
 
-    First, block models of the graph are found, A ≈ F M Fᵀ: which nodes link alike (F), and how densely blocks connect
-    (M). Candidates are found in several ways and refined with the features, and the best are kept. Then features are
-    selected one after the other. Together they shall explain in which block a node is, and in which blocks its
-    neighbours are; the next feature is the one that adds most to this and is specific to some blocks. The idea is that
-    of :class:`blockselect.BMGUFS` [1]_; all settings are chosen from the data.
+    First, block models of the graph are found, A ≈ F M Fᵀ: which nodes have similar connection patterns (F), and how
+    densely blocks connect (M). Candidates are found in several ways and refined with the features, and the best are
+    kept. The blocks of each model are then merged two at a time, which gives coarser levels of the same structure.
+    Finally, features are selected one after the other. Together they should explain, at every level, which block each
+    node belongs to and which blocks its neighbours belong to; the next feature is the one that adds most to this and is
+    specific to some blocks. The idea is that of :class:`blockselect.BMGUFS` [1]_; all settings are chosen from the
+    data.
 
     Parameters
     ----------
     n_features_to_select : int, float, "auto" or None, default=None
-        How many features to keep; between 0 and 1 a share of them; None keeps half. "auto" keeps those that match the
-        graph better than chance, see :func:`blockselect.discover_features`. (paper: d)
+        How many features to keep; between 0 and 1 a share of them. None keeps the fewest that explain 80 % of what all
+        features explain together, at most 500. If a regression on all features would take too long, None keeps the
+        fewest that explain 80 % of what the first 500 explain. "auto" keeps the features that match the graph better
+        than chance, see :func:`blockselect.discover_features`. (paper: d)
     n_blocks : int or "auto", default="auto"
-        Number of blocks. "auto": as many as the graph supports, 2 to `max_blocks`. (paper: k)
+        Number of blocks. "auto": as many as the links show beyond chance, or up to 12 if links and features together
+        show more; 2 to `max_blocks`. (paper: k)
     max_blocks : int, default=50
         The largest number of blocks that "auto" chooses.
     block_model : str, array of shape (n,), Series, dict, list of sets, VertexClustering or BlockModel, default="mixed"
@@ -104,9 +109,10 @@ class BlockModelSelector(BlockGuidedSelector):
     n_candidates : int or "auto", default="auto"
         Number of block models to find, from different random starts. "auto": 9 to 48, depending on the estimated cost,
         and fewer on networks of more than about 5·10⁶ links.
-    refine : bool, default=True
+    refine : bool or "auto", default="auto"
         Refine the blocks with the features: move a node to another block when links and features together become more
-        likely. Blocks that were given are never refined.
+        likely. "auto" refines them unless the links show clear blocks that the features do not follow. Blocks that were
+        given are never refined.
     binarize : bool or "auto", default="auto"
         Use only which features a node has, not their values. "auto": if they are counts and more than half of them are
         zero, because a few large counts would otherwise dominate every similarity.
@@ -123,9 +129,10 @@ class BlockModelSelector(BlockGuidedSelector):
     Attributes
     ----------
     scores_ : array of shape (m,)
-        Score of each feature. It falls with the rank. The score is the share of the block structure that the feature
-        adds to what the features before it explain, times its effect size, and at most the score before it. An empty
-        or constant column scores 0.
+        Score of each feature. It falls strictly with the rank. The score is the share of the block structure that the
+        feature adds to what the features before it explain, times its effect size, and slightly less than the score
+        before it if that is lower. Features that may follow the graph by chance (see `beyond_chance_`) score at most
+        half as much as the last of the others. An empty or constant column scores 0.
     ranking_ : array of shape (m,)
         Rank of each feature, 1 is the best: the order in which features are selected.
     support_ : boolean array of shape (m,)
@@ -133,19 +140,30 @@ class BlockModelSelector(BlockGuidedSelector):
     n_features_ : int
         Number of selected features.
     explained_ : array of shape (d,)
-        Share of the block structure (R²) that the first 1, 2, … selected features explain together; features after
-        the first 1000 are not counted.
+        Share of the block structure (R²) that the first 1, 2, … selected features explain together, the mean over all
+        levels of all consensus models; features after the first 1000 are not counted.
+    levels_ : DataFrame
+        The levels of the best block model, the coarsest first: the number of blocks, `n_blocks`, and the share of this
+        level that the selected features explain, `explained`. Each level has half as many blocks as the next finer one,
+        and at least 3.
     explained_more_ : array of shape (m,)
         Share that each feature adds to the features before it in the ranking; for features that are not selected,
         what each would add next.
     explained_alone_ : array of shape (m,)
         Share that each feature explains by itself.
+    beyond_chance_ : boolean array of shape (m,)
+        Which features follow the graph more clearly than chance would explain; the others come last in the ranking.
     p_values_, q_values_ : arrays of shape (m,)
         See :func:`blockselect.discover_features`. None unless ``n_features_to_select="auto"``.
     block_model_ : BlockModel
         The best block model.
     labels_ : array of shape (n,)
-        The block of each node in it. (paper: F)
+        The block of each node in it. Blocks are numbered along the tree of `linkage_`, the largest branch first,
+        unless they were given. `labels_at` gives the labels with fewer blocks. (paper: F)
+    linkage_ : array of shape (k − 1, 4)
+        The tree of the blocks in the format of :func:`scipy.cluster.hierarchy.linkage`: the two blocks that are merged
+        at each step, the log-likelihood in nats lost so far, and how many of the k blocks are merged.
+        :func:`scipy.cluster.hierarchy.dendrogram` draws it.
     coef_, intercept_ : arrays of shape (k, d) and (k,)
         The regression of the blocks on the selected features by which `predict` finds the blocks of other nodes.
         Selected features after the first 1000 have coefficients of 0.
@@ -162,6 +180,10 @@ class BlockModelSelector(BlockGuidedSelector):
         Planned and requested search effort: `n_candidates`, `max_rounds`, `n_resamples(asked)`, `was_cut`.
     n_blocks_reason_ : str
         The reason for the number of blocks.
+    refined_ : bool
+        Whether blocks were refined with the features.
+    refine_reason_ : str
+        The reason why they were refined or not.
     families_left_out_ : str or None
         Which family of block models was not tried, and why: "smoothed" if X comes in row chunks. None if all were.
     graph_source_ : str
@@ -189,7 +211,13 @@ class BlockModelSelector(BlockGuidedSelector):
     >>> selector.fit_transform(debian.features, adjacency=debian.adjacency).shape
     (4960, 60)
     >>> debian.feature_names[selector.ranking_ <= 4].tolist()
-    ['emacs', 'gnu', 'openstack', 'tag:devel::lang:perl']
+    ['emacs', 'feature', 'gnu', 'tag:devel::lang:perl']
+    >>> selector.levels_.round(2)
+       n_blocks  explained
+    0         4       0.50
+    1         9       0.48
+    2        19       0.47
+    3        38       0.45
     """
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012

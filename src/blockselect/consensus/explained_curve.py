@@ -27,7 +27,7 @@ ENOUGH = 0.95  # share of what all selected features explain
 def explained_by_size(selector: BlockGuidedSelector, graph: AttributedGraph) -> dict[str, Any] | None:
     """Share of the block structure that the first 1, 2, 4, … features explain, with random and all features.
 
-    All shares are the R² of one ridge regression, see :mod:`blockselect.consensus.explained`.
+    All shares are the R² of one ridge regression, see :mod:`blockselect.consensus.target`.
 
     Parameters
     ----------
