@@ -222,9 +222,9 @@ def _label_branches(ax: Axes, labels: list[tuple[float, float, str]]) -> None:
         )
         label.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.3, "alpha": 0.8})
         label.set_in_layout(False)  # so that the axes keep this size
-        beyond = ax.bbox.x0 - label.get_window_extent().x0
-        if beyond > 0:
-            label.xyann = (-2 + 72 * beyond / label.figure.dpi, 1)
+        if label.get_window_extent().x0 < ax.bbox.x0:
+            label.xy, label.xycoords = (0, y), ax.get_yaxis_transform()  # the left end of the axes
+            label.set_horizontalalignment("left")
         extent = label.get_window_extent()
         if extent.x1 > ax.bbox.x1 or any(extent.overlaps(other) for other in taken):
             label.remove()
