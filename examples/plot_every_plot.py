@@ -64,6 +64,12 @@ plot.block_densities(selector, right, induced=True)
 plt.show()
 
 # %%
+# How blocks merge into larger groups. Each block, and each group of a coarser level, is
+# labelled with the selected features that mark it.
+plot.tree(selector)
+plt.show()
+
+# %%
 # Plots of the fit
 # ----------------
 # Two diagnostic plots. The first shows the candidate block models: their log-likelihood

@@ -8,7 +8,8 @@ from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from blockselect import plot
+from blockselect import BMGUFS, BlockModelSelector, make_attributed_blocks, plot
+from blockselect.blockmodels.levels import groups_at
 from blockselect.blockmodels.markers import block_markers
 from blockselect.errors import ParameterError
 from blockselect.plot.of_blocks import block_bounds, order_by_block, ordered_links
@@ -56,6 +57,74 @@ def test_the_graph_of_a_selector_is_ordered_by_its_blocks(network, selector, ax)
 def test_a_graph_without_blocks_is_refused(network, ax):
     with pytest.raises(ValueError, match="give one label per node"):
         plot.ordered_adjacency(network.adjacency, ax)
+
+
+@pytest.fixture(scope="module")
+def many_blocks():
+    """A selector of 24 given blocks, which are not numbered along the tree."""
+    made = make_attributed_blocks(480, 24, n_informative=40, n_noise=0, mean_degree=20, random_state=0)
+    return made, BlockModelSelector(25, block_model=made.blocks).fit(made.features, adjacency=made.adjacency)
+
+
+def leaves(ax):
+    return [tick.get_text().split("  ") for tick in ax.get_yticklabels()]
+
+
+def test_each_block_of_the_tree_is_labelled_with_the_features_that_mark_it(network, selector, ax):
+    names = [f"name {column}" for column in range(len(selector.scores_))]
+    found = leaves(plot.tree(selector, ax, feature_names=names, X=network.features))
+    assert [int(number) for number, *_ in found] == list(range(selector.block_model_.n_blocks))
+    marked = block_markers(network.features, selector.labels_).marked_block
+    shown = [(int(block), int(name.split()[1])) for block, text in found for name in text.split(", ")]
+    assert len(shown) >= len(found)
+    assert all(marked[column] == block and selector.support_[column] for block, column in shown)
+
+
+def test_branches_join_neighbours_at_the_loss_of_their_merger(many_blocks, ax):
+    _, selector = many_blocks
+    plot.tree(selector, ax)
+    assert_allclose([max(line.get_xdata()) for line in ax.lines], selector.linkage_[:, 2])
+    order = [int(number) for number, *_ in leaves(ax)]
+    for n_groups in range(1, 24):
+        groups = groups_at(selector.linkage_, n_groups)[order]
+        assert np.count_nonzero(np.diff(groups)) == n_groups - 1
+
+
+def test_groups_are_labelled_with_the_features_that_mark_them(many_blocks, ax):
+    made, selector = many_blocks
+    plot.tree(selector, ax)
+    possible = set()
+    for n_blocks in selector.levels_["n_blocks"]:
+        markers = block_markers(made.features, selector.labels_at(n_blocks))
+        chosen = np.argsort(selector.ranking_)[: selector.n_features_]
+        groups = [markers.features_of(group, chosen)[:2] for group in range(n_blocks)]
+        possible |= {", ".join(f"x{column}" for column in group) for group in groups}
+    assert ax.texts
+    assert {text.get_text() for text in ax.texts} <= possible
+
+
+@pytest.mark.parametrize("name", ["x{}", "a name of more than thirty-two letters: {}"])
+def test_no_labels_of_the_tree_overlap(many_blocks, name):
+    _, selector = many_blocks
+    ax = plot.tree(selector, feature_names=[name.format(column) for column in range(len(selector.scores_))])
+    ax.figure.draw_without_rendering()
+    extents = [text.get_window_extent() for text in (*ax.texts, *ax.get_yticklabels()) if text.get_text()]
+    assert len(extents) > 24
+    assert not any(one.overlaps(other) for place, one in enumerate(extents) for other in extents[:place])
+    assert min(extent.x0 for extent in extents) >= 0
+
+
+def test_one_block_is_a_tree_without_branches(network, ax):
+    selector = BlockModelSelector(3, block_model=np.zeros(network.features.shape[0], dtype=int))
+    plot.tree(selector.fit(network.features, adjacency=network.adjacency), ax)
+    assert leaves(ax) == [["0"]]
+    assert len(ax.lines) == len(ax.texts) == 0
+
+
+def test_a_selector_without_levels_has_no_tree(network, ax):
+    papers = BMGUFS(3, n_blocks=3, random_state=0).fit(network.features, adjacency=network.adjacency)
+    with pytest.raises(ParameterError, match="source is a BMGUFS, which has no tree of blocks"):
+        plot.tree(papers, ax)
 
 
 def test_nodes_come_block_by_block_and_by_degree():

@@ -8,7 +8,7 @@
 from blockselect.extras import install_advice
 
 try:
-    from blockselect.plot.of_blocks import block_densities, ordered_adjacency
+    from blockselect.plot.of_blocks import block_densities, ordered_adjacency, tree
     from blockselect.plot.of_features import explained, features_by_block, scores, stability
     from blockselect.plot.of_runs import candidates, compare, losses
 except ModuleNotFoundError as error:
@@ -24,4 +24,5 @@ __all__ = [
     "ordered_adjacency",
     "scores",
     "stability",
+    "tree",
 ]

@@ -11,6 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from blockselect.arrays import Features
 from blockselect.base import ScoreSelector
 from blockselect.errors import ParameterError
+from blockselect.graphs.node_labels import check_names
+from blockselect.wording import cut, feature_labels, visible
 
 # The style starts from matplotlib's own defaults, so that a user's settings do not change the pictures of a report.
 STYLE: list[Any] = ["default", {"font.size": 9, "axes.titlesize": 10, "axes.titlelocation": "left"}]
@@ -68,3 +70,14 @@ def of_selector(selector: ScoreSelector, attribute: str, what: str) -> Any:
 def features_of(selector: ScoreSelector, X: Any) -> Features:
     """The features of the fit: X or, if it is None, what the selector remembers while it is still in memory."""
     return selector._table_again(selector._fitted_to.recall()[0] if X is None else X).matrix
+
+
+def names_of(source: Any, feature_names: Any, n_features: int) -> list[str]:
+    """The given names, those that a selector knows, or x0, x1, …"""
+    names = getattr(source, "feature_names_in_", None) if feature_names is None else feature_names
+    return feature_labels(check_names(names, n_features, "feature name", "column"), n_features)
+
+
+def legible(name: str) -> str:
+    """A name as a plot shows it: shortened, and a dollar sign does not start mathematics."""
+    return visible(cut(name)).replace("$", r"\$")

@@ -1,4 +1,4 @@
-"""Plots of blocks: how densely they are linked, and the adjacency matrix ordered by block."""
+"""Plots of blocks: how densely they are linked, the adjacency matrix ordered by block, and the tree of blocks."""
 
 from __future__ import annotations
 
@@ -12,24 +12,30 @@ from numpy.typing import ArrayLike
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
 from blockselect.base import ScoreSelector
-from blockselect.blockmodels.markers import block_markers
+from blockselect.blockmodels.levels import groups_at, leaf_order
+from blockselect.blockmodels.markers import Markers, block_markers
 from blockselect.graphs.attributed import check_adjacency
 from blockselect.graphs.node_labels import encode_labels
 from blockselect.parameters import as_numbers
 from blockselect.plot.common import (
     AMOUNTS,
+    BLUE,
     GREY,
     INK,
     MAX_NUMBERED,
     axes_or_new,
     features_of,
     label_blocks,
+    legible,
+    names_of,
     of_selector,
     title,
 )
-from blockselect.wording import count
+from blockselect.wording import count, number
 
 _PIXELS = 560  # width of the picture of the ordered adjacency matrix
+_NAMED = 2  # markers at a block or branch of the tree
+_ROW = 0.17  # inches per block of the tree
 
 
 def block_densities(
@@ -135,6 +141,95 @@ def ordered_adjacency(
     ax.set(xlabel="block", ylabel="block")
     title(ax, f"Links of {count(n, 'node')}, ordered by block")
     return ax
+
+
+def tree(
+    source: ScoreSelector, ax: Axes | None = None, *, feature_names: Sequence[Any] | None = None, X: Any = None
+) -> Axes:
+    """Draw how blocks merge into larger groups, with the selected features that mark each block and each group.
+
+    Blocks that are joined further to the right are more similar. Groups of the levels in `levels_` are labelled where
+    there is room.
+
+    Parameters
+    ----------
+    source : fitted BlockModelSelector
+    ax : matplotlib axes, optional
+        Axes to draw on; by default a new figure, high enough for all blocks.
+    feature_names : sequence of str, optional
+        By default the names that the selector knows, or ``x0``, ``x1``, …
+    X : features of the nodes, optional
+        The features of the fit; may be omitted while they are in memory.
+
+    Returns
+    -------
+    matplotlib axes
+    """
+    linkage = of_selector(source, "linkage_", "tree of blocks")
+    k, is_new = len(linkage) + 1, ax is None
+    ax = axes_or_new(ax)
+    if is_new:
+        ax.figure.figure.set_size_inches(8, max(2.4, 1 + _ROW * k))
+    features, names = features_of(source, X), names_of(source, feature_names, len(source.scores_))
+    chosen = source._selected_in_order()
+
+    def named(markers: Markers, group: int) -> str:
+        return ", ".join(legible(names[column]) for column in markers.features_of(group, chosen)[:_NAMED])
+
+    of_blocks = block_markers(features, source.labels_)
+    order = leaf_order(linkage, np.zeros(k, dtype=np.intp))  # by number as far as the tree allows
+    ax.set_yticks(range(k), [f"{block}  {named(of_blocks, block)}".rstrip() for block in order], fontsize=7)
+    ax.set_ylim(k - 0.5, -0.5)
+    ax.yaxis.tick_right()
+    ax.tick_params(length=0)
+    ax.spines[["top", "left", "right"]].set_visible(False)
+    ax.xaxis.set_major_formatter(lambda lost, _: number(lost))
+    ax.set_xlabel("log-likelihood lost by merging blocks (nats)")
+    title(ax, f"Tree of {count(k, 'block')}, with the selected features that mark blocks and groups")
+    stems = _draw_branches(ax, linkage, order)
+    labels: dict[frozenset[int], str] = {}  # a branch of several levels is labelled as a group of the coarsest
+    for n_groups in source.levels_["n_blocks"].tolist():
+        groups, markers = groups_at(linkage, n_groups), block_markers(features, source.labels_at(n_groups))
+        for group in range(n_groups):
+            members = frozenset(np.flatnonzero(groups == group).tolist())
+            if len(members) > 1 and (text := named(markers, group)):
+                labels.setdefault(members, text)
+    _label_branches(ax, [(*stems[members], text) for members, text in labels.items()])
+    return ax
+
+
+def _draw_branches(ax: Axes, linkage: FloatArray, order: IntArray) -> dict[frozenset[int], tuple[float, float]]:
+    """Draw the lines of the tree, and return the blocks of each branch with the place where these are merged."""
+    k = len(order)
+    members = [frozenset([block]) for block in range(k)]
+    places = [(0.0, float(row)) for row in np.argsort(order)]
+    for first, second, lost in linkage[:, :3].tolist():
+        (x1, y1), (x2, y2) = places[int(first)], places[int(second)]
+        ax.plot([x1, lost, lost, x2], [y1, y1, y2, y2], color=GREY, linewidth=1, solid_capstyle="butt")
+        members.append(members[int(first)] | members[int(second)])
+        places.append((lost, (y1 + y2) / 2))
+    ax.set_xlim((1.02 * linkage[-1, 2] if k > 1 else 0.0) or 1.0, 0)
+    return dict(zip(members, places, strict=True))
+
+
+def _label_branches(ax: Axes, labels: list[tuple[float, float, str]]) -> None:
+    """Write a text at each place (x, y), the first ones first, unless it would overlap another one or the blocks."""
+    ax.figure.figure.draw_without_rendering()  # gives the axes their final size
+    taken: list[Any] = []
+    for x, y, text in labels:
+        label = ax.annotate(
+            text, (x, y), (-2, 1), textcoords="offset points", ha="right", va="bottom", fontsize=7, color=BLUE
+        )
+        label.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 0.3, "alpha": 0.8})
+        label.set_in_layout(False)  # so that the axes keep this size
+        if label.get_window_extent().x0 < ax.bbox.x0:
+            label.xy, label.xycoords = (0, y), ax.get_yaxis_transform()  # the left end of the axes
+            label.set_horizontalalignment("left")
+        extent = label.get_window_extent()
+        if extent.x1 > ax.bbox.x1 or any(extent.overlaps(other) for other in taken):
+            label.remove()
+        else:
+            taken.append(extent)
 
 
 def order_by_block(adjacency: Sparse, labels: IntArray) -> IntArray:

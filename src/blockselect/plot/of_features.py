@@ -17,7 +17,6 @@ from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.blockmodels.markers import block_markers
 from blockselect.consensus.explained_curve import explained_by_size
 from blockselect.errors import ParameterError, collected_warnings
-from blockselect.graphs.node_labels import check_names
 from blockselect.inspection.stability import selection_stability
 from blockselect.parameters import as_numbers, check_whole
 from blockselect.plot.common import (
@@ -30,10 +29,12 @@ from blockselect.plot.common import (
     bare,
     features_of,
     label_blocks,
+    legible,
+    names_of,
     of_selector,
     title,
 )
-from blockselect.wording import count, cut, feature_labels, lift_in_cell, number, per_cent, visible
+from blockselect.wording import count, lift_in_cell, number, per_cent
 
 SHOWN = 20  # features whose names are legible
 _MAX_HIGH_NUMBERED = 20  # with more blocks than this, no cell holds a number
@@ -78,7 +79,7 @@ def scores(
     else:
         values = as_numbers("source", source, (None,), "one score per feature, (m,)")
         selected = np.ones(len(values), dtype=bool)
-    names = _names(source, feature_names, len(values))
+    names = names_of(source, feature_names, len(values))
     selected = selected if support is None else _one_each("support", support, len(values)) > 0
     ranks = None if ranking is None else _one_each("ranking", ranking, len(values))
     shown = (best_first(values) if ranks is None else np.argsort(ranks))[:n_shown]
@@ -125,11 +126,11 @@ def features_by_block(
     if isinstance(source, ScoreSelector):
         labels, shown = of_selector(source, "labels_", "blocks"), source._selected_in_order()[:n_shown]
         lift = block_markers(features_of(source, X), labels).lift[:, shown].T
-        every = _names(source, feature_names, len(source.scores_))
+        every = names_of(source, feature_names, len(source.scores_))
         names = [every[index] for index in shown]
     else:
         lift = as_numbers("source", source, (None, None), "the lift of each feature in each block, (m, k)")
-        names = _names(source, feature_names, len(lift))[:n_shown]
+        names = names_of(source, feature_names, len(lift))[:n_shown]
         lift = lift[:n_shown]
     _draw_lift(ax, lift)
     _name_rows(ax, names)
@@ -301,13 +302,7 @@ def _one_each(parameter: str, values: Any, n_features: int) -> FloatArray:
     return as_numbers(parameter, values, (n_features,), f"one value for each of the {n_features} features")
 
 
-def _names(source: Any, feature_names: Any, n_features: int) -> list[str]:
-    """The given names, those that a selector knows, or x0, x1, …"""
-    names = getattr(source, "feature_names_in_", None) if feature_names is None else feature_names
-    return feature_labels(check_names(names, n_features, "feature name", "column"), n_features)
-
-
 def _name_rows(ax: Axes, names: list[str]) -> None:
-    """Write names along the y axis, the first on top; a dollar sign does not start mathematics."""
-    ax.set_yticks(range(len(names)), [visible(cut(name)).replace("$", r"\$") for name in names])
+    """Write names along the y axis, the first on top."""
+    ax.set_yticks(range(len(names)), [legible(name) for name in names])
     ax.set_ylim(max(len(names), 1) - 0.5, -0.5)
