@@ -105,7 +105,7 @@ def network_evidence(
 
 def features_follow_blocks(features: Features, blocks: IntArray, n_jobs: int | None = None) -> bool:
     """Whether the features that follow these blocks most follow them more than after any permutation of the rows."""
-    test = _ByBlocks(features, blocks)
+    test = _ByBlocks(features, blocks, _PRODUCTS[0])
     strongest = np.argsort(-test.values(np.arange(test.n_rows)))[:_STRONGEST]
     return _p_value(test, strongest, n_jobs) <= LEVEL
 
@@ -151,9 +151,10 @@ def _largest_sum(test: _AlongLinks | _ByBlocks, rows: IntArray, n_selected: int)
 class _ByBlocks:
     """Log-likelihood gains of features by blocks."""
 
-    def __init__(self, features: Features, blocks: IntArray) -> None:
+    def __init__(self, features: Features, blocks: IntArray, most: float = _PRODUCTS[1]) -> None:
         n_values, rows = _n_values(features), np.arange(features.shape[0])
-        most = _PRODUCTS[0] if isinstance(features, RowChunks) else _PRODUCTS[1]  # the rows must fit into memory
+        if isinstance(features, RowChunks):
+            most = _PRODUCTS[0]  # the rows must fit into memory
         if n_values > most:  # a random sample of the nodes
             n_rows = int(most / n_values * len(rows))
             rows = np.sort(np.random.default_rng(0).choice(len(rows), n_rows, replace=False))
