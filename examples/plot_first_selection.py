@@ -34,9 +34,9 @@ selector = BlockModelSelector(60, random_state=0).fit(words, adjacency=debian.ad
 print(f"{selector.block_model_.n_blocks} blocks: {selector.n_blocks_reason_}")
 
 # %%
-# These are the best tags and words, with the block (the group of packages that link alike)
-# that each of them marks. *Lift* says how many times as common the word is in that block as
-# among all packages.
+# These are the best tags and words, with the block (the group of packages with similar
+# dependencies) that each of them marks. *Lift* says how many times as common the word is in
+# that block as among all packages.
 selected = selector.table().query("selected").sort_values("rank")
 selected[["feature", "score", "marked_block", "lift", "prevalence"]].head(10).round(3)
 
@@ -50,7 +50,7 @@ blocks.to_frame("words").head(12)
 
 # %%
 # One of them in detail, the games, which need the fonts of block 17:
-selector.describe_block(35)
+selector.describe_block(1)
 
 # %%
 # See it

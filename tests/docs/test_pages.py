@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -51,3 +52,20 @@ def test_every_page_is_in_one_table_of_contents():
     below = [name for page in LISTING for name in listed(page) if name and not name.startswith(":")]
     assert sorted([*below, *LISTING, "index"]) == sorted(page.stem for page in DOCS.glob("*.md"))
     assert set(LISTING) <= set(listed("index"))
+
+
+def names_in_files() -> list[tuple[list[str], list[str]]]:
+    """Files and names in each row of the tables that lead from formulas to code."""
+    rows = re.findall(r"^\|.*\.py`.*$", (DOCS / "notation.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    files = [re.findall(r"`([\w/]+)\.py`", row) for row in rows]
+    names = [re.findall(r"`([\w.]+)`", re.search(r"\.py`[:, |]*((`[\w./]+`[, |]*)*)", row)[1]) for row in rows]
+    return [(of, [name for name in named if not name.endswith(".py")]) for of, named in zip(files, names, strict=True)]
+
+
+@pytest.mark.parametrize(("files", "names"), names_in_files(), ids=lambda texts: " ".join(texts))
+def test_code_that_formulas_lead_to_is_there(files, names):
+    modules = [import_module("blockselect." + file.replace("/", ".")) for file in files]
+    for name in names:
+        first, *rest = name.split(".")
+        found = next(getattr(module, first) for module in modules if hasattr(module, first))
+        assert all(hasattr(found, part) for part in rest), name
