@@ -112,12 +112,15 @@ def leaf_order(linkage: FloatArray, sizes: IntArray) -> IntArray:
 
 
 def renumber_leaves(linkage: FloatArray, order: IntArray) -> FloatArray:
-    """The same tree if block order[i] gets number i."""
+    """The same tree if block order[i] gets number i; branches are in this order too, so SciPy draws them in it."""
     k = len(order)
-    numbers = np.arange(2 * k - 1, dtype=np.float64)
+    numbers = np.arange(2 * k - 1)
     numbers[order] = np.arange(k)
+    first_leaf = numbers.copy()
     renumbered = linkage.copy()
-    renumbered[:, :2] = np.sort(numbers[linkage[:, :2].astype(int)], axis=1)
+    for step, pair in enumerate(numbers[linkage[:, :2].astype(int)]):
+        renumbered[step, :2] = pair[np.argsort(first_leaf[pair])]
+        first_leaf[k + step] = first_leaf[pair].min()
     return renumbered
 
 
