@@ -15,6 +15,7 @@ from blockselect.cli.commands import load_command
 from blockselect.cli.failure import OPTION_OF, Failure, expecting_bad_input, option_of
 from blockselect.cli.options import number_or_word
 from blockselect.cli.selection import configured_selector
+from blockselect.consensus.ranking import ENOUGH, MAX_STEPS
 from blockselect.datasets import DATASETS
 from blockselect.errors import ParameterError
 from blockselect.evaluation.comparison import DEFAULT_METHODS, PROTOCOLS
@@ -26,10 +27,10 @@ from blockselect.inspection.stability import selection_stability
 ONLY_IN_PYTHON = {"solver", "step_size", "smoothing", "initial_scores", "compile", "verbose"}  # verbose: --quiet
 OF_FUNCTIONS = {"adjacency", "n_features", "id_column", "drop", "one_hot"}  # not of selectors
 SAID_OTHERWISE = {  # parameter → what the help says in place of the default in Python
-    "n_features_to_select": "half of the features",
+    "n_features_to_select": "the fewest that explain 80 % of what all features explain, at most 500; half of all "
+    "features with another --method",
     "n_jobs": "1",
     "random_state": "0",
-    "refine": "refine",
     "n_neighbors": f"{N_NEIGHBORS}, with a warning; needed with --paper",
     "n_blocks": "auto; needed with --paper",
     "memory_limit": "8 GB; only with --paper",
@@ -72,7 +73,8 @@ def test_the_help_shows_the_defaults_of_the_library(shown, parameter):
 
 def test_defaults_that_the_help_says_otherwise_are_those_of_the_library():
     assert OURS["n_features_to_select"] is OURS["n_jobs"] is OURS["n_neighbors"] is PAPERS["n_neighbors"] is None
-    assert (OURS["refine"], OURS["n_blocks"], PAPERS["n_blocks"], PAPERS["memory_limit"]) == (True, "auto", None, None)
+    assert (OURS["n_blocks"], PAPERS["n_blocks"], PAPERS["memory_limit"]) == ("auto", None, None)
+    assert (ENOUGH, MAX_STEPS) == (0.8, 500)
     assert inspect.signature(selection_stability).parameters["n_resamples"].default == command.RESAMPLES
     assert command.MIN_RESAMPLES == MIN_RESAMPLES
 

@@ -90,6 +90,7 @@ def test_scores_are_those_of_the_selector_and_stability_is_that_of_the_selection
     assert_allclose([float(row["score"]) for row in rows], selector.scores_[order], rtol=1e-12)
     assert [int(row["rank"]) for row in rows] == selector.ranking_[order].tolist()
     assert [row["selected"] == "1" for row in rows] == selector.support_[order].tolist()
+    assert [row["beyond_chance"] == "1" for row in rows] == selector.beyond_chance_[order].tolist()
     for column in ("explained_more", "explained_alone"):
         assert_allclose([float(row[column]) for row in rows], getattr(selector, f"{column}_")[order], rtol=1e-12)
     graph = network.graph
@@ -118,11 +119,23 @@ def test_table_page_files_and_terminal_have_one_order_in_which_scores_fall(done,
 def test_terminal_and_page_begin_with_what_the_selected_features_explain(done, selector):
     folder, shown = done
     sentence, *_ = shown.splitlines()
-    share = per_cent(selector.explained_[-1])
-    assert sentence.startswith(f"These 5 features explain {share} of the block structure; all features together ")
+    share = per_cent(selector.levels_["explained"].iloc[-1])
+    assert sentence == f"These 5 features explain {share} of the structure (3 blocks)."
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert re.search(r'<p class="lead">(.*?)</p>', page)[1].replace("\N{NO-BREAK SPACE}", " ") == sentence
-    assert record_of(folder)["explained"]["share"] == pytest.approx(selector.explained_[-1])
+    record = record_of(folder)
+    assert record["explained"]["share"] == pytest.approx(selector.explained_[-1])
+    assert [level["n_blocks"] for level in record["levels"]] == selector.levels_["n_blocks"].tolist()
+    assert_allclose([level["explained"] for level in record["levels"]], selector.levels_["explained"])
+
+
+def test_terminal_page_and_record_say_why_blocks_were_refined(done, selector):
+    folder, shown = done
+    assert selector.refined_
+    sentence = f"Blocks were refined with the features: {selector.refine_reason_}."
+    assert sentence in shown.splitlines()
+    assert sentence in (folder / "report.html").read_text(encoding="utf-8")
+    assert record_of(folder)["refine"] == {"made": True, "automatic": True, "reason": selector.refine_reason_}
 
 
 def test_rows_in_the_wrong_order_are_doubted_by_terminal_page_and_record(run, network, tmp_path):
@@ -318,8 +331,15 @@ def test_a_share_of_the_features_can_be_asked_for(run, network):
     assert len(json.loads(result.stdout)["selected"]) == 6
 
 
-def test_half_of_the_features_are_selected_if_nothing_is_said(run, network):
+def test_as_many_features_as_explain_enough_are_selected_if_nothing_is_said(run, network):
     result = run("select", *network.options, "--blocks", 3, "--candidates", 2, "--resamples", 0, "--json")
+    summary = json.loads(result.stdout)
+    before, last = np.cumsum([row["explained_more"] for row in summary["selected"]])[-2:]
+    assert before < 0.8 * summary["explained"]["all"] <= last
+
+
+def test_half_of_the_features_are_selected_by_other_methods_if_nothing_is_said(run, network):
+    result = run("select", *network.options, "--method", "variance", "--json")
     assert len(json.loads(result.stdout)["selected"]) == 15
 
 
@@ -452,6 +472,7 @@ def test_features_that_match_the_graph_come_with_p_and_q_values(run, tmp_path):
         "feature",
         "score",
         "selected",
+        "beyond_chance",
         "explained_more",
         "explained_alone",
         "p_value",

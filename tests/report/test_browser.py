@@ -192,6 +192,16 @@ def test_what_script_and_template_write_of_a_feature_is_the_same(browser, writte
     assert [with_script.column(label) for label in labels] == rows
 
 
+def test_a_line_separates_features_that_may_follow_by_chance_while_rows_are_by_rank(browser, written):
+    page = Page(browser, written("ordinary"))
+    page.put("#which", "all")
+    is_clear = page.run("return JSON.parse(document.getElementById('data').textContent).rows.map((row) => row[7])")
+    kinds = "return [...document.querySelectorAll('#table tbody tr')].map((row) => row.classList.contains('chance'))"
+    assert page.run(kinds).index(True) == is_clear.index(0)
+    page.click("#table thead [data-sort='0']")
+    assert True not in page.run(kinds)
+
+
 def wait_for(path):
     for _ in range(50):
         if path.exists() and path.stat().st_size:

@@ -27,6 +27,7 @@ from blockselect.report import sentences
 from blockselect.report.details import feature_rows
 from blockselect.report.page import cards, digits, heat_rows, lift_shade, make_report, shade, template_environment
 from blockselect.report.summarize import summarize_scores
+from blockselect.wording import per_cent
 from made_reports import NASTY_NAMES, STATES, page, planted, report
 
 VOID = {"meta", "link", "input"}
@@ -134,7 +135,28 @@ def test_the_table_holds_all_features_the_selected_first():
     assert [row[1] for row in data["rows"]] == list(range(1, 31))
     assert data["rows"][0][2] == pytest.approx(selector.scores_.max(), rel=1e-5)
     assert all(len(row[-1]) == 3 and set(row[-1]) <= set("0123456789") for row in data["rows"])
-    assert data["measures"] == ["explained_more", "explained_alone", "stability"]
+    assert data["measures"] == ["beyond_chance", "explained_more", "explained_alone", "stability"]
+
+
+@pytest.mark.parametrize("n_selected", [3, 30])
+def test_a_line_is_above_the_first_feature_that_may_follow_by_chance(n_selected):
+    selector = BlockModelSelector(n_selected, n_blocks=3, n_candidates=4, random_state=0)
+    (table,) = re.findall(r'<table class="features".*?</table>', report(planted(), selector).html, flags=re.DOTALL)
+    rows = re.findall(r"<tr.*?</tr>", table.split("<tbody>")[1], flags=re.DOTALL)
+    n_clear = int(selector.beyond_chance_.sum())
+    assert 3 < n_clear < 30
+    assert [place for place, row in enumerate(rows) if "chance" in row] == ([n_clear] if n_selected == 30 else [])
+    assert len([row for row in rows if 'data-label="feature"' in row]) == n_selected
+
+
+def test_levels_are_a_table_of_section_4():
+    selector = BlockModelSelector(7, n_blocks=6, n_candidates=4, random_state=0)
+    html = report(planted(), selector).html
+    (levels,) = re.findall(r'<table class="plain" id="levels">.*?</table>', html, flags=re.DOTALL)
+    cells = re.findall(r'<td class="num">(.*?)</td>', levels)
+    assert cells == [
+        cell for number, share in selector.levels_.to_numpy() for cell in (f"{number:.0f}", per_cent(share, zeros=True))
+    ]
 
 
 def large_table(n_features, name="feature_{:06d}"):
@@ -145,7 +167,8 @@ def large_table(n_features, name="feature_{:06d}"):
         "scores": np.linspace(1, 1e-5, n_features).tolist(),
         "ranking": list(range(1, n_features + 1)),
         "measures": {
-            name: rng.random(n_features).tolist() for name in ("explained_more", "explained_alone", "stability")
+            "beyond_chance": rng.integers(2, size=n_features).tolist(),
+            **{name: rng.random(n_features).tolist() for name in ("explained_more", "explained_alone", "stability")},
         },
     }
     means = rng.random((12, n_features))

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from blockselect import BMGUFS
+from blockselect import BMGUFS, BlockModelSelector
 from blockselect.report import sentences, summarize
 from blockselect.wording import per_cent
 
@@ -62,10 +62,14 @@ def test_sentences_say_what_is_explained_asked_found_and_to_be_kept_in_mind(summ
 
 
 def test_the_first_sentence_has_the_numbers_of_the_selector(summary, selector, graph):
-    shares = (selector.explained_[-1], summary["explained"]["all"])
-    ours, of_all = (per_cent(share) for share in shares)
-    assert sentences.features_explain(summary) == (
-        f"These 7 features explain {ours} of the block structure; all features together explain {of_all}."
+    ours = per_cent(selector.levels_["explained"].iloc[-1])
+    assert sentences.features_explain(summary) == f"These 7 features explain {ours} of the structure (3 blocks)."
+    fine = BlockModelSelector(7, n_blocks=6, n_candidates=2, random_state=0)
+    fine.fit(graph.features, adjacency=graph.adjacency)
+    three, six = (per_cent(share) for share in fine.levels_["explained"])
+    assert sentences.features_explain(summarize(fine, graph)) == (
+        f"These 7 features explain {three} of the coarse structure (3 groups) and {six} of the fine structure "
+        "(6 blocks)."
     )
     paper = BMGUFS(7, n_blocks=3, random_state=0).fit(graph.features, adjacency=graph.adjacency)
     of_paper = sentences.features_explain(summarize(paper, graph))
@@ -99,8 +103,54 @@ def test_the_first_sentence_has_the_numbers_of_the_selector(summary, selector, g
     ],
 )
 def test_the_first_sentence_says_what_is_known(n_selected, explained, sentence):
-    summary = {"counts": {"selected_features": n_selected}, "explained": explained}
+    summary = {"counts": {"selected_features": n_selected}, "explained": explained, "levels": None}
     assert sentences.features_explain(summary) == sentence
+
+
+@pytest.mark.parametrize(
+    ("numbers", "groups"), [((4, 9, 19, 38), 9), ((3, 6, 12, 25), 6), ((5, 11), 5), ((6, 12, 24, 48), 6), ((4, 8), 4)]
+)
+def test_the_coarse_level_is_the_one_closest_to_nine_groups(numbers, groups):
+    levels = [{"n_blocks": number, "explained": number / 100} for number in numbers]
+    explained = {"share": 0.5, "all": 0.6}
+    summary = {"counts": {"selected_features": 60}, "explained": explained, "levels": levels}
+    assert sentences.features_explain(summary) == (
+        f"These 60 features explain {per_cent(groups / 100)} of the coarse structure ({groups} groups) and "
+        f"{numbers[-1]} % of the fine structure ({numbers[-1]} blocks)."
+    )
+
+
+FOLLOW, DO_NOT = (
+    "the features follow the blocks that the links show",
+    "the features do not follow the blocks that the links clearly show",
+)
+
+
+@pytest.mark.parametrize(
+    ("refine", "sentence"),
+    [
+        ((True, True, FOLLOW), f"Blocks were refined with the features: {FOLLOW}."),
+        ((False, True, DO_NOT), f"Blocks were found from the links only: {DO_NOT}."),
+        ((True, False, "refine=True"), "Blocks were refined with the features, as asked for."),
+        ((False, False, "refine=False"), "Blocks were not refined with the features, as asked for."),
+    ],
+)
+def test_section_5_says_whether_blocks_were_refined(summary, refine, sentence):
+    refine = dict(zip(("made", "automatic", "reason"), refine, strict=True))
+    blocks = {**summary["blocks"], "refine": refine}
+    assert sentence in sentences.how_made({**summary, "blocks": blocks}, DETAILS)
+
+
+@pytest.mark.parametrize("change", [{"given": True}, {"count": 1}, {"refine": None}])
+def test_nothing_is_said_of_refinement_where_none_is_possible(summary, change):
+    assert sentences.blocks_refined({**summary, "blocks": {**summary["blocks"], **change}}) is None
+
+
+def test_the_question_does_not_ask_for_a_number_that_the_method_chose(summary):
+    asked = sentences.lead(summary, {**DETAILS, "asked": "enough"})[2]
+    assert asked.startswith(
+        "The question was which features are enough to explain who is linked to whom among 80 nodes"
+    )
 
 
 def test_share_within_blocks_is_that_of_the_links(summary, selector, graph):
@@ -116,8 +166,9 @@ def test_what_the_cut_explains_and_how_few_come_close(summary):
     ]
     text = sentences.how_sure({**summary, "explained": {"share": 0.7, "all": 0.95, "curve": curve}})
     assert text == (
-        "The 7 selected features explain 70 % of the block structure; as many random features explain 7 %. The first 4 "
-        "alone explain at least 95 % of that share. The first 28 would explain 90 %."
+        "The 7 selected features explain 70 % of the block structure; as many random features explain 7 %; all "
+        "features together explain 95 %. The first 4 alone explain at least 95 % of that share. The first 28 would "
+        "explain 90 %."
     )
     assert (
         sentences.how_sure({**summary, "explained": None}) == "How much the features explain cannot be measured here."

@@ -137,6 +137,17 @@ def test_blocks_and_candidates_are_those_of_the_selector(summary, selector):
     assert summary["relative_error"] == selector.block_model_.relative_error
 
 
+def test_levels_and_the_reason_for_refinement_are_those_of_the_selector(graph, summary, selector):
+    assert summary["levels"] == selector.levels_.to_dict("records")
+    assert summary["blocks"]["refine"] == {
+        "made": selector.refined_,
+        "automatic": True,
+        "reason": selector.refine_reason_,
+    }
+    paper, one_block = summarize(fit_paper(graph), graph), summarize(fit(graph, n_blocks=1, n_candidates=1), graph)
+    assert paper["levels"] is paper["blocks"]["refine"] is one_block["levels"] is None
+
+
 def test_stability_is_a_measure_of_each_feature(summary, stability):
     assert summary["measures"]["stability"] == stability.tolist()
     for row in summary["selected"]:
@@ -144,7 +155,8 @@ def test_stability_is_a_measure_of_each_feature(summary, stability):
 
 
 def test_what_a_feature_adds_and_explains_alone_are_measures_of_the_default(graph, summary, selector):
-    assert list(summary["measures"]) == ["explained_more", "explained_alone", "stability"]
+    assert list(summary["measures"]) == ["beyond_chance", "explained_more", "explained_alone", "stability"]
+    assert summary["measures"]["beyond_chance"] == selector.beyond_chance_.astype(int).tolist()
     assert summary["measures"]["explained_more"] == selector.explained_more_.tolist()
     assert summary["measures"]["explained_alone"] == selector.explained_alone_.tolist()
     for row in summary["selected"]:
@@ -208,7 +220,7 @@ def test_discoveries_come_with_p_and_q_values_whatever_their_rank():
     graph = make_attributed_blocks(200, 3, mean_degree=10, random_state=0).graph
     selector = fit(graph, top="auto", n_blocks=3)
     summary = summarize(selector, graph)
-    found = {name: values for name, values in summary["measures"].items() if not name.startswith("explained")}
+    found = {name: values for name, values in summary["measures"].items() if name.endswith("_value")}
     assert found == {"p_value": selector.p_values_.tolist(), "q_value": selector.q_values_.tolist()}
     assert [row["rank"] for row in summary["selected"]] == sorted(selector.ranking_[selector.support_])
 

@@ -12,6 +12,8 @@ import pandas as pd
 from blockselect import check_attributed_graph
 from blockselect.report import blocks_table, nodes_table, scores_table, selected_table
 
+MEASURES = ["beyond_chance", "explained_more", "explained_alone", "stability"]
+
 
 def read(text):
     return list(csv.DictReader(io.StringIO(text, newline="")))
@@ -20,12 +22,12 @@ def read(text):
 def test_selected_table_reads_back_exactly(summary):
     rows = read(selected_table(summary))
     after = ["prevalence", "marked_block", "lift", "block_0", "block_1", "block_2"]
-    assert list(rows[0]) == ["rank", "feature", "score", "explained_more", "explained_alone", "stability", *after]
+    assert list(rows[0]) == ["rank", "feature", "score", *MEASURES, *after]
     assert len(rows) == len(summary["selected"])
     for row, selected in zip(rows, summary["selected"], strict=True):
         assert (int(row["rank"]), row["feature"]) == (selected["rank"], selected["name"])
         assert float(row["score"]) == selected["score"]
-        for measure in ("explained_more", "explained_alone", "stability"):
+        for measure in MEASURES:
             assert float(row[measure]) == selected[measure]
         assert float(row["prevalence"]) == selected["prevalence"]
         assert row["marked_block"] == ("" if selected["marked_block"] is None else str(selected["marked_block"]))
@@ -35,12 +37,11 @@ def test_selected_table_reads_back_exactly(summary):
 
 def test_scores_table_has_every_feature_by_rank(summary):
     rows, order = read(scores_table(summary)), np.argsort(summary["ranking"])
-    measures = ["explained_more", "explained_alone", "stability"]
-    assert list(rows[0]) == ["rank", "feature", "score", "selected", *measures]
+    assert list(rows[0]) == ["rank", "feature", "score", "selected", *MEASURES]
     assert [int(row["rank"]) for row in rows] == list(range(1, 31))
     assert [row["feature"] for row in rows] == [summary["feature_names"][column] for column in order]
     assert [float(row["score"]) for row in rows] == [summary["scores"][column] for column in order]
-    for measure in measures:
+    for measure in MEASURES:
         assert [float(row[measure]) for row in rows] == [summary["measures"][measure][column] for column in order]
     assert [row["selected"] for row in rows] == ["1"] * 7 + ["0"] * 23
 
@@ -62,7 +63,8 @@ def test_names_with_commas_quotes_and_line_breaks_survive(summary):
 def test_no_selected_feature_leaves_the_header(summary):
     lines = selected_table({**summary, "selected": []}).splitlines()
     assert lines == [
-        "rank,feature,score,explained_more,explained_alone,stability,prevalence,marked_block,lift,block_0,block_1,block_2"
+        "rank,feature,score,beyond_chance,explained_more,explained_alone,stability,prevalence,marked_block,lift,"
+        "block_0,block_1,block_2"
     ]
 
 

@@ -59,7 +59,8 @@ Top = Annotated[
         metavar="INTEGER|NUMBER|auto",
         help="How many features to keep; a number between 0 and 1 is a share of the features. With auto, all features "
         "that match the graph better than chance (paper: d).",
-        show_default="half of the features",
+        show_default="the fewest that explain 80 % of what all features explain, at most 500; half of all features "
+        "with another --method",
     ),
 ]
 Blocks = Annotated[
@@ -154,8 +155,9 @@ Refine = Annotated[
     bool | None,
     expert_option(
         "--refine/--no-refine",
-        help="Move nodes between blocks while links and features together become more likely.",
-        show_default="refine",
+        help="Move nodes between blocks while links and features together become more likely. With auto, do so unless "
+        "the features do not follow the blocks that the links clearly show.",
+        show_default="auto",
     ),
 ]
 Binarize = Annotated[

@@ -33,7 +33,7 @@ NO_GRAPH = (
 )
 SCORE_FILES = ("report.html", "selected.csv", "scores.csv", "nodes.csv", "run.json")  # of every method
 BLOCK_FILES = ("blocks.csv", "overview.png", "diagnostics.png")  # of methods that find blocks
-OF_BLOCKS = ("relative_error", "candidate_errors", "explained", "candidates", "effort", "sparsity", "n_iter")
+OF_BLOCKS = ("relative_error", "candidate_errors", "explained", "levels", "candidates", "effort", "sparsity", "n_iter")
 
 
 def file_names(method: str, features: Path | None, save_matrix: bool) -> list[str]:
@@ -189,6 +189,8 @@ def _run_record(selection: Selection) -> dict[str, Any]:
     if selection.by_blocks:
         record |= {
             "n_blocks": summary["blocks"]["count"],
+            "n_blocks_reason": summary["blocks"]["reason"],
+            "refine": summary["blocks"]["refine"],
             "block_sizes": summary["blocks"]["sizes"],
             **{name: summary[name] for name in OF_BLOCKS},
             "gram_form": getattr(selector, "gram_form_", None),

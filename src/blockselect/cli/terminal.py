@@ -28,7 +28,7 @@ from rich.text import Text
 
 from blockselect.progress import STAGES, no_progress
 from blockselect.registry import SELECTORS
-from blockselect.report.sentences import blocks_found, is_doubtful, main_findings, no_evidence
+from blockselect.report.sentences import blocks_found, blocks_refined, is_doubtful, main_findings, no_evidence
 from blockselect.wording import count, listed, number, per_cent, visible
 
 SHOWN = 10  # of the selected features
@@ -81,6 +81,8 @@ def show_selection(title: str, summary: dict[str, Any], folder: Path, files: Seq
     )
     if by_blocks:
         typer.echo(f"{blocks_found(summary)}. {_selected(counts, 'that best follow the blocks')}")
+        if refined := blocks_refined(summary):
+            typer.echo(refined)
     else:
         typer.echo(_selected(counts, f"by {SELECTORS[summary['method']].title}"))
     if by_blocks and _was_cut(summary):

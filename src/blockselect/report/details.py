@@ -20,6 +20,7 @@ from blockselect.arrays import Features, FloatArray, IntArray, ObjectArray
 from blockselect.base import ScoreSelector, best_first
 from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.blockmodels.markers import Markers, block_markers
+from blockselect.consensus.estimator import BlockModelSelector
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.features import as_dense
@@ -69,6 +70,8 @@ def details(
     """
     name = _registered_name(selector)
     asked = selector.n_features_to_select
+    if asked is None and isinstance(selector, BlockModelSelector):
+        asked = "enough"
     common: dict[str, Any] = {
         "title": title,
         "method": type(selector).__name__,
@@ -178,7 +181,7 @@ def block_strips(block_means: FloatArray) -> list[str]:
 
 def _short(number: float, digits: int = 4) -> float:
     """Round to a few significant digits; the files hold the numbers in full."""
-    return float(f"{number:.{digits}g}")
+    return number if isinstance(number, int) else float(f"{number:.{digits}g}")
 
 
 def redundancy(features: Features, chosen: IntArray) -> dict[str, Any] | None:

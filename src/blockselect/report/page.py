@@ -28,6 +28,7 @@ from blockselect.wording import count, cut, lift_in_cell, number, per_cent, time
 
 _STATIC_ROWS = 200  # features in the table for readers without script
 _TITLES = {"explained_more": "adds", "explained_alone": "alone", "q_value": "q-value"}  # of columns
+_BY_CHANCE = "The features below this line may follow the network by chance."
 _LINK_INK = (59, 130, 196)  # visible on white and on black
 _CARDS = 12  # blocks with a card of their own
 _CONTROL = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"  # all but tabs and line ends
@@ -123,7 +124,7 @@ def render_page(summary: dict[str, Any], more: dict[str, Any]) -> str:
         titles=_TITLES,
         say=sentences,
         charts=charts,
-        data={**more["features"], "blocks": 0 if blocks is None else blocks["count"]},
+        data={**more["features"], "blocks": 0 if blocks is None else blocks["count"], "by_chance": _BY_CHANCE},
         rows=more["features"]["rows"][: min(_STATIC_ROWS, summary["counts"]["selected_features"])],
         **({} if blocks is None else _about_blocks(summary, more)),
     )

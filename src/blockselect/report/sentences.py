@@ -14,6 +14,7 @@ from blockselect.wording import count, in_text, listed, number, per_cent, times
 
 STABLE = 0.9  # a feature with at least this stability is called stable
 _HARDLY = 0.05  # standard deviations
+_COARSE = 9  # blocks of the level that is called coarse, if there is one like it
 
 
 def headline(summary: dict[str, Any], details: dict[str, Any]) -> str:
@@ -73,7 +74,10 @@ def main_findings(summary: dict[str, Any]) -> list[str]:
 
 
 def features_explain(summary: dict[str, Any]) -> str | None:
-    """How much of the blocks the selected features explain, compared with all features; None if it is unknown."""
+    """How much of the blocks the selected features explain, at a coarse and at the finest level; None if unknown.
+
+    Without levels, the share is compared with that of all features.
+    """
     explained, n_selected = summary["explained"], summary["counts"]["selected_features"]
     if explained is None or (n_selected and explained["share"] is None):
         return None
@@ -82,7 +86,17 @@ def features_explain(summary: dict[str, Any]) -> str | None:
     if not n_selected:
         return f"No feature is selected{together}{f' {what}' if together else ''}."
     these = "This feature explains" if n_selected == 1 else f"These {count(n_selected)} features explain"
-    return f"{these} {per_cent(explained['share'])} {what}{together}."
+    if not summary["levels"]:
+        return f"{these} {per_cent(explained['share'])} {what}{together}."
+    *coarser, finest = summary["levels"]
+    fine = per_cent(finest["explained"])
+    if not coarser:
+        return f"{these} {fine} of the structure ({count(finest['n_blocks'], 'block')})."
+    coarse = min(coarser, key=lambda level: abs(level["n_blocks"] - _COARSE))
+    return (
+        f"{these} {per_cent(coarse['explained'])} of the coarse structure ({count(coarse['n_blocks'], 'group')}) and "
+        f"{fine} of the fine structure ({count(finest['n_blocks'], 'block')})."
+    )
 
 
 def _asked(summary: dict[str, Any], details: dict[str, Any]) -> str:
@@ -90,6 +104,8 @@ def _asked(summary: dict[str, Any], details: dict[str, Any]) -> str:
     network = f"among {count(counts['nodes'], 'node')} with {count(counts['links'], 'link')}"
     if asked == "auto":
         question = "which features match the links better than chance,"
+    elif asked == "enough":
+        question = "which features are enough to explain who is linked to whom"
     else:
         few = counts["selected_features"] if asked is None else asked
         best = "which feature best explains" if few == 1 else f"which {count(few)} features best explain"
@@ -111,6 +127,18 @@ def blocks_found(summary: dict[str, Any]) -> str:
     if blocks["small"]:
         text += f", {count(len(blocks['small']))} of them small, with fewer than {per_cent(SMALL)} of the nodes each"
     return text
+
+
+def blocks_refined(summary: dict[str, Any]) -> str | None:
+    """Whether the blocks were refined with the features, and why; None if there was nothing to refine."""
+    blocks = summary["blocks"]
+    refine = blocks["refine"]
+    if refine is None or blocks["given"] or blocks["count"] == 1:
+        return None
+    if not refine["automatic"]:
+        return f"Blocks were {'' if refine['made'] else 'not '}refined with the features, as asked for."
+    how = "refined with the features" if refine["made"] else "found from the links only"
+    return f"Blocks were {how}: {refine['reason']}."
 
 
 def _limits(summary: dict[str, Any]) -> str:
@@ -261,6 +289,8 @@ def how_sure(summary: dict[str, Any]) -> str:
     by_chance = next((point["random"] for point in curve if point["n_features"] == n_selected), None)
     if by_chance is not None:
         text += f"; as many random features explain {per_cent(by_chance)}"
+    if explained["all"] is not None:
+        text += f"; all features together explain {per_cent(explained['all'])}"
     fewer = enough(curve, n_selected)
     if fewer is not None and fewer < n_selected:
         text += f". The first {count(fewer)} alone explain at least {per_cent(ENOUGH)} of that share"
@@ -281,6 +311,8 @@ def how_made(summary: dict[str, Any], details: dict[str, Any]) -> str:
         kept = sum(row["in_consensus"] for row in candidates)
         best = f"the best {count(kept)} of" if kept > 1 else "the best of"
         text += f" They are ranked by how much they explain of {best} {count(len(candidates))} candidate block models."
+    if "blocks" in summary and (refined := blocks_refined(summary)):
+        text += f" {refined}"
     if effort is not None and effort["was_cut"]:
         made, asked = (count(effort["candidates"][key]) for key in ("made", "asked"))
         text += f" Because the network is large, {made} of the {asked} requested candidates were computed."

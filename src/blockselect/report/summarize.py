@@ -49,15 +49,18 @@ def summarize(
         - `counts`: the numbers of nodes, links, features and so on.
         - `selected`: one entry per selected feature, the best first, with the share of nodes that have it, the block
           it marks and its lift there (see :func:`blockselect.blockmodels.markers.block_markers`).
-        - `feature_names`, `scores`, `ranking` and `measures` (explained_more, explained_alone, stability, p_value and
-          q_value, if computed): one value per feature, in the order of the columns.
+        - `feature_names`, `scores`, `ranking` and `measures` (beyond_chance as 0 or 1, explained_more, explained_alone,
+          stability, p_value and q_value, if computed): one value per feature, in the order of the columns.
         - `blocks`: their `count` with the `reason` for it, whether it was chosen from the graph (`automatic`) or the
-          blocks were `given`, their `sizes`, which blocks are `small` (less than 1 % of the nodes), the `density` of
-          their links (paper: M), their `similarity` by the selected features, the standardised patterns of both (see
-          `block_patterns`), the link weight of each pair (`link_weights`, each link counted from both ends), and what
-          `describe_block` says of each block (`described`): `share_within`, its `links`, the `markers` among the
-          selected features, and `typical_nodes` (empty for nodes without names).
+          blocks were `given`, whether they were refined with the features (`refine`: `made`, whether that was
+          `automatic`, and the `reason`), their `sizes`, which blocks are `small` (less than 1 % of the nodes), the
+          `density` of their links (paper: M), their `similarity` by the selected features, the standardised patterns of
+          both (see `block_patterns`), the link weight of each pair (`link_weights`, each link counted from both ends),
+          and what `describe_block` says of each block (`described`): `share_within`, its `links`, the `markers` among
+          the selected features, and `typical_nodes` (empty for nodes without names).
         - `explained`: how much of the block structure the features explain (see `explained_by_size`).
+        - `levels`: the share that the selected features explain (`explained`) of the blocks merged into fewer
+          (`n_blocks`), coarse to fine.
         - `network_evidence`: whether the selected features follow this graph, with `p_value`, `autocorrelation` and
           `is_clear` of `network_evidence_`; None if that was not tested.
         - `candidates`: how well each candidate block model explains links and features, and whether it is kept.
@@ -78,7 +81,8 @@ def summarize(
     return {
         **_of_features(selector, graph, _measures(selector, stability), of_selected),
         "blocks": _blocks(selector, graph, markers.block_means[:, chosen]),
-        "explained": explained_by_size(selector, graph),
+        "explained": (explained := explained_by_size(selector, graph)),
+        "levels": None if explained is None else _levels(selector),
         "relative_error": selector.block_model_.relative_error,
         "candidate_errors": [candidate.relative_error for candidate in selector.candidates_],
         **_search(selector),
@@ -169,7 +173,11 @@ def _measures(selector: ScoreSelector, stability: FloatArray | None) -> dict[str
     """The measures that are known for each feature besides its score."""
     measures: dict[str, FloatArray] = {}
     if isinstance(selector, BlockModelSelector) and selector.block_model_.n_blocks > 1:
-        measures = {"explained_more": selector.explained_more_, "explained_alone": selector.explained_alone_}
+        measures = {
+            "beyond_chance": selector.beyond_chance_.astype(int),
+            "explained_more": selector.explained_more_,
+            "explained_alone": selector.explained_alone_,
+        }
     if stability is not None:
         values = as_numbers("stability", stability)
         if values.shape != selector.scores_.shape:
@@ -194,6 +202,21 @@ def _occurrence(graph: AttributedGraph) -> dict[str, FloatArray]:
         "degree": np.divide(has.T @ degrees, holders, out=np.zeros(len(holders)), where=holders > 0),
         "autocorrelation": link_correlations(graph.features, graph.adjacency),
     }
+
+
+def _levels(selector: BlockGuidedSelector) -> list[dict[str, Any]] | None:
+    """How much the selected features explain at each level; None for BMGUFS, which has none."""
+    if not isinstance(selector, BlockModelSelector):
+        return None
+    columns = (selector.levels_[name].tolist() for name in ("n_blocks", "explained"))
+    return [{"n_blocks": number, "explained": share} for number, share in zip(*columns, strict=True)]
+
+
+def _refine(selector: BlockGuidedSelector) -> dict[str, Any] | None:
+    """Whether the blocks were refined with the features, and why; None for BMGUFS, which never does."""
+    if not isinstance(selector, BlockModelSelector):
+        return None
+    return {"made": selector.refined_, "automatic": selector.refine == "auto", "reason": selector.refine_reason_}
 
 
 def _search(selector: BlockGuidedSelector) -> dict[str, Any]:
@@ -227,6 +250,7 @@ def _blocks(selector: BlockGuidedSelector, graph: AttributedGraph, means: FloatA
         "automatic": isinstance(selector.block_model, str) and selector.n_blocks == "auto",
         "given": selector.block_model is not None and not isinstance(selector.block_model, str),
         "reason": selector.n_blocks_reason_,
+        "refine": _refine(selector),
         "sizes": model.block_sizes.tolist(),
         "small": small_blocks(model.block_sizes.tolist()),
         "density": model.density.tolist(),

@@ -96,6 +96,18 @@
     return made;
   }
 
+  // The rows of some of the features that are shown; by rank, a line is above the first that may follow by chance.
+  function rows(first, last) {
+    const made = shown.slice(first, last).map(row);
+    const byRank = sorted.by === RANK && !sorted.down && data.measures.includes("beyond_chance");
+    const at = byRank ? shown.findIndex((each) => !each[column("beyond_chance")]) : -1;
+    if (at < first || at >= last) return made;
+    const line = element("tr", { class: "chance" });
+    line.append(element("td", { colspan: table.tHead.rows[0].cells.length }, data.by_chance));
+    made.splice(at - first, 0, line);
+    return made;
+  }
+
   // Choose the rows, their order and the page.
   function choose() {
     const text = search.value.trim().toLowerCase();
@@ -122,7 +134,7 @@
   }
   function draw() {
     const first = page * PAGE, last = Math.min(first + PAGE, shown.length);
-    body.replaceChildren(...shown.slice(first, last).map(row));
+    body.replaceChildren(...rows(first, last));
     byId("status").textContent = shown.length
       ? `Showing ${count(first + 1)}–${count(last)} of ${count(shown.length)} features`
       : which.value === "selected" && !data.rows.some((each) => each[SELECTED])
@@ -212,7 +224,7 @@
   for (const link of document.querySelectorAll("[data-block]")) {
     link.addEventListener("click", () => { block.value = link.dataset.block; choose(); });
   }
-  addEventListener("beforeprint", () => body.replaceChildren(...shown.slice(0, PRINTED).map(row)));
+  addEventListener("beforeprint", () => body.replaceChildren(...rows(0, PRINTED)));
   addEventListener("afterprint", draw);
 
   root.classList.add("js");
