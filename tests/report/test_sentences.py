@@ -68,7 +68,8 @@ def test_the_first_sentence_has_the_numbers_of_the_selector(summary, selector, g
     fine.fit(graph.features, adjacency=graph.adjacency)
     three, six = (per_cent(share) for share in fine.levels_["explained"])
     assert sentences.features_explain(summarize(fine, graph)) == (
-        f"These 7 features explain {three} of the coarse structure (3 groups) and {six} of the fine structure (6 blocks)."
+        f"These 7 features explain {three} of the coarse structure (3 groups) and {six} of the fine structure "
+        "(6 blocks)."
     )
     paper = BMGUFS(7, n_blocks=3, random_state=0).fit(graph.features, adjacency=graph.adjacency)
     of_paper = sentences.features_explain(summarize(paper, graph))
@@ -166,7 +167,8 @@ def test_what_the_cut_explains_and_how_few_come_close(summary):
     text = sentences.how_sure({**summary, "explained": {"share": 0.7, "all": 0.95, "curve": curve}})
     assert text == (
         "The 7 selected features explain 70 % of the block structure; as many random features explain 7 %; all "
-        "features together explain 95 %. The first 4 alone explain at least 95 % of that share. The first 28 would explain 90 %."
+        "features together explain 95 %. The first 4 alone explain at least 95 % of that share. The first 28 would "
+        "explain 90 %."
     )
     assert (
         sentences.how_sure({**summary, "explained": None}) == "How much the features explain cannot be measured here."

@@ -116,7 +116,7 @@ def renumber_leaves(linkage: FloatArray, order: IntArray) -> FloatArray:
     k = len(order)
     numbers = np.arange(2 * k - 1)
     numbers[order] = np.arange(k)
-    first_leaf = numbers.copy()
+    first_leaf = np.arange(2 * k - 1)
     renumbered = linkage.copy()
     for step, pair in enumerate(numbers[linkage[:, :2].astype(int)]):
         renumbered[step, :2] = pair[np.argsort(first_leaf[pair])]
