@@ -1,19 +1,25 @@
 """Is the stated stability the share of resampled graphs on which a feature is selected again?
 
     python -m benchmarks.calibration [--method block-model] [--new] [--draws 1] [--only WORDS] [--again 20] [--save]
+    python -m benchmarks.calibration --blocks [--new] [--draws 1] [--only WORDS] [--again 20]
 
 `selection_stability` of a fit, beside fits from scratch to further resampled graphs. Networks: those on which the
 estimate was built (planted ones of several kinds, and Cora), or with `--new` others that it has not seen, `--draws` of
 each kind: those of the panel of discoveries, and two where most features follow factors of their own. One table by
 network for the selected features, and one by stated stability. `--save` stores the first as
 docs/benchmarks/stability.csv, which is for the default.
+
+With `--blocks`: do `block_agreement_` and `block_stability_` predict how well the blocks of fits with other seeds
+match? The same network is fitted with `--again` + 1 seeds. Each fit is compared with all others, and the tables show
+means over the fits. Without `--new`, Citeseer, Debian and the networks in BLOCKSELECT_DATA are measured too.
 """
 
 from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +28,16 @@ import pandas as pd
 from scipy import sparse
 
 from benchmarks.discovery_networks import SCENARIOS, draw
-from blockselect import load_cora, make_attributed_blocks, make_selector, selection_stability
+from benchmarks.networks import at_hand, further
+from blockselect import (
+    BlockModelSelector,
+    load_cora,
+    load_debian,
+    make_attributed_blocks,
+    make_selector,
+    selection_stability,
+)
+from blockselect.consensus.agreement import expected_agreement
 from blockselect.graphs.links import resample_links
 
 PATH = Path(__file__).parent.parent / "docs" / "benchmarks" / "stability.csv"
@@ -125,6 +140,46 @@ def calibrate(case: Case, n_again: int, method: str = "block-model") -> Calibrat
     return Calibration(stated, np.mean([fit.support_ for fit in fits], axis=0), selector.support_)
 
 
+def real_cases() -> Iterator[list[Case]]:
+    """Real networks other than Cora."""
+    for name, graph in {**further(), "Debian": load_debian(), **at_hand()}.items():
+        if name != "Cora":
+            yield [Case(name, graph.features, graph.adjacency, 64)]
+
+
+class BlockCalibration(NamedTuple):
+    agreement: tuple[float, float]  # stated and seen, means over fits
+    stated: Any  # (b,) of all blocks of all fits
+    seen: Any  # (b,)
+
+
+def calibrate_blocks(case: Case, n_again: int) -> BlockCalibration:
+    fits = [
+        BlockModelSelector(case.n_selected, random_state=seed).fit(case.features, adjacency=case.adjacency)
+        for seed in range(n_again + 1)
+    ]
+    seen = []
+    for fit in fits:
+        pairs = [expected_agreement([fit.labels_, other.labels_]) for other in fits if other is not fit]
+        seen.append((np.mean([pair.overall for pair in pairs]), np.mean([pair.of_blocks for pair in pairs], axis=0)))
+    return BlockCalibration(
+        (float(np.mean([fit.block_agreement_ for fit in fits])), float(np.mean([overall for overall, _ in seen]))),
+        np.concatenate([fit.block_stability_ for fit in fits]),
+        np.concatenate([of_blocks for _, of_blocks in seen]),
+    )
+
+
+def print_blocks(networks: Iterable[list[Case]], n_again: int) -> None:
+    found = []
+    print("| network | adjusted Rand index: stated | seen | overlap of blocks: stated | seen |\n|---|---|---|---|---|")
+    for alike in networks:
+        each = [calibrate_blocks(case, n_again) for case in alike]
+        found += each
+        means = np.mean([(*one.agreement, one.stated.mean(), one.seen.mean()) for one in each], axis=0)
+        print(f"| {alike[0].name} | {' | '.join(f'{mean:.2f}' for mean in means)} |", flush=True)
+    _print_bins(*(np.concatenate([getattr(one, part) for one in found]) for part in ("stated", "seen")), "blocks")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--method", default="block-model", help="name of the method")
@@ -132,15 +187,21 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=1, help="new networks of each kind")
     parser.add_argument("--only", default="", help="networks whose name has these words")
     parser.add_argument("--again", type=int, default=20, help="further graphs of each network")
+    parser.add_argument("--blocks", action="store_true", help="the stability of blocks, not of features")
     parser.add_argument("--save", action="store_true", help="store the table by network")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    networks = new_cases(options.draws) if options.new else cases()
+    if options.blocks and not options.new:
+        networks = chain(networks, real_cases())
+    networks = (alike for alike in networks if options.only in alike[0].name)
+    if options.blocks:
+        print_blocks(networks, options.again)
+        return
     found, rows = [], []
     print("| network | selected: stated | seen |\n|---|---|---|")
-    for alike in new_cases(options.draws) if options.new else cases():
+    for alike in networks:
         name = alike[0].name
-        if options.only not in name:
-            continue
         each = [calibrate(case, options.again, options.method) for case in alike]
         found += each
         means = np.array([[part[one.selected].mean() for part in (one.stated, one.seen)] for one in each])
@@ -161,7 +222,11 @@ def _error(means: Any) -> float:
 
 def _print_all(stated: Any, seen: Any, selected: Any) -> None:
     print(f"| all | {stated[selected].mean():.2f} | {seen[selected].mean():.2f} |")
-    print("\n| stated stability | features | stated, mean | seen |\n|---|---|---|---|")
+    _print_bins(stated, seen, "features")
+
+
+def _print_bins(stated: Any, seen: Any, what: str) -> None:
+    print(f"\n| stated stability | {what} | stated, mean | seen |\n|---|---|---|---|")
     for low, high in BINS:
         within = (stated >= low) & ((stated < high) | (high == 1.0))
         if within.any():

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.calibration import FACTORS, factor_case, new_cases
+from benchmarks.calibration import FACTORS, Case, calibrate_blocks, factor_case, new_cases
+from blockselect import make_attributed_blocks
 from blockselect.graphs.autocorrelation import autocorrelation_z
 
 
@@ -27,3 +28,13 @@ def test_they_are_among_the_networks_that_the_estimate_has_not_seen():
     assert [case.name for case in (*before, *last)] == [name for name in FACTORS for _ in range(2)]
     assert last[0].features.shape == last[1].features.shape
     assert (last[0].features != last[1].features).nnz
+
+
+def test_clear_blocks_are_stated_and_seen_to_be_stable():
+    easy = make_attributed_blocks(150, 3, mean_degree=20, random_state=0)
+    found = calibrate_blocks(Case("easy", easy.features, easy.adjacency, 10), n_again=1)
+    stated, seen = found.agreement
+    assert 0.95 < stated <= seen == 1
+    assert len(found.stated) == len(found.seen) >= 6  # the blocks of both fits
+    assert (found.seen == 1).all()
+    assert found.stated.min() > 0.9

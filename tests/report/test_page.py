@@ -411,6 +411,16 @@ def test_the_page_says_how_many_features_the_heat_map_leaves_out(monkeypatch):
     assert "These are the first 2 of 7 selected features; selected.csv contains the others." in report(planted()).html
 
 
+def test_the_page_states_how_stable_the_blocks_are():
+    selector = BlockModelSelector(7, n_blocks=4, n_candidates=12, random_state=0)
+    html = report(planted(), selector).html
+    assert f"an adjusted Rand index of about {selector.block_agreement_:.2f}." in html
+    for stability in selector.block_stability_:
+        assert f">Stability {stability:.2f}</p>" in html
+    one_model = report(planted(), BlockModelSelector(7, n_blocks=4, n_candidates=4, random_state=0)).html
+    assert "found with another seed" not in one_model
+
+
 def test_small_blocks_are_listed_together(summary):
     shown, others = cards(summary["blocks"])
     assert [card["size"] for card in shown] == sorted(summary["blocks"]["sizes"], reverse=True)

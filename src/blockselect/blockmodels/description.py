@@ -33,6 +33,7 @@ class BlockDescription:
     links: pd.DataFrame  # one row per block it links to, itself included: block, share, density, relative_density
     markers: pd.DataFrame  # one row per feature that marks it, the surest first; see `describe_block`
     typical_nodes: list[Any]  # ids, or row numbers, of the nodes with most links inside the block
+    stability: float | None = None  # expected overlap with the closest block of a fit with another seed, if known
 
     @property
     def share_within(self) -> float | None:
@@ -90,6 +91,8 @@ class BlockDescription:
             lines.append(f"Other links, and how many times as many as expected: {', '.join(ties)}.")
         if self.typical_nodes:
             lines.append(f"Typical nodes: {listed([cut(str(node)) for node in self.typical_nodes])}.")
+        if self.stability is not None:
+            lines.append(f"Expected overlap with the closest block found with another seed: {self.stability:.2f}.")
         return lines
 
 
@@ -99,7 +102,11 @@ def interval(marker: Mapping[Any, Any]) -> str:
 
 
 def describe_blocks(
-    graph: AttributedGraph, model: BlockModel, markers: Markers, table: pd.DataFrame
+    graph: AttributedGraph,
+    model: BlockModel,
+    markers: Markers,
+    table: pd.DataFrame,
+    stability: FloatArray | None = None,
 ) -> list[BlockDescription]:
     """Describe every block.
 
@@ -112,6 +119,8 @@ def describe_blocks(
         The result of `block_markers` for its labels.
     table : DataFrame
         One row per feature with at least the columns of `describe_block`: feature, rank, selected, lift, prevalence.
+    stability : array of shape (k,), optional
+        Stability of each block, if known.
     """
     weights = block_weights(graph.adjacency, model.labels)
     every, ids = np.arange(len(table)), graph.node_ids
@@ -127,7 +136,8 @@ def describe_blocks(
         marking.insert(6, "lift_high", high)
         nodes = typical[block] if ids is None else [ids[node] for node in typical[block]]
         links = _links(weights, model.density, block)
-        described.append(BlockDescription(block, size, graph.n_nodes, links, marking, nodes))
+        stable = None if stability is None else float(stability[block])
+        described.append(BlockDescription(block, size, graph.n_nodes, links, marking, nodes, stable))
     return described
 
 

@@ -102,7 +102,8 @@ class BlockGuidedSelector(ScoreSelector):
         -------
         BlockDescription
             It is shown as text, or as HTML by a notebook, and holds `block`, `size`, `n_nodes`, `share_within` (share
-            of the link weight of its nodes that stays inside) and:
+            of the link weight of its nodes that stays inside), `stability` (see `block_stability_` of
+            :class:`blockselect.BlockModelSelector`; None if unknown) and:
 
             - `links`: a DataFrame with one row per block that it links to, itself included: share of its link weight,
               density, and the density relative to that of random links with the same degrees;
@@ -120,7 +121,7 @@ class BlockGuidedSelector(ScoreSelector):
     def _describe_blocks(self, graph: AttributedGraph) -> list[BlockDescription]:
         markers = block_markers(graph.features, self.labels_)
         table = self._feature_table(markers, graph.feature_names)
-        return describe_blocks(graph, self.block_model_, markers, table)
+        return describe_blocks(graph, self.block_model_, markers, table, getattr(self, "block_stability_", None))
 
     def annotate(self, graph: Any, *, nodes: Any = None, attribute: str = "block") -> Any:
         """Write the block of each node to a graph of networkx or igraph, as an attribute of its nodes.

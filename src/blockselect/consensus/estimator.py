@@ -27,6 +27,7 @@ from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.blockmodels.levels import groups_at, numbers_of_groups
 from blockselect.blockmodels.model import BlockModel
 from blockselect.blockmodels.n_blocks import AS_GIVEN, MAX_BLOCKS, BlockCount, count_blocks, reason_for_asked
+from blockselect.consensus.agreement import expected_agreement
 from blockselect.consensus.prediction import regress_blocks
 from blockselect.consensus.ranking import MAX_COUNTED, rank_by_trees
 from blockselect.consensus.refine import JointLikelihood
@@ -164,6 +165,12 @@ class BlockModelSelector(BlockGuidedSelector):
         The tree of the blocks in the format of :func:`scipy.cluster.hierarchy.linkage`: the two blocks that are merged
         at each step, the log-likelihood in nats lost so far, and how many of the k blocks are merged.
         :func:`scipy.cluster.hierarchy.dendrogram` draws it.
+    block_stability_ : array of shape (k,) or None
+        Stability of each block: its expected overlap (Jaccard index) with the closest block of a fit with another
+        seed, estimated from `consensus_models_`. None if there is only one of these, as with four or fewer candidates,
+        or if the blocks were given.
+    block_agreement_ : float or None
+        Expected adjusted Rand index of `labels_` and the blocks of a fit with another seed; None as above.
     coef_, intercept_ : arrays of shape (k, d) and (k,)
         The regression of the blocks on the selected features by which `predict` finds the blocks of other nodes.
         Selected features after the first 1000 have coefficients of 0.
@@ -341,6 +348,9 @@ class BlockModelSelector(BlockGuidedSelector):
         self.consensus_models_ = _of_all_nodes([tree.model for tree in trees], nodes)
         self.block_model_ = self.consensus_models_[0]
         self.labels_ = self.block_model_.labels
+        agreement = expected_agreement([model.labels for model in self.consensus_models_])
+        self.block_stability_ = None if agreement is None else agreement.of_blocks
+        self.block_agreement_ = None if agreement is None else agreement.overall
         self.n_blocks_reason_ = search.why(self.block_model_.n_blocks)
         self.refined_, self.refine_reason_ = refinement.refine, refinement.why
         in_chunks = isinstance(X, RowChunks) and self._finds_blocks()

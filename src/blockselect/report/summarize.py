@@ -53,10 +53,10 @@ def summarize(
           stability, p_value and q_value, if computed): one value per feature, in the order of the columns.
         - `blocks`: their `count` with the `reason` for it, whether it was chosen from the graph (`automatic`) or the
           blocks were `given`, whether they were refined with the features (`refine`: `made`, whether that was
-          `automatic`, and the `reason`), their `sizes`, which blocks are `small` (less than 1 % of the nodes), the
-          `density` of their links (paper: M), their `similarity` by the selected features, the standardised patterns of
+          `automatic`, and the `reason`), `seed_agreement` (`block_agreement_`; None if unknown), their `sizes`, which
+          blocks are `small` (less than 1 % of the nodes), the `density` of their links (paper: M), their `similarity` by the selected features, the standardised patterns of
           both (see `block_patterns`), the link weight of each pair (`link_weights`, each link counted from both ends),
-          and what `describe_block` says of each block (`described`): `share_within`, its `links`, the `markers` among
+          and what `describe_block` says of each block (`described`): `share_within`, `stability`, its `links`, the `markers` among
           the selected features, and `typical_nodes` (empty for nodes without names).
         - `explained`: how much of the block structure the features explain (see `explained_by_size`).
         - `levels`: the share that the selected features explain (`explained`) of the blocks merged into fewer
@@ -251,6 +251,7 @@ def _blocks(selector: BlockGuidedSelector, graph: AttributedGraph, means: FloatA
         "given": selector.block_model is not None and not isinstance(selector.block_model, str),
         "reason": selector.n_blocks_reason_,
         "refine": _refine(selector),
+        "seed_agreement": getattr(selector, "block_agreement_", None),
         "sizes": model.block_sizes.tolist(),
         "small": small_blocks(model.block_sizes.tolist()),
         "density": model.density.tolist(),
@@ -262,6 +263,7 @@ def _blocks(selector: BlockGuidedSelector, graph: AttributedGraph, means: FloatA
         "described": [
             {
                 "share_within": one.share_within,
+                "stability": one.stability,
                 "links": one.links.to_dict("records"),
                 "markers": one.markers[one.markers["selected"]].to_dict("records"),
                 "typical_nodes": [] if graph.node_ids is None else [str(node) for node in one.typical_nodes],
