@@ -54,10 +54,11 @@ def summarize(
         - `blocks`: their `count` with the `reason` for it, whether it was chosen from the graph (`automatic`) or the
           blocks were `given`, whether they were refined with the features (`refine`: `made`, whether that was
           `automatic`, and the `reason`), `seed_agreement` (`block_agreement_`; None if unknown), their `sizes`, which
-          blocks are `small` (less than 1 % of the nodes), the `density` of their links (paper: M), their `similarity` by the selected features, the standardised patterns of
-          both (see `block_patterns`), the link weight of each pair (`link_weights`, each link counted from both ends),
-          and what `describe_block` says of each block (`described`): `share_within`, `stability`, its `links`, the `markers` among
-          the selected features, and `typical_nodes` (empty for nodes without names).
+          blocks are `small` (less than 1 % of the nodes), the `density` of their links (paper: M), their `similarity`
+          by the selected features, the standardised patterns of both (see `block_patterns`), the link weight of each
+          pair (`link_weights`, each link counted from both ends), and what `describe_block` says of each block
+          (`described`): `share_within`, `stability`, its `links`, the `markers` among the selected features, and
+          `typical_nodes` (empty for nodes without names).
         - `explained`: how much of the block structure the features explain (see `explained_by_size`).
         - `levels`: the share that the selected features explain (`explained`) of the blocks merged into fewer
           (`n_blocks`), coarse to fine.
