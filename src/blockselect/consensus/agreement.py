@@ -1,6 +1,6 @@
 """Stability of blocks: how closely the blocks of a fit with another seed would match them.
 
-A fit with another seed keeps the best model of other random starts, so it is imitated with the starts at hand. Divide
+A fit with another seed keeps the best model of other random starts, which the candidates of one fit can imitate. Divide
 them into two halves at random: the best model of one half is the best of all, m₁, and the best model of the other half
 is m₂ with probability 1/2, m₃ with probability 1/4, and so on. So m₁ is compared with the other consensus models, with
 the weights 1/2, 1/4, …, scaled to sum to 1. Equal weights would count models that no fit would choose.
