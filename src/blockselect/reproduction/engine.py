@@ -8,6 +8,7 @@ import math
 import random
 import time
 import traceback
+import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -170,7 +171,8 @@ def run_experiments(
             parallel = Parallel(return_as="generator_unordered", batch_size=1, pre_dispatch="n_jobs")
             with signals_ignored():
                 results: Generator[tuple[str, list[Row]]] = parallel(delayed(perform)(trial) for trial in agenda)
-            with closing(results):
+            with warnings.catch_warnings(), closing(results):
+                warnings.filterwarnings("ignore", r"\d+ tasks ")  # of joblib, if an interruption closes the results
                 for key, rows in results:
                     agenda.keep(key, rows)
                     report(agenda.standing())
