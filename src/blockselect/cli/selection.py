@@ -63,8 +63,9 @@ def configured_selector(method: str, settings: Mapping[str, Any]) -> ScoreSelect
         if name.partition("__")[0] not in known:
             option = option_of(name.removeprefix("solver__"))
             if method == DEFAULT:
-                raise Failure(f"{option} is a setting of BMGUFS alone; give --paper too, or leave it out.")
-            raise Failure(f"{option} is no setting of the method {method}; leave it out, or choose another --method.")
+                raise Failure(f"{option} needs --paper; give --paper too, or leave {option} out.")
+            chosen = "--paper" if method == PAPER else f"--method {method}"
+            raise Failure(f"{option} cannot be used with {chosen}; leave one of them out.")
     selector.set_params(**settings)
     with expecting_bad_input():
         check_parameters(selector)
