@@ -208,6 +208,16 @@ def test_a_selector_writes_its_page_while_the_network_is_in_memory(fitted, tmp_p
     assert "my &lt;network&gt;" in path.read_text(encoding="utf-8")
 
 
+def test_a_page_is_written_only_as_html_and_other_names_are_refused_at_once(fitted, tmp_path):
+    selector, _ = fitted
+    for name in ("page.pdf", "page"):
+        with pytest.raises(ValueError, match=rf"path is '.*{name}', but a report is a page in HTML; .* ends in \.html"):
+            BlockModelSelector().report(tmp_path / name)  # before it is known that nothing is fitted
+        with pytest.raises(ValueError, match="a report is a page in HTML"):
+            selector.show_report().save(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_page_is_shown_in_a_frame_of_its_own(fitted):
     selector, graph = fitted
     shown = selector.show_report(graph.features, adjacency=graph.adjacency)._repr_html_()
