@@ -390,7 +390,7 @@ def test_what_is_not_set_has_its_documented_default():
 def target_of(network, selector):
     trees = JointLikelihood(network.graph).trees(selector.consensus_models_, renumber=False)
     labels, linkages = [tree.model.labels for tree in trees], [tree.linkage for tree in trees]
-    assert_allclose(linkages[0], selector.linkage_)
+    assert_allclose(np.sort(linkages[0]), np.sort(selector.linkage_))  # branches may be drawn in another order
     return reference.target(network.adjacency.toarray(), labels, linkages)
 
 
