@@ -12,20 +12,24 @@ test fast coverage fuzz shapes shuffled: export OMP_NUM_THREADS = 1
 
 # The command with its pictures: enough for the demo.
 $(VENV)/.cli: pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(INSTALL) --editable '.[cli]'
-	touch $@
+	@echo "installing blockselect and what it needs (about a minute) …"
+	@$(PYTHON) -m venv $(VENV)
+	@$(INSTALL) --editable '.[cli]'
+	@touch $@
 
 # The packages that tests and checks need in addition.
 $(VENV)/.dev: $(VENV)/.cli
-	$(INSTALL) --editable '.[dev]'
-	touch $@
+	@echo "installing what tests and checks need (about a minute) …"
+	@$(INSTALL) --editable '.[dev]'
+	@touch $@
 
 demo: $(VENV)/.cli
-	$(BIN)/blockselect select --dataset debian --top 60 --out blockselect-demo
+	@echo "selecting features …"
+	@$(BIN)/blockselect select --dataset debian --top 60 --out blockselect-demo
 
 # ARGS=tests/graphs runs only these tests.
 test: $(VENV)/.dev
+	@$(if $(ARGS),:,echo "running all tests (usually about 7 minutes on two cores) …")
 	$(PYTEST) $(ARGS)
 
 # Before each commit: all checks of the source, and the fast tests; 45 seconds on two idle cores.

@@ -62,6 +62,13 @@ except SystemExit as end:
     assert not modules_after(code) & {"sklearn", "pandas", "matplotlib", "torch"}
 
 
+def test_the_package_runs_as_the_command():
+    ask = [sys.executable, "-m", "blockselect", "select"]
+    done = subprocess.run(ask, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: nowhere to put the result; name a folder with --out")
+
+
 @pytest.mark.parametrize("name", blockselect.__all__)
 def test_a_public_name_is_there(name):
     assert getattr(blockselect, name) is not None

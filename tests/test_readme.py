@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -28,6 +29,21 @@ def lines_of(program: str) -> list[str]:
 
 def test_the_readme_shows_only_commands_that_are_tested_here():
     assert {shlex.split(line)[0] for line in shell_lines()} == {"make", "blockselect"}
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+@pytest.mark.parametrize(
+    ("target", "slow"), [("demo", ["pip install", "blockselect select"]), ("test", ["pip install", "pytest"])]
+)
+def test_make_announces_each_slow_step(target, slow, tmp_path):
+    ask = ["make", "--dry-run", target, f"VENV={tmp_path / 'new'}"]
+    steps = subprocess.run(ask, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    for step in slow:
+        before = steps[: next(at for at, line in enumerate(steps) if step in line)]
+        said = [line for line in before if line.startswith("echo ")]
+        assert said, step
+        assert "…" in said[-1]
+    assert sum(line.startswith("echo ") for line in steps) >= len(slow)
 
 
 @pytest.mark.parametrize("line", lines_of("blockselect"))

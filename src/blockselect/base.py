@@ -281,9 +281,9 @@ class ScoreSelector(ReportMixin, SelectorMixin, BaseEstimator):
         found = network_evidence(graph.features, graph.adjacency, chosen, blocks, getattr(self, "n_jobs", None))
         if not found.is_clear:
             warn_caller(
-                "there is no evidence that the selected features follow this graph: on graphs with randomly permuted "
-                f"nodes, selections follow as well (p = {found.p_value:.2g}). Are the rows of X in the order of the "
-                "nodes of the graph?",
+                "there is no evidence that the selected features follow this graph: selections on graphs with randomly "
+                f"permuted nodes follow them equally well (p = {found.p_value:.2g}). Are the rows of X in the order of "
+                "the nodes of the graph?",
                 UserWarning,
             )
         return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -126,6 +127,18 @@ def is_number(entry: Any) -> bool:
     except (TypeError, ValueError, OverflowError):
         return False
     return True
+
+
+def check_page_path(path: str | Path) -> Path:
+    """Return the path of a page that is to be written."""
+    place = Path(path)
+    if place.suffix.lower() != ".html":
+        raise ParameterError(
+            "path",
+            f"is {str(path)!r}, but a report is a page in HTML; choose a name that ends in .html (a browser can print "
+            "the page as PDF).",
+        )
+    return place
 
 
 def look_up(name: str, known: Mapping[str, Thing], *, what: str) -> Thing:

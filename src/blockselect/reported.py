@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from blockselect.arrays import FloatArray
 from blockselect.errors import collected_warnings
 from blockselect.graphs.attributed import AttributedGraph
+from blockselect.parameters import check_page_path
 
 if TYPE_CHECKING:
     from blockselect.report import Report
@@ -76,7 +77,7 @@ class ReportMixin:
         Parameters
         ----------
         path : str or Path
-            The HTML file. It is self-contained.
+            The file, whose name must end in .html. It is self-contained.
         X, adjacency
             The network of the fit; may be omitted while it is in memory.
         **options
@@ -88,6 +89,7 @@ class ReportMixin:
         Path
             The path of the page.
         """
+        check_page_path(path)  # before the page is made
         return self.show_report(X, adjacency=adjacency, **options).save(path)
 
     def show_report(

@@ -123,6 +123,24 @@ def test_bad_value_is_refused_by_the_name_of_its_option(refuse, network, option,
 
 
 @pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (("--top", 0), "--top must be a whole number of at least 1, a number between 0 and 1 or auto. Got 0 instead."),
+        (("--blocks", 2.5), "--blocks must be auto or a whole number of at least 1. Got 2.5 instead."),
+        (("--seed", -1), "--seed must be a whole number from 0 to 4294967295. Got -1 instead."),
+        (("--jobs", 0), "a whole number of at most -1 or a whole number of at least 1. Got 0 instead."),
+        (("--paper",), "choose a number, or pass your blocks as --block-model."),
+        (("--paper", "--blocks", "auto"), "--blocks must be a whole number of at least 1. Got 'auto' instead."),
+        (("--paper", "--blocks", 3, "--profile-ratio", 2), "must be a number from 0 to 1. Got 2.0 instead."),
+        (("--paper", "--blocks", 3, "--memory-limit", 0), "must be a number above 0. Got 0.0 instead."),
+        (("--paper", "--block-model", "mixed"), "--block-model must be a file of labels. Got 'mixed' instead."),
+    ],
+)
+def test_what_an_option_takes_is_said_without_words_of_python(refuse, network, options, complaint):
+    assert complaint in refuse(*network.options, *options)
+
+
+@pytest.mark.parametrize(
     ("option", "good", "bad"),
     [
         ("--profile-ratio", "0.5", ("1.1", "nan", "-0.1")),
@@ -139,7 +157,7 @@ def test_an_option_of_the_paper_refuses_bad_values_and_is_refused_without_the_pa
     for value in bad:
         assert option in refuse(*network.options, "--paper", "--blocks", 3, option, value)
     alone = refuse(*network.options, option, good)
-    assert f"{option} is a setting of BMGUFS alone; give --paper too, or leave it out." in alone
+    assert f"{option} needs --paper; give --paper too, or leave {option} out." in alone
 
 
 @pytest.mark.parametrize(
@@ -161,7 +179,7 @@ def test_options_that_do_not_go_together_are_refused_by_name(refuse, network, op
 def test_settings_that_the_paper_does_not_have_are_refused_beside_it(refuse, network, option, value):
     arguments = [f"--{option}", *([] if value is None else [value])]
     complaint = refuse(*network.options, "--paper", "--blocks", 3, *arguments)
-    assert f"--{option} is no setting of the method bmgufs; leave it out" in complaint
+    assert f"--{option} cannot be used with --paper; leave one of them out." in complaint
 
 
 def test_discoveries_need_links_that_the_features_did_not_make(refuse, network):

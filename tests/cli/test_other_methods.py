@@ -67,8 +67,8 @@ def test_the_default_and_the_paper_have_names_too(run, network, tmp_path):
     [
         (("--method", "mcf"), "'mcf' is not one of 'block-model', 'bmgufs', "),
         (("--method", "mcfs", "--paper"), "--paper runs bmgufs and --method 'mcfs' another; leave one of them out."),
-        (("--method", "variance", "--seed", 1), "--seed is no setting of the method variance; leave it out"),
-        (("--method", "mcfs", "--tol", 1), "--tol is no setting of the method mcfs; leave it out"),
+        (("--method", "variance", "--seed", 1), "--seed cannot be used with --method variance; leave one of them out"),
+        (("--method", "mcfs", "--tol", 1), "--tol cannot be used with --method mcfs; leave one of them out"),
         (("--method", "mcfs", "--top", "auto"), "--top must be"),
         (("--method", "mcfs", "--top", 31), "--top is 31 but there are 30 features"),
     ],

@@ -8,6 +8,10 @@ import json
 import platform
 import re
 import shutil
+import sys
+from contextlib import nullcontext
+from html import unescape
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -28,6 +32,7 @@ from blockselect import (
 from blockselect.cli.failure import OPTION_OF
 from blockselect.cli.inputs import hash_matrix
 from blockselect.consensus import screening
+from blockselect.graphs import nearest_neighbour_graph
 from blockselect.report import draw_overview, render_png, summarize
 from blockselect.wording import per_cent
 
@@ -480,6 +485,9 @@ def test_features_that_match_the_graph_come_with_p_and_q_values(run, tmp_path):
     ]
     found = [row["feature"] for row in rows if float(row["q_value"]) <= 0.1]
     assert found
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "p ≤ 0.025" in page
+    assert f"{len(found)} features match the links better than chance;" in page
     assert sorted(found) == sorted(row["feature"] for row in table(tmp_path / "out" / "selected.csv"))
 
 
@@ -515,6 +523,42 @@ def test_a_search_that_was_cut_is_shown_and_recorded(run, network, done, tmp_pat
     record = record_of(tmp_path / "cut")
     assert record["effort"]["candidates"] == {"asked": 9, "made": 3}
     assert record["n_resamples"] == 5
+
+
+class Cells:
+    """What is read of an AnnData, so that the test needs no anndata."""
+
+    layers = uns = {}  # noqa: RUF012
+
+    def __init__(self, features, adjacency):
+        self.X, self.obsp = features, {"connectivities": adjacency}
+        self.obs_names, self.var_names = (pd.Index(range(n)).astype(str) for n in features.shape)
+
+
+@pytest.mark.parametrize("says_so", [True, False])
+def test_q_values_on_a_graph_made_from_the_features_come_with_the_warning_of_the_library(
+    run, tmp_path, monkeypatch, says_so
+):
+    planted = make_attributed_blocks(100, 3, mean_degree=10, random_state=0)
+    features = planted.features.toarray()
+    cells = Cells(features, planted.adjacency if says_so else nearest_neighbour_graph(features, 5))
+    cells.uns = {"neighbors": {"params": {"method": "umap"}}} if says_so else {}
+    (tmp_path / "cells.h5ad").write_bytes(b"any")
+    monkeypatch.setitem(sys.modules, "anndata", SimpleNamespace(read_h5ad=lambda path: cells))
+    monkeypatch.setitem(sys.modules, "h5py", SimpleNamespace(Group=dict, File=lambda path: nullcontext({})))
+    with pytest.warns(UserWarning, match="p-values and q-values are meaningless") as issued:
+        BlockModelSelector("auto", **SAME).fit(cells, adjacency="connectivities")
+    file = tmp_path / "cells.h5ad"
+    options = ("--top", "auto", "--blocks", 3, "--candidates", 6, "--resamples", 3)
+    shown = run("select", "--features", file, "--graph", file, *options, "--out", tmp_path / "out").stderr
+    expected = [str(warning.message).replace("adjacency", "--graph", 1) for warning in issued]
+    assert shown == "".join(f"warning: {message}\n" for message in expected)
+    assert record_of(tmp_path / "out")["warnings"] == expected
+    page = unescape((tmp_path / "out" / "report.html").read_text(encoding="utf-8"))
+    assert all(f"<li>{message}</li>" in page for message in expected)
+    assert "which match such links by construction, so q-values are meaningless" in page
+    for claim in ("p ≤ 0.025", "features match the links better than chance;"):
+        assert claim not in page
 
 
 def test_no_discovery_is_a_warning_and_an_empty_table(run, network, tmp_path):

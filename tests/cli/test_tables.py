@@ -115,7 +115,10 @@ def test_labels_without_blocks_have_no_effect_and_say_so(run, network, labels, t
     options = ("--labels", labels, "--method", "variance", "--top", 4)
     result = run("select", *network.options, *options, "--out", tmp_path / "out")
     assert result.exit_code == 0
-    assert "warning: --labels has no effect" in result.stderr
+    assert result.stderr.startswith("warning: --labels has no effect")
+    (message,) = json.loads((tmp_path / "out" / "run.json").read_text(encoding="utf-8"))["warnings"]
+    assert result.stderr == f"warning: {message}\n"
+    assert f"<ul><li>{message}</li></ul>" in (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("method", [(), ("--paper",)])

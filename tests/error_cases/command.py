@@ -35,7 +35,7 @@ LINES: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     (
         "--paper with a setting of the default",
         ("select", *INPUT, "--paper", "--blocks", "3", "--binarize", "yes", *OUT),
-        ("--binarize is no setting of the method bmgufs",),
+        ("--binarize cannot be used with --paper",),
     ),
     ("a method beside all", ("compare", *INPUT, "--methods", "all,mcfs", *OUT), ("no method is called 'all'",)),
     ("features as classes", ("compare", *INPUT, "--classes", "{features}", *OUT), ("columns", "expected two")),

@@ -51,6 +51,12 @@ def test_adjacency_comes_out_clean_and_undirected(weights):
     assert_array_equal(adjacency.toarray(), adjacency.toarray().T)
 
 
+def test_a_graph_is_printed_in_one_line():
+    assert repr(check_attributed_graph(X, A)) == "AttributedGraph(3 nodes, 2 links, 2 features)"
+    labelled = check_attributed_graph(np.ones((1200, 1)), np.eye(1200), classes=np.arange(1200) % 2)
+    assert repr(labelled) == "AttributedGraph(1,200 nodes, 1,200 links, 1 feature, 2 classes)"
+
+
 @pytest.mark.parametrize("dtype", [bool, np.int8, np.uint16, np.int64, np.uint64, np.float16, np.float64, object])
 def test_features_of_any_number_type_become_float64(dtype):
     features = np.array([[1, 0], [0, 1]]).astype(dtype)

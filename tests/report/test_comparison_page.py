@@ -101,3 +101,9 @@ def test_a_comparison_writes_its_page(tmp_path):
 @pytest.mark.parametrize("number", [2, 3])
 def test_there_is_a_table_for_each_number(number):
     assert f"<h3>With {number} features</h3>" in comparison_report(compared()).html
+
+
+def test_a_page_about_a_comparison_is_written_only_as_html(tmp_path):
+    with pytest.raises(ValueError, match=r"path is '.*\.pdf', but a report is a page in HTML"):
+        compared().report(tmp_path / "page.pdf")
+    assert compared().report(tmp_path / "page.html").exists()

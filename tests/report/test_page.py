@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -206,6 +207,16 @@ def test_a_selector_writes_its_page_while_the_network_is_in_memory(fitted, tmp_p
     named = check_attributed_graph(graph.features, graph.adjacency)
     assert path.read_text(encoding="utf-8") == make_report(selector, named, title="my <network>").html
     assert "my &lt;network&gt;" in path.read_text(encoding="utf-8")
+
+
+def test_a_page_is_written_only_as_html_and_other_names_are_refused_at_once(fitted, tmp_path):
+    selector, _ = fitted
+    for name in ("page.pdf", "page"):
+        with pytest.raises(ValueError, match=rf"path is '.*{name}', but a report is a page in HTML; .* ends in \.html"):
+            BlockModelSelector().report(tmp_path / name)  # before it is known that nothing is fitted
+        with pytest.raises(ValueError, match="a report is a page in HTML"):
+            selector.show_report().save(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_page_is_shown_in_a_frame_of_its_own(fitted):
@@ -419,6 +430,31 @@ def test_the_page_states_how_stable_the_blocks_are():
         assert f">Stability {stability:.2f}</p>" in html
     one_model = report(planted(), BlockModelSelector(7, n_blocks=4, n_candidates=4, random_state=0)).html
     assert "found with another seed" not in one_model
+
+
+@pytest.mark.parametrize(("n_blocks", "compared"), [(2, False), (3, True)])
+def test_two_blocks_are_not_compared_because_their_correlation_is_always_one(n_blocks, compared):
+    html = report(planted(n_blocks=n_blocks), BlockModelSelector(7, n_blocks=n_blocks, random_state=0)).html
+    assert "of the links stay within a block." in html
+    for claim in ("What differs", "how the blocks are connected (correlation", "he largest difference"):
+        assert (claim in html) is compared, claim
+
+
+def test_a_page_that_doubts_the_features_claims_no_agreement():
+    graph = planted()
+    rows = np.random.default_rng(0).permutation(graph.n_nodes)
+    html = report(replace(graph, features=graph.features[rows]), BlockModelSelector(7, n_blocks=3, random_state=0)).html
+    assert "<h1>No evidence that the 7 selected features follow the links in a network</h1>" in html
+    assert "of the links stay within a block. The features are not compared with the links, because" in html
+    for claim in ("What differs", "how the blocks are connected", "The two patterns hardly differ"):
+        assert claim not in html
+
+
+def test_small_differences_are_pale():
+    values = [[0.02, -0.01], [0.0, 0.02]]
+    source = '{% from "charts.jinja" import matrix %}{{ matrix(values, "difference", "alt", diverging=true) }}'
+    drawn = Outline(template_environment().from_string(source).render(values=values))
+    assert max(float(given["fill-opacity"]) for tag, given in drawn.tags if tag == "rect") == 0.01
 
 
 def test_small_blocks_are_listed_together(summary):

@@ -37,17 +37,19 @@ def test_without_evidence_the_headline_claims_nothing_and_asks_for_the_order(sum
     }
     assert sentences.headline(doubtful, DETAILS) == f"No evidence that {these} the links in cora"
     assert sentences.lead(doubtful, DETAILS)[0] == (
-        "On graphs with randomly permuted nodes, selections follow the links as well as this one (p = 0.45). Are the "
-        "rows of the features in the order of the nodes of the graph?"
+        "Selections on graphs with randomly permuted nodes follow the links equally well (p = 0.45). Are the rows of "
+        "the features in the order of the nodes of the graph?"
     )
 
 
 def test_evidence_is_stated_in_one_sentence_if_it_was_tested(summary, selector):
     assert selector.network_evidence_.is_clear
     assert sentences.follows_network(summary) == (
-        "These 7 features follow this network more than any selection follows a random permutation of its nodes "
-        "(p = 0.025)."
+        "The selected features are more strongly associated with this network than with any of 39 random relabelings "
+        "of its nodes (p ≤ 0.025)."
     )
+    one = {**summary, "counts": {**summary["counts"], "selected_features": 1}}
+    assert sentences.follows_network(one).startswith("The selected feature is more strongly associated with ")
     assert sentences.follows_network({**summary, "network_evidence": None}) is None
     assert sentences.headline({**summary, "network_evidence": None}, DETAILS).startswith("7 of 30 features explain")
 
@@ -208,6 +210,33 @@ def test_patterns_that_hardly_differ_are_said_to_do_so(summary):
     assert sentences.furthest(summary).startswith("The largest difference: the features tie block ")
     same = {**summary["blocks"], "feature_pattern": summary["blocks"]["link_pattern"]}
     assert sentences.furthest({**summary, "blocks": same}) == "The two patterns hardly differ"
+
+
+def test_rounding_errors_are_no_difference(summary):
+    links = summary["blocks"]["link_pattern"]
+    nearly = [[value * (1 - 1e-15) - 1e-16 for value in row] for row in links]
+    differ = sentences.pattern_difference({**summary, "blocks": {**summary["blocks"], "feature_pattern": nearly}})
+    assert not differ.any()
+    assert "-" not in str(differ)
+
+
+def test_no_agreement_is_claimed_without_evidence(summary):
+    assert sentences.agreement(summary) is not None
+    doubtful = {**summary, "network_evidence": {"p_value": 0.45, "is_clear": False}}
+    assert sentences.agreement(doubtful) is None
+    assert sentences.does_it_fit(doubtful).endswith(
+        " stay within a block. The features are not compared with the links, because there is no evidence that they "
+        "follow them."
+    )
+
+
+def test_low_agreement_does_not_deny_what_the_features_explain(summary):
+    opposite = [[-value for value in row] for row in summary["blocks"]["link_pattern"]]
+    low = {**summary, "blocks": {**summary["blocks"], "feature_pattern": opposite}}
+    assert sentences.does_it_fit(low).endswith(
+        " Which blocks are connected with each other is hardly visible in the features (correlation -1.00); section 4 "
+        "states how well they explain which block each node belongs to."
+    )
 
 
 def test_no_agreement_is_claimed_where_it_cannot_be_measured(summary):

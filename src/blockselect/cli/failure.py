@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import signal
 import sys
 from collections.abc import Iterator
@@ -46,9 +47,28 @@ def option_of(parameter: str) -> str:
 
 
 def by_options(message: str) -> str:
-    """A warning of the library that begins with a parameter, with the option that sets it instead."""
+    """A message of the library with options instead of parameters, and without types of Python.
+
+    Only the first word and names with an underscore are taken for parameters: others may be ordinary words.
+    """
     first, blank, rest = message.partition(" ")
-    return f"{option_of(first)}{blank}{rest}"
+    rest = re.sub(r"(an int|a float) in the range ([\[(])(\S+), (\S+)[\])]", _range_in_words, rest)
+    rest = re.sub(r"a str among {(.*?)}", lambda found: found[1].replace("'", ""), rest)
+    no_value = r"(None|an instance of '[^']+')"  # of an option
+    rest = re.sub(rf"(,| or) {no_value}(?=,| or|\.)|(?<=^must be ){no_value}(, | or )", "", rest)
+    rest = rest.replace("an array-like", "a file of labels")
+    return f"{option_of(first)}{blank}{re.sub(r'[a-z]+(_[a-z]+)+', lambda found: option_of(found[0]), rest)}"
+
+
+def _range_in_words(found: re.Match[str]) -> str:
+    """A range as scikit-learn writes it, such as "an int in the range [1, inf)", in words."""
+    kind = "a whole number" if found[1] == "an int" else "a number"
+    low, high = (end.removesuffix(".0") for end in found.group(3, 4))
+    if high == "inf":
+        return f"{kind} {'of at least' if found[2] == '[' else 'above'} {low}"
+    if low == "-inf":
+        return f"{kind} of at most {high}"
+    return f"{kind} from {low} to {high}" if found[2] == "[" else f"{kind} between {low} and {high}"
 
 
 def say(message: str) -> None:
@@ -91,7 +111,7 @@ def complain(error: Exception) -> int:
 
 def _reason(error: Exception) -> str:
     if isinstance(error, ParameterError):
-        return f"{option_of(error.parameter)} {error.problem}"
+        return by_options(str(error))
     if isinstance(error, OSError) and error.strerror and error.filename is not None:
         return f"{error.filename}: {error.strerror}."
     if isinstance(error, MemoryError):

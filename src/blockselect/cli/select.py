@@ -336,12 +336,15 @@ def select(
         known = None if labels is None else node_labels(network, "labels", labels)
         progress("reading", 1, 1)
         selection = work.run_selection(network, selector, method, resamples, progress)
+        if known is not None and not selection.by_blocks:
+            known = None
+            selection.warnings.append(
+                f"--labels has no effect: the report compares labels with blocks, and {method} finds none."
+            )
         if out is not None:
             progress("writing", 0, 1)
             files = work.file_contents(selection, opt.repeat_command(context), labels=known, save_matrix=save_matrix)
             write_together(out, files, mark="run.json")
-    if known is not None and not selection.by_blocks:
-        say(f"warning: --labels has no effect: the report shows labels beside blocks, and {method} finds none.")
     for warning in selection.warnings:
         say(f"warning: {warning}")
     if as_json:

@@ -63,8 +63,9 @@ def configured_selector(method: str, settings: Mapping[str, Any]) -> ScoreSelect
         if name.partition("__")[0] not in known:
             option = option_of(name.removeprefix("solver__"))
             if method == DEFAULT:
-                raise Failure(f"{option} is a setting of BMGUFS alone; give --paper too, or leave it out.")
-            raise Failure(f"{option} is no setting of the method {method}; leave it out, or choose another --method.")
+                raise Failure(f"{option} needs --paper; give --paper too, or leave {option} out.")
+            chosen = "--paper" if method == PAPER else f"--method {method}"
+            raise Failure(f"{option} cannot be used with {chosen}; leave one of them out.")
     selector.set_params(**settings)
     with expecting_bad_input():
         check_parameters(selector)
@@ -103,9 +104,8 @@ def run_selection(
 ) -> Selection:
     """Fit the selector, estimate the stability of the selection if requested, and collect all warnings."""
     warnings = list(network.warnings)
-    features = network.graph.features
-    # Without an adjacency the selector builds the graph itself, and so knows that it is made from the features.
-    adjacency = None if network.built_from_features else network.graph.adjacency
+    # From the features only, the selector builds the graph itself, and so knows that it is made from the features.
+    data = network.graph.features if network.built_from_features else network.graph
     shown: dict[str, Any] = {}
     if isinstance(selector, BlockGuidedSelector):
         shown = {"progress": progress}
@@ -115,13 +115,12 @@ def run_selection(
             # A number that is set keeps the selector from warning as well, in words of the library.
             selector.set_params(n_neighbors=neighbors_to_link(selector))
     stability = None
-    with collected_warnings() as messages, expecting_bad_input():
-        selector.fit(features, adjacency=adjacency, **shown)
-        if n_resamples:
-            stability = selection_stability(
-                selector, features, adjacency=adjacency, n_resamples=n_resamples, progress=progress
-            )
-    summary = summarize(selector, network.graph, stability=stability)
+    with collected_warnings() as messages:
+        with expecting_bad_input():
+            selector.fit(data, **shown)
+            if n_resamples:
+                stability = selection_stability(selector, data, n_resamples=n_resamples, progress=progress)
+        summary = summarize(selector, network.graph, stability=stability)
     if not isinstance(selector, BlockGuidedSelector):
         summary = {"method": method, **summary}
     n_used = selector._n_resamples(n_resamples)

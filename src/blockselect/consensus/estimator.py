@@ -428,7 +428,8 @@ class BlockModelSelector(BlockGuidedSelector):
                 "with block_model=labels."
             )
         if self.n_features_to_select == "auto":
-            warn_if_made_from_features(graph)
+            if warn_if_made_from_features(graph):
+                graph = replace(graph, origin=graph.origin or "its links")  # so that no evidence is claimed
         else:
             self._n_wanted(graph.n_features)  # raises an error before the search if it is too large
         features = _in_standard_form(graph.features)

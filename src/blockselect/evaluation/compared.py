@@ -13,6 +13,7 @@ import pandas as pd
 
 from blockselect.arrays import IntArray
 from blockselect.errors import ParameterError
+from blockselect.parameters import check_page_path
 from blockselect.wording import per_cent
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ class Comparison:
         Parameters
         ----------
         path : str or Path
-            The HTML file. It is self-contained.
+            The file, whose name must end in .html. It is self-contained.
         title : str
             Name of the network.
 
@@ -150,6 +151,7 @@ class Comparison:
         Path
             The path of the page.
         """
+        check_page_path(path)  # before the page is made
         return self.show_report(title=title).save(path)
 
     def show_report(self, *, title: str = "the network") -> Report:

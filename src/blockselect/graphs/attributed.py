@@ -27,9 +27,10 @@ from blockselect.graphs.neighbours import nearest_neighbour_graph
 from blockselect.graphs.node_attributes import encode_attributes
 from blockselect.graphs.node_labels import check_classes, check_names
 from blockselect.graphs.over_rows import by_row
+from blockselect.wording import count
 
 
-@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
 class AttributedGraph:
     """An undirected network whose nodes carry features.
 
@@ -44,6 +45,13 @@ class AttributedGraph:
     classes: IntArray | None = None  # (n,) known classes, only for evaluation: no selector reads them
     encoding: pd.DataFrame | None = None  # one row per attribute of nodes: attribute, kind, n_columns, columns
     origin: str | None = None  # who says that the graph was made from the features, such as "uns['neighbors']"
+
+    def __repr__(self) -> str:
+        parts = [count(self.n_nodes, "node"), count(self.n_links, "link"), count(self.n_features, "feature")]
+        if self.classes is not None:
+            n_classes = len(np.unique(self.classes))
+            parts.append(f"{n_classes:,} class{'' if n_classes == 1 else 'es'}")
+        return f"AttributedGraph({', '.join(parts)})"
 
     @classmethod
     def from_networkx(

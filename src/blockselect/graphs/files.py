@@ -15,11 +15,11 @@ from scipy import sparse
 
 from blockselect.errors import ParameterError, warn_caller
 from blockselect.extras import needed
-from blockselect.graphs.adjacency import as_adjacency
+from blockselect.graphs.adjacency import CONNECTIVITIES, as_adjacency, cell_graph
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
 from blockselect.graphs.edge_tables import ENDS, edge_columns
 from blockselect.graphs.feature_tables import TableColumns, features_of_frame, read_feature_csv
-from blockselect.graphs.features import FeatureTable, as_feature_table, as_float_matrix
+from blockselect.graphs.features import FeatureTable, as_feature_table, as_float_matrix, is_anndata
 from blockselect.graphs.matrix_files import MATRIX_READERS, read_arrow, read_matrix
 from blockselect.graphs.text_files import (
     PACKED,
@@ -179,7 +179,11 @@ def read_attributed_graph(
             one_hot=one_hot,
         )
         graph = read_graph(graph_path)
-        return _joined(table, graph, f"{features_path} with {graph_path}", unknown_nodes, weight, transposed=transpose)
+        files = f"{features_path} with {graph_path}"
+        network = _joined(table, graph, files, unknown_nodes, weight, transposed=transpose)
+        if is_anndata(graph) and Path(features_path).samefile(graph_path):
+            return replace(network, origin=cell_graph(graph, CONNECTIVITIES).origin)
+        return network
     except ValueError as error:
         if _are_swapped(features_path, graph_path, weight):
             raise ValueError(

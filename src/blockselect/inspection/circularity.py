@@ -27,14 +27,17 @@ _HUB = 0.25  # a hub is linked to at least this share of the nodes; too many cou
 _CELLS = 2**24  # similarities in memory at once
 
 
-def warn_if_made_from_features(graph: AttributedGraph) -> None:
-    """Warn if the graph is known to come from the features, or if most links join nodes that are most similar."""
+def warn_if_made_from_features(graph: AttributedGraph) -> bool:
+    """Warn if the graph is known to come from the features, or if most links join nodes that are most similar.
+
+    The result says whether there was a warning.
+    """
     if graph.origin is not None:
         reason = f"adjacency was built from the expression matrix, as {graph.origin} of the AnnData says."
     else:
         measure, share = most_similar_share(graph)
         if share <= _SUSPECT:
-            return
+            return False
         reason = (
             f"adjacency looks as if it was built from the features: {share:.0%} of its links join nodes that are most "
             f"similar by the {measure} of X."
@@ -44,6 +47,7 @@ def warn_if_made_from_features(graph: AttributedGraph) -> None:
         "that was observed, or request a number of features.",
         UserWarning,
     )
+    return True
 
 
 def most_similar_share(graph: AttributedGraph) -> tuple[str, float]:

@@ -21,6 +21,7 @@ from blockselect.arrays import FloatArray
 from blockselect.blockmodels.description import interval
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.chunks import RowChunks
+from blockselect.parameters import check_page_path
 from blockselect.report import charts, sentences
 from blockselect.report.details import details
 from blockselect.report.summarize import check_reportable, summarize
@@ -47,8 +48,8 @@ class Report:
         return f"Report({about}{len(self.to_bytes()) / 1000:,.0f} kB)"
 
     def save(self, path: str | Path) -> Path:
-        """Write the page to a file and return its path."""
-        place = Path(path)
+        """Write the page to a file, whose name must end in .html, and return its path."""
+        place = check_page_path(path)
         place.write_bytes(self.to_bytes())
         return place
 

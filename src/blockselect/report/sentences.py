@@ -9,6 +9,7 @@ import numpy as np
 
 from blockselect.arrays import FloatArray
 from blockselect.consensus.explained_curve import ENOUGH, enough
+from blockselect.graphs.evidence import N_PERMUTATIONS
 from blockselect.report.summarize import SMALL
 from blockselect.wording import count, in_text, listed, number, per_cent, times
 
@@ -50,14 +51,17 @@ def follows_network(summary: dict[str, Any]) -> str | None:
     evidence, chosen = summary["network_evidence"], summary["counts"]["selected_features"]
     if evidence is None:
         return None
-    p_value = f"p = {evidence['p_value']:.2g}"
+    p_value = f"{evidence['p_value']:.2g}"
     if not evidence["is_clear"]:
         return (
-            f"On graphs with randomly permuted nodes, selections follow the links as well as this one ({p_value}). Are "
-            "the rows of the features in the order of the nodes of the graph?"
+            f"Selections on graphs with randomly permuted nodes follow the links equally well (p = {p_value}). Are the "
+            "rows of the features in the order of the nodes of the graph?"
         )
-    these = "This feature follows" if chosen == 1 else f"These {count(chosen)} features follow"
-    return f"{these} this network more than any selection follows a random permutation of its nodes ({p_value})."
+    these = "The selected feature is" if chosen == 1 else "The selected features are"
+    return (  # evidence is clear only with the smallest p-value that so many permutations can give
+        f"{these} more strongly associated with this network than with any of {N_PERMUTATIONS} random relabelings of "
+        f"its nodes (p ≤ {p_value})."
+    )
 
 
 def lead(summary: dict[str, Any], details: dict[str, Any]) -> list[str]:
@@ -238,7 +242,13 @@ def share_within(summary: dict[str, Any]) -> float:
 
 
 def agreement(summary: dict[str, Any]) -> float | None:
-    """Mean over the blocks of the correlation between their ties by links and by features."""
+    """Mean over the blocks of the correlation between their ties by links and by features; None if it says nothing.
+
+    The two ties of each of two blocks always have a correlation of 1 or −1, and features that may have nothing to do
+    with the links are not compared with them.
+    """
+    if summary["blocks"]["count"] <= 2 or is_doubtful(summary):
+        return None
     links, features = (np.array(summary["blocks"][f"{kind}_pattern"]) for kind in ("link", "feature"))
     if not links.any() or not features.any():
         return None
@@ -250,17 +260,26 @@ def does_it_fit(summary: dict[str, Any]) -> str:
     if summary["blocks"]["count"] == 1:
         return "With one block there is nothing to compare."
     text = f"{per_cent(share_within(summary))} of the links stay within a block."
+    if is_doubtful(summary):
+        return (
+            f"{text} The features are not compared with the links, because there is no evidence that they follow them."
+        )
     fit = agreement(summary)
     if fit is None:
         return text
-    how = "closely" if fit >= 0.9 else "well" if fit >= 0.7 else "partly" if fit >= 0.4 else "poorly"
+    if fit < 0.4:  # the features may explain the blocks even so
+        return (
+            f"{text} Which blocks are connected with each other is hardly visible in the features (correlation "
+            f"{fit:.2f}); section 4 states how well they explain which block each node belongs to."
+        )
+    how = "closely" if fit >= 0.9 else "well" if fit >= 0.7 else "partly"
     return f"{text} The features reproduce {how} how the blocks are connected (correlation {fit:.2f})."
 
 
 def pattern_difference(summary: dict[str, Any]) -> FloatArray:
     """How much closer each pair of blocks is by the features than by the links, in standard deviations: (k, k)."""
     difference: FloatArray = np.subtract(summary["blocks"]["feature_pattern"], summary["blocks"]["link_pattern"])
-    return difference
+    return difference.round(2) + 0.0  # without rounding errors and −0
 
 
 def furthest(summary: dict[str, Any]) -> str:
