@@ -237,7 +237,7 @@ class Stages:
             (default, "find_candidates", "block models"),
             (default, "JointLikelihood", "screening"),
             (default, "screen", "screening"),
-            (default, "rank_by_models", "ranking"),
+            (default, "rank_by_trees", "ranking"),
         )
         for owner, name, stage in steps:
             stack.enter_context(mock.patch.object(owner, name, self._timed(getattr(owner, name), stage)))
