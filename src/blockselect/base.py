@@ -119,23 +119,25 @@ class ScoreSelector(ReportMixin, SelectorMixin, BaseEstimator):
         )
         self.graph_source_ = "features" if adjacency is None else "adjacency"
         self.encoding_ = graph.encoding
+        self._network_warnings = []
         if adjacency is None and self.n_neighbors is None:
-            self._warn_of_made_links(X)
+            self._network_warnings.append(self._made_links(X))
+            warn_caller(self._network_warnings[0], UserWarning)
         return graph
 
     def _neighbors_to_link(self) -> int | None:
         """Neighbours per node in a graph built from the features; None if a missing graph is an error."""
         return self._default_neighbors if self.n_neighbors is None else int(self.n_neighbors)
 
-    def _warn_of_made_links(self, X: Any) -> None:
+    def _made_links(self, X: Any) -> str:
+        """The warning that the graph was made from the features."""
         has_graph = is_anndata(X) and CONNECTIVITIES in X.obsp
         known = f" (this AnnData has one: adjacency={CONNECTIVITIES!r})" if has_graph else ""
-        warn_caller(
+        return (
             f"fit was given no adjacency, so each node is linked with its {self._default_neighbors} nearest nodes, "
             "found by the same features that are to be selected. Pass the graph: "
             f"fit(X, adjacency=graph){known}, in a pipeline with set_fit_request(adjacency=True); or set n_neighbors "
-            "if this is intended.",
-            UserWarning,
+            "if this is intended."
         )
 
     def _warn_of_idle_parameters(self) -> None:

@@ -18,6 +18,7 @@ class ReportMixin:
     """Part of :class:`blockselect.base.ScoreSelector`: `fit` sets `_result`."""
 
     _result: Result
+    _network_warnings: list[str]  # of `fit`, which the page repeats
 
     @property
     def _found(self) -> Result:
@@ -55,4 +56,5 @@ class ReportMixin:
         check_is_fitted(self)
         from blockselect.report import make_report  # the only import from a package above: a page on request
 
-        return make_report(self, stability=stability, title=title, labels=labels)
+        warnings = getattr(self, "_network_warnings", ())
+        return make_report(self, stability=stability, title=title, labels=labels, warnings=warnings)
