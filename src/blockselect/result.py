@@ -81,14 +81,15 @@ def make_result(
         What is known of blocks.
     """
     features = network.features if isinstance(network, AttributedGraph) else network.matrix
-    holders, in_chunks = n_holders(features), isinstance(features, RowChunks)
+    holders = n_holders(features)
+    selected = None if isinstance(features, RowChunks) else features[:, chosen]
     return Result(
         n_nodes=int(features.shape[0]),
         node_ids=network.node_ids,
         feature_names=network.feature_names,
         holders=holders,
-        n_without_selected=None if in_chunks else _n_empty_rows(features[:, chosen]),
-        redundancy=None if in_chunks else redundancy(features, chosen),
+        n_without_selected=None if selected is None else _n_empty_rows(selected),
+        redundancy=None if selected is None else redundancy(selected, chosen),
         links=_links(network, holders, blocks is None) if isinstance(network, AttributedGraph) else None,
         blocks=blocks,
         explained=explained,
@@ -112,8 +113,8 @@ def _n_empty_rows(features: Features) -> int:
     return int(np.count_nonzero(np.asarray((features != 0).sum(axis=1)).ravel() == 0))
 
 
-def redundancy(features: Features, chosen: IntArray) -> dict[str, Any] | None:
-    """Which of the selected features are correlated; None for fewer than two.
+def redundancy(selected: Features, chosen: IntArray) -> dict[str, Any] | None:
+    """Which of the selected features (n, d), with these columns (d,), are correlated; None for fewer than two.
 
     Returns
     -------
@@ -124,7 +125,7 @@ def redundancy(features: Features, chosen: IntArray) -> dict[str, Any] | None:
     compared = chosen[:_MAX_COMPARED]
     if len(compared) < 2:
         return None
-    correlations = correlate(features[:, compared])
+    correlations = correlate(selected[:, :_MAX_COMPARED])
     above = np.triu(correlations, 1)
     rows, columns = np.unravel_index(np.argsort(-above, axis=None, kind="stable")[:_MAX_PAIRS], above.shape)
     highest = (correlations - 2 * np.eye(len(compared))).max(axis=1)

@@ -338,7 +338,7 @@ class BlockModelSelector(BlockGuidedSelector):
             at_levels = ranking.regression.by_level(in_order[:MAX_COUNTED])
             # The curve would read row chunks several times; one block leaves nothing to explain.
             has_curve = trees[0].model.n_blocks > 1 and not isinstance(graph.features, RowChunks)
-            explained = explained_by_size(self, ranking.regression) if has_curve else None
+            explained = explained_by_size(self, ranking.regression, ranking.of_all) if has_curve else None
             report("ranking", 1, 1)
         self.explained_more_, self.explained_alone_ = ranking.added, ranking.alone
         self.beyond_chance_ = ranking.is_clear

@@ -19,10 +19,13 @@ from blockselect.threads import one_thread
 _BEYOND = 4  # the curve goes on to this multiple of the selected features: would more of them explain more?
 _WORK = 10**10  # multiplications for one Gram matrix
 _DRAWS = 5  # samples of random features
+_FEW_FEATURES = 1200  # a regression on all of them takes a small part of the time of a fit
 ENOUGH = 0.95  # share of what all selected features explain
 
 
-def explained_by_size(selector: BlockGuidedSelector, regression: BlockRegression) -> dict[str, Any]:
+def explained_by_size(
+    selector: BlockGuidedSelector, regression: BlockRegression, of_all: float | None = None
+) -> dict[str, Any]:
     """Share of the block structure that the first 1, 2, 4, … features explain, with random and all features.
 
     All shares are the R² of one ridge regression, see :mod:`blockselect.consensus.target`.
@@ -33,14 +36,16 @@ def explained_by_size(selector: BlockGuidedSelector, regression: BlockRegression
         A selector that has ranked the features.
     regression : BlockRegression
         The regression of its blocks on the features, which are in memory.
+    of_all : float, optional
+        The share of all features, if it is known.
 
     Returns
     -------
     dict
         The `share` of the selected features (None if none is selected, or too many for BMGUFS), the share of `all`
-        features together (None if the network is too large), and the `curve`: for each `n_features`, the `share` of
-        the first features by rank, where selected ones come first, and the mean share of as many `random` features in
-        five samples.
+        features together (None if it is not known and there are more than 1200), and the `curve`: for each
+        `n_features`, the `share` of the first features by rank, where selected ones come first, and the mean share of
+        as many `random` features in five samples.
     """
     chosen, by_rank = selector._selected_in_order(), np.argsort(selector.ranking_)
     others = by_rank[~selector.support_[by_rank] & (selector.scores_[by_rank] > 0)]
@@ -49,7 +54,9 @@ def explained_by_size(selector: BlockGuidedSelector, regression: BlockRegression
     at_cut = next((point["share"] for point in curve if point["n_features"] == len(chosen)), None)
     if at_cut is None and len(chosen) and hasattr(selector, "explained_"):
         at_cut = float(selector.explained_[-1])
-    return {"share": at_cut, "all": regression.of_all(), "curve": curve}
+    if of_all is None and len(regression.means) <= _FEW_FEATURES:
+        of_all = regression.of_all()
+    return {"share": at_cut, "all": of_all, "curve": curve}
 
 
 def explained_of_model(selector: BlockGuidedSelector, graph: AttributedGraph) -> dict[str, Any] | None:
@@ -88,8 +95,11 @@ def _curve(regression: BlockRegression, order: IntArray, sizes: list[int]) -> li
         return []
     usable, rng = np.flatnonzero(regression.squares > 0), np.random.default_rng(0)
     last = min(sizes[-1], len(usable))
-    draws = [_together(regression, rng.choice(usable, last, replace=False)) for _ in range(_DRAWS)]
-    shares, by_chance = _together(regression, order[: sizes[-1]]), np.mean(draws, axis=0)
+    samples = [order[: sizes[-1]], *(rng.choice(usable, last, replace=False) for _ in range(_DRAWS))]
+    columns = np.unique(np.concatenate(samples))
+    among = regression.only(columns)  # taking columns of all features takes longer than the rest
+    shares, *draws = (_together(among, np.searchsorted(columns, sample)) for sample in samples)
+    by_chance = np.mean(draws, axis=0)
     return [
         {
             "n_features": size,
