@@ -157,6 +157,16 @@ def test_methods_without_blocks_write_their_page_after_the_data_are_gone(make, t
     assert best in selector.report(tmp_path / "report.html").read_text(encoding="utf-8")
 
 
+def test_a_method_that_does_not_use_the_graph_refuses_a_wrong_one_before_it_computes():
+    with pytest.raises(ValueError, match="199"):
+        make_selector("variance", 5).fit(FRAME, adjacency=PLANTED.adjacency[:199, :199])
+
+
+def test_given_blocks_without_links_between_nodes_have_a_page(tmp_path):
+    selector = BMGUFS(3, block_model=PLANTED.blocks).fit(FRAME, adjacency=np.eye(200))
+    assert selector.report(tmp_path / "report.html").exists()
+
+
 @pytest.mark.parametrize("make", [default, paper, lambda: make_selector("variance", 5)])
 def test_the_data_are_not_kept(make):
     X, A = PLANTED.features.toarray(), PLANTED.adjacency.copy()

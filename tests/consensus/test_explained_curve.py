@@ -112,6 +112,13 @@ def test_a_selection_too_large_for_the_curve_says_what_the_selector_does(network
     assert by_blocks(network, BMGUFS)._found.explained["share"] is None
 
 
+def test_the_share_of_many_features_is_only_stated_if_the_fit_needs_it(network, monkeypatch):
+    expected = by_blocks(network)._found.explained["all"]
+    monkeypatch.setattr(explained_curve, "_FEW_FEATURES", 0)
+    assert by_blocks(network)._found.explained["all"] is None
+    assert by_blocks(network, n=None)._found.explained["all"] == pytest.approx(expected, rel=1e-9)
+
+
 def test_fewer_features_may_be_enough():
     assert enough([{"n_features": 2, "share": 0.5}, {"n_features": 4, "share": 0.52}], 4) == 2
     assert enough([{"n_features": 2, "share": 0.1}], 4) is None

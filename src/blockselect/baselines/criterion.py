@@ -100,9 +100,9 @@ class FeatureGuidedSelector(CriterionSelector):
         X : array, sparse matrix or DataFrame of shape (n, m)
             Features of the nodes.
         y : ignored
-        adjacency : not used
-            Accepted so that every method of the package can be called in the same way; a report shows the features on
-            it.
+        adjacency : matrix of shape (n, n), edges, or graph of another library, optional
+            Not used for the scores, so that every method of the package can be called in the same way; a report shows
+            the features on it.
         affinity : array, sparse matrix or DataFrame of shape (n, n), optional
             Non-negative similarity between nodes; the larger of both directions is used. By default it is computed
             from the nearest neighbours. If both the affinity and X have node ids, they are matched by id.
@@ -112,6 +112,8 @@ class FeatureGuidedSelector(CriterionSelector):
         self
         """
         table = self._check_features(X, y, graph="affinity", non_negative=False)
+        adjacency = graph_of(X, adjacency)
+        network = table if adjacency is None else check_attributed_graph(table, adjacency)
         features = table.matrix
         check_varies(features)
         self._n_to_select(features.shape[1])
@@ -121,8 +123,6 @@ class FeatureGuidedSelector(CriterionSelector):
         if affinity is None:
             affinity = self._affinity(features)
         self._select_by(self._score(features, affinity), features)
-        adjacency = graph_of(X, adjacency)
-        network = table if adjacency is None else check_attributed_graph(table, adjacency)
         self._result = make_result(network, self._selected_in_order())
         return self
 
