@@ -37,7 +37,7 @@ print(f"{selector.block_model_.n_blocks} blocks: {selector.n_blocks_reason_}")
 # These are the best tags and words, with the block (the group of packages with similar
 # dependencies) that each of them marks. *Lift* says how many times as common the word is in
 # that block as among all packages.
-selected = selector.table().query("selected").sort_values("rank")
+selected = selector.table().query("selected")
 selected[["feature", "score", "marked_block", "lift", "prevalence"]].head(10).round(3)
 
 # %%

@@ -54,7 +54,7 @@ annotations.iloc[:4, :6]
 # Row 0 of the table is not node 0 of the graph, and it need not be. A node that is in only
 # one of them would be an error.
 selector = BlockModelSelector(12, random_state=0).fit(annotations, adjacency=graph)
-selector.table().query("selected").sort_values("rank").head(6).round(3)
+selector.table().query("selected").head(6).round(3)
 
 # %%
 # Back to the graph
@@ -100,7 +100,7 @@ with_terms.encoding.head()
 # Such a graph is all that ``fit`` needs. Without results such as the number of selected
 # terms among the attributes, ``fit(graph)`` would do the same.
 again = BlockModelSelector(12, random_state=0).fit(with_terms)
-again.table().query("selected").sort_values("rank").head(6).round(3)
+again.table().query("selected").head(6).round(3)
 
 # %%
 # Graphs of igraph, PyTorch Geometric and edge tables go in the same way: :doc:`your own

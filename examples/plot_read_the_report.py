@@ -49,7 +49,7 @@ selector.show_report(stability=stability, title="80 words of 300 pages")
 # Read the sentences at the top. Then look at three columns of the table: *stability* (would
 # the feature be selected again?), *in nodes* (a rare feature describes few nodes, however
 # high it scores) and *marks block*. The same table as a DataFrame:
-selector.table().query("selected").sort_values("rank").head(10).round(3)
+selector.table().query("selected").head(10).round(3)
 
 # %%
 # Two of its pictures, as plots of your own

@@ -37,8 +37,8 @@ def fit_to_debian() -> tuple[AttributedGraph, BlockModelSelector]:
 
 def debian_summary() -> dict[str, Any]:
     """Return what the default finds in the Debian packages."""
-    debian, selector = fit_to_debian()
-    return summarize(selector, debian)
+    _, selector = fit_to_debian()
+    return summarize(selector)
 
 
 def draw(summary: dict[str, Any]) -> str:

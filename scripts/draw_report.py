@@ -38,12 +38,10 @@ return [left + scrollX, top + scrollY, right - left, bottom - top];
 
 def main(folder: Path) -> None:
     debian, selector = fit_to_debian()
-    words = debian.frame
-    stability = selection_stability(selector, words, adjacency=debian.adjacency)
-    (folder / "overview.png").write_bytes(render_png(draw_overview(summarize(selector, debian))))
+    stability = selection_stability(selector, debian.frame, adjacency=debian.adjacency)
+    (folder / "overview.png").write_bytes(render_png(draw_overview(summarize(selector))))
     with tempfile.TemporaryDirectory() as place:
-        options: Any = {"adjacency": debian.adjacency, "stability": stability, "title": "Debian packages"}
-        page = selector.report(Path(place) / "report.html", words, **options)
+        page = selector.report(Path(place) / "report.html", stability=stability, title="Debian packages")
         driver = open_page(page)
         try:
             for name, (elements, height) in PARTS.items():

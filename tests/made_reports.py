@@ -53,9 +53,9 @@ def report(graph, selector=None, stability=True, **options) -> Report:
     selector = selector or BlockModelSelector(7, n_blocks=3, n_candidates=4, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        selector.fit(graph.features, adjacency=graph.adjacency)
+        selector.fit(graph)
     made_up = np.linspace(1, 0, graph.n_features)[selector.ranking_ - 1] if stability else None
-    return make_report(selector, graph, stability=made_up, title="a network", **options)
+    return make_report(selector, stability=made_up, title="a network", **options)
 
 
 def three_nodes():

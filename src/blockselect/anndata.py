@@ -165,7 +165,7 @@ def _select(selector: BlockModelSelector, cells: _Cells) -> _Selection:
     model = selector.block_model_
     was_named = isinstance(cells.block_model, np.ndarray)
     categories = pd.Index(np.unique(cells.block_model) if was_named else np.arange(model.n_blocks)).astype(str)
-    table = selector.table(cells.matrix)
+    table = selector.table().sort_values("column", ignore_index=True)
     marked = table["marked_block"].fillna(-1).to_numpy(dtype=np.intp)
     genes = table[["selected", "score", "rank"]].assign(
         marked_block=pd.Categorical.from_codes(marked, categories), lift=table["lift"]

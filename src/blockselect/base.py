@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from copy import copy
 from dataclasses import replace
-from hashlib import sha256
 from inspect import signature
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
@@ -21,8 +19,8 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from blockselect._sklearn import Interval
-from blockselect.arrays import BoolArray, Features, FloatArray, IntArray, ObjectArray, Sparse
-from blockselect.errors import ParameterError, warn_caller
+from blockselect.arrays import BoolArray, Features, FloatArray, IntArray, Sparse
+from blockselect.errors import warn_caller
 from blockselect.graphs.adjacency import CONNECTIVITIES, graph_of
 from blockselect.graphs.attributed import (
     AttributedGraph,
@@ -43,14 +41,6 @@ if TYPE_CHECKING:
     from blockselect.graphs.evidence import NetworkEvidence
 
 
-_VISIBLE = {  # what a fit remembers of its data → the difference of other data
-    "n_features_in_": "{} features but the selector was fitted to {}",
-    "feature_names_in_": "other column names than those of the fit, or another order",
-    "_n_nodes_in": "{} rows but the selector was fitted to {} nodes",
-    "_node_digest": "other row names than those of the fit, or another order",
-}
-
-
 class ScoreSelector(ReportMixin, SelectorMixin, BaseEstimator):
     """Base of selectors that score every feature and keep the features with the largest scores.
 
@@ -65,8 +55,6 @@ class ScoreSelector(ReportMixin, SelectorMixin, BaseEstimator):
         ],
     }
 
-    _n_nodes_in: int  # set by selectors that read a graph, as is the next
-    _node_digest: str | None  # hash of the node ids in their order; None if there are no ids
     n_neighbors: Any  # parameter of selectors that read a graph: int or None
     _default_neighbors: int | None = None  # used for n_neighbors=None, with a warning
     _takes_row_chunks = False  # whether `fit` needs only sums over the rows of the features
@@ -131,44 +119,25 @@ class ScoreSelector(ReportMixin, SelectorMixin, BaseEstimator):
         )
         self.graph_source_ = "features" if adjacency is None else "adjacency"
         self.encoding_ = graph.encoding
-        self._n_nodes_in, self._node_digest = graph.n_nodes, _digest(graph.node_ids)
+        self._network_warnings = []
         if adjacency is None and self.n_neighbors is None:
-            self._warn_of_made_links(X)
+            self._network_warnings.append(self._made_links(X))
+            warn_caller(self._network_warnings[0], UserWarning)
         return graph
-
-    def _table_again(self, X: Any) -> CheckedTable:
-        """Check and convert features that must be those of the fit."""
-        again = copy(self)  # because reading sets attributes
-        table = again._check_features(X, non_negative=False)
-        again._n_nodes_in, again._node_digest = table.matrix.shape[0], _digest(table.node_ids)
-        self._refuse_others(again)
-        return table
-
-    def _refuse_lost_graph(self, X: Any, adjacency: Any) -> None:
-        """Raise an error if a graph was passed to `fit` but not again: the features alone would give another graph."""
-        if graph_of(X, adjacency) is None and self.graph_source_ == "adjacency":
-            raise ParameterError("adjacency", "is missing; pass the graph of the fit together with X: adjacency=graph.")
-
-    def _refuse_others(self, again: ScoreSelector) -> None:
-        """Raise an error if `again` has read nodes or features that differ visibly from those of the fit."""
-        for attribute, difference in _VISIBLE.items():
-            known, given = (getattr(one, attribute, None) for one in (self, again))
-            if known is not None and given is not None and not np.array_equal(known, given):
-                raise ValueError(f"X has {difference.format(given, known)}; pass the data of the fit.")
 
     def _neighbors_to_link(self) -> int | None:
         """Neighbours per node in a graph built from the features; None if a missing graph is an error."""
         return self._default_neighbors if self.n_neighbors is None else int(self.n_neighbors)
 
-    def _warn_of_made_links(self, X: Any) -> None:
+    def _made_links(self, X: Any) -> str:
+        """The warning that the graph was made from the features."""
         has_graph = is_anndata(X) and CONNECTIVITIES in X.obsp
         known = f" (this AnnData has one: adjacency={CONNECTIVITIES!r})" if has_graph else ""
-        warn_caller(
+        return (
             f"fit was given no adjacency, so each node is linked with its {self._default_neighbors} nearest nodes, "
             "found by the same features that are to be selected. Pass the graph: "
             f"fit(X, adjacency=graph){known}, in a pipeline with set_fit_request(adjacency=True); or set n_neighbors "
-            "if this is intended.",
-            UserWarning,
+            "if this is intended."
         )
 
     def _warn_of_idle_parameters(self) -> None:
@@ -307,10 +276,6 @@ class ScoreSelector(ReportMixin, SelectorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
-
-
-def _digest(ids: ObjectArray | None) -> str | None:
-    return None if ids is None else sha256("\n".join(map(repr, ids)).encode("utf-8", "replace")).hexdigest()
 
 
 def _inverse_ranks(selector: ScoreSelector, features: Features, adjacency: Sparse) -> FloatArray:

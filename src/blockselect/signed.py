@@ -14,6 +14,7 @@ from blockselect.arrays import BoolArray, Features, FloatArray
 from blockselect.base import ScoreSelector
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph
+from blockselect.result import make_result
 
 
 class SignedSelector(MetaEstimatorMixin, ScoreSelector):
@@ -102,7 +103,8 @@ class SignedSelector(MetaEstimatorMixin, ScoreSelector):
         self.support_ = np.isin(np.arange(graph.n_features), order[self._is_eligible(self.scores_)[order]][:wanted])
         self.n_features_ = int(self.support_.sum())
         self.network_evidence_ = getattr(self.estimator_, "network_evidence_", None)
-        return self._remember(X, adjacency)
+        self._result = make_result(graph, self._selected_in_order())
+        return self
 
     def _is_eligible(self, scores: FloatArray) -> BoolArray:
         eligible: BoolArray = self.estimator_._is_eligible(scores)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import pickle
 
 import igraph
@@ -40,11 +39,11 @@ def test_links_are_shares_densities_and_ratios_to_random_links_with_the_same_deg
 
 
 def test_all_markers_are_named_with_their_lift_and_an_interval(selector):
-    table = selector.table()
+    table = selector.table().set_index("column", drop=False)
     for block in range(3):
         markers = selector.describe_block(block).markers
         marking = table[table["marked_block"] == block]
-        assert sorted(markers["column"]) == marking.index.tolist()
+        assert sorted(markers["column"]) == sorted(marking["column"])
         assert not markers["selected"].all()
         in_order = table.loc[markers["column"]]
         for column in ("feature", "rank", "selected", "lift", "prevalence"):
@@ -91,7 +90,7 @@ def test_a_block_without_links_or_markers_is_described():
     features, adjacency = np.eye(4)[:, :3] + [[1, 0, 0]] * 4, np.zeros((4, 4))
     adjacency[0, 1] = adjacency[1, 0] = 1
     selector = BMGUFS(1, block_model=[0, 0, 1, 2], random_state=0).fit(features, adjacency=adjacency)
-    found = selector.describe_block(2, features, adjacency=adjacency)
+    found = selector.describe_block(2)
     assert found.share_within is None
     assert found.links.empty
     assert repr(found) == "Block 2: 1 of 4 nodes (25 %); no links.\nNo feature marks it."
@@ -131,11 +130,7 @@ def test_nodes_are_matched_by_name_whatever_their_order(network):
     shuffled.remove_node("n3")
     with pytest.raises(ValueError, match=r"the rows of the fit include \['n3'\], which the graph does not have"):
         selector.annotate(shuffled)
-    del frame
-    gc.collect()
-    with pytest.raises(ValueError, match="name the node of each row: nodes="):
-        selector.annotate(graph)
-    pickle.loads(pickle.dumps(selector)).annotate(graph, nodes=ids)
+    pickle.loads(pickle.dumps(selector)).annotate(graph)
     assert [graph.nodes[name]["block"] for name in ids] == selector.labels_.tolist()
 
 

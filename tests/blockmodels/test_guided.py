@@ -3,11 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from scipy import sparse
 
 from blockselect import BMGUFS, BlockModel, BlockModelSelector, Descent
-from blockselect.errors import ParameterError
 
 QUICK = Descent(gradient="paper", tol=0, max_iter=3)
 
@@ -19,26 +18,11 @@ def of_blocks(network, n=5, **options):
 def test_a_feature_that_marks_no_block_has_none_in_the_table(network):
     features = network.features.toarray()
     features[:, 0] = 1
-    table = of_blocks(network).fit(features, adjacency=network.adjacency).table(features)
+    table = of_blocks(network).fit(features, adjacency=network.adjacency).table().set_index("column")
     assert pd.isna(table["marked_block"][0])
     marked = table["marked_block"].dropna()
     assert set(marked) == {0, 1, 2}
     assert table["feature"][0] == "x0"
-
-
-def test_the_network_of_the_fit_is_known_while_it_is_in_memory_or_as_it_is_passed_again(network):
-    X, A = network.features, network.adjacency
-    selector = of_blocks(network).fit(X, adjacency=A)
-    for graph in (selector._network_again(), selector._network_again(X, A)):
-        assert_array_equal(graph.adjacency.toarray(), A.toarray())
-    with pytest.raises(ParameterError, match="adjacency is missing; pass the graph of the fit"):
-        selector._network_again(X)
-
-
-def test_a_graph_that_was_made_from_the_features_is_made_again(network):
-    selector = BMGUFS(5, block_model=network.blocks, n_neighbors=4, solver=QUICK).fit(network.features)
-    assert selector.graph_source_ == "features"
-    assert selector._network_again(network.features).n_links > 0
 
 
 @pytest.mark.parametrize("kind", [BMGUFS, BlockModelSelector])
@@ -48,11 +32,11 @@ def test_on_another_graph_a_block_model_keeps_its_blocks_and_has_the_densities_o
     model = BlockModel.from_labels(A, network.blocks)
     by_model, by_labels = (kind(5, block_model=blocks).fit(X, adjacency=A) for blocks in (model, network.blocks))
     found, expected = (
-        selector._scores_on(selector._network_again(), [other], [np.random.default_rng(0)])
+        selector._scores_on(selector._read_network(X, None, A), [other], [np.random.default_rng(0)])
         for selector in (by_model, by_labels)
     )
     assert_allclose(found, expected)
-    same = by_model._scores_on(by_model._network_again(), [A], [np.random.default_rng(0)])
+    same = by_model._scores_on(by_model._read_network(X, None, A), [A], [np.random.default_rng(0)])
     assert np.abs(found - same).max() > 1e-6
 
 

@@ -105,8 +105,8 @@ def test_scores_are_those_of_the_selector_and_stability_is_that_of_the_selection
 
 def test_table_page_files_and_terminal_have_one_order_in_which_scores_fall(done, network, selector):
     folder, shown = done
-    best = selector.table(network.graph.features.toarray()).query("selected").sort_values("rank")
-    names = [network.names[column] for column in best.index]
+    best = selector.table().query("selected")
+    names = [network.names[column] for column in best["column"]]
     assert best["score"].is_monotonic_decreasing
     selected, scores = (table(folder / name) for name in ("selected.csv", "scores.csv"))
     assert [row["feature"] for row in selected] == names
@@ -591,8 +591,8 @@ def test_cora_by_name_is_the_cora_of_the_package(run, tmp_path):
     assert "cora: 2,708 nodes, 5,278 links, 1,433 features.\nThere are 7 blocks, groups " in result.stdout
     cora = load_cora()
     fitted = BlockModelSelector(64, n_blocks=7, n_candidates=6, random_state=0)
-    fitted.fit(cora.features, adjacency=cora.adjacency)
-    best = [row["name"] for row in summarize(fitted, cora)["selected"]]
+    fitted.fit(cora)
+    best = [row["name"] for row in summarize(fitted)["selected"]]
     assert [row["feature"] for row in table(tmp_path / "out" / "selected.csv")] == best
     record = record_of(tmp_path / "out")
     assert record["input"]["dataset"] == "cora"

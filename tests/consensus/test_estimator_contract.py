@@ -164,7 +164,9 @@ def test_the_table_has_every_feature_with_the_block_it_marks(network):
     names = [f"gene {i}" for i in range(52)]
     frame = pd.DataFrame(network.features.toarray(), columns=names)
     selector = BlockModelSelector(12, **QUICK).fit(frame, adjacency=network.adjacency)
-    table = selector.table()
+    best_first = selector.table()
+    assert best_first["rank"].tolist() == list(range(1, 53))
+    table = best_first.sort_values("column", ignore_index=True)
     assert table["feature"].tolist() == names
     assert_array_equal(table["score"], selector.scores_)
     assert_array_equal(table["rank"], selector.ranking_)
@@ -175,7 +177,6 @@ def test_the_table_has_every_feature_with_the_block_it_marks(network):
     marked = table[table["selected"]]
     means = frame.groupby(selector.labels_).mean() / frame.mean()
     assert_allclose(marked["lift"], [means.loc[row.marked_block, row.feature] for row in marked.itertuples()])
-    pd.testing.assert_frame_equal(selector.table(frame), table)
 
 
 @pytest.mark.parametrize(

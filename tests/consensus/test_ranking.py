@@ -309,7 +309,7 @@ def test_enough_features_are_the_fewest_that_explain_80_percent_of_what_all_expl
     X, A, blocks = planted(seed, n_noise=30)
     graph = check_attributed_graph(X, A)
     regression, gains = regression_of(A, X, [blocks]), gains_by_models(graph, [blocks])
-    n = enough_features(regression, gains)
+    n = enough_features(regression, gains, regression.of_all())
     U, T, order = reference.design(X), target_of(A, [blocks]), rank_features(regression, gains, 42).order
     shares = [reference.share(U, T, order[:d], regression.ridge) for d in (n - 1, n)]
     everything = reference.share(U, T, np.arange(42), regression.ridge)
@@ -324,7 +324,7 @@ def test_where_all_features_take_too_long_enough_is_a_share_of_the_first(monkeyp
     monkeypatch.setattr(target, "_LARGEST_PRODUCT", 0)
     monkeypatch.setattr(rankings, "MAX_STEPS", 10)
     shares = rank_features(regression, gains, 10).explained(rank_features(regression, gains, 10).order[:10])
-    assert enough_features(regression, gains) == 1 + np.flatnonzero(shares >= 0.8 * shares[-1])[0]
+    assert enough_features(regression, gains, regression.of_all()) == 1 + np.flatnonzero(shares >= 0.8 * shares[-1])[0]
 
 
 def test_the_first_of_a_longer_selection_are_those_of_a_shorter_one():

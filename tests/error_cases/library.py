@@ -124,12 +124,9 @@ OTHER_ARGUMENTS: tuple[Row, ...] = (
     ("RowChunks.from_npy: empty chunks", lambda: RowChunks.from_npy("f.npy", rows_per_chunk=0), ("per_chunk is 0",)),
     ("discover_features: a level of 2", lambda: discover_features(X, adjacency=A, level=2), ("between 0 and 1",)),
     ("selection_stability: VarianceThreshold", lambda: _stability(VarianceThreshold().fit(X)), ("VarianceThreshold",)),
-    ("table: other features", lambda: fitted().table(X[:, :5]), ("5 features", "fitted to 12")),
-    ("table: columns in another order", lambda: fitted().table(TABLE.iloc[:, ::-1]), ("other column names",)),
-    ("table: rows in another order", lambda: fitted().table(TABLE[::-1]), ("other row names",)),
     (
         "show_report: a stability of NaN",
-        lambda: fitted().show_report(TABLE, adjacency=MATRIX, stability=np.full(12, np.nan)),
+        lambda: fitted().show_report(stability=np.full(12, np.nan)),
         ("stability holds nan", "between 0 and 1"),
     ),
     ("evaluate_selection: NaN", lambda: _evaluate(with_entry(X, np.nan), selected=[1, 3]), ("row 2, column 3",)),
@@ -146,7 +143,7 @@ OTHER_ARGUMENTS: tuple[Row, ...] = (
     ("plot.scores: too short a mask", lambda: plot.scores(SCORES, support=[True]), ("shape (1,)", "12 features")),
     ("plot.scores: no axes", lambda: plot.scores(SCORES, 3), ("ax is of type int", "plt.subplots")),
     ("plot.compare: nothing", lambda: plot.compare({}), ("a value of nmi",)),
-    ("make_report: swapped", lambda: make_report(network(), fitted()), ("selector is of type AttributedGraph",)),
+    ("make_report: swapped", lambda: make_report(network()), ("selector is of type AttributedGraph",)),
 )
 
 

@@ -155,7 +155,7 @@ def test_a_fit_to_a_graph_is_that_to_its_features_and_links(network, kind, conve
     assert same.encoding_ is None
     assert_array_equal(as_dense(ours.transform(graph)), rows.to_numpy()[:, ours.support_])
     gc.collect()
-    pd.testing.assert_frame_equal(ours.table(), same.table())  # the graph is remembered
+    pd.testing.assert_frame_equal(ours.table(), same.table())
     assert ours.show_report() is not None
 
 

@@ -12,7 +12,8 @@ from blockselect import BMGUFS, BlockModelSelector, make_attributed_blocks, plot
 from blockselect.blockmodels.levels import groups_at
 from blockselect.blockmodels.markers import block_markers
 from blockselect.errors import ParameterError
-from blockselect.plot.of_blocks import block_bounds, order_by_block, ordered_links
+from blockselect.plot.of_blocks import block_bounds
+from blockselect.result import order_by_block, ordered_links
 
 LABELS = np.array([1, 0, 1, 0, 1, 0, 1, 0])
 TWO = sparse.csr_array((LABELS[:, None] == LABELS).astype(float) - np.eye(8))
@@ -72,7 +73,7 @@ def leaves(ax):
 
 def test_each_block_of_the_tree_is_labelled_with_the_features_that_mark_it(network, selector, ax):
     names = [f"name {column}" for column in range(len(selector.scores_))]
-    found = leaves(plot.tree(selector, ax, feature_names=names, X=network.features))
+    found = leaves(plot.tree(selector, ax, feature_names=names))
     assert [int(number) for number, *_ in found] == list(range(selector.block_model_.n_blocks))
     marked = block_markers(network.features, selector.labels_).marked_block
     shown = [(int(block), int(name.split()[1])) for block, text in found for name in text.split(", ")]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
-import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
@@ -14,7 +13,6 @@ from sklearn.exceptions import NotFittedError
 
 from blockselect import make_selector, plot, selection_stability
 from blockselect.blockmodels.markers import block_markers
-from blockselect.consensus.explained_curve import explained_by_size
 from blockselect.errors import ParameterError
 from blockselect.plot.common import BLUE, GREY
 from made_fits import easy_network, fit, fit_paper
@@ -39,21 +37,13 @@ def test_scores_may_be_an_array_with_names_of_ones_own(ax):
 
 
 def test_features_by_block_show_the_lift_of_the_selected(network, selector, ax):
-    plot.features_by_block(selector, ax)  # the network is still in memory
+    plot.features_by_block(selector, ax)
     best = np.argsort(selector.ranking_)[:12]
     lift = block_markers(network.features, selector.labels_).lift[:, best].T
     assert_allclose(ax.images[0].get_array(), np.log2(np.maximum(lift, 1 / 8)))
     assert names(ax) == [f"x{index}" for index in best]
     other = plot.features_by_block(lift, Figure().subplots(), feature_names=names(ax))
     assert_allclose(other.images[0].get_array(), ax.images[0].get_array())
-
-
-def test_a_selector_without_its_network_takes_the_features_again(network, ax):
-    selector = fit(network)
-    selector.fit(network.features.toarray(), adjacency=network.adjacency)
-    with pytest.raises(ValueError, match="pass it again"):
-        plot.features_by_block(selector, ax)
-    assert len(plot.features_by_block(selector, ax, X=network.features).images) == 1
 
 
 def test_as_expected_is_white_and_numbers_stand_where_it_is_not(ax):
@@ -70,7 +60,7 @@ def test_among_many_blocks_only_high_lifts_have_numbers_and_among_very_many_none
 
 
 def test_stability_of_a_selector_is_estimated_and_drawn_by_rank(network, selector, ax):
-    plot.stability(selector, ax, n_resamples=3)
+    plot.stability(selector, ax, X=network.features, adjacency=network.adjacency, n_resamples=3)
     values = selection_stability(selector, network.features, adjacency=network.adjacency, n_resamples=3)
     others, selected = ax.lines
     by_rank = values[np.argsort(selector.ranking_)]
@@ -103,24 +93,15 @@ def test_explained_needs_a_curve(source, ax):
 def test_explained_by_a_selector_needs_no_other_arguments(network, make, ax):
     selector = make(network)
     plot.explained(selector, ax)
-    found = explained_by_size(selector, network.graph)
+    found = selector._found.explained
     curve, random, of_all, cut = ax.lines
     assert_allclose(curve.get_ydata(), [point["share"] for point in found["curve"]])
     assert_allclose(random.get_ydata(), [point["random"] for point in found["curve"]])
     assert of_all.get_ydata()[0] == found["all"]
     assert cut.get_xdata()[0] == np.log2(12)
-    alone = pickle.loads(pickle.dumps(selector))  # without the network
-    again = plot.explained(alone, Figure().subplots(), X=network.features, adjacency=network.adjacency)
-    assert_allclose(again.lines[0].get_ydata(), curve.get_ydata())
 
 
-def test_without_its_network_the_default_shows_what_it_knows_and_the_paper_asks_for_it(network, selector, ax):
-    plot.explained(pickle.loads(pickle.dumps(selector)), ax)
-    curve, cut = ax.lines
-    assert_allclose(curve.get_ydata(), selector.explained_)
-    assert cut.get_xdata()[0] == np.log2(12)
-    with pytest.raises(ValueError, match="no longer in memory; pass it again"):
-        plot.explained(pickle.loads(pickle.dumps(fit_paper(network))), ax)
+def test_without_blocks_or_with_one_there_is_nothing_to_explain(network, ax):
     with pytest.raises(ValueError, match="has one block, so there is nothing to explain"):
         plot.explained(fit(network, n_blocks=1, n_candidates=1), ax)
     with pytest.raises(ValueError, match="has no blocks"):
@@ -142,9 +123,9 @@ def test_a_method_without_blocks_shows_its_scores_and_stability_alone(network, a
     assert len(plot.scores(method, ax).patches) == 20
     with pytest.raises(ValueError, match="has no blocks"):
         plot.features_by_block(method, ax)
-    with pytest.raises(ValueError, match="pass it again"):
+    with pytest.raises(ValueError, match="X is missing; pass the network of the fit"):
         plot.stability(pickle.loads(pickle.dumps(method)), ax)
-    plot.stability(method, ax, n_resamples=3)
+    plot.stability(method, ax, X=network.features, adjacency=network.adjacency, n_resamples=3)
     assert "on average" in ax.get_title(loc="left")
 
 
@@ -157,5 +138,5 @@ def test_a_plot_leaves_the_selector_as_it_was():
     network = easy_network()
     selector = fit(network)
     before = dict(vars(selector))
-    plot.features_by_block(selector, X=pd.DataFrame(network.features.toarray()).add_prefix("word "))
+    plot.features_by_block(selector)
     assert vars(selector).keys() == before.keys()

@@ -36,4 +36,4 @@ def stability(selector: BlockModelSelector, graph: AttributedGraph) -> FloatArra
 
 @pytest.fixture(scope="session")
 def summary(selector: BlockModelSelector, graph: AttributedGraph, stability: FloatArray) -> dict[str, Any]:
-    return summarize(selector, graph, stability=stability)
+    return summarize(selector, stability=stability)

@@ -8,16 +8,15 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 import blockselect
-from blockselect import BMGUFS, BlockModelSelector, Descent, check_attributed_graph
+from blockselect import BMGUFS, BlockModelSelector, Descent
 from blockselect.report import details
 from blockselect.report.details import (
-    correlate,
     drawing,
     package_versions,
     python_to_repeat,
-    redundancy,
     settings_table,
 )
+from blockselect.result import correlate, redundancy
 
 SELECTORS = [
     BlockModelSelector(64, random_state=0),
@@ -53,8 +52,8 @@ def test_rare_labels_share_a_column_and_labels_are_matched_by_id():
 
 
 def test_each_link_of_a_small_graph_is_drawn_once_and_nodes_have_names():
-    triangle = check_attributed_graph(np.eye(3), 1 - np.eye(3), node_ids=["a", "b", "c"])
-    found = drawing(triangle, np.array([0, 0, 1]))
+    ids = np.array(["a", "b", "c"], dtype=object)
+    found = drawing(sparse.csr_array(1 - np.eye(3)), ids, np.array([0, 0, 1]))
     assert [(node["name"], node["block"]) for node in found["nodes"]] == [("a", 0), ("b", 0), ("c", 1)]
     at = [[node["x"], node["y"]] for node in found["nodes"]]
     assert found["links"] == [(at[0], at[1]), (at[0], at[2]), (at[1], at[2])]
@@ -98,11 +97,11 @@ def test_a_constant_column_correlates_with_nothing():
 
 
 def test_the_pair_that_is_alike_comes_first_by_its_columns():
-    found = redundancy(FEATURES, np.array([4, 0, 1]))
+    found = redundancy(FEATURES[:, np.array([4, 0, 1])], np.array([4, 0, 1]))
     assert found["pairs"][0] == {"first": 4, "second": 1, "correlation": pytest.approx(1)}
     assert (found["n_alike"], found["n_compared"]) == (2, 3)
 
 
 @pytest.mark.parametrize("chosen", [[], [2]])
 def test_fewer_than_two_features_cannot_be_alike(chosen):
-    assert redundancy(FEATURES, np.array(chosen, dtype=int)) is None
+    assert redundancy(FEATURES[:, np.array(chosen, dtype=int)], np.array(chosen, dtype=int)) is None

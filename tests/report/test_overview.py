@@ -72,7 +72,7 @@ def test_diagnostics_hold_what_was_computed(summary, graph):
     titles = [axes.get_title(loc="left") for axes in draw_diagnostics(summary).axes]
     assert [title.split()[0] for title in titles] == ["Candidates:", "Probability"]
     paper = BMGUFS(7, n_blocks=3, random_state=0).fit(graph.features, adjacency=graph.adjacency)
-    (alone,) = draw_diagnostics(summarize(paper, graph)).axes
+    (alone,) = draw_diagnostics(summarize(paper)).axes
     assert alone.get_title(loc="left") == "Losses by iteration"
 
 

@@ -201,11 +201,10 @@ def fitted():
     return selector.fit(graph.features, adjacency=graph.adjacency), graph
 
 
-def test_a_selector_writes_its_page_while_the_network_is_in_memory(fitted, tmp_path):
-    selector, graph = fitted
+def test_a_selector_writes_its_page(fitted, tmp_path):
+    selector, _ = fitted
     path = selector.report(tmp_path / "report.html", title="my <network>")
-    named = check_attributed_graph(graph.features, graph.adjacency)
-    assert path.read_text(encoding="utf-8") == make_report(selector, named, title="my <network>").html
+    assert path.read_text(encoding="utf-8") == make_report(selector, title="my <network>").html
     assert "my &lt;network&gt;" in path.read_text(encoding="utf-8")
 
 
@@ -220,8 +219,8 @@ def test_a_page_is_written_only_as_html_and_other_names_are_refused_at_once(fitt
 
 
 def test_a_page_is_shown_in_a_frame_of_its_own(fitted):
-    selector, graph = fitted
-    shown = selector.show_report(graph.features, adjacency=graph.adjacency)._repr_html_()
+    selector, _ = fitted
+    shown = selector.show_report()._repr_html_()
     frame = Outline(shown).tags[0]
     assert frame[0] == "iframe"
     assert frame[1]["srcdoc"].startswith("<!DOCTYPE html>")
@@ -233,22 +232,12 @@ def test_stability_passed_on_is_shown(fitted):
     assert "would almost surely be selected again" in selector.show_report(stability=stability).html
 
 
-def test_a_selector_without_its_network_asks_for_it(tmp_path):
+def test_features_in_chunks_are_refused(tmp_path):
     graph = planted()
-    selector = BlockModelSelector(5, n_blocks=3, n_candidates=2, random_state=0)
-    selector.fit(graph.features.toarray(), adjacency=graph.adjacency)
-    with pytest.raises(ValueError, match="pass it again, as to fit"):
-        selector.report(tmp_path / "report.html")
-    assert selector.report(tmp_path / "report.html", graph.features, adjacency=graph.adjacency).exists()
-
-
-def test_features_in_chunks_are_refused_and_the_same_as_a_matrix_taken(tmp_path):
-    graph, path = planted(), tmp_path / "report.html"
     chunks = RowChunks.from_blocks([graph.features[:50], graph.features[50:]])
     selector = BMGUFS(4, n_blocks=3, n_candidates=1, random_state=0).fit(chunks, adjacency=graph.adjacency)
-    with pytest.raises(ValueError, match=r"row chunks cannot give; .*: selector.report\(path, X, adjacency=graph\)\."):
-        selector.report(path)
-    assert selector.report(path, graph.features, adjacency=graph.adjacency).exists()
+    with pytest.raises(ValueError, match="fit to row chunks does not look at; use table"):
+        selector.report(tmp_path / "report.html")
 
 
 WITHOUT_PACKAGE = """
@@ -258,7 +247,7 @@ from blockselect import BMGUFS, make_attributed_blocks
 from blockselect.report import scores_table, summarize
 made = make_attributed_blocks(40, 2, random_state=0)
 selector = BMGUFS(3, n_blocks=2, n_candidates=2).fit(made.features, adjacency=made.adjacency)
-print(scores_table(summarize(selector, made.graph)).split(",")[0])
+print(scores_table(summarize(selector)).split(",")[0])
 for use in (selector.show_report, lambda: __import__("blockselect.plot")):
     try:
         use()
@@ -315,12 +304,6 @@ def test_a_graph_made_from_the_features_is_announced_on_the_page():
     assert "fit was given no adjacency" in selector.show_report().html
 
 
-def test_the_graph_of_the_fit_is_asked_for_rather_than_made_anew(fitted):
-    selector, graph = fitted
-    with pytest.raises(ValueError, match="adjacency is missing"):
-        selector.show_report(graph.features)
-
-
 def test_a_table_and_a_networkx_graph_are_known_again():
     networkx = pytest.importorskip("networkx")
     graph = planted()
@@ -335,7 +318,7 @@ def test_a_table_and_a_networkx_graph_are_known_again():
 
 
 def test_a_report_is_printed_in_one_line(graph, selector):
-    made = make_report(selector, graph, title="R & D")
+    made = make_report(selector, title="R & D")
     size = round(len(made.to_bytes()) / 1000)
     assert repr(made) == f"Report('7 of 30 features explain the structure of R & D', {size} kB)"
 
@@ -343,7 +326,7 @@ def test_a_report_is_printed_in_one_line(graph, selector):
 @pytest.fixture(scope="module")
 def without_blocks(graph):
     selector = make_selector("laplacian-score", 7).fit(graph.features, adjacency=graph.adjacency)
-    return selector, summarize_scores(selector, graph)
+    return selector, summarize_scores(selector)
 
 
 def test_a_page_without_blocks_shows_where_features_occur_and_how_linked_nodes_agree(graph, without_blocks):
@@ -362,7 +345,7 @@ def test_a_page_without_blocks_shows_where_features_occur_and_how_linked_nodes_a
     assert f"the selected features have a correlation of {mean:.2f} on average" in sentences.do_they_follow(summary)
 
 
-def test_any_method_writes_its_page_about_the_network_it_remembers(graph, without_blocks, tmp_path):
+def test_any_method_writes_its_page_about_the_network_of_its_fit(graph, without_blocks, tmp_path):
     selector, _ = without_blocks
     written = selector.report(tmp_path / "page.html", title="here").read_text(encoding="utf-8")
     assert "<h1>7 of 30 features selected in here by Laplacian score</h1>" in written
@@ -370,13 +353,11 @@ def test_any_method_writes_its_page_about_the_network_it_remembers(graph, withou
     (data,) = re.findall(r'id="data">(.*?)</script>', written)
     assert json.loads(data)["blocks"] == 0
     alone = make_selector("variance", 7).fit(graph.features)
-    with pytest.raises(ValueError, match=r"adjacency is missing; pass the graph on which the features are to be shown"):
+    with pytest.raises(ValueError, match=r"fit was given none: fit\(X, adjacency=graph\)"):
         alone.show_report()
-    shown = alone.show_report(adjacency=graph.adjacency, labels=["a"] * 80).html
+    shown = alone.fit(graph.features, adjacency=graph.adjacency).show_report(labels=["a"] * 80).html
     assert "by Variance" in shown
     assert "labels are compared with blocks, which VarianceScore does not find." in shown
-    with pytest.raises(ValueError, match="X has 29 features but the selector was fitted to 30"):
-        alone.show_report(graph.features[:, 1:], adjacency=graph.adjacency)
 
 
 def test_an_undefined_score_and_no_selection_have_a_page(graph):
@@ -385,7 +366,7 @@ def test_an_undefined_score_and_no_selection_have_a_page(graph):
     constant = make_selector("variance", 7).fit(features, adjacency=graph.adjacency)
     (data,) = re.findall(r'id="data">(.*?)</script>', constant.show_report().html)
     assert [row[2] for row in json.loads(data)["rows"]].count(None) == 1
-    summary = {**summarize_scores(constant, check_attributed_graph(features, graph.adjacency)), "selected": []}
+    summary = {**summarize_scores(constant), "selected": []}
     assert sentences.where_they_occur(summary).startswith("No feature is selected.")
     assert sentences.do_they_follow(summary).startswith("No feature is selected.")
 

@@ -69,12 +69,12 @@ def test_the_first_sentence_has_the_numbers_of_the_selector(summary, selector, g
     fine = BlockModelSelector(7, n_blocks=6, n_candidates=2, random_state=0)
     fine.fit(graph.features, adjacency=graph.adjacency)
     three, six = (per_cent(share) for share in fine.levels_["explained"])
-    assert sentences.features_explain(summarize(fine, graph)) == (
+    assert sentences.features_explain(summarize(fine)) == (
         f"These 7 features explain {three} of the coarse structure (3 groups) and {six} of the fine structure "
         "(6 blocks)."
     )
     paper = BMGUFS(7, n_blocks=3, random_state=0).fit(graph.features, adjacency=graph.adjacency)
-    of_paper = sentences.features_explain(summarize(paper, graph))
+    of_paper = sentences.features_explain(summarize(paper))
     assert re.match(
         r"These 7 features explain \d+ % of the block structure; all features together ",
         of_paper,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from copy import copy
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -14,10 +13,12 @@ from blockselect._sklearn import Interval, StrOptions, fit_context
 from blockselect.arrays import BoolArray, Features, FloatArray, Sparse
 from blockselect.base import ScoreSelector
 from blockselect.baselines._solvers.row_sparse import Solve, reweight
-from blockselect.errors import ParameterError, warn_caller
+from blockselect.errors import warn_caller
+from blockselect.graphs.adjacency import graph_of
 from blockselect.graphs.affinity import check_affinity, neighbour_affinity
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
 from blockselect.graphs.statistics import check_varies
+from blockselect.result import make_result
 
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
 POSITIVE = Interval(Real, 0, None, closed="neither")
@@ -99,9 +100,9 @@ class FeatureGuidedSelector(CriterionSelector):
         X : array, sparse matrix or DataFrame of shape (n, m)
             Features of the nodes.
         y : ignored
-        adjacency : not used
-            Accepted so that every method of the package can be called in the same way; a report shows the features on
-            it.
+        adjacency : matrix of shape (n, n), edges, or graph of another library, optional
+            Not used for the scores, so that every method of the package can be called in the same way; a report shows
+            the features on it.
         affinity : array, sparse matrix or DataFrame of shape (n, n), optional
             Non-negative similarity between nodes; the larger of both directions is used. By default it is computed
             from the nearest neighbours. If both the affinity and X have node ids, they are matched by id.
@@ -111,6 +112,8 @@ class FeatureGuidedSelector(CriterionSelector):
         self
         """
         table = self._check_features(X, y, graph="affinity", non_negative=False)
+        adjacency = graph_of(X, adjacency)
+        network = table if adjacency is None else check_attributed_graph(table, adjacency)
         features = table.matrix
         check_varies(features)
         self._n_to_select(features.shape[1])
@@ -120,27 +123,14 @@ class FeatureGuidedSelector(CriterionSelector):
         if affinity is None:
             affinity = self._affinity(features)
         self._select_by(self._score(features, affinity), features)
-        return self._remember(X, adjacency)
+        self._result = make_result(network, self._selected_in_order())
+        return self
 
     def _read_network(self, X: Any, y: Any = None, adjacency: Any = None) -> AttributedGraph:
         raise ValueError(
             f"{type(self).__name__} looks at the features alone, so resampled links change nothing; use a selector "
             "that reads the network."
         )
-
-    def _network_again(self, X: Any = None, adjacency: Any = None) -> AttributedGraph:
-        """The features of the fit, with the graph that `fit` ignored or that is passed now."""
-        if X is None:
-            X, known = self._fitted_to.recall()
-            adjacency = known if adjacency is None else adjacency
-        if adjacency is None:
-            raise ParameterError(
-                "adjacency", "is missing; pass the graph on which the features are to be shown: adjacency=graph."
-            )
-        again = copy(self)  # reading sets attributes
-        table = again._check_features(X, non_negative=False)
-        self._refuse_others(again)
-        return check_attributed_graph(table, adjacency, non_negative=False)
 
     def _affinity(self, features: Features) -> Any:
         return neighbour_affinity(features, self.n_neighbors, weights=self.weights, width=self.width)
@@ -185,7 +175,8 @@ class NetworkGuidedSelector(CriterionSelector):
         self._check_settings(graph)
         self._select_by(self._score(graph), graph.features)
         self.network_evidence_ = self._evidence(graph)
-        return self._remember(X, adjacency)
+        self._result = make_result(graph, self._selected_in_order())
+        return self
 
     def _read_network(self, X: Any, y: Any = None, adjacency: Any = None) -> AttributedGraph:
         """Check and convert the network and its features; invalid input is reported here, before any computation."""

@@ -12,12 +12,11 @@ import pandas as pd
 from scipy.stats import beta
 
 from blockselect.arrays import FloatArray
-from blockselect.blockmodels.markers import Markers, central_nodes
-from blockselect.blockmodels.model import BlockModel, block_weights
-from blockselect.graphs.attributed import AttributedGraph
+from blockselect.blockmodels.markers import Markers
+from blockselect.blockmodels.model import BlockModel
+from blockselect.result import Result
 from blockselect.wording import count, cut, listed, per_cent, times
 
-_TYPICAL = 5  # nodes
 _SHOWN = 10  # markers in the text
 _LINKED = 3  # other blocks in the text
 _LEVEL = 0.95  # of the intervals
@@ -102,7 +101,7 @@ def interval(marker: Mapping[Any, Any]) -> str:
 
 
 def describe_blocks(
-    graph: AttributedGraph,
+    result: Result,
     model: BlockModel,
     markers: Markers,
     table: pd.DataFrame,
@@ -112,32 +111,30 @@ def describe_blocks(
 
     Parameters
     ----------
-    graph : AttributedGraph
-        The network of the block model.
+    result : Result
+        What the fit kept.
     model : BlockModel
     markers : Markers
         The result of `block_markers` for its labels.
     table : DataFrame
-        One row per feature with at least the columns of `describe_block`: feature, rank, selected, lift, prevalence.
+        One row per feature with at least the columns column, feature, rank, selected, lift, prevalence.
     stability : array of shape (k,), optional
         Stability of each block, if known.
     """
-    weights = block_weights(graph.adjacency, model.labels)
-    every, ids = np.arange(len(table)), graph.node_ids
-    typical = central_nodes(graph.adjacency, model.labels, _TYPICAL)
+    assert result.blocks is not None  # there is a block model
+    every, ids, n = np.arange(len(table)), result.node_ids, result.n_nodes
+    typical = result.blocks.typical_nodes
     described = []
     for block, size in enumerate(model.block_sizes.tolist()):
         marking = table.iloc[markers.features_of(block, every)]
-        low, high = lift_interval(
-            marking["lift"].to_numpy(), marking["prevalence"].to_numpy() * graph.n_nodes, size / graph.n_nodes
-        )
-        marking = marking[["feature", "rank", "selected", "lift", "prevalence"]].reset_index(names="column")
+        low, high = lift_interval(marking["lift"].to_numpy(), marking["prevalence"].to_numpy() * n, size / n)
+        marking = marking[["column", "feature", "rank", "selected", "lift", "prevalence"]].reset_index(drop=True)
         marking.insert(5, "lift_low", low)
         marking.insert(6, "lift_high", high)
         nodes = typical[block] if ids is None else [ids[node] for node in typical[block]]
-        links = _links(weights, model.density, block)
+        links = _links(result.blocks.link_weights, model.density, block)
         stable = None if stability is None else float(stability[block])
-        described.append(BlockDescription(block, size, graph.n_nodes, links, marking, nodes, stable))
+        described.append(BlockDescription(block, size, n, links, marking, nodes, stable))
     return described
 
 

@@ -4,30 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from blockselect._sklearn import N_JOBS, Interval
-from blockselect.arrays import BoolArray, FloatArray, ObjectArray, Sparse
+from blockselect.arrays import BoolArray, FloatArray, IntArray, Sparse
 from blockselect.base import ScoreSelector
 from blockselect.blockmodels.description import BlockDescription, describe_blocks
-from blockselect.blockmodels.markers import Markers, block_markers
-from blockselect.blockmodels.model import BlockModel, check_block_model
-from blockselect.errors import collected_warnings
+from blockselect.blockmodels.markers import Markers, central_nodes, markers_of
+from blockselect.blockmodels.model import BlockModel, block_weights, check_block_model
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.node_labels import labels_by_id
+from blockselect.graphs.over_rows import block_sums, sum_over_rows
 from blockselect.graphs.write import write_labels
 from blockselect.parameters import check_whole
 from blockselect.progress import Progress, no_progress
+from blockselect.result import BlockRecord, make_result, ordered_links
 from blockselect.wording import feature_labels
 
-if TYPE_CHECKING:
-    pass
+_TYPICAL = 5  # nodes of a block that are kept
+_MAX_NODES, _MAX_LINKS = 60, 400  # size of a graph that is drawn node by node; more lines would hide one another
 
 
 class BlockGuidedSelector(ScoreSelector):
@@ -46,34 +48,28 @@ class BlockGuidedSelector(ScoreSelector):
     def _check_combinations(self) -> None:
         """Raise an error if parameters contradict each other."""
 
-    def table(self, X: Any = None) -> pd.DataFrame:
-        """One row per feature, in the order of the columns: its score, and which block it marks.
-
-        Parameters
-        ----------
-        X : features of the nodes, optional
-            As passed to `fit`; may be omitted while they are in memory.
+    def table(self) -> pd.DataFrame:
+        """One row per feature, the best first: its score, and which block it marks.
 
         Returns
         -------
         DataFrame
-            The columns feature, score, rank (1 is the best), selected, marked_block (the block in which the feature
-            is most surely more common than elsewhere; missing if there is none), lift (its mean there over the mean of
-            all nodes) and prevalence (share of nodes that have it). :class:`blockselect.BlockModelSelector` adds
-            explained_more and explained_alone.
+            The columns column (of X), feature, score, rank (1 is the best), selected, marked_block (the block in which
+            the feature is most surely more common than elsewhere; missing if there is none), lift (its mean there over
+            the mean of all nodes) and prevalence (share of nodes that have it). :class:`blockselect.BlockModelSelector`
+            adds beyond_chance, explained_more and explained_alone.
         """
-        check_is_fitted(self)
-        if X is None:
-            X, _ = self._fitted_to.recall()
-        markers = block_markers(self._table_again(X).matrix, self.labels_)
-        return self._feature_table(markers, getattr(self, "feature_names_in_", None))
+        return self._feature_table(self._markers()).sort_values("rank", ignore_index=True)
 
-    def _feature_table(self, markers: Markers, feature_names: Any) -> pd.DataFrame:
+    def _feature_table(self, markers: Markers) -> pd.DataFrame:
+        """The table in the order of the columns of X."""
         blocks = pd.array(markers.marked_block, dtype="Int64")
         blocks[markers.marked_block < 0] = pd.NA
+        names = feature_labels(self._found.feature_names, len(self.scores_))
         return pd.DataFrame(
             {
-                "feature": pd.Series(feature_labels(feature_names, len(self.scores_)), dtype=object),  # any text
+                "column": np.arange(len(names)),
+                "feature": pd.Series(names, dtype=object),  # any text
                 "score": self.scores_,
                 "rank": self.ranking_,
                 "selected": self.support_,
@@ -84,19 +80,41 @@ class BlockGuidedSelector(ScoreSelector):
             }
         )
 
+    def _markers(self, groups: IntArray | None = None) -> Markers:
+        """Which block each feature marks or, if `groups` (k,) merges the blocks, which group of blocks."""
+        result, sizes = self._found, self.block_model_.block_sizes
+        assert result.blocks is not None  # see `_keep`
+        sums = result.blocks.sums
+        if groups is not None:
+            merge = np.eye(groups.max() + 1)[groups].T
+            sums, sizes = merge @ sums, np.bincount(groups, sizes).astype(np.intp)
+        return markers_of(sums, result.holders, sizes)
+
+    def _keep(self, graph: AttributedGraph, explained: dict[str, Any] | None) -> Self:
+        """Keep what tables, plots and reports need of the network that was passed to `fit`."""
+        labels, k = self.labels_, self.block_model_.n_blocks
+        is_small = graph.n_nodes <= _MAX_NODES and graph.adjacency.nnz <= 2 * _MAX_LINKS
+        blocks = BlockRecord(
+            sums=sum_over_rows(graph.features, block_sums, labels[None], k, np.float64)[0],
+            link_weights=block_weights(graph.adjacency, labels),
+            typical_nodes=central_nodes(graph.adjacency, labels, _TYPICAL),
+            ordered_links=sparse.csr_array(ordered_links(graph.adjacency, labels)),
+            small_graph=graph.adjacency if is_small else None,
+        )
+        self._result = make_result(graph, self._selected_in_order(), blocks, explained)
+        return self
+
     def _table_columns(self) -> dict[str, FloatArray | BoolArray]:
         """Further columns of the table."""
         return {}
 
-    def describe_block(self, block: int, X: Any = None, *, adjacency: Any = None) -> BlockDescription:
+    def describe_block(self, block: int) -> BlockDescription:
         """Describe a block: its size, the blocks it links to, all features that mark it, and typical nodes.
 
         Parameters
         ----------
         block : int
             Number of the block, as in `labels_`.
-        X, adjacency
-            As passed to `fit`; may be omitted while they are in memory.
 
         Returns
         -------
@@ -114,14 +132,12 @@ class BlockGuidedSelector(ScoreSelector):
         """
         check_is_fitted(self)
         check_whole("block", block, 0, self.block_model_.n_blocks - 1)
-        with collected_warnings():  # the fit has already issued them
-            graph = self._network_again(X, adjacency)
-        return self._describe_blocks(graph)[block]
+        return self._describe_blocks()[block]
 
-    def _describe_blocks(self, graph: AttributedGraph) -> list[BlockDescription]:
-        markers = block_markers(graph.features, self.labels_)
-        table = self._feature_table(markers, graph.feature_names)
-        return describe_blocks(graph, self.block_model_, markers, table, getattr(self, "block_stability_", None))
+    def _describe_blocks(self) -> list[BlockDescription]:
+        markers = self._markers()
+        stability = getattr(self, "block_stability_", None)
+        return describe_blocks(self._found, self.block_model_, markers, self._feature_table(markers), stability)
 
     def annotate(self, graph: Any, *, nodes: Any = None, attribute: str = "block") -> Any:
         """Write the block of each node to a graph of networkx or igraph, as an attribute of its nodes.
@@ -132,8 +148,7 @@ class BlockGuidedSelector(ScoreSelector):
             It is changed. It may have further nodes, which networkx leaves without the attribute and igraph sets to
             None. An attribute of the graph itself notes that the blocks are a result, and not a feature for `fit`.
         nodes : sequence, optional
-            The node of each row of X. By default the names of the rows, while X is in memory, or 0, 1, … for rows
-            without names.
+            The node of each row of X. By default the names of the rows, or 0, 1, … for rows without names.
         attribute : str, default="block"
             Name of the attribute.
 
@@ -143,21 +158,7 @@ class BlockGuidedSelector(ScoreSelector):
             The same graph.
         """
         check_is_fitted(self)
-        if nodes is None:
-            nodes = self._node_ids_again()
-        return write_labels(graph, self.labels_, nodes, attribute)
-
-    def _node_ids_again(self) -> ObjectArray | None:
-        """Names of the rows of the fit; None if they had none."""
-        if self._node_digest is None:
-            return None
-        try:
-            X, _ = self._fitted_to.recall()
-        except ValueError as error:
-            raise ValueError(
-                "the features of the fit are no longer in memory; name the node of each row: nodes=X.index."
-            ) from error
-        return self._table_again(X).node_ids
+        return write_labels(graph, self.labels_, self._found.node_ids if nodes is None else nodes, attribute)
 
     def _given_block_model(self, graph: AttributedGraph) -> BlockModel:
         """The blocks given by the user, as a block model of this graph."""

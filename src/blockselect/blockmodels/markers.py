@@ -63,9 +63,14 @@ def block_markers(features: Features, labels: ArrayLike) -> Markers:
     blocks = encode_labels(labels)
     if len(blocks) != features.shape[0]:
         raise ValueError(f"there are {len(blocks)} labels but {features.shape[0]} nodes; pass one label per node.")
-    n, sizes = len(blocks), np.bincount(blocks)[:, None]  # (k, 1)
-    sums = sum_over_rows(features, block_sums, blocks[None], len(sizes), np.float64)[0]  # (k, m)
-    holders = n_holders(features)  # (m,)
+    sizes = np.bincount(blocks)
+    sums = sum_over_rows(features, block_sums, blocks[None], len(sizes), np.float64)[0]
+    return markers_of(sums, n_holders(features), sizes)
+
+
+def markers_of(sums: FloatArray, holders: IntArray, block_sizes: IntArray) -> Markers:
+    """The same from the sums (k, m) of features over blocks, the nodes (m,) that have each feature, and sizes (k,)."""
+    n, sizes = int(block_sizes.sum()), block_sizes[:, None]
     totals = sums.sum(axis=0)
     expected = totals * sizes / n
     lift = np.divide(sums, expected, out=np.ones_like(sums), where=expected > 0)

@@ -231,7 +231,9 @@ class BMGUFS(BlockGuidedSelector):
         self.induced_density_ = induced_density(statistics, scores[None, None])[0, 0]
         self._warn_of_constant(graph.features)
         self.network_evidence_ = self._evidence(graph, self.labels_ if self.block_model is None else None)
-        return self._remember(X, adjacency)
+        from blockselect.consensus.explained_curve import explained_of_model  # for the report: R² as for the default
+
+        return self._keep(graph, explained_of_model(self, graph))
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; names such as ``solver__max_iter`` set those of the solver, also of the default solver."""

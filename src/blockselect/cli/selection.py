@@ -16,6 +16,7 @@ from blockselect.cli.inputs import NetworkInput
 from blockselect.cli.outputs import json_bytes, settings_record, versions
 from blockselect.cli.select import DEFAULT, PAPER
 from blockselect.errors import collected_warnings
+from blockselect.graphs.features import FeatureTable
 from blockselect.graphs.neighbours import N_NEIGHBORS
 from blockselect.graphs.write import matrix_file, matrix_suffix
 from blockselect.inspection.stability import selection_stability
@@ -104,8 +105,10 @@ def run_selection(
 ) -> Selection:
     """Fit the selector, estimate the stability of the selection if requested, and collect all warnings."""
     warnings = list(network.warnings)
+    graph = network.graph
     # From the features only, the selector builds the graph itself, and so knows that it is made from the features.
-    data = network.graph.features if network.built_from_features else network.graph
+    table = FeatureTable(graph.features, graph.node_ids, graph.feature_names)
+    data = table if network.built_from_features else graph
     shown: dict[str, Any] = {}
     if isinstance(selector, BlockGuidedSelector):
         shown = {"progress": progress}
@@ -120,7 +123,7 @@ def run_selection(
             selector.fit(data, **shown)
             if n_resamples:
                 stability = selection_stability(selector, data, n_resamples=n_resamples, progress=progress)
-        summary = summarize(selector, network.graph, stability=stability)
+        summary = summarize(selector, stability=stability)
     if not isinstance(selector, BlockGuidedSelector):
         summary = {"method": method, **summary}
     n_used = selector._n_resamples(n_resamples)
@@ -147,7 +150,6 @@ def file_contents(
     blocks = selector.labels_ if selection.by_blocks else None
     report = make_report(
         selector,
-        network.graph,
         summary=summary,
         title=network.title,
         command=command,

@@ -28,6 +28,7 @@ from blockselect.blockmodels.levels import groups_at, numbers_of_groups
 from blockselect.blockmodels.model import BlockModel
 from blockselect.blockmodels.n_blocks import AS_GIVEN, MAX_BLOCKS, BlockCount, count_blocks, reason_for_asked
 from blockselect.consensus.agreement import expected_agreement
+from blockselect.consensus.explained_curve import explained_by_size
 from blockselect.consensus.prediction import regress_blocks
 from blockselect.consensus.ranking import MAX_COUNTED, rank_by_trees
 from blockselect.consensus.refine import JointLikelihood
@@ -295,7 +296,8 @@ class BlockModelSelector(BlockGuidedSelector):
         self
         """
         report = progress or no_progress
-        whole = self._read_network(X, y, adjacency)
+        given = self._read_given(X, y, adjacency)
+        whole = self._as_used(given)
         nodes = self._scored_nodes(whole)
         graph = whole.only(nodes)
         rng = generator_from(self.random_state)
@@ -334,6 +336,9 @@ class BlockModelSelector(BlockGuidedSelector):
                 ranking.regression.ridge,
             )
             at_levels = ranking.regression.by_level(in_order[:MAX_COUNTED])
+            # The curve would read row chunks several times; one block leaves nothing to explain.
+            has_curve = trees[0].model.n_blocks > 1 and not isinstance(graph.features, RowChunks)
+            explained = explained_by_size(self, ranking.regression, ranking.of_all) if has_curve else None
             report("ranking", 1, 1)
         self.explained_more_, self.explained_alone_ = ranking.added, ranking.alone
         self.beyond_chance_ = ranking.is_clear
@@ -355,7 +360,7 @@ class BlockModelSelector(BlockGuidedSelector):
         self.refined_, self.refine_reason_ = refinement.refine, refinement.why
         in_chunks = isinstance(X, RowChunks) and self._finds_blocks()
         self.families_left_out_ = _LEFT_OUT if in_chunks and self.block_model == "mixed" else None
-        return self._remember(X, adjacency)
+        return self._keep(given, explained)
 
     def predict(self, X: Any) -> IntArray:
         """Predict the blocks of nodes, also of new ones, from the selected features alone.
@@ -417,6 +422,10 @@ class BlockModelSelector(BlockGuidedSelector):
 
     def _read_network(self, X: Any, y: Any = None, adjacency: Any = None) -> AttributedGraph:
         """Check the settings, the network and the features, and convert the features as the method uses them."""
+        return self._as_used(self._read_given(X, y, adjacency))
+
+    def _read_given(self, X: Any, y: Any, adjacency: Any) -> AttributedGraph:
+        """Check the settings, the network and the features."""
         if self.n_features_to_select == "auto":
             check_testable(graph_of(X, adjacency), self.block_model)
         if isinstance(X, RowChunks):
@@ -432,6 +441,10 @@ class BlockModelSelector(BlockGuidedSelector):
                 graph = replace(graph, origin=graph.origin or "its links")  # so that no evidence is claimed
         else:
             self._n_wanted(graph.n_features)  # raises an error before the search if it is too large
+        return graph
+
+    def _as_used(self, graph: AttributedGraph) -> AttributedGraph:
+        """Convert the features as the method uses them."""
         features = _in_standard_form(graph.features)
         self.binarized_ = are_sparse_counts(features) if self.binarize == "auto" else self.binarize
         return replace(graph, features=presence(features) if self.binarized_ else features)

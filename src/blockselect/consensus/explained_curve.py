@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from math import isqrt
 from typing import Any
 
@@ -10,21 +9,23 @@ import numpy as np
 
 from blockselect.arrays import FloatArray, IntArray
 from blockselect.blockmodels.guided import BlockGuidedSelector
-from blockselect.consensus.estimator import BlockModelSelector
 from blockselect.consensus.ranking import MAX_COUNTED
 from blockselect.consensus.refine import JointLikelihood
 from blockselect.consensus.target import BlockRegression
-from blockselect.errors import collected_warnings
 from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.chunks import RowChunks
 from blockselect.threads import one_thread
 
 _BEYOND = 4  # the curve goes on to this multiple of the selected features: would more of them explain more?
 _WORK = 10**10  # multiplications for one Gram matrix
 _DRAWS = 5  # samples of random features
+_FEW_FEATURES = 1200  # a regression on all of them takes a small part of the time of a fit
 ENOUGH = 0.95  # share of what all selected features explain
 
 
-def explained_by_size(selector: BlockGuidedSelector, graph: AttributedGraph) -> dict[str, Any] | None:
+def explained_by_size(
+    selector: BlockGuidedSelector, regression: BlockRegression, of_all: float | None = None
+) -> dict[str, Any]:
     """Share of the block structure that the first 1, 2, 4, … features explain, with random and all features.
 
     All shares are the R² of one ridge regression, see :mod:`blockselect.consensus.target`.
@@ -32,32 +33,40 @@ def explained_by_size(selector: BlockGuidedSelector, graph: AttributedGraph) -> 
     Parameters
     ----------
     selector : BMGUFS or BlockModelSelector
-        A fitted selector.
-    graph : AttributedGraph
-        The network of the fit.
+        A selector that has ranked the features.
+    regression : BlockRegression
+        The regression of its blocks on the features, which are in memory.
+    of_all : float, optional
+        The share of all features, if it is known.
 
     Returns
     -------
-    dict or None
+    dict
         The `share` of the selected features (None if none is selected, or too many for BMGUFS), the share of `all`
-        features together (None if the network is too large), and the `curve`: for each `n_features`, the `share` of
-        the first features by rank, where selected ones come first, and the mean share of as many `random` features in
-        five samples. The result is None for one block, where there is nothing to explain.
+        features together (None if it is not known and there are more than 1200), and the `curve`: for each
+        `n_features`, the `share` of the first features by rank, where selected ones come first, and the mean share of
+        as many `random` features in five samples.
     """
-    if selector.block_model_.n_blocks == 1:
-        return None
     chosen, by_rank = selector._selected_in_order(), np.argsort(selector.ranking_)
     others = by_rank[~selector.support_[by_rank] & (selector.scores_[by_rank] > 0)]
     order = np.concatenate([chosen, others])
-    with one_thread():  # with several threads, sums would depend on the number of cores
-        regression = _regression(selector, graph)
-        sizes = sizes_to_try(len(chosen), len(order), graph.n_nodes)
-        curve = _curve(regression, order, sizes)
-        of_all = regression.of_all()
+    curve = _curve(regression, order, sizes_to_try(len(chosen), len(order), regression.features.shape[0]))
     at_cut = next((point["share"] for point in curve if point["n_features"] == len(chosen)), None)
-    if at_cut is None and len(chosen) and isinstance(selector, BlockModelSelector):
+    if at_cut is None and len(chosen) and hasattr(selector, "explained_"):
         at_cut = float(selector.explained_[-1])
+    if of_all is None and len(regression.means) <= _FEW_FEATURES:
+        of_all = regression.of_all()
     return {"share": at_cut, "all": of_all, "curve": curve}
+
+
+def explained_of_model(selector: BlockGuidedSelector, graph: AttributedGraph) -> dict[str, Any] | None:
+    """The same for a selector with one block model; None for one block, and for features in row chunks."""
+    if selector.block_model_.n_blocks == 1 or isinstance(graph.features, RowChunks):
+        return None
+    with one_thread():  # with several threads, sums would depend on the number of cores
+        (tree,) = JointLikelihood(graph).trees([selector.block_model_], renumber=False)
+        regression = BlockRegression.of(graph.features, graph.adjacency, [tree.model.labels], [tree.linkage])
+        return explained_by_size(selector, regression)
 
 
 def sizes_to_try(n_selected: int, n_usable: int, n_nodes: int) -> list[int]:
@@ -86,8 +95,11 @@ def _curve(regression: BlockRegression, order: IntArray, sizes: list[int]) -> li
         return []
     usable, rng = np.flatnonzero(regression.squares > 0), np.random.default_rng(0)
     last = min(sizes[-1], len(usable))
-    draws = [_together(regression, rng.choice(usable, last, replace=False)) for _ in range(_DRAWS)]
-    shares, by_chance = _together(regression, order[: sizes[-1]]), np.mean(draws, axis=0)
+    samples = [order[: sizes[-1]], *(rng.choice(usable, last, replace=False) for _ in range(_DRAWS))]
+    columns = np.unique(np.concatenate(samples))
+    among = regression.only(columns)  # taking columns of all features takes longer than the rest
+    shares, *draws = (_together(among, np.searchsorted(columns, sample)) for sample in samples)
+    by_chance = np.mean(draws, axis=0)
     return [
         {
             "n_features": size,
@@ -96,18 +108,3 @@ def _curve(regression: BlockRegression, order: IntArray, sizes: list[int]) -> li
         }
         for size in sizes
     ]
-
-
-def _regression(selector: BlockGuidedSelector, graph: AttributedGraph) -> BlockRegression:
-    """The regression of the fit, with the same features, nodes and block models."""
-    if not isinstance(selector, BlockModelSelector):
-        models = [selector.block_model_]
-    else:
-        with collected_warnings():  # the fit has already issued them
-            graph = copy(selector)._read_network(graph.features, None, graph.adjacency)
-        nodes = selector._scored_nodes(graph)
-        graph = graph.only(nodes)
-        models = [model.among(nodes) for model in selector.consensus_models_]
-    trees = JointLikelihood(graph).trees(models, renumber=False)
-    labels, linkages = [tree.model.labels for tree in trees], [tree.linkage for tree in trees]
-    return BlockRegression.of(graph.features, graph.adjacency, labels, linkages)

@@ -19,7 +19,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -98,6 +98,7 @@ class Ranking:
     is_clear: BoolArray  # (m,) features that clearly follow the graph
     n_wanted: int  # features to select, as many as were asked for or as explain enough
     regression: BlockRegression
+    of_all: float | None = None  # share explained by all features together, if it was computed
 
     def explained(self, columns: IntArray) -> FloatArray:
         """R² of the first 1, 2, … of these columns; columns after the first `MAX_COUNTED` add nothing."""
@@ -127,19 +128,22 @@ def rank_by_trees(
     ]
     n_jobs = 1 if isinstance(graph.features, RowChunks) else n_jobs  # chunks are read by one thread at a time
     gains, regression = in_threads(n_jobs, parts)
-    return rank_features(regression, gains, enough_features(regression, gains) if n_wanted is None else n_wanted)
+    if n_wanted is not None:
+        return rank_features(regression, gains, n_wanted)
+    of_all = regression.of_all()
+    return replace(rank_features(regression, gains, enough_features(regression, gains, of_all)), of_all=of_all)
 
 
-def enough_features(regression: BlockRegression, gains: FeatureGains) -> int:
+def enough_features(regression: BlockRegression, gains: FeatureGains, of_all: float | None) -> int:
     """The fewest features, by rank, that explain 80 % of what all features explain together; at least 1, at most 500.
 
-    Where all features are too expensive to regress on, the share of the first 500 takes the place of theirs.
+    `of_all` is the share of all features together. If that is not known, because they are too expensive to regress on,
+    the share of the first 500 takes its place.
     """
     ranking = rank_features(regression, gains, min(MAX_STEPS, len(gains.total)))
     useful = ranking.order[ranking.is_useful[ranking.order]][:MAX_STEPS]
     shares = ranking.explained(useful) if len(useful) else np.zeros(1)
-    of_all = regression.of_all() or float(shares[-1])
-    return min(1 + int(np.searchsorted(shares, ENOUGH * of_all)), len(shares))
+    return min(1 + int(np.searchsorted(shares, ENOUGH * (of_all or float(shares[-1])))), len(shares))
 
 
 def rank_features(regression: BlockRegression, gains: FeatureGains, n_wanted: int) -> Ranking:

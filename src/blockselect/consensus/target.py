@@ -26,7 +26,7 @@ the nodes, UᵀΦ and ΦᵀΦ.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -86,6 +86,16 @@ class BlockRegression:
         ridge = float(np.median(positive)) if len(positive) else 1.0
         varying = np.where((squares > 0)[:, None], np.hstack(products), 0.0)  # without rounding errors of constants
         return cls(U, means, squares, varying, widths[0], float(total or 1), ridge)
+
+    def only(self, columns: IntArray) -> BlockRegression:
+        """The same regression on some of the features, with the same penalty."""
+        return replace(
+            self,
+            features=self.features[:, columns],
+            means=self.means[columns],
+            squares=self.squares[columns],
+            products=self.products[columns],
+        )
 
     @property
     def alone(self) -> FloatArray:
@@ -171,7 +181,8 @@ def _unit_rows(block: Features, rows: slice) -> Features:
 
 def _column_products(block: Features, rows: slice, left: IntArray, right: IntArray) -> FloatArray:
     """Products of some columns with others: (left, right)."""
-    return as_dense(block[:, left].T @ block[:, right])
+    first = block[:, left]
+    return as_dense(first.T @ (first if right is left else block[:, right]))
 
 
 def _target(among: FloatArray, groups: IntArray) -> FloatArray:

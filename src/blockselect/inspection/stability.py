@@ -11,10 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 from blockselect.arrays import FloatArray
 from blockselect.base import ScoreSelector
 from blockselect.errors import ParameterError, memory_for
+from blockselect.graphs.adjacency import graph_of
+from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.links import resample_links
 from blockselect.inspection.reselection import MIN_RESAMPLES, reselection_chance
 from blockselect.parameters import check_whole, generator_from
 from blockselect.progress import Progress, follow
+from blockselect.result import Result
 
 
 def selection_stability(
@@ -76,11 +79,11 @@ def selection_stability(
     check_is_fitted(selector)
     check_whole("n_resamples", n_resamples, MIN_RESAMPLES)
     fitted, selector = selector, copy(selector)  # reading a network and scoring it set attributes
-    if hasattr(fitted, "graph_source_"):
-        fitted._refuse_lost_graph(X, adjacency)
+    if getattr(fitted, "graph_source_", None) == "adjacency" and graph_of(X, adjacency) is None:
+        raise ParameterError("adjacency", "is missing; pass the graph of the fit together with X: adjacency=graph.")
     with memory_for("resample the graph"), follow("selection_stability", verbose, progress) as report:
         graph = selector._read_network(X, None, adjacency)
-        fitted._refuse_others(selector)
+        _check_same(graph, fitted._found)
         seed = getattr(selector, "random_state", None) if random_state is None else random_state
         # A separate stream: the stream of the fit would draw the same numbers again.
         stream = np.random.default_rng([int(generator_from(seed).integers(2**31)), 1])
@@ -88,3 +91,22 @@ def selection_stability(
         adjacencies = [resample_links(graph.adjacency, rng) for rng in rngs]
         scores = selector._scores_on(graph, adjacencies, rngs, report)
         return reselection_chance(scores, max(selector.n_features_, 1))
+
+
+def _check_same(graph: AttributedGraph, fitted_to: Result) -> None:
+    """Raise an error if nodes or features differ visibly from those of the fit."""
+
+    def differ(given: Any, known: Any) -> bool:
+        return given is not None and known is not None and not np.array_equal(given, known)
+
+    if graph.n_features != fitted_to.n_features:
+        difference = f"{graph.n_features} features but the selector was fitted to {fitted_to.n_features}"
+    elif differ(graph.feature_names, fitted_to.feature_names):
+        difference = "other column names than those of the fit, or another order"
+    elif graph.n_nodes != fitted_to.n_nodes:
+        difference = f"{graph.n_nodes} rows but the selector was fitted to {fitted_to.n_nodes} nodes"
+    elif differ(graph.node_ids, fitted_to.node_ids):
+        difference = "other row names than those of the fit, or another order"
+    else:
+        return
+    raise ValueError(f"X has {difference}; pass the data of the fit.")

@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from sklearn.utils.validation import check_is_fitted
 
-from blockselect.arrays import Features
 from blockselect.base import ScoreSelector
+from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.errors import ParameterError
 from blockselect.graphs.node_labels import check_names
 from blockselect.wording import cut, feature_labels, visible
@@ -67,9 +67,11 @@ def of_selector(selector: ScoreSelector, attribute: str, what: str) -> Any:
     return getattr(selector, attribute)
 
 
-def features_of(selector: ScoreSelector, X: Any) -> Features:
-    """The features of the fit: X or, if it is None, what the selector remembers while it is still in memory."""
-    return selector._table_again(selector._fitted_to.recall()[0] if X is None else X).matrix
+def with_blocks(selector: ScoreSelector) -> BlockGuidedSelector:
+    """The selector itself; an error if it has no blocks."""
+    of_selector(selector, "block_model_", "blocks")
+    assert isinstance(selector, BlockGuidedSelector)
+    return selector
 
 
 def names_of(source: Any, feature_names: Any, n_features: int) -> list[str]:

@@ -10,10 +10,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
-from blockselect.arrays import FloatArray, IntArray, Sparse
+from blockselect.arrays import FloatArray, IntArray
 from blockselect.base import ScoreSelector
 from blockselect.blockmodels.levels import groups_at, leaf_order
-from blockselect.blockmodels.markers import Markers, block_markers
+from blockselect.blockmodels.markers import Markers
+from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import check_adjacency
 from blockselect.graphs.node_labels import encode_labels
 from blockselect.parameters import as_numbers
@@ -24,16 +25,16 @@ from blockselect.plot.common import (
     INK,
     MAX_NUMBERED,
     axes_or_new,
-    features_of,
     label_blocks,
     legible,
     names_of,
     of_selector,
     title,
+    with_blocks,
 )
+from blockselect.result import ordered_links
 from blockselect.wording import count, number
 
-_PIXELS = 560  # width of the picture of the ordered adjacency matrix
 _NAMED = 2  # markers at a block or branch of the tree
 _ROW = 0.17  # inches per block of the tree
 
@@ -43,7 +44,6 @@ def block_densities(
     ax: Axes | None = None,
     *,
     induced: bool = False,
-    X: Any = None,
     sizes: Sequence[int] | None = None,
 ) -> Axes:
     """Draw how densely each pair of blocks is linked, in per cent of the densest pair.
@@ -57,8 +57,6 @@ def block_densities(
     induced : bool, default=False
         For a selector: draw how similar blocks are by the selected features (the mean of the products Y Yᵀ of their
         nodes) instead of how densely they are linked (paper: M).
-    X : features of the nodes, optional
-        The features of the fit, needed for `induced`; may be omitted while they are in memory.
     sizes : sequence of int, optional
         The number of nodes per block, written beside the blocks.
 
@@ -68,8 +66,10 @@ def block_densities(
     """
     ax = axes_or_new(ax)
     if isinstance(source, ScoreSelector):
-        model = of_selector(source, "block_model_", "blocks")
-        density = _similarity(source, model.labels, X) if induced else model.density
+        selector = with_blocks(source)
+        model = selector.block_model_
+        means = selector._markers().block_means[:, selector.support_]
+        density = means @ means.T if induced else model.density
         sizes = model.block_sizes.tolist() if sizes is None else sizes
     else:
         density = as_numbers("source", source, (None, None), "the densities of k blocks, (k, k)")
@@ -93,16 +93,7 @@ def block_densities(
     return ax
 
 
-def _similarity(selector: ScoreSelector, labels: IntArray, X: Any) -> FloatArray:
-    """Similarity of the blocks by the selected features: (k, k)."""
-    means = block_markers(features_of(selector, X), labels).block_means[:, selector.support_]
-    similarity: FloatArray = means @ means.T
-    return similarity
-
-
-def ordered_adjacency(
-    source: ScoreSelector | Any, ax: Axes | None = None, *, labels: ArrayLike | None = None, adjacency: Any = None
-) -> Axes:
+def ordered_adjacency(source: ScoreSelector | Any, ax: Axes | None = None, *, labels: ArrayLike | None = None) -> Axes:
     """Draw the adjacency matrix with the nodes ordered by block.
 
     Parameters
@@ -112,9 +103,7 @@ def ordered_adjacency(
     ax : matplotlib axes, optional
         Axes to draw on; by default a new figure.
     labels : array of shape (n,), optional
-        Block of each node; by default the blocks of the selector.
-    adjacency : graph, optional
-        For a selector: the graph of the fit; may be omitted while it is in memory.
+        For a graph: the block of each node. A selector has its own.
 
     Returns
     -------
@@ -122,12 +111,14 @@ def ordered_adjacency(
     """
     ax = axes_or_new(ax)
     if isinstance(source, ScoreSelector):
-        labels = of_selector(source, "labels_", "blocks") if labels is None else labels
-        graph = source._network_again().adjacency if adjacency is None else adjacency
+        if labels is not None:
+            raise ParameterError("labels", "are for a graph; pass the graph instead of the selector, or no labels.")
+        blocks, record = with_blocks(source).labels_, source._found.blocks
+        assert record is not None  # it has blocks
+        links = record.ordered_links.toarray()
     else:
-        graph = source
-    blocks = encode_labels(labels)
-    links = ordered_links(check_adjacency(graph, len(blocks)), blocks)
+        blocks = encode_labels(labels)
+        links = ordered_links(check_adjacency(source, len(blocks)), blocks)
     n = len(blocks)
     ax.imshow(np.sqrt(links), cmap=AMOUNTS, vmin=0, extent=(0, n, n, 0), interpolation="nearest")
     bounds = [n * bound for bound in block_bounds(np.bincount(blocks).tolist())]
@@ -143,9 +134,7 @@ def ordered_adjacency(
     return ax
 
 
-def tree(
-    source: ScoreSelector, ax: Axes | None = None, *, feature_names: Sequence[Any] | None = None, X: Any = None
-) -> Axes:
+def tree(source: ScoreSelector, ax: Axes | None = None, *, feature_names: Sequence[Any] | None = None) -> Axes:
     """Draw how blocks merge into larger groups, with the selected features that mark each block and each group.
 
     Blocks that are joined further to the right are more similar. Groups of the levels in `levels_` are labelled where
@@ -158,8 +147,6 @@ def tree(
         Axes to draw on; by default a new figure, high enough for all blocks.
     feature_names : sequence of str, optional
         By default the names that the selector knows, or ``x0``, ``x1``, …
-    X : features of the nodes, optional
-        The features of the fit; may be omitted while they are in memory.
 
     Returns
     -------
@@ -170,13 +157,13 @@ def tree(
     ax = axes_or_new(ax)
     if is_new:
         ax.figure.figure.set_size_inches(8, max(2.4, 1 + _ROW * k))
-    features, names = features_of(source, X), names_of(source, feature_names, len(source.scores_))
+    selector, names = with_blocks(source), names_of(source, feature_names, len(source.scores_))
     chosen = source._selected_in_order()
 
     def named(markers: Markers, group: int) -> str:
         return ", ".join(legible(names[column]) for column in markers.features_of(group, chosen)[:_NAMED])
 
-    of_blocks = block_markers(features, source.labels_)
+    of_blocks = selector._markers()
     order = leaf_order(linkage, np.zeros(k, dtype=np.intp))  # by number as far as the tree allows
     ax.set_yticks(range(k), [f"{block}  {named(of_blocks, block)}".rstrip() for block in order], fontsize=7)
     ax.set_ylim(k - 0.5, -0.5)
@@ -189,7 +176,8 @@ def tree(
     stems = _draw_branches(ax, linkage, order)
     labels: dict[frozenset[int], str] = {}  # a branch of several levels is labelled as a group of the coarsest
     for n_groups in source.levels_["n_blocks"].tolist():
-        groups, markers = groups_at(linkage, n_groups), block_markers(features, source.labels_at(n_groups))
+        groups = groups_at(linkage, n_groups)
+        markers = selector._markers(groups)
         for group in range(n_groups):
             members = frozenset(np.flatnonzero(groups == group).tolist())
             if len(members) > 1 and (text := named(markers, group)):
@@ -230,24 +218,6 @@ def _label_branches(ax: Axes, labels: list[tuple[float, float, str]]) -> None:
             label.remove()
         else:
             taken.append(extent)
-
-
-def order_by_block(adjacency: Sparse, labels: IntArray) -> IntArray:
-    """Order the nodes by block and, within a block, by falling degree."""
-    degrees = np.asarray(adjacency.sum(axis=1)).ravel()
-    return np.lexsort((-degrees, labels))
-
-
-def ordered_links(adjacency: Sparse, labels: IntArray, pixels: int = _PIXELS) -> FloatArray:
-    """Count the links that fall into each pixel of the adjacency matrix ordered by block."""
-    n = adjacency.shape[0]
-    size = min(pixels, n)
-    place = np.empty(n, dtype=np.intp)
-    place[order_by_block(adjacency, labels)] = np.arange(n)
-    links = adjacency.tocoo()
-    rows, columns = (place[end] * size // n for end in (links.row, links.col))
-    counts = np.bincount(rows * size + columns, minlength=size * size)
-    return counts.reshape(size, size).astype(np.float64)
 
 
 def block_bounds(sizes: list[int]) -> list[float]:

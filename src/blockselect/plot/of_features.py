@@ -9,14 +9,11 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from blockselect.arrays import FloatArray
 from blockselect.base import ScoreSelector, best_first
 from blockselect.blockmodels.guided import BlockGuidedSelector
-from blockselect.blockmodels.markers import block_markers
-from blockselect.consensus.explained_curve import explained_by_size
-from blockselect.errors import ParameterError, collected_warnings
+from blockselect.errors import ParameterError
 from blockselect.inspection.stability import selection_stability
 from blockselect.parameters import as_numbers, check_whole
 from blockselect.plot.common import (
@@ -27,12 +24,12 @@ from blockselect.plot.common import (
     MAX_NUMBERED,
     axes_or_new,
     bare,
-    features_of,
     label_blocks,
     legible,
     names_of,
     of_selector,
     title,
+    with_blocks,
 )
 from blockselect.wording import count, lift_in_cell, number, per_cent
 
@@ -99,7 +96,6 @@ def features_by_block(
     source: ScoreSelector | ArrayLike,
     ax: Axes | None = None,
     *,
-    X: Any = None,
     feature_names: Sequence[Any] | None = None,
     n_shown: int = SHOWN,
 ) -> Axes:
@@ -111,10 +107,8 @@ def features_by_block(
         For a selector, its best selected features are shown; an array holds the lift of each feature in each block.
     ax : matplotlib axes, optional
         Axes to draw on; by default a new figure.
-    X : array or sparse matrix, optional
-        The features of the fit; may be omitted while they are in memory.
     feature_names : sequence of str, optional
-        Names of the columns of X, or of the rows of the array.
+        Names of all features of the selector, or of the rows of the array.
     n_shown : int, default=20
         Number of features to show.
 
@@ -124,8 +118,8 @@ def features_by_block(
     """
     ax = axes_or_new(ax)
     if isinstance(source, ScoreSelector):
-        labels, shown = of_selector(source, "labels_", "blocks"), source._selected_in_order()[:n_shown]
-        lift = block_markers(features_of(source, X), labels).lift[:, shown].T
+        shown = with_blocks(source)._selected_in_order()[:n_shown]
+        lift = with_blocks(source)._markers().lift[:, shown].T
         every = names_of(source, feature_names, len(source.scores_))
         names = [every[index] for index in shown]
     else:
@@ -175,7 +169,7 @@ def stability(
     support : boolean array of shape (m,), optional
         Which features are selected; by default all features of an array.
     X, adjacency
-        For a selector: the network of the fit; may be omitted while it is in memory.
+        For a selector: the network of the fit, which is resampled.
     n_resamples : int, default=8
         Number of resampled graphs, if the stability is estimated.
 
@@ -185,8 +179,8 @@ def stability(
     """
     ax = axes_or_new(ax)
     if isinstance(source, ScoreSelector):
-        check_is_fitted(source)
-        X, adjacency = source._fitted_to.recall() if X is None else (X, adjacency)
+        if X is None:
+            raise ParameterError("X", "is missing; pass the network of the fit, which is resampled: X=X, adjacency=A.")
         values = selection_stability(source, X, adjacency=adjacency, n_resamples=n_resamples)
         ranking, support = source.ranking_, source.support_
     else:
@@ -208,8 +202,6 @@ def explained(
     source: ScoreSelector | Mapping[str, Any] | tuple[ArrayLike, ArrayLike],
     ax: Axes | None = None,
     *,
-    X: Any = None,
-    adjacency: Any = None,
     n_selected: int | None = None,
 ) -> Axes:
     """Draw how much of the block structure the first features explain, beside random and all features if known.
@@ -217,12 +209,10 @@ def explained(
     Parameters
     ----------
     source : fitted BlockModelSelector or BMGUFS, mapping, or a pair of arrays
-        A selector, ``summary["explained"]``, or numbers of features and the shares that they explain.
+        A selector, ``summary["explained"]``, or numbers of features and the shares that they explain. Of a
+        BlockModelSelector that was fitted to row chunks, only the selected features are shown.
     ax : matplotlib axes, optional
         Axes to draw on; by default a new figure.
-    X, adjacency : optional
-        For a selector: the network of the fit; may be omitted while it is in memory. Without it, a BlockModelSelector
-        shows the shares of its selected features alone.
     n_selected : int, optional
         Number of selected features, marked by a line; by default that of the selector.
 
@@ -232,7 +222,7 @@ def explained(
     """
     ax = axes_or_new(ax)
     if isinstance(source, ScoreSelector):
-        found = _explained_by(source, X, adjacency)
+        found = _explained_by(with_blocks(source))
         n_selected = source.n_features_ if n_selected is None else n_selected
     else:
         found = source
@@ -269,17 +259,13 @@ def explained(
     return ax
 
 
-def _explained_by(selector: ScoreSelector, X: Any, adjacency: Any) -> Any:
-    """The curve of the report if the network is at hand, otherwise what the selector knows by itself."""
-    of_selector(selector, "block_model_", "blocks")
-    assert isinstance(selector, BlockGuidedSelector)
-    if X is None and hasattr(selector, "explained_") and not selector._fitted_to.is_alive:
-        return np.arange(1, len(selector.explained_) + 1), selector.explained_
-    with collected_warnings():  # the fit has already issued them
-        graph = selector._network_again(X, adjacency)
-    found = explained_by_size(selector, graph)
-    if found is None:
+def _explained_by(selector: BlockGuidedSelector) -> Any:
+    """The curve of the report or, after a fit to row chunks, the shares of the selected features."""
+    if selector.block_model_.n_blocks == 1:
         raise ParameterError("source", "has one block, so there is nothing to explain; pass one with several blocks.")
+    found = selector._found.explained
+    if found is None and hasattr(selector, "explained_"):
+        return np.arange(1, len(selector.explained_) + 1), selector.explained_
     return found
 
 

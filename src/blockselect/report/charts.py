@@ -13,7 +13,8 @@ from matplotlib.ticker import MaxNLocator
 from scipy.sparse import csr_array
 
 from blockselect.arrays import FloatArray, IntArray, Sparse
-from blockselect.plot.of_blocks import block_bounds, order_by_block
+from blockselect.plot.of_blocks import block_bounds
+from blockselect.result import order_by_block
 from blockselect.wording import count, cut, number, per_cent
 
 WIDTH, HEIGHT = 460, 240

@@ -16,34 +16,24 @@ from sklearn.metrics import normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 
 import blockselect
-from blockselect.arrays import Features, FloatArray, IntArray, ObjectArray
+from blockselect.arrays import FloatArray, IntArray, ObjectArray, Sparse
 from blockselect.base import ScoreSelector, best_first
 from blockselect.blockmodels.guided import BlockGuidedSelector
-from blockselect.blockmodels.markers import Markers, block_markers
+from blockselect.blockmodels.markers import Markers
 from blockselect.consensus.estimator import BlockModelSelector
 from blockselect.errors import ParameterError
-from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.features import as_dense
 from blockselect.graphs.node_labels import as_labels, encode_labels, labels_by_id
-from blockselect.graphs.statistics import mean_and_variance
-from blockselect.plot.of_blocks import ordered_links
 from blockselect.registry import SELECTORS
 from blockselect.report.charts import node_places
 
-ALIKE = 0.5  # correlation from which two features count as alike
-_MAX_NODES, _MAX_LINKS = 60, 400  # size of a graph that is drawn node by node; more lines would hide one another
 _ROWS_BYTES = 9_000_000  # size of the table of features in the page; scores.csv holds all of it
-_MAX_COMPARED = 1000  # features whose pairs are compared
-_MAX_PAIRS = 10
 _MAX_LABELS = 20  # known labels with a column of their own
-_LISTED = 0.1  # correlation from which a pair is listed
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "numba", "matplotlib")
 _LONG = 60  # characters from which a value is not written into code
 
 
 def details(
     selector: ScoreSelector,
-    graph: AttributedGraph,
     summary: dict[str, Any],
     *,
     title: str,
@@ -55,8 +45,8 @@ def details(
 
     Parameters
     ----------
-    selector, graph
-        The arguments of `summarize`.
+    selector : fitted selector
+        The argument of `summarize`.
     summary : dict
         Its result.
     title : str
@@ -68,7 +58,7 @@ def details(
     labels : array, Series or dict, optional
         Known labels of the nodes.
     """
-    name = _registered_name(selector)
+    name, result = _registered_name(selector), selector._found
     asked = selector.n_features_to_select
     if asked is None and isinstance(selector, BlockModelSelector):
         asked = "enough"
@@ -77,7 +67,7 @@ def details(
         "method": type(selector).__name__,
         "method_title": type(selector).__name__ if name is None else SELECTORS[name].title,
         "asked": asked if isinstance(asked, str | Integral) else None,  # a share says no number
-        "redundancy": redundancy(graph.features, selector._selected_in_order()),
+        "redundancy": result.redundancy,
         "settings": settings_table(selector),
         "seeded": getattr(selector, "random_state", 0) is not None,
         "versions": package_versions(),
@@ -86,20 +76,19 @@ def details(
         "warnings": list(warnings),
         "gram_form": getattr(selector, "gram_form_", None),
     }
-    if not isinstance(selector, BlockGuidedSelector):
+    if not isinstance(selector, BlockGuidedSelector) or result.blocks is None:
         if labels is not None:
             common["warnings"].append(
                 f"labels are compared with blocks, which {type(selector).__name__} does not find."
             )
         return {**common, "features": feature_rows(summary)}
-    blocks, adjacency = selector.labels_, graph.adjacency
-    is_small = graph.n_nodes <= _MAX_NODES and adjacency.nnz <= 2 * _MAX_LINKS
+    blocks, small_graph = selector.labels_, result.blocks.small_graph
     return {
         **common,
-        "features": feature_rows(summary, block_markers(graph.features, blocks)),
-        "drawing": drawing(graph, blocks) if is_small else None,
-        "ordered_links": None if is_small else ordered_links(adjacency, blocks),
-        "labels": None if labels is None else known_labels(labels, graph.node_ids, blocks),
+        "features": feature_rows(summary, selector._markers()),
+        "drawing": None if small_graph is None else drawing(small_graph, result.node_ids, blocks),
+        "ordered_links": result.blocks.ordered_links.toarray() if small_graph is None else None,
+        "labels": None if labels is None else known_labels(labels, result.node_ids, blocks),
     }
 
 
@@ -184,49 +173,10 @@ def _short(number: float, digits: int = 4) -> float:
     return number if isinstance(number, int) else float(f"{number:.{digits}g}")
 
 
-def redundancy(features: Features, chosen: IntArray) -> dict[str, Any] | None:
-    """Which of the selected features are correlated; None for fewer than two.
-
-    Returns
-    -------
-    dict
-        `n_compared` (at most the best thousand), `n_alike` (features whose correlation with another one is at least
-        0.5) and the `pairs` with the highest Pearson correlations, given by their columns.
-    """
-    compared = chosen[:_MAX_COMPARED]
-    if len(compared) < 2:
-        return None
-    correlations = correlate(features[:, compared])
-    above = np.triu(correlations, 1)
-    rows, columns = np.unravel_index(np.argsort(-above, axis=None, kind="stable")[:_MAX_PAIRS], above.shape)
-    highest = (correlations - 2 * np.eye(len(compared))).max(axis=1)
-    return {
-        "n_compared": len(compared),
-        "n_alike": int(np.count_nonzero(highest >= ALIKE)),
-        "pairs": [
-            {"first": int(compared[i]), "second": int(compared[j]), "correlation": float(above[i, j])}
-            for i, j in zip(rows, columns, strict=True)
-            if above[i, j] >= _LISTED
-        ],
-    }
-
-
-def correlate(columns: Features) -> FloatArray:
-    """Pearson correlation of each pair of columns; 0 for a constant column."""
-    mean, variance = mean_and_variance(columns)
-    scale = np.sqrt(variance)
-    products = as_dense(columns.T @ columns).astype(np.float64) / columns.shape[0] - np.outer(mean, mean)
-    spread = np.outer(scale, scale)
-    correlations = np.divide(products, spread, out=np.zeros_like(products), where=spread > 1e-12 * np.outer(mean, mean))
-    np.fill_diagonal(correlations, 1.0)
-    clipped: FloatArray = np.clip(correlations, -1.0, 1.0)
-    return clipped
-
-
-def drawing(graph: AttributedGraph, labels: IntArray) -> dict[str, Any]:
+def drawing(adjacency: Sparse, node_ids: ObjectArray | None, labels: IntArray) -> dict[str, Any]:
     """The nodes of a small graph in a square of 560, and the ends of its links."""
-    places = (30 + 500 * node_places(graph.adjacency, labels).round(4)).tolist()
-    links, ids = graph.adjacency.tocoo(), range(graph.n_nodes) if graph.node_ids is None else graph.node_ids
+    places = (30 + 500 * node_places(adjacency, labels).round(4)).tolist()
+    links, ids = adjacency.tocoo(), range(len(labels)) if node_ids is None else node_ids
     return {
         "nodes": [
             {"x": x, "y": y, "name": str(name), "block": int(block)}

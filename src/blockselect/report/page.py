@@ -19,12 +19,10 @@ from matplotlib.image import imsave
 
 from blockselect.arrays import FloatArray
 from blockselect.blockmodels.description import interval
-from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.chunks import RowChunks
 from blockselect.parameters import check_page_path
 from blockselect.report import charts, sentences
 from blockselect.report.details import details
-from blockselect.report.summarize import check_reportable, summarize
+from blockselect.report.summarize import summarize
 from blockselect.wording import count, cut, lift_in_cell, number, per_cent, times
 
 _STATIC_ROWS = 200  # features in the table for readers without script
@@ -65,7 +63,6 @@ class Report:
 
 def make_report(
     selector: Any,
-    graph: AttributedGraph,
     *,
     stability: FloatArray | None = None,
     title: str = "the network",
@@ -74,15 +71,13 @@ def make_report(
     labels: Any = None,
     summary: dict[str, Any] | None = None,
 ) -> Report:
-    """Make the page about a fitted selector and its network.
+    """Make the page about a fitted selector.
 
     Parameters
     ----------
     selector : fitted selector of this package
         BMGUFS and BlockModelSelector have a page about features and blocks. The page of other methods shows the
         features, where they occur, and whether they follow the network.
-    graph : AttributedGraph
-        The network of the fit.
     stability : array of shape (m,), optional
         The result of :func:`blockselect.selection_stability`.
     title : str
@@ -97,15 +92,9 @@ def make_report(
     summary : dict, optional
         The result of :func:`blockselect.report.summarize`, if it is known already; it includes the stability.
     """
-    check_reportable(selector, graph)
-    if isinstance(graph.features, RowChunks):
-        raise ValueError(
-            "a report reads single features of all nodes, which row chunks cannot give; pass the same features as one "
-            "matrix (sparse if it is large): selector.report(path, X, adjacency=graph)."
-        )
     if summary is None:
-        summary = summarize(selector, graph, stability=stability)
-    more = details(selector, graph, summary, title=title, command=command, warnings=warnings, labels=labels)
+        summary = summarize(selector, stability=stability)
+    more = details(selector, summary, title=title, command=command, warnings=warnings, labels=labels)
     return Report(render_page(summary, more))
 
 

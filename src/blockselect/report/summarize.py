@@ -7,36 +7,28 @@ from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from blockselect.arrays import FloatArray, IntArray
+from blockselect.arrays import FloatArray
 from blockselect.base import ScoreSelector
 from blockselect.blockmodels.guided import BlockGuidedSelector
-from blockselect.blockmodels.markers import block_markers
-from blockselect.blockmodels.model import block_weights
 from blockselect.bmgufs.estimator import BMGUFS
 from blockselect.consensus.estimator import BlockModelSelector
-from blockselect.consensus.explained_curve import explained_by_size
 from blockselect.errors import ParameterError
-from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.evidence import link_correlations
 from blockselect.parameters import as_numbers, check_entries
+from blockselect.result import Result
 from blockselect.wording import feature_labels
 
 SMALL = 0.01  # a block with a smaller share of the nodes is called small
 
 
-def summarize(
-    selector: ScoreSelector, graph: AttributedGraph, *, stability: FloatArray | None = None
-) -> dict[str, Any]:
-    """Collect what a fitted selector found in a network.
+def summarize(selector: ScoreSelector, *, stability: FloatArray | None = None) -> dict[str, Any]:
+    """Collect what a fitted selector found in its network.
 
     Parameters
     ----------
     selector : fitted selector of this package
-        For a method that finds no blocks, the result is that of :func:`summarize_scores`.
-    graph : AttributedGraph
-        The network of the fit. Features without names are called ``x0``, ``x1``, …
+        For a method that finds no blocks, the result is that of :func:`summarize_scores`. Features without names are
+        called ``x0``, ``x1``, …
     stability : array of shape (m,), optional
         The result of :func:`blockselect.selection_stability`.
 
@@ -69,9 +61,9 @@ def summarize(
         - `sparsity` (paper: γ), `loss_history` and `n_iter`: the descent of BMGUFS.
     """
     if not isinstance(selector, BlockGuidedSelector):
-        return summarize_scores(selector, graph, stability=stability)
-    check_reportable(selector, graph)
-    chosen, markers = selector._selected_in_order(), block_markers(graph.features, selector.labels_)
+        return summarize_scores(selector, stability=stability)
+    result = _reportable(selector)
+    chosen, markers = selector._selected_in_order(), selector._markers()
     of_selected = {
         "prevalence": markers.prevalence[chosen].tolist(),
         "marked_block": [None if block < 0 else block for block in markers.marked_block[chosen].tolist()],
@@ -80,19 +72,17 @@ def summarize(
         "block_lifts": markers.lift[:, chosen].T.tolist(),
     }
     return {
-        **_of_features(selector, graph, _measures(selector, stability), of_selected),
-        "blocks": _blocks(selector, graph, markers.block_means[:, chosen]),
-        "explained": (explained := explained_by_size(selector, graph)),
-        "levels": None if explained is None else _levels(selector),
+        **_of_features(selector, _measures(selector, stability), of_selected),
+        "blocks": _blocks(selector, result, markers.block_means[:, chosen]),
+        "explained": result.explained,
+        "levels": None if result.explained is None else _levels(selector),
         "relative_error": selector.block_model_.relative_error,
         "candidate_errors": [candidate.relative_error for candidate in selector.candidates_],
         **_search(selector),
     }
 
 
-def summarize_scores(
-    selector: ScoreSelector, graph: AttributedGraph, *, stability: FloatArray | None = None
-) -> dict[str, Any]:
+def summarize_scores(selector: ScoreSelector, *, stability: FloatArray | None = None) -> dict[str, Any]:
     """Collect the part of :func:`summarize` that does not need blocks, for any fitted selector.
 
     It holds `counts`, `selected`, `feature_names`, `scores`, `ranking`, `measures` and `network_evidence`. The measures
@@ -100,38 +90,41 @@ def summarize_scores(
     `autocorrelation` (correlation between linked nodes). `mean_degree` is that of all nodes.
     An undefined score is None.
     """
-    check_reportable(selector, graph)
-    measures = {**_measures(selector, stability), **_occurrence(graph)}
-    return {**_of_features(selector, graph, measures, {}), "mean_degree": graph.adjacency.nnz / graph.n_nodes}
+    result = _reportable(selector)
+    assert result.links is not None  # see `_reportable`
+    measures = {
+        **_measures(selector, stability),
+        "prevalence": result.holders / result.n_nodes,
+        "degree": result.links.degree,
+        "autocorrelation": result.links.autocorrelation,
+    }
+    return {**_of_features(selector, measures, {}), "mean_degree": result.links.mean_degree}
 
 
-def check_reportable(selector: Any, graph: Any) -> None:
-    """Raise an error unless this is a fitted selector of this package with its network, which was checked."""
+def _reportable(selector: Any) -> Result:
+    """What the fit kept; an error unless this is a fitted selector of this package that a report can be made of."""
     if not isinstance(selector, ScoreSelector):
         raise ParameterError(
             "selector", f"is of type {type(selector).__name__}; pass a fitted selector, such as BlockModelSelector."
         )
-    check_is_fitted(selector)
-    if not isinstance(graph, AttributedGraph):
-        raise ParameterError(
-            "graph", f"is of type {type(graph).__name__}; make it with check_attributed_graph(features, adjacency)."
-        )
-    n_nodes = len(selector.labels_) if isinstance(selector, BlockGuidedSelector) else graph.n_nodes
-    if (n_nodes, len(selector.scores_)) != (graph.n_nodes, graph.n_features):
+    result = selector._found
+    if result.n_without_selected is None:
         raise ValueError(
-            f"the selector was fitted to {n_nodes} nodes and {len(selector.scores_)} features but the graph has "
-            f"{graph.n_nodes} and {graph.n_features}; pass the network of the fit."
+            "a report shows how single features of all nodes are related, which a fit to row chunks does not look at; "
+            "use table(), describe_block() and the plots, or fit the same features as one matrix (sparse if it is "
+            "large)."
         )
+    if result.links is None:
+        raise ValueError("a report shows the features on a graph, but fit was given none: fit(X, adjacency=graph).")
+    return result
 
 
 def _of_features(
-    selector: ScoreSelector,
-    graph: AttributedGraph,
-    measures: dict[str, FloatArray],
-    of_selected: dict[str, list[Any]],
+    selector: ScoreSelector, measures: dict[str, Any], of_selected: dict[str, list[Any]]
 ) -> dict[str, Any]:
     """The part of a summary about features; `of_selected` holds further values of the selected ones, best first."""
-    chosen, names = selector._selected_in_order(), feature_labels(graph.feature_names, graph.n_features)
+    chosen, result = selector._selected_in_order(), selector._found
+    names = feature_labels(result.feature_names, result.n_features)
     columns = {
         "rank": selector.ranking_[chosen].tolist(),
         "index": chosen.tolist(),
@@ -142,7 +135,7 @@ def _of_features(
     }
     evidence = getattr(selector, "network_evidence_", None)
     return {
-        "counts": _counts(graph, chosen),
+        "counts": _counts(result, len(chosen)),
         "selected": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
         "feature_names": names,
         "scores": [score if np.isfinite(score) else None for score in selector.scores_.tolist()],  # as JSON requires
@@ -152,22 +145,18 @@ def _of_features(
     }
 
 
-def _counts(graph: AttributedGraph, chosen: IntArray) -> dict[str, int]:
+def _counts(result: Result, n_selected: int) -> dict[str, Any]:
+    assert result.links is not None  # see `_reportable`
     return {
-        "nodes": graph.n_nodes,
-        "links": graph.n_links,
-        "self_loops": graph.n_self_loops,
-        "isolated_nodes": graph.n_isolated,
-        "features": graph.n_features,
-        "empty_features": _n_empty(graph.features, axis=0),
-        "selected_features": len(chosen),
-        "nodes_without_selected_features": _n_empty(graph.features[:, chosen], axis=1),
+        "nodes": result.n_nodes,
+        "links": result.links.n_links,
+        "self_loops": result.links.n_self_loops,
+        "isolated_nodes": result.links.n_isolated,
+        "features": result.n_features,
+        "empty_features": int(np.count_nonzero(result.holders == 0)),
+        "selected_features": n_selected,
+        "nodes_without_selected_features": result.n_without_selected,
     }
-
-
-def _n_empty(matrix: Any, axis: int) -> int:
-    """Number of columns (axis 0) or rows (axis 1) of a dense or sparse matrix that hold only zeros."""
-    return int(np.count_nonzero((matrix != 0).sum(axis=axis) == 0))
 
 
 def _measures(selector: ScoreSelector, stability: FloatArray | None) -> dict[str, FloatArray]:
@@ -191,18 +180,6 @@ def _measures(selector: ScoreSelector, stability: FloatArray | None) -> dict[str
         measures["stability"] = values
     tested = {measure: getattr(selector, f"{measure}s_", None) for measure in ("p_value", "q_value")}
     return measures | {measure: values for measure, values in tested.items() if values is not None}
-
-
-def _occurrence(graph: AttributedGraph) -> dict[str, FloatArray]:
-    """Where each feature occurs, and whether linked nodes share it."""
-    has = graph.features != 0
-    holders = np.asarray(has.sum(axis=0), dtype=np.float64).ravel()
-    degrees = np.diff(graph.adjacency.indptr).astype(np.float64)
-    return {
-        "prevalence": holders / graph.n_nodes,
-        "degree": np.divide(has.T @ degrees, holders, out=np.zeros(len(holders)), where=holders > 0),
-        "autocorrelation": link_correlations(graph.features, graph.adjacency),
-    }
 
 
 def _levels(selector: BlockGuidedSelector) -> list[dict[str, Any]] | None:
@@ -242,9 +219,10 @@ def _search(selector: BlockGuidedSelector) -> dict[str, Any]:
     return found
 
 
-def _blocks(selector: BlockGuidedSelector, graph: AttributedGraph, means: FloatArray) -> dict[str, Any]:
+def _blocks(selector: BlockGuidedSelector, result: Result, means: FloatArray) -> dict[str, Any]:
     """The blocks; `means` (k, d) are those of the selected features."""
-    model = selector.block_model_
+    model, record = selector.block_model_, result.blocks
+    assert record is not None  # every selector with blocks has one
     similarity, alike = means @ means.T, model.reflected().density
     return {
         "count": model.n_blocks,
@@ -260,16 +238,16 @@ def _blocks(selector: BlockGuidedSelector, graph: AttributedGraph, means: FloatA
         "reflected": not np.allclose(alike, model.density, atol=1e-6 * model.density.max()),
         "link_pattern": block_patterns(alike).tolist(),
         "feature_pattern": block_patterns(similarity).tolist(),
-        "link_weights": block_weights(graph.adjacency, model.labels).tolist(),
+        "link_weights": record.link_weights.tolist(),
         "described": [
             {
                 "share_within": one.share_within,
                 "stability": one.stability,
                 "links": one.links.to_dict("records"),
                 "markers": one.markers[one.markers["selected"]].to_dict("records"),
-                "typical_nodes": [] if graph.node_ids is None else [str(node) for node in one.typical_nodes],
+                "typical_nodes": [] if result.node_ids is None else [str(node) for node in one.typical_nodes],
             }
-            for one in selector._describe_blocks(graph)
+            for one in selector._describe_blocks()
         ],
     }
 

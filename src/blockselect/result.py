@@ -1,0 +1,170 @@
+"""Result: what a fit found, in names and numbers. Tables, plots and reports read this record, not the data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from blockselect.arrays import Features, FloatArray, IntArray, ObjectArray, Sparse
+from blockselect.graphs.attributed import AttributedGraph, CheckedTable
+from blockselect.graphs.chunks import RowChunks
+from blockselect.graphs.features import as_dense
+from blockselect.graphs.over_rows import n_holders
+from blockselect.graphs.statistics import mean_and_variance
+
+PIXELS = 400  # width of the picture of the ordered adjacency matrix
+ALIKE = 0.5  # correlation from which two features count as alike
+_MAX_COMPARED = 1000  # features whose pairs are compared
+_MAX_PAIRS = 10
+_LISTED = 0.1  # correlation from which a pair is listed
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BlockRecord:
+    """Sums over k blocks of nodes, and some of their nodes and links."""
+
+    sums: FloatArray  # (k, m) of each feature in each block
+    link_weights: FloatArray  # (k, k) between each pair of blocks, each link counted from both ends
+    typical_nodes: list[list[int]]  # rows of the nodes of each block with most links inside it
+    ordered_links: Sparse  # links per pixel of the adjacency matrix ordered by block, at most 400 × 400
+    small_graph: Sparse | None  # (n, n) the adjacency matrix, if it is small enough to be drawn node by node
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LinkRecord:
+    """How a network is linked, and which of its nodes have each feature."""
+
+    n_links: int  # including self-loops
+    n_self_loops: int
+    n_isolated: int
+    mean_degree: float
+    degree: FloatArray | None  # (m,) mean number of links of the nodes that have each feature; None if there are blocks
+    autocorrelation: FloatArray | None  # (m,) correlation of each feature between linked nodes; None as above
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Result:
+    """What a fit keeps of n nodes with m features."""
+
+    n_nodes: int
+    node_ids: ObjectArray | None  # (n,)
+    feature_names: ObjectArray | None  # (m,)
+    holders: IntArray  # (m,) number of nodes that have each feature
+    n_without_selected: int | None  # nodes that have no selected feature; None for row chunks
+    redundancy: dict[str, Any] | None  # correlated pairs of selected features; None for fewer than two, and row chunks
+    links: LinkRecord | None  # None if `fit` was given no graph, which methods that use only the features allow
+    blocks: BlockRecord | None = None  # None if the method finds none
+    explained: dict[str, Any] | None = None  # see `explained_by_size`; None without blocks, and for row chunks
+
+    @property
+    def n_features(self) -> int:
+        return len(self.holders)
+
+
+def make_result(
+    network: AttributedGraph | CheckedTable,
+    chosen: IntArray,
+    blocks: BlockRecord | None = None,
+    explained: dict[str, Any] | None = None,
+) -> Result:
+    """Collect what a fit keeps.
+
+    Parameters
+    ----------
+    network : AttributedGraph or CheckedTable
+        The features as they were given to `fit`, with the graph if there is one.
+    chosen : array of shape (d,)
+        The selected columns, the best first.
+    blocks, explained
+        What is known of blocks.
+    """
+    features = network.features if isinstance(network, AttributedGraph) else network.matrix
+    holders = n_holders(features)
+    selected = None if isinstance(features, RowChunks) else features[:, chosen]
+    return Result(
+        n_nodes=int(features.shape[0]),
+        node_ids=network.node_ids,
+        feature_names=network.feature_names,
+        holders=holders,
+        n_without_selected=None if selected is None else _n_empty_rows(selected),
+        redundancy=None if selected is None else redundancy(selected, chosen),
+        links=_links(network, holders, blocks is None) if isinstance(network, AttributedGraph) else None,
+        blocks=blocks,
+        explained=explained,
+    )
+
+
+def _links(graph: AttributedGraph, holders: IntArray, by_feature: bool) -> LinkRecord:
+    degree = autocorrelation = None
+    if by_feature:
+        from blockselect.graphs.evidence import link_correlations  # here, because Numba takes half a second to import
+
+        degrees = np.diff(graph.adjacency.indptr).astype(np.float64)
+        at_holders = (graph.features != 0).T @ degrees
+        degree = np.divide(at_holders, holders, out=np.zeros(len(holders)), where=holders > 0)
+        autocorrelation = link_correlations(graph.features, graph.adjacency)
+    mean_degree = graph.adjacency.nnz / graph.n_nodes
+    return LinkRecord(graph.n_links, graph.n_self_loops, graph.n_isolated, mean_degree, degree, autocorrelation)
+
+
+def _n_empty_rows(features: Features) -> int:
+    return int(np.count_nonzero(np.asarray((features != 0).sum(axis=1)).ravel() == 0))
+
+
+def redundancy(selected: Features, chosen: IntArray) -> dict[str, Any] | None:
+    """Which of the selected features (n, d), with these columns (d,), are correlated; None for fewer than two.
+
+    Returns
+    -------
+    dict
+        `n_compared` (at most the best thousand), `n_alike` (features whose correlation with another one is at least
+        0.5) and the `pairs` with the highest Pearson correlations, given by their columns.
+    """
+    compared = chosen[:_MAX_COMPARED]
+    if len(compared) < 2:
+        return None
+    correlations = correlate(selected[:, :_MAX_COMPARED])
+    above = np.triu(correlations, 1)
+    rows, columns = np.unravel_index(np.argsort(-above, axis=None, kind="stable")[:_MAX_PAIRS], above.shape)
+    highest = (correlations - 2 * np.eye(len(compared))).max(axis=1)
+    return {
+        "n_compared": len(compared),
+        "n_alike": int(np.count_nonzero(highest >= ALIKE)),
+        "pairs": [
+            {"first": int(compared[i]), "second": int(compared[j]), "correlation": float(above[i, j])}
+            for i, j in zip(rows, columns, strict=True)
+            if above[i, j] >= _LISTED
+        ],
+    }
+
+
+def correlate(columns: Features) -> FloatArray:
+    """Pearson correlation of each pair of columns; 0 for a constant column."""
+    mean, variance = mean_and_variance(columns)
+    scale = np.sqrt(variance)
+    products = as_dense(columns.T @ columns).astype(np.float64) / columns.shape[0] - np.outer(mean, mean)
+    spread = np.outer(scale, scale)
+    correlations = np.divide(products, spread, out=np.zeros_like(products), where=spread > 1e-12 * np.outer(mean, mean))
+    np.fill_diagonal(correlations, 1.0)
+    clipped: FloatArray = np.clip(correlations, -1.0, 1.0)
+    return clipped
+
+
+def order_by_block(adjacency: Sparse, labels: IntArray) -> IntArray:
+    """Order the nodes by block and, within a block, by falling degree."""
+    degrees = np.asarray(adjacency.sum(axis=1)).ravel()
+    return np.lexsort((-degrees, labels))
+
+
+def ordered_links(adjacency: Sparse, labels: IntArray, pixels: int = PIXELS) -> FloatArray:
+    """Count the links that fall into each pixel of the adjacency matrix ordered by block."""
+    n = adjacency.shape[0]
+    size = min(pixels, n)
+    place = np.empty(n, dtype=np.intp)
+    place[order_by_block(adjacency, labels)] = np.arange(n)
+    links = adjacency.tocoo()
+    rows, columns = (place[end] * size // n for end in (links.row, links.col))
+    counts = np.bincount(rows * size + columns, minlength=size * size)
+    return counts.reshape(size, size).astype(np.float64)
