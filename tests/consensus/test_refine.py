@@ -105,7 +105,7 @@ def test_joint_learning_recovers_planted_features_that_two_steps_miss(regime):
         result = improve_jointly(planted.graph, start, rng=np.random.default_rng(seed))
         two_step = precision(planted, paper_scores(planted, start))
         gains.append(precision(planted, paper_scores(planted, result.model)) - two_step)
-        before, after = JointLikelihood(planted.graph).gains_by_feature([start.labels, result.model.labels])
+        before, after = (tree.gains for tree in JointLikelihood(planted.graph).trees([start, result.model]))
         own_gains.append(precision(planted, after) - precision(planted, before))
     assert np.mean(gains) > 0.05  # same scores of the paper, better blocks
     assert np.mean(own_gains) > 0.05  # same likelihood gains, better blocks
@@ -154,7 +154,7 @@ def test_sparse_and_dense_features_and_any_units_give_the_same():
 def test_gains_of_blocks_are_those_of_the_objective(seed):
     A, X, labels = small_network(seed)
     likelihood = JointLikelihood(check_attributed_graph(X, A))
-    gains = likelihood.gains_by_feature([labels])[0]
+    gains = likelihood.trees([BlockModel.from_labels(A, labels)])[0].gains
     assert_allclose(gains, [reference.feature_gain(X, labels, at) for at in range(X.shape[1])], atol=1e-9)
     best = gains > 2  # k − 1
     assert likelihood.gains([labels])[0] == pytest.approx(-reference.objective(A, X, labels, best))

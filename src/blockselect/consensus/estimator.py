@@ -39,6 +39,7 @@ from blockselect.graphs.adjacency import graph_of
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.checks import check_n_blocks
 from blockselect.graphs.chunks import RowChunks
+from blockselect.graphs.evidence import features_follow_blocks
 from blockselect.graphs.links import cap_weights
 from blockselect.graphs.neighbours import N_NEIGHBORS
 from blockselect.graphs.statistics import are_sparse_counts, presence
@@ -73,7 +74,7 @@ class _Search(NamedTuple):
     counted: BlockCount | None = None  # if the number was counted
 
 
-class _Refinement(NamedTuple):
+class _RefineChoice(NamedTuple):
     """Whether blocks are refined with the features."""
 
     refine: bool
@@ -464,32 +465,30 @@ class BlockModelSelector(BlockGuidedSelector):
         """Iterations of a factorisation: fewer if blocks are refined afterwards."""
         return FACTORIZATION_STEPS if self.refine is not False else MAX_ITER
 
-    def _refinement(self, graph: AttributedGraph, likelihood: JointLikelihood, search: _Search) -> _Refinement:
+    def _refinement(self, graph: AttributedGraph, likelihood: JointLikelihood, search: _Search) -> _RefineChoice:
         """Whether to refine the blocks with the features, and the candidates to compare.
 
         Features that are unrelated to the graph would destroy blocks that the links show clearly. If the links do not
         show any clearly, features may still find them.
         """
         if not self._finds_blocks():
-            return _Refinement(False, "the blocks were given", search.models)
+            return _RefineChoice(False, "the blocks were given", search.models)
         if self.refine != "auto":
-            return _Refinement(bool(self.refine), f"refine={self.refine}", search.models)
+            return _RefineChoice(bool(self.refine), f"refine={self.refine}", search.models)
         by_links = [
             model for model in search.models if model.family != FEATURE_READING and model.n_blocks == search.n_blocks
         ]
         if not by_links:
-            return _Refinement(True, "all blocks were found with the features", search.models)
+            return _RefineChoice(True, "all blocks were found with the features", search.models)
         order = best_first(likelihood.gains_of_links([model.labels for model in by_links]))
         best = [by_links[place].labels for place in order[: max(2, ceil(KEPT * len(order)))]]
-        from blockselect.graphs.evidence import features_follow_blocks  # here, because Numba takes long to import
-
         if features_follow_blocks(graph.features, best[0], self.n_jobs):
-            return _Refinement(True, "the features follow the blocks that the links show", search.models)
+            return _RefineChoice(True, "the features follow the blocks that the links show", search.models)
         count = search.counted or count_blocks(graph, max_blocks=self.max_blocks, rng=np.random.default_rng(0))
         agreement = np.mean([adjusted_rand_score(one, two) for one, two in combinations(best, 2)] or [1.0])
         if count.n_shown < 2 or agreement < _AGREE:
-            return _Refinement(True, "the links show no clear blocks without the features", search.models)
-        return _Refinement(False, "the features do not follow the blocks that the links clearly show", by_links)
+            return _RefineChoice(True, "the links show no clear blocks without the features", search.models)
+        return _RefineChoice(False, "the features do not follow the blocks that the links clearly show", by_links)
 
     def _blocks_by_links(self, models: Sequence[BlockModel]) -> IntArray | None:
         """The blocks with the lowest relative error among those that were found without the features, if any."""

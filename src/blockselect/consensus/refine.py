@@ -151,10 +151,6 @@ class JointLikelihood:
         self._links = as_links(graph.adjacency, self.link_unit)
         self._counts = as_counts(graph.features) if counts is None else counts
 
-    def gains_by_feature(self, labels: Sequence[IntArray]) -> FloatArray:
-        """Log-likelihood gain of each feature by the blocks of c arrays of labels, without the penalty: (c, m)."""
-        return np.array([state.gains for state in self._states(labels)])
-
     def gains(self, labels: Sequence[IntArray]) -> FloatArray:
         """−J of c arrays of labels, the penalised log-likelihood gain of links and features; larger is better: (c,)."""
         return np.array([-state.objective for state in self._states(labels)])

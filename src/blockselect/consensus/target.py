@@ -12,9 +12,9 @@ block. S is diagonal: −1 for a block whose nodes link to other blocks rather t
 that a node and its neighbours do not cancel, and 1 otherwise. The columns of T are centred, and T is divided by its
 Frobenius norm, so that each level of each consensus model has the same weight.
 
-U are the features with rows of unit length and centred columns. A set S of features explains the share
+U are the features with rows of unit length and centred columns. A set 𝒮 of features explains the share
 
-    R²(S) = 1 − min_W (‖T − U_S W‖² + λ‖W‖²) / ‖T‖²
+    R²(𝒮) = 1 − min_W (‖T − U_𝒮 W‖² + λ‖W‖²) / ‖T‖²
 
 of all targets T side by side, which is the mean of the shares of the single targets. This is a ridge regression; λ is
 the median squared length of the columns of U.
@@ -137,7 +137,7 @@ class BlockRegression:
     def added(self, chosen: IntArray, others: IntArray) -> tuple[FloatArray, FloatArray]:
         """Share that each chosen column adds to those before it, and that each other column would add to all of them.
 
-        With L Lᵀ = U_SᵀU_S + λI of the chosen columns S, R²(S) is the sum of squares of L⁻¹U_SᵀT over ‖T‖², row by row.
+        With L Lᵀ = U_𝒮ᵀU_𝒮 + λI of the chosen columns 𝒮, R²(𝒮) is the sum of squares of L⁻¹U_𝒮ᵀT over ‖T‖², row by row.
         """
         factor = self._factor(chosen)
         along = solve_triangular(factor, self.products[chosen], lower=True)
@@ -158,7 +158,7 @@ class BlockRegression:
         return np.add.reduceat(np.square(along).sum(axis=0), np.cumsum([0, *self.widths[:-1]]))
 
     def _factor(self, chosen: IntArray) -> FloatArray:
-        """L of L Lᵀ = U_SᵀU_S + λI."""
+        """L of L Lᵀ = U_𝒮ᵀU_𝒮 + λI."""
         penalised = self.gram(chosen, chosen) + self.ridge * np.eye(len(chosen))
         try:
             factor: FloatArray = cholesky(penalised, lower=True)
