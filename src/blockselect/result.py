@@ -27,7 +27,8 @@ class BlockRecord:
 
     sums: FloatArray  # (k, m) of each feature in each block
     link_weights: FloatArray  # (k, k) between each pair of blocks, each link counted from both ends
-    typical_nodes: list[list[int]]  # rows of the nodes of each block with most links inside it
+    typical_nodes: list[list[int]]  # rows of some nodes of each block, the most typical first
+    given_names: list[str] | None  # of blocks that were passed to the fit by name
     ordered_links: Sparse  # links per pixel of the adjacency matrix ordered by block, at most 400 × 400
     small_graph: Sparse | None  # (n, n) the adjacency matrix, if it is small enough to be drawn node by node
 
@@ -52,6 +53,7 @@ class Result:
     node_ids: ObjectArray | None  # (n,)
     feature_names: ObjectArray | None  # (m,)
     holders: IntArray  # (m,) number of nodes that have each feature
+    effective_holders: FloatArray | None  # (m,) number of equal values that vary as much; None without blocks
     n_without_selected: int | None  # nodes that have no selected feature; None for row chunks
     redundancy: dict[str, Any] | None  # correlated pairs of selected features; None for fewer than two, and row chunks
     links: LinkRecord | None  # None if `fit` was given no graph, which methods that use only the features allow
@@ -67,6 +69,7 @@ def make_result(
     network: AttributedGraph | CheckedTable,
     chosen: IntArray,
     blocks: BlockRecord | None = None,
+    effective_holders: FloatArray | None = None,
     explained: dict[str, Any] | None = None,
 ) -> Result:
     """Collect what a fit keeps.
@@ -77,8 +80,8 @@ def make_result(
         The features as they were given to `fit`, with the graph if there is one.
     chosen : array of shape (d,)
         The selected columns, the best first.
-    blocks, explained
-        What is known of blocks.
+    blocks, effective_holders, explained
+        What is known of blocks, and of the features in them.
     """
     features = network.features if isinstance(network, AttributedGraph) else network.matrix
     holders = n_holders(features)
@@ -88,6 +91,7 @@ def make_result(
         node_ids=network.node_ids,
         feature_names=network.feature_names,
         holders=holders,
+        effective_holders=effective_holders,
         n_without_selected=None if selected is None else _n_empty_rows(selected),
         redundancy=None if selected is None else redundancy(selected, chosen),
         links=_links(network, holders, blocks is None) if isinstance(network, AttributedGraph) else None,

@@ -1,25 +1,26 @@
-"""describe_blocks: what a block is: its size, its links, the features that mark it, and typical nodes."""
+"""describe_blocks: the name of each block, its size, its links, the features that mark it, and typical nodes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import islice
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import beta
 
 from blockselect.arrays import FloatArray
 from blockselect.blockmodels.markers import Markers
 from blockselect.blockmodels.model import BlockModel
+from blockselect.blockmodels.names import BlockName
 from blockselect.result import Result
 from blockselect.wording import count, cut, listed, per_cent, times
 
 _SHOWN = 10  # markers in the text
 _LINKED = 3  # other blocks in the text
-_LEVEL = 0.95  # of the intervals
+_LISTED = 5  # markers in the table of blocks
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -27,11 +28,13 @@ class BlockDescription:
     """One block: what its nodes link to and which features mark it."""
 
     block: int
+    name: str
+    origin: str  # of the name, see `BlockName`
     size: int  # nodes
     n_nodes: int  # of the network
-    links: pd.DataFrame  # one row per block it links to, itself included: block, share, density, relative_density
+    links: pd.DataFrame  # one row per block it links to, itself included: block, name, share, density, relative_density
     markers: pd.DataFrame  # one row per feature that marks it, the surest first; see `describe_block`
-    typical_nodes: list[Any]  # ids, or row numbers, of the nodes with most links inside the block
+    typical_nodes: list[Any]  # ids, or row numbers, the most typical first
     stability: float | None = None  # expected overlap with the closest block of a fit with another seed, if known
 
     @property
@@ -74,7 +77,7 @@ class BlockDescription:
     def _heading(self) -> str:
         size = f"{count(self.size)} of {count(self.n_nodes, 'node')} ({per_cent(self.size / self.n_nodes)})"
         within = "no links" if self.share_within is None else f"{per_cent(self.share_within)} of its links are internal"
-        return f"Block {self.block}: {size}; {within}."
+        return f"Block {self.block}, {cut(self.name)}: {size}; {within}."
 
     def _marked(self) -> str:
         if self.markers.empty:
@@ -85,8 +88,8 @@ class BlockDescription:
     def _ties(self) -> list[str]:
         lines = []
         if not self.other_links.empty:
-            rows = self.other_links.head(_LINKED)[["share", "block", "relative_density"]].to_numpy().tolist()
-            ties = [f"{per_cent(share)} to block {block:.0f} ({times(ratio)})" for share, block, ratio in rows]
+            rows = self.other_links.head(_LINKED)[["share", "name", "relative_density"]].itertuples(index=False)
+            ties = [f"{per_cent(share)} to {cut(name)} ({times(ratio)})" for share, name, ratio in rows]
             lines.append(f"Other links, and how many times as many as expected: {', '.join(ties)}.")
         if self.typical_nodes:
             lines.append(f"Typical nodes: {listed([cut(str(node)) for node in self.typical_nodes])}.")
@@ -103,6 +106,7 @@ def interval(marker: Mapping[Any, Any]) -> str:
 def describe_blocks(
     result: Result,
     model: BlockModel,
+    names: Sequence[BlockName],
     markers: Markers,
     table: pd.DataFrame,
     stability: FloatArray | None = None,
@@ -114,55 +118,68 @@ def describe_blocks(
     result : Result
         What the fit kept.
     model : BlockModel
+    names : sequence of BlockName
     markers : Markers
         The result of `block_markers` for its labels.
     table : DataFrame
-        One row per feature with at least the columns column, feature, rank, selected, lift, prevalence.
+        One row per feature with at least the columns column, feature, rank, selected, prevalence.
     stability : array of shape (k,), optional
         Stability of each block, if known.
     """
     assert result.blocks is not None  # there is a block model
-    every, ids, n = np.arange(len(table)), result.node_ids, result.n_nodes
-    typical = result.blocks.typical_nodes
+    ids, weights, texts = result.node_ids, result.blocks.link_weights, np.array([name.text for name in names], object)
     described = []
-    for block, size in enumerate(model.block_sizes.tolist()):
-        marking = table.iloc[markers.features_of(block, every)]
-        low, high = lift_interval(marking["lift"].to_numpy(), marking["prevalence"].to_numpy() * n, size / n)
-        marking = marking[["column", "feature", "rank", "selected", "lift", "prevalence"]].reset_index(drop=True)
-        marking.insert(5, "lift_low", low)
-        marking.insert(6, "lift_high", high)
-        nodes = typical[block] if ids is None else [ids[node] for node in typical[block]]
-        links = _links(result.blocks.link_weights, model.density, block)
-        stable = None if stability is None else float(stability[block])
-        described.append(BlockDescription(block, size, n, links, marking, nodes, stable))
+    for block, (size, name, typical) in enumerate(
+        zip(model.block_sizes.tolist(), names, result.blocks.typical_nodes, strict=True)
+    ):
+        marking = markers.features_of(block)
+        low, high = markers.intervals(block, marking)
+        rows = table.loc[marking, ["column", "feature", "rank", "selected"]].assign(
+            lift=markers.lift[block, marking],
+            lift_low=low,
+            lift_high=high,
+            evidence=markers.evidence[block, marking],
+            prevalence=table.loc[marking, "prevalence"],
+        )
+        links = _links(weights, model.density, block)
+        links.insert(1, "name", texts[links["block"]])
+        described.append(
+            BlockDescription(
+                block=block,
+                name=name.text,
+                origin=name.origin,
+                size=size,
+                n_nodes=result.n_nodes,
+                links=links,
+                markers=rows.reset_index(drop=True),
+                typical_nodes=typical if ids is None else [ids[node] for node in typical],
+                stability=None if stability is None else float(stability[block]),
+            )
+        )
     return described
 
 
-def lift_interval(lift: FloatArray, holders: FloatArray, share: float) -> tuple[FloatArray, FloatArray]:
-    """95 % interval of lifts in a block (Clopper and Pearson, 1934).
+def blocks_table(described: Sequence[BlockDescription], branches: Sequence[str] | None) -> pd.DataFrame:
+    """One row per block, see `blocks_` of a selector; `branches` are the names of their groups, if there is a tree."""
+    rows = [
+        {
+            "name": one.name,
+            "size": one.size,
+            "share_within": np.nan if one.share_within is None else one.share_within,
+            "markers": _first(one.markers.loc[one.markers["selected"], "feature"]),
+            "other_markers": _first(one.markers.loc[~one.markers["selected"], "feature"]),
+            "linked_to": _first(one.other_links["name"][:_LINKED]),
+            "typical_nodes": _first(map(str, one.typical_nodes)),
+            "stability": np.nan if one.stability is None else one.stability,
+            "branch": None if branches is None else branches[one.block],
+        }
+        for one in described
+    ]
+    return pd.DataFrame(rows, index=pd.RangeIndex(len(rows), name="block"))
 
-    Given how many nodes have a feature, the number of these that are in the block is taken as binomial. Values count in
-    units of their mean.
 
-    Parameters
-    ----------
-    lift, holders : arrays of shape (d,)
-        Lift of each feature in the block, and the number of nodes that have the feature.
-    share : float
-        Share of the nodes that are in the block.
-
-    Examples
-    --------
-    >>> low, high = lift_interval(np.array([5.0]), np.array([40]), share=0.1)  # 20 of 40 are in a tenth of the nodes
-    >>> low.round(2), high.round(2)
-    (array([3.38]), array([6.62]))
-    """
-    inside = np.minimum(lift * holders * share, holders)
-    tail = (1 - _LEVEL) / 2
-    low = beta.ppf(tail, inside, holders - inside + 1)
-    outside = holders - inside
-    high = np.where(outside > 0, beta.ppf(1 - tail, inside + 1, np.maximum(outside, 1e-9)), 1.0)
-    return low / share, high / share
+def _first(names: Iterable[str]) -> str:
+    return ", ".join(islice(names, _LISTED))
 
 
 def _links(weights: FloatArray, density: FloatArray, block: int) -> pd.DataFrame:

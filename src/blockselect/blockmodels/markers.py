@@ -1,18 +1,25 @@
-"""block_markers: how common each feature is overall and in each block, and which block it marks."""
+"""block_markers: which features are more common in a block than chance allows, and which nodes are typical of it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
+from scipy.special import betainc, rel_entr
+from scipy.stats import beta
 
-from blockselect.arrays import Features, FloatArray, IntArray, Sparse
+from blockselect.arrays import BoolArray, Features, FloatArray, IntArray, Sparse
 from blockselect.base import best_first
 from blockselect.graphs.node_labels import encode_labels
-from blockselect.graphs.over_rows import block_sums, n_holders, sum_over_rows
+from blockselect.graphs.over_rows import block_sums, by_row, n_holders, squared_lengths, sum_over_rows
 
-_TINY = np.finfo(np.float64).tiny
+_TAIL = 0.025  # false discovery rate of the markers, and of each side of their 95 % intervals
+_CONSTANT = 1e-9  # variance, relative to the mean square, below which a feature counts as constant
+_PROFILE = 5  # markers that a typical node should have
+_NEUTRAL = 0.1  # weight of a node without any of them; a node with all of them has 1.1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,24 +29,46 @@ class Markers:
     prevalence: FloatArray  # (m,) share of the nodes that have the feature
     block_means: FloatArray  # (k, m) mean of the feature over the nodes of each block (paper: D̄)
     lift: FloatArray  # (k, m) mean in the block divided by the mean of all nodes; 1 is as expected
-    evidence: FloatArray  # (k, m) log-likelihood gain (nats) of a separate mean in the block; negative if less common
-    marked_block: IntArray  # (m,) the block with most evidence; −1 if the feature is not more common in any block
+    evidence: FloatArray  # (k, m) log-likelihood gain (nats) of a separate share in the block; negative if less common
+    marks: BoolArray  # (k, m) whether the feature is significantly more common in the block
+    marked_block: IntArray  # (m,) the marked block with most evidence; −1 if the feature marks none
     marked_lift: FloatArray  # (m,) lift in this block; 1 if no block is marked
+    effective: FloatArray  # (m,) see `effective_holders`
+    shares: FloatArray  # (k,) share of the nodes in each block
+    tail: float  # error probability of each side of the intervals
 
-    def features_of(self, block: int, among: IntArray) -> IntArray:
-        """The features among these that mark the block, those with most evidence first."""
-        marking = among[self.marked_block[among] == block]
+    def features_of(self, block: int, among: IntArray | None = None) -> IntArray:
+        """The features, or those among some, that mark the block, those with most evidence first."""
+        features = np.arange(self.marks.shape[1]) if among is None else among
+        marking = features[self.marks[block, features]]
         by_evidence: IntArray = marking[best_first(self.evidence[block, marking])]
         return by_evidence
 
+    def intervals(self, block: int, features: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Ends of the 95 % intervals of the lifts of some features in a block (Clopper and Pearson, 1934).
+
+        The error probability is adjusted for the selection of the markers among all pairs of a block and a feature
+        (Benjamini and Yekutieli, 2005), so that the intervals of markers, and no others, lie above 1.
+        """
+        share, total = float(self.shares[block]), self.effective[features]
+        inside = np.minimum(self.lift[block, features] * total * share, total)
+        outside = total - inside
+        low = beta.ppf(self.tail, inside, outside + 1)
+        high = np.where(outside > 0, beta.isf(self.tail, inside + 1, np.maximum(outside, 1e-9)), 1.0)
+        return low / share, high / share
+
 
 def block_markers(features: Features, labels: ArrayLike) -> Markers:
-    """Compare the mean of each feature in each block with its mean over all nodes.
+    """Find the features that are significantly more common in a block than among all nodes.
 
-    A feature marks the block with the strongest evidence that it is more common there than elsewhere. This need not be
-    the block with the highest lift, for which one node of a tiny block would be enough. The evidence is the Poisson
-    log-likelihood gain S log(S / E) − (S − E), where S is the sum of the feature over the block in units of its mean
-    non-zero value and E is the sum expected from the size of the block.
+    Let q be the share of the total of a feature that lies in a block, and p the share of the nodes there. If the
+    feature had nothing to do with the blocks, q would have mean p, and the total would count as h equal values, where h
+    is such that the variance is that of randomly permuted nodes (:func:`effective_holders`). The p-value is the
+    binomial tail at h q. A feature marks a block if this is significant at a false discovery rate of 2.5 % over all
+    pairs of a block and a feature (Benjamini and Hochberg, 1995). The evidence is the log-likelihood gain h KL(q, p).
+
+    Blocks that were found with these features are not independent of them, so the markers describe the blocks; they do
+    not prove that the features follow the network.
 
     Parameters
     ----------
@@ -51,59 +80,125 @@ def block_markers(features: Features, labels: ArrayLike) -> Markers:
     Returns
     -------
     Markers
-        A feature that no node has is as expected everywhere: it has lift 1, evidence 0 and marks no block.
+        A constant feature is as expected everywhere: it has lift 1, evidence 0 and marks no block.
 
     Examples
     --------
     >>> import numpy as np
-    >>> markers = block_markers(np.array([[1, 0], [1, 0], [0, 0], [1, 2]]), [0, 0, 1, 1])
-    >>> markers.prevalence, markers.marked_block, markers.marked_lift.round(2)
-    (array([0.75, 0.25]), array([0, 1]), array([1.33, 2.  ]))
+    >>> words = np.repeat([[1, 1, 0], [1, 0, 0], [1, 0, 2]], 8, axis=0)  # the first word is everywhere
+    >>> markers = block_markers(words, np.repeat(["perl", "ruby", "tex"], 8))
+    >>> markers.marked_block, markers.marked_lift.round(2)
+    (array([-1,  0,  2]), array([1., 3., 3.]))
     """
     blocks = encode_labels(labels)
     if len(blocks) != features.shape[0]:
         raise ValueError(f"there are {len(blocks)} labels but {features.shape[0]} nodes; pass one label per node.")
     sizes = np.bincount(blocks)
     sums = sum_over_rows(features, block_sums, blocks[None], len(sizes), np.float64)[0]
-    return markers_of(sums, n_holders(features), sizes)
+    return markers_of(sums, n_holders(features), effective_holders(features), sizes)
 
 
-def markers_of(sums: FloatArray, holders: IntArray, block_sizes: IntArray) -> Markers:
-    """The same from the sums (k, m) of features over blocks, the nodes (m,) that have each feature, and sizes (k,)."""
-    n, sizes = int(block_sizes.sum()), block_sizes[:, None]
-    totals = sums.sum(axis=0)
-    expected = totals * sizes / n
-    lift = np.divide(sums, expected, out=np.ones_like(sums), where=expected > 0)
-    unit = np.divide(totals, holders, out=np.ones_like(totals), where=totals > 0)  # mean non-zero value
-    evidence = _signed_gain(sums / unit, expected / unit)
-    marked, columns = evidence.argmax(axis=0), np.arange(len(totals))
-    marks = evidence[marked, columns] > 0
+def effective_holders(features: Features) -> FloatArray:
+    """How many nodes with equal values would vary among random blocks as much as each feature does: (m,).
+
+    The total T of a feature has the variance p (1 − p) V in a random share p of the n nodes, where V is n times its
+    sample variance. Binomially distributed counts of h equal values with the same total have p (1 − p) T² / h, so
+    h = T² / V. A constant feature, which cannot vary, has 0.
+    """
+    n = features.shape[0]
+    totals: FloatArray = sum_over_rows(features, _totals)
+    squares = sum_over_rows(features, squared_lengths)
+    varies = squares - totals**2 / n
+    effective = np.zeros_like(totals)
+    np.divide(totals**2 * (n - 1) / n, varies, out=effective, where=varies > _CONSTANT * squares)
+    return effective
+
+
+def _totals(block: Features, rows: slice) -> FloatArray:
+    return np.asarray(block.sum(axis=0, dtype=np.float64)).ravel()
+
+
+def markers_of(sums: FloatArray, holders: IntArray, effective: FloatArray, block_sizes: IntArray) -> Markers:
+    """The same from the sums (k, m) of features over blocks of these sizes (k,), and the nodes (m,) that have each."""
+    n, shares = int(block_sizes.sum()), block_sizes / block_sizes.sum()
+    totals, p = sums.sum(axis=0), shares[:, None]
+    lift = np.divide(sums, totals * p, out=np.ones_like(sums), where=totals > 0)
+    lift[:, effective == 0] = 1.0
+    q = np.minimum(lift * p, 1.0)
+    evidence = np.copysign(effective * (rel_entr(q, p) + rel_entr(1 - q, 1 - p)), lift - 1)
+    marks, tail = _significant(effective, q, p, lift > 1 + 1e-9)
+    marked, columns = np.where(marks, evidence, -np.inf).argmax(axis=0), np.arange(len(totals))
+    any_marked = marks.any(axis=0)
     return Markers(
         prevalence=holders / n,
-        block_means=sums / sizes,
+        block_means=sums / block_sizes[:, None],
         lift=lift,
         evidence=evidence,
-        marked_block=np.where(marks, marked, -1),
-        marked_lift=np.where(marks, lift[marked, columns], 1.0),
+        marks=marks,
+        marked_block=np.where(any_marked, marked, -1),
+        marked_lift=np.where(any_marked, lift[marked, columns], 1.0),
+        effective=effective,
+        shares=shares,
+        tail=tail,
     )
 
 
-def central_nodes(adjacency: Sparse, labels: IntArray, n_nodes: int) -> list[list[int]]:
-    """The nodes of each block with the most link weight inside the block, at most `n_nodes`, the most central first.
+def _significant(effective: FloatArray, q: FloatArray, p: FloatArray, is_more: BoolArray) -> tuple[BoolArray, float]:
+    """Which shares q exceed p, and the error probability per test that follows (Benjamini and Hochberg, 1995)."""
+    p_values = np.ones_like(q)
+    h, q, p = (np.broadcast_to(each, is_more.shape)[is_more] for each in (effective, q, p))
+    p_values[is_more] = betainc(h * q, h * (1 - q) + 1, p)  # the binomial tail, also for h q that is not whole
+    n_tests = max(p_values.shape[0] * np.count_nonzero(effective), 1)
+    ordered = np.sort(p_values[is_more])
+    passed = np.flatnonzero(ordered <= _TAIL * np.arange(1, len(ordered) + 1) / n_tests)
+    tail = _TAIL * max(len(passed) and int(passed[-1]) + 1, 1) / n_tests
+    return p_values <= tail, tail
 
-    Nodes without links inside their block are left out.
+
+def typical_nodes(
+    features: Features, adjacency: Sparse, labels: IntArray, markers: Markers, chosen: IntArray, n_nodes: int
+) -> list[list[int]]:
+    """The nodes of each block that link into it more than their degree explains, and have its markers.
+
+    A node is ranked by the share of its links that stay in the block (the lower end of a Wilson interval of one
+    standard error, so that nodes with a single link do not come first), times how many of the five strongest markers it
+    has, weighted by their evidence.
+
+    Parameters
+    ----------
+    features : array, CSR or RowChunks of shape (n, m)
+    adjacency : CSR of shape (n, n)
+    labels : array of shape (n,)
+    markers : Markers
+        Those of the same features and labels.
+    chosen : array of shape (d,)
+        Selected features; other markers count only in blocks without selected ones.
+    n_nodes : int
+        Number of nodes per block.
     """
+    profile = sparse.lil_array(markers.lift.shape)
+    for block in range(len(markers.shares)):
+        best = markers.features_of(block, chosen)[:_PROFILE]
+        best = best if len(best) else markers.features_of(block)[:_PROFILE]
+        profile[block, best] = markers.evidence[block, best] / markers.evidence[block, best].sum()
+    fits = by_row(features, _fit_to_profile, labels, profile.tocsr())
+    order = np.lexsort((-fits, -_share_inside(adjacency, labels) * (_NEUTRAL + fits), labels))
+    first = np.searchsorted(labels[order], np.arange(len(markers.shares) + 1))
+    return [order[start:end][:n_nodes].tolist() for start, end in pairwise(first)]
+
+
+def _share_inside(adjacency: Sparse, labels: IntArray) -> FloatArray:
+    """Lower end of the Wilson interval of the share of the links of each node that stay in its block: (n,)."""
     links = adjacency.tocoo()
+    weights = links.data / links.data.mean() if links.nnz else links.data
+    degree = np.bincount(links.row, weights, minlength=len(labels))
     within = labels[links.row] == labels[links.col]
-    weight = np.bincount(links.row[within], links.data[within], minlength=len(labels))
-    order = np.lexsort((-weight, labels))
-    order = order[weight[order] > 0]
-    return [order[labels[order] == block][:n_nodes].tolist() for block in range(int(labels.max()) + 1)]
+    share = np.bincount(links.row[within], weights[within], minlength=len(labels)) / np.maximum(degree, 1e-12)
+    spread = np.sqrt(np.maximum(share * (1 - share) * degree, 0.0) + 0.25)
+    low: FloatArray = (share * degree + 0.5 - spread) / (degree + 1)
+    return low
 
 
-def _signed_gain(observed: FloatArray, expected: FloatArray) -> FloatArray:
-    """S log(S / E) − (S − E) with the sign of S − E; 0 if both differ only by rounding."""
-    S, E = np.maximum(observed, _TINY), np.maximum(expected, _TINY)
-    gain = np.where(np.isclose(S, E, rtol=1e-12), 0.0, S * np.log(S / E) - (S - E))
-    signed: FloatArray = np.copysign(np.maximum(gain, 0.0), S - E)
-    return signed
+def _fit_to_profile(block: Features, rows: slice, labels: IntArray, profile: Sparse) -> FloatArray:
+    """How much of the profile of its block (a row of (k, m), with the sum 1) each node has: (rows,)."""
+    return np.asarray(profile[labels[rows]].multiply(sparse.csr_array(block != 0)).sum(axis=1)).ravel()

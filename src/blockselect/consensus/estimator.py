@@ -19,7 +19,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from blockselect._sklearn import Interval, StrOptions, fit_context
-from blockselect.arrays import BoolArray, Features, FloatArray, IntArray, Sparse
+from blockselect.arrays import BoolArray, Features, FloatArray, IntArray, ObjectArray, Sparse
 from blockselect.base import best_first
 from blockselect.blockmodels.candidates import FAMILIES, FEATURE_READING, find_candidates
 from blockselect.blockmodels.families import MAX_ITER
@@ -363,7 +363,7 @@ class BlockModelSelector(BlockGuidedSelector):
         self.families_left_out_ = _LEFT_OUT if in_chunks and self.block_model == "mixed" else None
         return self._keep(given, explained)
 
-    def predict(self, X: Any) -> IntArray:
+    def predict(self, X: Any, *, as_names: bool = False) -> IntArray | ObjectArray:
         """Predict the blocks of nodes, also of new ones, from the selected features alone.
 
         This is a ridge classifier that was fitted to the blocks and the selected features of the nodes of the fit. It
@@ -373,6 +373,8 @@ class BlockModelSelector(BlockGuidedSelector):
         ----------
         X : array, sparse matrix, DataFrame or AnnData of shape (n, m)
             Features with the columns of the fit; only the selected columns are used.
+        as_names : bool, default=False
+            Return the names of the blocks, as in `blocks_`, instead of their numbers.
 
         Returns
         -------
@@ -381,11 +383,9 @@ class BlockModelSelector(BlockGuidedSelector):
         """
         check = partial(validate_data, self, accept_sparse="csr", dtype=np.float64, reset=False)
         chosen = self._read_matrix(X, check)[:, np.flatnonzero(self.support_)]
-        if not self.n_features_:
-            return np.full(chosen.shape[0], np.argmax(self.intercept_))
         unit = normalize((chosen != 0).astype(np.float64) if self.binarized_ else chosen)
         blocks: IntArray = np.argmax(unit @ self.coef_.T + self.intercept_, axis=1)
-        return blocks
+        return self._block_names()[blocks] if as_names else blocks
 
     def labels_at(self, n_blocks: int) -> IntArray:
         """The block of each node if the blocks are merged into fewer, see `linkage_`.

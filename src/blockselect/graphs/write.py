@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import pandas as pd
 from scipy import io as scipy_io
 from scipy import sparse
 
-from blockselect.arrays import Features, IntArray, ObjectArray
+from blockselect.arrays import Features, ObjectArray
 from blockselect.errors import ParameterError
 from blockselect.extras import needed
 from blockselect.graphs.adjacency import type_name
@@ -89,7 +89,7 @@ def _write_h5ad(  # pragma: no cover (needs anndata, which holds pandas below 3:
         anndata.io.write_elem(file, "/", cells)
 
 
-def write_labels(graph: Any, labels: IntArray, nodes: Iterable[Any] | None, attribute: str) -> Any:
+def write_labels(graph: Any, labels: Sequence[Any], nodes: Iterable[Any] | None, attribute: str) -> Any:
     """Write one label per node to a graph of networkx or igraph, as a node attribute, and return the graph.
 
     `nodes` are the ids of the nodes in the order of the labels; None means 0, 1, ….
@@ -97,7 +97,7 @@ def write_labels(graph: Any, labels: IntArray, nodes: Iterable[Any] | None, attr
     ids = list(range(len(labels))) if nodes is None else list(nodes)
     if len(ids) != len(labels):
         raise ParameterError("nodes", f"has {len(ids)} entries for {len(labels)} nodes; pass one per row of X.")
-    label_of = dict(zip(ids, labels.tolist(), strict=True))
+    label_of = dict(zip(ids, labels, strict=True))
     if is_networkx(graph):
         own = list(graph)
     elif is_igraph(graph):
