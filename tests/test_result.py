@@ -58,11 +58,12 @@ def check_by_itself(selector, folder=None):
     markers = block_markers(FRAME.to_numpy(), selector.labels_)
     assert_allclose(by_column["lift"], markers.marked_lift)
     assert_allclose(by_column["prevalence"], markers.prevalence)
-    inside = np.asarray(PLANTED.adjacency[selector.labels_ == 1][:, selector.labels_ == 1].sum(axis=1)).ravel()
-    most = np.array(IDS)[selector.labels_ == 1][inside == inside.max()]
-    assert selector.describe_block(1).typical_nodes[0] in most
+    blocks = selector.blocks_
+    assert blocks["size"].tolist() == np.bincount(selector.labels_).tolist()
+    assert set(selector.describe_block(blocks["name"][1]).typical_nodes) <= set(np.array(IDS)[selector.labels_ == 1])
     graph = selector.annotate(nx.empty_graph(IDS))
     assert [graph.nodes[name]["block"] for name in IDS] == selector.labels_.tolist()
+    assert [graph.nodes[name]["block_name"] for name in IDS] == blocks["name"].loc[selector.labels_].tolist()
     for draw in PLOTS:
         draw(selector, Figure().subplots())
     if folder is not None:
@@ -134,6 +135,7 @@ def test_row_chunks_give_the_same_table_and_blocks_as_a_matrix():
     del chunks
     gc.collect()
     pd.testing.assert_frame_equal(in_chunks.table(), in_memory.table(), rtol=1e-6)
+    pd.testing.assert_frame_equal(in_chunks.blocks_, in_memory.blocks_, rtol=1e-6)
     assert repr(in_chunks.describe_block(0)) == repr(in_memory.describe_block(0))
     for draw in PLOTS:
         draw(in_chunks, Figure().subplots())

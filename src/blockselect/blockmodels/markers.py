@@ -53,7 +53,7 @@ class Markers:
         share, total = float(self.shares[block]), self.effective[features]
         inside = np.minimum(self.lift[block, features] * total * share, total)
         outside = total - inside
-        low = beta.ppf(self.tail, inside, outside + 1)
+        low = np.where(inside > 0, beta.ppf(self.tail, np.maximum(inside, 1e-9), outside + 1), 0.0)
         high = np.where(outside > 0, beta.isf(self.tail, inside + 1, np.maximum(outside, 1e-9)), 1.0)
         return low / share, high / share
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, count
 
 import numpy as np
 
@@ -102,10 +103,9 @@ def _without_prefix(text: str, is_shared: bool) -> str:
 
 def _unique(names: list[BlockName]) -> list[BlockName]:
     """Number the names that occur several times, as of nodes or features that are called alike."""
-    how_often, seen = Counter(name.text for name in names), Counter[str]()
-    made = []
+    made: dict[str, BlockName] = {}
     for name in names:
-        seen[name.text] += 1
-        again = how_often[name.text] > 1 and seen[name.text] > 1
-        made.append(replace(name, text=f"{name.text} ({seen[name.text]})") if again else name)
-    return made
+        numbered = (f"{name.text} ({number})" for number in count(2))
+        text = next(text for text in chain([name.text], numbered) if text not in made)
+        made[text] = replace(name, text=text)
+    return list(made.values())

@@ -383,8 +383,9 @@ class BlockModelSelector(BlockGuidedSelector):
         """
         check = partial(validate_data, self, accept_sparse="csr", dtype=np.float64, reset=False)
         chosen = self._read_matrix(X, check)[:, np.flatnonzero(self.support_)]
-        unit = normalize((chosen != 0).astype(np.float64) if self.binarized_ else chosen)
-        blocks: IntArray = np.argmax(unit @ self.coef_.T + self.intercept_, axis=1)
+        if self.n_features_:
+            chosen = normalize((chosen != 0).astype(np.float64) if self.binarized_ else chosen)
+        blocks: IntArray = np.argmax(chosen @ self.coef_.T + self.intercept_, axis=1)
         return self._block_names()[blocks] if as_names else blocks
 
     def labels_at(self, n_blocks: int) -> IntArray:
