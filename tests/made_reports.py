@@ -124,7 +124,7 @@ STATES = {  # state: how the page is made, and a sentence that it must hold
         lambda: report(three_nodes(), BMGUFS(1, n_blocks=2, n_candidates=1, random_state=0)),
         "Each node shows the number of its block",
     ),
-    "forty blocks": (forty_blocks, "of 40 blocks are marked by at least one selected feature"),
+    "forty blocks": (forty_blocks, "No selected feature is significantly more common in one block than in all nodes."),
     "small blocks": (small_blocks, "2 blocks with fewer than 1 % of the nodes each: 6 nodes"),
     "long and Arabic names": (
         lambda: report(planted(names=[f"{i} {name}" for i in range(6) for name in LONG_NAMES])),

@@ -34,7 +34,7 @@ from blockselect.cli.inputs import hash_matrix
 from blockselect.consensus import screening
 from blockselect.graphs import nearest_neighbour_graph
 from blockselect.report import draw_overview, render_png, summarize
-from blockselect.wording import per_cent
+from blockselect.wording import per_cent, times
 
 FILES = [
     "blocks.csv",
@@ -114,7 +114,7 @@ def test_table_page_files_and_terminal_have_one_order_in_which_scores_fall(done,
     for rows in (selected, scores):
         falling = [float(row["score"]) for row in rows]
         assert falling == sorted(falling, reverse=True)
-    assert re.findall(r"gene_\d+", shown) == names
+    assert re.findall(r"^ *\d+ +(gene_\d+)", shown, re.MULTILINE) == names
     page = (folder / "report.html").read_text(encoding="utf-8")
     (data,) = re.findall(r'id="data">(.*?)</script>', page)
     assert [row[0] for row in json.loads(data)["rows"]] == [row["feature"] for row in scores]
@@ -163,7 +163,7 @@ def test_columns_of_the_terminal_say_what_each_feature_adds_and_explains_alone(d
     first = int(np.argmin(selector.ranking_))
     shares = (selector.explained_more_[first], selector.explained_alone_[first])
     more, alone = (per_cent(share, zeros=True) for share in shares)
-    assert re.search(r"score +adds +alone +stability +marks block", shown)
+    assert re.search(r"score +adds +alone +stability +marks", shown)
     assert re.search(rf"{network.names[first]} +\S+ +{more} +{alone} ", shown)
 
 
@@ -182,9 +182,24 @@ def test_nodes_and_blocks_say_who_is_where_and_what_marks_it(folder, selector, n
     assert [int(row["block"]) for row in nodes] == selector.labels_.tolist()
     assert [row["id"] for row in nodes] == [f"n{node}" for node in range(60)]
     assert [int(row["size"]) for row in blocks] == selector.block_model_.block_sizes.tolist()
-    marks = {name: row["block"] for row in blocks for name in row["marked_by"].split("; ") if name}
-    selected = {row["feature"]: row["marked_block"] for row in table(folder / "selected.csv")}
-    assert marks == {name: block for name, block in selected.items() if block}
+    names = [row["name"] for row in blocks]
+    assert len(set(names)) == 3
+    assert [row["block_name"] for row in nodes] == [names[block] for block in selector.labels_]
+    for row in table(folder / "selected.csv"):
+        marked = [block["block"] for block in blocks if row["feature"] in block["markers"].split(", ")]
+        assert len(marked) == int(row["n_marked_blocks"])
+        assert row["marked_block"] in (marked or [""])
+        assert row["block_name"] == (names[int(row["marked_block"])] if marked else "")
+
+
+def test_the_terminal_names_the_blocks(done):
+    folder, shown = done
+    blocks = sorted(table(folder / "blocks.csv"), key=lambda row: -int(row["size"]))
+    named = [f"{row['name']} ({row['size']})" for row in blocks]
+    assert f"The blocks, with their numbers of nodes: {named[0]}, {named[1]} and {named[2]}." in shown
+    for row in table(folder / "selected.csv"):
+        marks = f"{row['block_name']} ({times(float(row['lift']))})" if row["block_name"] else "none"
+        assert re.search(rf"{row['feature']} .* {re.escape(marks)}", shown)
 
 
 def test_the_selected_features_are_saved_in_the_format_they_came_in(run, network, selector, tmp_path):

@@ -14,6 +14,7 @@ from blockselect.report.charts import (
     block_drawing,
     boundaries,
     explained_chart,
+    icicle,
     loss_chart,
     node_places,
     rank_chart,
@@ -116,8 +117,8 @@ def test_losses_that_do_not_change_are_drawn():
 
 def test_numbers_of_small_blocks_do_not_overlap():
     named = [place["middle"] for place in boundaries([10] * 40) if place["named"]]
-    assert min(later - earlier for earlier, later in pairwise(named)) >= 30
-    assert len(named) == 14
+    assert min(later - earlier for earlier, later in pairwise(named)) >= 19
+    assert len(named) == 20
 
 
 LABELS = np.array([1, 0, 1, 0, 1, 0, 1, 0])
@@ -142,19 +143,71 @@ def test_blocks_are_drawn_with_areas_by_size_and_lines_by_density(summary):
     widest = max(drawn["lines"], key=lambda line: line["width"])
     density = np.triu(summary["blocks"]["density"], 1)
     i, j = np.unravel_index(density.argmax(), density.shape)
-    assert widest["title"].startswith(f"blocks {i} and {j}: density of links ")
+    names = [block["name"] for block in summary["blocks"]["described"]]
+    assert widest["title"].startswith(f"{names[i]} and {names[j]}: density ")
     assert all(f"{size} nodes" in circle["title"] for circle, size in zip(drawn["circles"], sizes, strict=True))
-    best = [block["markers"][0]["feature"] if block["markers"] else "" for block in summary["blocks"]["described"]]
-    assert [circle["name"] for circle in drawn["circles"]] == best
+    assert [circle["name"] for circle in drawn["circles"]] == names
+    assert all(circle["title"].startswith(f"{name}, ") for circle, name in zip(drawn["circles"], names, strict=True))
 
 
-def test_a_long_name_below_a_block_keeps_its_end(summary):
+def renamed(summary, **about):
+    described = [{**block, **about} for block in summary["blocks"]["described"]]
+    return {**summary, "blocks": {**summary["blocks"], "described": described}}
+
+
+def test_a_long_name_below_a_block_has_two_lines_broken_between_words(summary):
+    for name, lines in {
+        "Glycerophospholipid Metabolism": "Glycerophospholipid\nMetabolism",
+        "Cofactor and Prosthetic Group Biosynthesis": "Cofactor and\nProsthetic …",
+        "x" * 300: f"{'x' * 19}…",
+    }.items():
+        assert {circle["name"] for circle in block_drawing(renamed(summary, name=name))["circles"]} == {lines}
+
+
+@pytest.mark.parametrize(("origin", "light"), [("selected", False), ("given", False), ("other", True), ("node", True)])
+def test_names_that_no_selected_feature_gives_are_light(summary, origin, light):
+    circles = block_drawing(renamed(summary, name_origin=origin))["circles"]
+    assert {circle["light"] for circle in circles} == {light}
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+def test_circles_and_names_do_not_overlap_and_are_inside(summary, narrow):
+    k = 24
+    rng = np.random.default_rng(0)
     described = [
-        {**block, "markers": [{**row, "feature": "tag:use::gameplaying"} for row in block["markers"]]}
-        for block in summary["blocks"]["described"]
+        {**summary["blocks"]["described"][0], "name": f"name {block} " + "x" * (block % 9)} for block in range(k)
     ]
-    drawn = block_drawing({**summary, "blocks": {**summary["blocks"], "described": described}})
-    assert {circle["name"] for circle in drawn["circles"]} <= {"…:gameplaying", ""}
+    blocks = {
+        "count": k,
+        "density": rng.random((k, k)),
+        "sizes": rng.integers(5, 90, k).tolist(),
+        "described": described,
+    }
+    drawn = block_drawing({"blocks": blocks}, narrow=narrow)
+    assert drawn["width"] == (360 if narrow else 860)
+    boxes = [
+        (circle["x"], circle["y"], 6.2 * max(map(len, circle["name"].split("\n"))), circle["radius"])
+        for circle in drawn["circles"]
+    ]
+    for place, (x, y, width, radius) in enumerate(boxes):
+        assert x - width / 2 >= 0
+        assert x + width / 2 <= drawn["width"]
+        assert y - radius >= 0
+        assert y + radius + 13 <= drawn["height"]
+        for other_x, other_y, other_width, other_radius in boxes[:place]:
+            beside = abs(x - other_x) >= (width + other_width) / 2 - 1
+            assert beside or abs(y - other_y) >= min(radius, other_radius) + 13
+
+
+TREE = [
+    [{"name": "a", "blocks": [0, 2]}, {"name": "one", "blocks": [1]}],
+    [{"name": "zero", "blocks": [0]}, {"name": "one", "blocks": [1]}, {"name": "two", "blocks": [2]}],
+]
+
+
+def test_the_tree_is_a_table_whose_cells_span_the_blocks_of_a_group_and_the_levels_at_which_it_stays():
+    spans = [[(cell["name"], cell["rows"], cell["columns"]) for cell in row] for row in icicle(TREE, [0, 2, 1])]
+    assert spans == [[("a", 2, 1), ("zero", 1, 1)], [("two", 1, 1)], [("one", 1, 2)]]
 
 
 @pytest.mark.parametrize("count", [1, 41])

@@ -173,8 +173,8 @@ def large_table(n_features, name="feature_{:06d}"):
         },
     }
     means = rng.random((12, n_features))
-    marked = means.argmax(axis=0)
-    markers = Markers(rng.random(n_features), means, means, means, marked, 1 + rng.random(n_features))
+    ones = np.ones(n_features)
+    markers = Markers(ones, means, means, means, means > 0.8, means.argmax(axis=0), ones, ones, np.ones(12) / 12, 0.01)
     return feature_rows(summary, markers)
 
 
@@ -229,7 +229,7 @@ def test_a_page_is_shown_in_a_frame_of_its_own(fitted):
 def test_stability_passed_on_is_shown(fitted):
     selector, graph = fitted
     stability = selection_stability(selector, graph.features, adjacency=graph.adjacency, n_resamples=3)
-    assert "would almost surely be selected again" in selector.show_report(stability=stability).html
+    assert "stable: selected again with probability 0.9 or more." in selector.show_report(stability=stability).html
 
 
 def test_features_in_chunks_are_refused(tmp_path):
@@ -351,7 +351,7 @@ def test_any_method_writes_its_page_about_the_network_of_its_fit(graph, without_
     assert "<h1>7 of 30 features selected in here by Laplacian score</h1>" in written
     assert "selector = make_selector(&#39;laplacian-score&#39;).set_params(n_features_to_select=7)" in written
     (data,) = re.findall(r'id="data">(.*?)</script>', written)
-    assert json.loads(data)["blocks"] == 0
+    assert json.loads(data)["blocks"] is None
     alone = make_selector("variance", 7).fit(graph.features)
     with pytest.raises(ValueError, match=r"fit was given none: fit\(X, adjacency=graph\)"):
         alone.show_report()
@@ -388,9 +388,11 @@ def test_nothing_has_no_sign():
 
 
 def test_features_are_ordered_by_the_block_they_mark(summary):
-    blocks = [row["marked_block"] for row in heat_rows(summary)]
+    blocks = [3 if row["marked_block"] is None else row["marked_block"] for row in heat_rows(summary)]
     assert blocks == sorted(blocks)
     assert len(blocks) == 7
+    other_order = {**summary, "blocks": {**summary["blocks"], "order": [2, 0, 1]}}
+    assert heat_rows(other_order)[0]["marked_block"] == 2
 
 
 def test_a_heat_map_has_all_features_up_to_a_megabyte(summary):
@@ -431,10 +433,15 @@ def test_a_page_that_doubts_the_features_claims_no_agreement():
         assert claim not in html
 
 
+def drawn_matrix(values, names):
+    source = '{% from "charts.jinja" import matrix %}{{ matrix(values, names, order, "what", "alt", diverging=true) }}'
+    order = list(range(len(names)))
+    return Outline(template_environment().from_string(source).render(values=values, names=names, order=order))
+
+
 def test_small_differences_are_pale():
     values = [[0.02, -0.01], [0.0, 0.02]]
-    source = '{% from "charts.jinja" import matrix %}{{ matrix(values, "difference", "alt", diverging=true) }}'
-    drawn = Outline(template_environment().from_string(source).render(values=values))
+    drawn = drawn_matrix(values, ["a", "b"])
     assert max(float(given["fill-opacity"]) for tag, given in drawn.tags if tag == "rect") == 0.01
 
 
@@ -457,11 +464,67 @@ def test_of_fifty_blocks_the_largest_have_cards_and_the_others_are_listed(summar
 @pytest.mark.parametrize("k", [1, 12, 40])
 def test_a_matrix_is_relative_to_its_largest_and_few_blocks_have_numbers(k):
     values = (np.arange(k * k, dtype=float).reshape(k, k) - 1).tolist()
-    source = '{% from "charts.jinja" import matrix %}{{ matrix(values, "difference", "alt", diverging=true) }}'
-    drawn = Outline(template_environment().from_string(source).render(values=values))
+    drawn = drawn_matrix(values, [f"block {block}" for block in range(k)])
     cells = [given for tag, given in drawn.tags if tag == "rect"]
     assert len(cells) == k * k
     assert max(float(cell["fill-opacity"]) for cell in cells) == (0.5 if k <= 12 else 1)
     assert [cell["class"] for cell in cells[:2]] == ["less", "more"][: k * k]
     assert sum(given.get("class") == "value" for _, given in drawn.tags) == (k * k if k <= 12 else 0)
-    assert sum(given.get("class") == "tick mid" for _, given in drawn.tags) <= 20
+    assert sum(given.get("class") == "tick" for _, given in drawn.tags) == k
+
+
+def text_of(html, pattern):
+    return " ".join(re.sub(r"<[^>]*>", " ", re.search(pattern, html, re.DOTALL)[0]).split())
+
+
+def test_cards_are_headed_by_the_name_with_the_number_and_the_most_frequent_label(fitted):
+    selector, _ = fitted
+    labels = np.where(selector.labels_ == 1, "CD4 T", [f"other {node % 5}" for node in range(80)])
+    html = make_report(selector, labels=labels).html
+    name = selector.blocks_["name"][1]
+    card = text_of(html, r'<h3 id="block-1">.*?</article>')
+    assert card.startswith(f"{name} block 1 ")
+    assert "Mostly CD4 T (100 %)" in card
+    assert re.search('<p>Most often <bdi title="other [0-4]">', html)
+    assert f'<th scope="row"><bdi title="{name}">' in html  # in the table of labels
+
+
+def test_other_markers_stand_in_lighter_type_on_the_card_of_a_block_without_selected_ones(summary, fitted):
+    described = summary["blocks"]["described"]
+    rows = described[0]["markers"]
+    one = {**described[0], "markers": [], "other_markers": rows, "n_other_markers": len(rows), "name_origin": "other"}
+    blocks = {**summary["blocks"], "described": [one, *described[1:]]}
+    html = make_report(fitted[0], summary={**summary, "blocks": blocks}).html
+    card = re.search(r'<h3 id="block-0">.*?</article>', html, re.DOTALL)[0]
+    assert "Marked by no selected feature, but by" in card
+    assert '<ul class="markers light">' in card
+    assert '<span class="light">' in card
+
+
+def test_the_tree_has_one_row_per_block_and_is_left_out_with_a_single_level(graph):
+    selector = BlockModelSelector(7, n_blocks=6, n_candidates=2, random_state=0)
+    html = make_report(selector.fit(graph)).html
+    tree = re.search(r'<table class="tree">.*?</table>', html, re.DOTALL)[0]
+    assert tree.count("<tr>") == 7
+    assert text_of(tree, "<thead>.*?</thead>") == "3 groups 6 blocks"
+    assert all(f'<bdi title="{name}">' in tree for name in selector.blocks_["name"])
+    assert '<table class="tree">' not in page("ordinary").html
+
+
+@pytest.mark.parametrize(
+    ("origins", "sentence"),
+    [
+        (["given"], "The names were given."),
+        (["selected"], "A block is named after the selected feature that marks it most clearly."),
+        (
+            ["selected", "node", "other"],
+            "A block is named after the selected feature that marks it most clearly; a name in lighter type comes from "
+            "a feature that is not selected or a typical node.",
+        ),
+        (["other"], "A block is named after a feature that is not selected."),
+        (["number"], "The blocks have only numbers, because nothing marks them."),
+    ],
+)
+def test_the_drawing_says_where_names_come_from(summary, origins, sentence):
+    described = [{"name_origin": origin} for origin in origins]
+    assert sentences.where_names_come_from({"blocks": {"described": described}}) == sentence

@@ -12,7 +12,6 @@ from blockselect.wording import per_cent
 
 DETAILS = {
     "title": "cora",
-    "asked": 7,
     "method": "BlockModelSelector",
     "method_title": "Block models by consensus, the default",
     "versions": {"blockselect": "1.0"},
@@ -36,7 +35,7 @@ def test_without_evidence_the_headline_claims_nothing_and_asks_for_the_order(sum
         "network_evidence": {"p_value": 0.45, "is_clear": False},
     }
     assert sentences.headline(doubtful, DETAILS) == f"No evidence that {these} the links in cora"
-    assert sentences.lead(doubtful, DETAILS)[0] == (
+    assert sentences.lead(doubtful)[0] == (
         "Selections on graphs with randomly permuted nodes follow the links equally well (p = 0.45). Are the rows of "
         "the features in the order of the nodes of the graph?"
     )
@@ -54,11 +53,11 @@ def test_evidence_is_stated_in_one_sentence_if_it_was_tested(summary, selector):
     assert sentences.headline({**summary, "network_evidence": None}, DETAILS).startswith("7 of 30 features explain")
 
 
-def test_sentences_say_what_is_explained_asked_found_and_to_be_kept_in_mind(summary):
-    explained, follows, asked, found, mind = sentences.lead(summary, DETAILS)
+def test_sentences_say_what_is_explained_found_and_to_be_kept_in_mind(summary):
+    explained, follows, network, found, mind = sentences.lead(summary)
     assert follows == sentences.follows_network(summary)
     assert explained == sentences.features_explain(summary)
-    assert asked.startswith("The question was which 7 features best explain who is linked to whom among 80 nodes with ")
+    assert network == "The network has 80 nodes and 307 links; no class labels were used."
     assert found == "There are 3 blocks, groups of nodes that link alike (as asked for)."
     assert "with probability" in mind
 
@@ -148,13 +147,6 @@ def test_nothing_is_said_of_refinement_where_none_is_possible(summary, change):
     assert sentences.blocks_refined({**summary, "blocks": {**summary["blocks"], **change}}) is None
 
 
-def test_the_question_does_not_ask_for_a_number_that_the_method_chose(summary):
-    asked = sentences.lead(summary, {**DETAILS, "asked": "enough"})[2]
-    assert asked.startswith(
-        "The question was which features are enough to explain who is linked to whom among 80 nodes"
-    )
-
-
 def test_share_within_blocks_is_that_of_the_links(summary, selector, graph):
     labels, links = selector.labels_, graph.adjacency.tocoo()
     inside = labels[links.row] == labels[links.col]
@@ -199,15 +191,15 @@ def test_the_best_features_are_the_first_by_rank(summary):
 
 def test_what_the_selected_leave_out_is_stated(summary):
     whole = {**summary, "counts": {**summary["counts"], "nodes_without_selected_features": 0}}
-    assert sentences.lead(whole, DETAILS)[-1].endswith(" Every node has at least one of the selected features.")
+    assert sentences.lead(whole)[-1].endswith(" Every node has at least one of the selected features.")
     one = {**summary, "counts": {**summary["counts"], "nodes_without_selected_features": 1}}
-    assert sentences.lead(one, DETAILS)[-1].endswith(
-        " 1 node has none of the selected features (1.2 %), so these say nothing about it."
+    assert sentences.lead(one)[-1].endswith(
+        " 1 node has none of the selected features (1.2 %), so these cannot describe it."
     )
 
 
 def test_patterns_that_hardly_differ_are_said_to_do_so(summary):
-    assert sentences.furthest(summary).startswith("The largest difference: the features tie block ")
+    assert sentences.furthest(summary).startswith("The largest difference: the features tie the block “\u2068x")
     same = {**summary["blocks"], "feature_pattern": summary["blocks"]["link_pattern"]}
     assert sentences.furthest({**summary, "blocks": same}) == "The two patterns hardly differ"
 

@@ -62,16 +62,52 @@ def test_a_selected_feature_comes_with_prevalence_lift_and_the_block_it_marks(su
         assert row["prevalence"] == np.mean(column > 0)
         slow = [column[labels == block].mean() / column.mean() for block in range(3)]
         assert_allclose(row["block_lifts"], slow, rtol=1e-12)
+        slow = selector.table().query("feature == @row['name']").iloc[0]
+        if row["marked_block"] is None:
+            assert (row["lift"], row["n_marked_blocks"], row["marked_blocks"], row["block_name"]) == (1, 0, [], None)
+            continue
         assert row["lift"] == row["block_lifts"][row["marked_block"]]
+        assert row["marked_blocks"][0] == row["marked_block"]
+        assert len(row["marked_blocks"]) == row["n_marked_blocks"] == slow["n_marked_blocks"]
+        assert row["block_name"] == selector.blocks_["name"][row["marked_block"]] == slow["block_name"]
 
 
 def test_blocks_come_with_their_links_and_the_features_that_mark_them(summary, selector, graph):
     blocks, labels, A = summary["blocks"], selector.labels_, graph.adjacency.toarray()
     slow = [[A[labels == a][:, labels == b].sum() for b in range(3)] for a in range(3)]
     assert_allclose(blocks["link_weights"], slow)
-    marked = {row["index"]: row["marked_block"] for row in summary["selected"]}
-    found = enumerate(blocks["described"])
-    assert {row["column"]: block for block, one in found for row in one["markers"]} == marked
+    marked = {(row["index"], block) for row in summary["selected"] for block in row["marked_blocks"]}
+    found = list(enumerate(blocks["described"]))
+    assert {(row["column"], block) for block, one in found for row in one["markers"]} == marked
+    for block, one in found:
+        every = selector.describe_block(block).markers
+        assert one["n_other_markers"] == (~every["selected"]).sum()
+        assert [row["column"] for row in one["other_markers"]] == every.query("~selected")["column"].tolist()[:10]
+        assert one["name"] == selector.blocks_["name"][block]
+
+
+def test_the_tree_has_named_groups_of_all_blocks_at_each_level(graph):
+    selector = fit(graph, 7, n_blocks=6)
+    summary = summarize(selector)
+    coarse, fine = summary["tree"]
+    assert [len(level) for level in summary["tree"]] == [3, 6]
+    groups = selector.labels_at(3)
+    for number, group in enumerate(coarse):
+        assert sorted(group["blocks"]) == np.unique(selector.labels_[groups == number]).tolist()
+        assert group["size"] == np.count_nonzero(groups == number)
+    assert [group["name"] for group in fine] == selector.blocks_["name"].tolist()
+    assert summary["blocks"]["order"] == list(range(6))
+    assert summarize(fit_paper(graph))["tree"] is summarize(fit(graph, n_blocks=1, n_candidates=1))["tree"] is None
+
+
+def test_given_blocks_keep_their_numbers_and_are_ordered_along_the_tree(graph):
+    labels = np.array([0, 3, 1, 4, 2, 5])[fit(graph, 7, n_blocks=6).labels_]
+    summary = summarize(BlockModelSelector(7, block_model=labels, random_state=0).fit(graph))
+    order = summary["blocks"]["order"]
+    assert sorted(order) == list(range(6)) != order
+    for group in summary["tree"][0]:
+        places = sorted(order.index(block) for block in group["blocks"])
+        assert places == list(range(places[0], places[0] + len(places)))
 
 
 def slow_pattern(pairs):
@@ -306,7 +342,7 @@ def test_small_blocks_are_said_in_the_page_and_the_table_and_stay_in_the_labels(
     summary = summarize(selector)
     assert np.bincount(selector.labels_).min() == 3
     assert len(summary["blocks"]["small"]) == 2
-    rows = list(csv.DictReader(blocks_table(summary).splitlines()))
+    rows = list(csv.DictReader(blocks_table(selector.blocks_, summary).splitlines()))
     assert [row["small"] for row in rows] == [str(int(int(row["size"]) < 4)) for row in rows]
     page = make_report(selector, summary=summary).html.replace("\N{NO-BREAK SPACE}", " ")
     assert "2 of them small, with fewer than 1 % of the nodes each" in page
@@ -314,14 +350,13 @@ def test_small_blocks_are_said_in_the_page_and_the_table_and_stay_in_the_labels(
     assert page.count('<article class="card"') == 2
 
 
-def test_nodes_with_most_links_inside_their_block_are_named_where_nodes_have_names(fitted):
+def test_typical_nodes_are_named_where_nodes_have_names(fitted):
     graph, selector = fitted
     assert all(block["typical_nodes"] == [] for block in summarize(selector)["blocks"]["described"])
     named = replace(graph, node_ids=np.array([f"node {i}" for i in range(400)], dtype=object))
     selector = BlockModelSelector(5, block_model=selector.labels_, random_state=0).fit(named)
     central = [block["typical_nodes"] for block in summarize(selector)["blocks"]["described"]]
-    within = np.asarray(graph.adjacency[selector.labels_ == 0][:, selector.labels_ == 0].sum(axis=1)).ravel()
-    assert central[0][0] == f"node {np.flatnonzero(selector.labels_ == 0)[within.argmax()]}"
+    assert central == [selector.describe_block(block).typical_nodes for block in range(4)]
     assert len(central) == 4
     assert len(central[0]) == 5
     assert f'Typical nodes: <bdi title="{central[0][0]}">' in make_report(selector).html

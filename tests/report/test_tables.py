@@ -21,7 +21,7 @@ def read(text):
 
 def test_selected_table_reads_back_exactly(summary):
     rows = read(selected_table(summary))
-    after = ["prevalence", "marked_block", "lift", "block_0", "block_1", "block_2"]
+    after = ["prevalence", "marked_block", "block_name", "lift", "n_marked_blocks", "block_0", "block_1", "block_2"]
     assert list(rows[0]) == ["rank", "feature", "score", *MEASURES, *after]
     assert len(rows) == len(summary["selected"])
     for row, selected in zip(rows, summary["selected"], strict=True):
@@ -31,7 +31,8 @@ def test_selected_table_reads_back_exactly(summary):
             assert float(row[measure]) == selected[measure]
         assert float(row["prevalence"]) == selected["prevalence"]
         assert row["marked_block"] == ("" if selected["marked_block"] is None else str(selected["marked_block"]))
-        assert float(row["lift"]) == selected["lift"]
+        assert row["block_name"] == (selected["block_name"] or "")
+        assert (float(row["lift"]), int(row["n_marked_blocks"])) == (selected["lift"], selected["n_marked_blocks"])
         assert [float(row[f"block_{block}"]) for block in range(3)] == selected["block_means"]
 
 
@@ -49,7 +50,7 @@ def test_scores_table_has_every_feature_by_rank(summary):
 def test_measures_that_were_not_computed_have_no_column(summary):
     without = {**summary, "measures": {}}
     assert scores_table(without).startswith("rank,feature,score,selected\n")
-    assert selected_table(without).startswith("rank,feature,score,prevalence,marked_block,lift,block_0,")
+    assert selected_table(without).startswith("rank,feature,score,prevalence,marked_block,block_name,lift,n_")
 
 
 def test_names_with_commas_quotes_and_line_breaks_survive(summary):
@@ -63,28 +64,34 @@ def test_names_with_commas_quotes_and_line_breaks_survive(summary):
 def test_no_selected_feature_leaves_the_header(summary):
     lines = selected_table({**summary, "selected": []}).splitlines()
     assert lines == [
-        "rank,feature,score,beyond_chance,explained_more,explained_alone,stability,prevalence,marked_block,lift,"
-        "block_0,block_1,block_2"
+        "rank,feature,score,beyond_chance,explained_more,explained_alone,stability,prevalence,marked_block,block_name,"
+        "lift,n_marked_blocks,block_0,block_1,block_2"
     ]
 
 
-def test_blocks_table_has_sizes_densities_and_marks(summary):
-    rows = read(blocks_table(summary))
+def test_blocks_table_has_the_table_of_the_selector_and_densities(selector, summary):
+    rows, table = read(blocks_table(selector.blocks_, summary)), selector.blocks_
     blocks = summary["blocks"]
-    assert list(rows[0]) == ["block", "size", "small", "density_to_0", "density_to_1", "density_to_2", "marked_by"]
+    assert list(rows[0]) == ["block", *table.columns, "small", "density_to_0", "density_to_1", "density_to_2"]
     for block, row in enumerate(rows):
         assert int(row["size"]) == blocks["sizes"][block]
         assert [float(row[f"density_to_{other}"]) for other in range(3)] == blocks["density"][block]
-        marks = [marker["feature"] for marker in blocks["described"][block]["markers"]]
-        assert row["marked_by"] == "; ".join(marks)
+        for column in ("name", "markers", "other_markers", "linked_to", "typical_nodes", "branch"):
+            assert row[column] == table[column][block]
+        assert (float(row["stability"]), float(row["share_within"])) == (
+            table["stability"][block],
+            table["share_within"][block],
+        )
 
 
 def test_nodes_table_says_which_node_is_in_which_block():
     features = np.array([[1, 0, 2], [0, 0, 0], [3, 1, 1]])
     links = pd.DataFrame({"source": ["a", "c"], "target": ["b", "c"], "weight": [5, 1]})
     graph = check_attributed_graph(features, links, node_ids=["a", "b", "c"])
-    rows = read(nodes_table(graph, np.array([1, 1, 0]), np.array([0, 1])))
-    assert rows[0] == {"id": "a", "block": "1", "degree": "1", "selected_features": "1"}
+    chosen, labels, names = np.array([0, 1]), np.array([1, 1, 0]), np.array(["perl", "=ruby"], dtype=object)
+    rows = read(nodes_table(graph, chosen, labels, names))
+    assert rows[0] == {"id": "a", "block": "1", "block_name": "'=ruby", "degree": "1", "selected_features": "1"}
+    assert list(read(nodes_table(graph, chosen))[0]) == ["id", "degree", "selected_features"]
     assert [row["selected_features"] for row in rows] == ["1", "0", "2"]
     assert [row["degree"] for row in rows] == ["1", "1", "1"]
 

@@ -10,6 +10,7 @@ from itertools import chain, count
 import numpy as np
 
 from blockselect.arrays import FloatArray, IntArray
+from blockselect.base import best_first
 from blockselect.blockmodels.markers import Markers
 
 _NEARLY = 0.8  # a marker names a block in which its evidence is at least this share of its evidence in any block
@@ -78,7 +79,7 @@ def _strongest_first(markers: Markers, among: IntArray) -> list[tuple[int, int]]
     evidence = np.where(markers.marks[:, among], markers.evidence[:, among], 0.0)
     near = (evidence > 0) & (evidence >= _NEARLY * evidence.max(axis=0, initial=0.0))
     blocks, columns = np.nonzero(near)
-    order = np.argsort(-evidence[blocks, columns], kind="stable")
+    order = best_first(evidence[blocks, columns])
     return list(zip(blocks[order].tolist(), among[columns[order]].tolist(), strict=True))
 
 

@@ -147,7 +147,7 @@ def file_contents(
     Known labels of the nodes are shown in the report.
     """
     summary, network, selector = selection.summary, selection.network, selection.selector
-    blocks = selector.labels_ if selection.by_blocks else None
+    blocks = (selector.labels_, selector._block_names()) if selection.by_blocks else ()
     report = make_report(
         selector,
         summary=summary,
@@ -160,12 +160,12 @@ def file_contents(
         "report.html": report.to_bytes(),
         "selected.csv": selected_table(summary).encode(),
         "scores.csv": scores_table(summary).encode(),
-        "nodes.csv": nodes_table(network.graph, blocks, selector.get_support(indices=True)).encode(),
+        "nodes.csv": nodes_table(network.graph, selector.get_support(indices=True), *blocks).encode(),
         "run.json": json_bytes(_run_record(selection)),
     }
     if selection.by_blocks:
         files |= {
-            "blocks.csv": blocks_table(summary).encode(),
+            "blocks.csv": blocks_table(selector.blocks_, summary).encode(),
             "overview.png": render_png(draw_overview(summary)),
             "diagnostics.png": render_png(draw_diagnostics(summary)),
         }

@@ -29,7 +29,7 @@ from rich.text import Text
 from blockselect.progress import STAGES, no_progress
 from blockselect.registry import SELECTORS
 from blockselect.report.sentences import blocks_found, blocks_refined, is_doubtful, main_findings, no_evidence
-from blockselect.wording import count, listed, number, per_cent, visible
+from blockselect.wording import count, cut, listed, number, per_cent, times, visible
 
 SHOWN = 10  # of the selected features
 WIDE = 120  # columns of a table that is not printed on a terminal
@@ -81,6 +81,7 @@ def show_selection(title: str, summary: dict[str, Any], folder: Path, files: Seq
     )
     if by_blocks:
         typer.echo(f"{blocks_found(summary)}. {_selected(counts, 'that best follow the blocks')}")
+        typer.echo(_largest_blocks(summary["blocks"]))
         if refined := blocks_refined(summary):
             typer.echo(refined)
     else:
@@ -107,6 +108,14 @@ def _selected(counts: dict[str, int], which: str) -> str:
         return "No feature follows them more than by chance, so none is selected."
     have = "has" if without == 1 else "have"
     return f"Selected {count(n_selected, 'feature')} {which}; {count(without, 'node')} {have} none of these."
+
+
+def _largest_blocks(blocks: dict[str, Any]) -> str:
+    """The names of the largest blocks, with their numbers of nodes."""
+    sized = sorted(zip(blocks["sizes"], blocks["described"], strict=True), key=lambda pair: -pair[0])
+    named = [f"{visible(cut(one['name']))} ({count(size)})" for size, one in sized[:SHOWN]]
+    which = "The largest blocks" if len(sized) > SHOWN else "The blocks"
+    return f"{which}, with their numbers of nodes: {listed(named)}."
 
 
 def _was_cut(summary: dict[str, Any]) -> bool:
@@ -140,18 +149,20 @@ def _details(summary: dict[str, Any]) -> Iterator[str]:
 def _show_best(summary: dict[str, Any]) -> None:
     """A table of the best features."""
     shown = {measure: column for measure, column in _MEASURES.items() if measure in summary["measures"]}
-    marks = ["marks block"] if "blocks" in summary else []
+    marks = ["marks"] if "blocks" in summary else []
     rows = []
     for row in summary["selected"][:SHOWN]:
         cells = [str(row["rank"]), row["name"], number(row["score"], zeros=True)]
         cells += [form(row[measure]) for measure, (_, form) in shown.items()]
         if marks:
-            cells.append("none" if row["marked_block"] is None else f"{row['marked_block']} ({row['lift']:.1f} ×)")
+            more = f" and {count(row['n_marked_blocks'] - 1)} more" if row["n_marked_blocks"] > 1 else ""
+            strongest = None if row["block_name"] is None else cut(row["block_name"])
+            cells.append("none" if strongest is None else f"{strongest} ({times(row['lift'])}){more}")
         rows.append(cells)
     is_cut = summary["counts"]["selected_features"] > SHOWN
     typer.echo(f"\nThe {SHOWN} best of the selected features:" if is_cut else "\nThe selected features:")
     titles = [title for title, _ in shown.values()]
-    show_table(["rank", "feature", "score", *titles, *marks], rows, text_columns=["feature"])
+    show_table(["rank", "feature", "score", *titles, *marks], rows, text_columns=["feature", "marks"])
 
 
 def show_table(titles: Iterable[str], rows: Iterable[Iterable[str]], *, text_columns: Collection[str]) -> None:

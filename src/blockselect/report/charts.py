@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import log2, sqrt
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -23,12 +24,15 @@ _ON_TOP = _TOP + 4  # height of a label above all lines
 _RANKS = 400  # features of a chart by rank
 _UNBOUNDED = ("prevalence", "degree", "autocorrelation")  # measures whose chart ends at the largest value
 _STEPS = 120  # iterations of the spring layout
-_NAME_ROOM = 30  # distance between the numbers of two blocks
+_NAME_ROOM = 19  # distance between the names of two blocks
 _MAX_DRAWN = 40  # blocks of the drawing
-_DRAWN_WIDTH, _DRAWN_HEIGHT = 680, 400
+_WIDE, _HIGH = 860, 440  # largest drawing
+_NARROW = 360  # width of the drawing on a telephone
 _LINES = 3  # lines of the drawing, as a multiple of the number of blocks
 _PARTNERS = 2  # strongest neighbours of each block, which the layout of the drawing keeps near it
-_NAME = 13  # characters of a feature's name below a block
+_NAME = 15  # characters of a line of the name below a block,
+_ALONG = 20  # of a name along an axis, and of a long word below a block
+_LETTER, _LINE = 6.6, 13  # width of a character, and height of a line
 _FAINT = 0.05  # lines below this share of the densest pair are not drawn
 
 
@@ -161,8 +165,28 @@ def boundaries(sizes: list[int]) -> list[dict[str, Any]]:
     ]
 
 
-def block_drawing(summary: dict[str, Any]) -> dict[str, Any] | None:
-    """The network of blocks: the area of a circle shows the size, the width of a line the density of the links."""
+def icicle(tree: list[list[dict[str, Any]]], order: Sequence[int]) -> list[list[dict[str, Any]]]:
+    """The tree of a summary as a table: one row per block, in this order, and one column per level, coarse to fine.
+
+    A cell is a group with the rows and columns that it spans; it spans all levels in which it has the same blocks.
+    """
+    rows: list[list[dict[str, Any]]] = [[] for _ in order]
+    seen = set[tuple[int, ...]]()
+    for level, groups in enumerate(tree):
+        for group in groups:
+            blocks = group["blocks"]
+            if tuple(blocks) not in seen:
+                seen.add(tuple(blocks))
+                n_levels = sum(blocks in [each["blocks"] for each in finer] for finer in tree[level:])
+                rows[min(map(order.index, blocks))].append({**group, "rows": len(blocks), "columns": n_levels})
+    return rows
+
+
+def block_drawing(summary: dict[str, Any], *, narrow: bool = False) -> dict[str, Any] | None:
+    """The network of blocks: the area of a circle shows the size, the width of a line the density of the links.
+
+    The `name` of a circle may have two lines; `light` says that it does not come from a selected feature.
+    """
     blocks, k = summary["blocks"], summary["blocks"]["count"]
     if not 2 <= k <= _MAX_DRAWN:
         return None
@@ -173,18 +197,30 @@ def block_drawing(summary: dict[str, Any]) -> dict[str, Any] | None:
     for block, row in enumerate(between + between.T):
         partners = np.argsort(-row, kind="stable")[:_PARTNERS]
         near[block, partners] = near[partners, block] = row[partners]
-    height = 90 if k == 2 else min(_DRAWN_HEIGHT, 90 + 62 * k)
-    places = 45 + node_places(csr_array(near), np.arange(k)) * (_DRAWN_WIDTH - 90, height - 90)
     largest, radius = max(blocks["sizes"]), min(26.0, 115 / sqrt(k))
+    radii = np.maximum(10.0, radius * np.sqrt(np.array(blocks["sizes"]) / largest))
+    names = [_in_lines(one["name"]) for one in blocks["described"]]
+    width, height = (_NARROW, 150 + 18 * k) if narrow else (_WIDE, 90 if k == 2 else min(_HIGH, 100 + 62 * k))
+    boxes = np.array(
+        [
+            (max(2 * r, *(_LETTER * len(line) for line in lines)), 2 * r + 4 + _LINE * len(lines))
+            for r, lines in zip(radii, names, strict=True)
+        ]
+    )
+    margins = boxes.max(axis=0) / 2
+    places = margins + node_places(csr_array(near), np.arange(k)) * ((width, height) - 2 * margins)
+    places = _without_overlap(places, boxes, np.array([width, height]))
+    places[:, 1] += radii - boxes[:, 1] / 2  # from the middle of circle and name to that of the circle
     faintest = max(_FAINT, np.sort(between, axis=None)[-min(_LINES * k, k * k)])
     return {
-        "width": _DRAWN_WIDTH,
+        "width": width,
+        "is_partial": bool(np.count_nonzero(between) > np.count_nonzero(between >= faintest)),
         "height": height,
         "lines": [
             {
                 "ends": [*places[i], *places[j]],
                 "width": max(0.6, 7 * between[i, j]),
-                "title": f"blocks {i} and {j}: density of links {number(blocks['density'][i][j])}",
+                "title": f"{_called(blocks, i)} and {_called(blocks, j)}: density {number(blocks['density'][i][j])}",
             }
             for i, j in np.argwhere(between >= faintest).tolist()
         ],
@@ -193,21 +229,52 @@ def block_drawing(summary: dict[str, Any]) -> dict[str, Any] | None:
                 "block": block,
                 "x": places[block, 0],
                 "y": places[block, 1],
-                "radius": max(10.0, radius * sqrt(size / largest)),
-                **_names_of(block, size, [row["feature"] for row in blocks["described"][block]["markers"]]),
+                "radius": radii[block],
+                "name": "\n".join(names[block]),
+                "title": _title(blocks, block),
+                "light": blocks["described"][block]["name_origin"] not in ("selected", "given"),
             }
-            for block, size in enumerate(blocks["sizes"])
+            for block in range(k)
         ],
     }
 
 
-def _names_of(block: int, size: int, markers: list[str]) -> dict[str, str]:
-    """The title of a block, and below it the best feature that marks it; the end of a long name says most."""
-    best, marked = next(iter(markers), ""), ", ".join(map(cut, markers[:3]))
-    return {
-        "title": f"block {block}: {count(size, 'node')}{f'; marked by {marked}' if marked else ''}",
-        "name": best if len(best) <= _NAME else f"…{best[1 - _NAME :]}",
-    }
+def _without_overlap(places: FloatArray, boxes: FloatArray, area: FloatArray) -> FloatArray:
+    """Move boxes (k, 2) around these middles (k, 2) apart until none overlap, as far as the area has room."""
+    before = np.sign(np.subtract.outer(np.arange(len(places)), np.arange(len(places))))[..., None]
+    room = (boxes[:, None] + boxes[None]) / 2 + 3
+    for _ in range(_STEPS):
+        apart = places[:, None] - places[None]  # (k, k, 2)
+        overlap = np.maximum(room - np.abs(apart), 0.0)
+        overlap[overlap.min(axis=2) == 0] = 0.0
+        overlap[np.arange(len(places)), np.arange(len(places))] = 0.0
+        shortest = overlap == overlap.min(axis=2, keepdims=True)  # the direction in which they part soonest
+        way = np.where(apart == 0, before, np.sign(apart))
+        places = np.clip(places + 0.3 * (way * overlap * shortest).sum(axis=1), boxes / 2, area - boxes / 2)
+    return places
+
+
+def short(name: str) -> str:
+    """The beginning of a name that stands along an axis."""
+    return name if len(name) <= _ALONG else f"{name[: _ALONG - 1].rstrip()}…"
+
+
+def _in_lines(name: str) -> list[str]:
+    """A name in at most two lines, broken between words."""
+    return [short(line) for line in wrap(name, _NAME, max_lines=2, placeholder=" …", break_long_words=False)]
+
+
+def _called(blocks: dict[str, Any], block: int) -> str:
+    """The name of a block, cut if it is long."""
+    return cut(blocks["described"][block]["name"])
+
+
+def _title(blocks: dict[str, Any], block: int) -> str:
+    """What is said of a block that a reader points to."""
+    found, size = blocks["described"][block], count(blocks["sizes"][block], "node")
+    marked = ", ".join(cut(row["feature"]) for row in found["markers"][:3])
+    number_too = "" if found["name_origin"] == "number" else f", block {block}"
+    return f"{found['name']}{number_too}: {size}{f'; marked by {marked}' if marked else ''}"
 
 
 def node_places(adjacency: Sparse, labels: IntArray) -> FloatArray:

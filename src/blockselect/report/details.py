@@ -7,7 +7,6 @@ import platform
 from collections.abc import Sequence
 from importlib.metadata import version
 from inspect import signature
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -20,11 +19,11 @@ from blockselect.arrays import FloatArray, IntArray, ObjectArray, Sparse
 from blockselect.base import ScoreSelector, best_first
 from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.blockmodels.markers import Markers
-from blockselect.consensus.estimator import BlockModelSelector
 from blockselect.errors import ParameterError
 from blockselect.graphs.node_labels import as_labels, encode_labels, labels_by_id
 from blockselect.registry import SELECTORS
 from blockselect.report.charts import node_places
+from blockselect.report.summarize import marked_blocks
 
 _ROWS_BYTES = 9_000_000  # size of the table of features in the page; scores.csv holds all of it
 _MAX_LABELS = 20  # known labels with a column of their own
@@ -59,14 +58,10 @@ def details(
         Known labels of the nodes.
     """
     name, result = _registered_name(selector), selector._found
-    asked = selector.n_features_to_select
-    if asked is None and isinstance(selector, BlockModelSelector):
-        asked = "enough"
     common: dict[str, Any] = {
         "title": title,
         "method": type(selector).__name__,
         "method_title": type(selector).__name__ if name is None else SELECTORS[name].title,
-        "asked": asked if isinstance(asked, str | Integral) else None,  # a share says no number
         "redundancy": result.redundancy,
         "settings": settings_table(selector),
         "seeded": getattr(selector, "random_state", 0) is not None,
@@ -111,7 +106,8 @@ def known_labels(labels: Any, node_ids: ObjectArray | None, blocks: IntArray) ->
     dict
         The `names` of the most frequent labels (at most 20), the number of all labels (`n_labels`), the `counts` of
         nodes by block and label (other labels share a last column), in how many blocks at least half of the nodes have
-        the same label (`n_uniform`), and the normalised mutual information (`nmi`).
+        the same label (`n_uniform`), the most frequent label of each block with its share (`most`), and the normalised
+        mutual information (`nmi`).
     """
     values = as_labels(labels_by_id(labels, node_ids, "labels"), "labels")
     if len(values) != len(blocks):
@@ -119,11 +115,13 @@ def known_labels(labels: Any, node_ids: ObjectArray | None, blocks: IntArray) ->
     counts = contingency_matrix(blocks, encode_labels(values, "labels"))  # (k, labels)
     order = best_first(counts.sum(axis=0).astype(np.float64))
     shown, others = counts[:, order[:_MAX_LABELS]], counts[:, order[_MAX_LABELS:]]
+    names, shares = [str(name) for name in np.unique(values)], counts / counts.sum(axis=1, keepdims=True)
     return {
-        "names": [str(name) for name in np.unique(values)[order[:_MAX_LABELS]]],
+        "names": [names[label] for label in order[:_MAX_LABELS]],
         "n_labels": len(order),
         "counts": np.column_stack([shown, others.sum(axis=1)]).tolist() if others.size else shown.tolist(),
         "n_uniform": int(np.count_nonzero(2 * counts.max(axis=1) >= counts.sum(axis=1))),
+        "most": [{"label": names[row.argmax()], "share": float(row.max())} for row in shares],
         "nmi": float(normalized_mutual_info_score(values, blocks)),
     }
 
@@ -131,14 +129,16 @@ def known_labels(labels: Any, node_ids: ObjectArray | None, blocks: IntArray) ->
 def feature_rows(summary: dict[str, Any], markers: Markers | None = None) -> dict[str, Any]:
     """Features as compact rows, the selected ones first, then by rank, as many as fit into a page.
 
-    A row holds the name, the rank, the score, whether it is selected, the prevalence, the marked block (−1: none), the
-    lift there, the available measures, and the mean in each block as a digit relative to the highest one (9). Methods
-    without blocks have no markers: the block is then −1, the lift 1 and there is no mean.
+    A row holds the name, the rank, the score, whether it is selected, the prevalence, the marked blocks (the one with
+    most evidence first), the lift in this one (1 if there is none), the available measures, and the mean in each block
+    as a digit relative to the highest one (9). Methods without blocks have no markers: the last three say nothing.
     """
     measures = [measure for measure in summary["measures"] if measure != "prevalence"]  # it has its own place
     selected = {row["index"] for row in summary["selected"]}
     by_rank = np.argsort(summary["ranking"]).tolist()
-    names, strips = summary["feature_names"], None if markers is None else block_strips(markers.block_means)
+    names, every = summary["feature_names"], np.arange(len(by_rank))
+    strips = None if markers is None else block_strips(markers.block_means)
+    marked = None if markers is None else marked_blocks(markers, every)
     rows: list[list[Any]] = []
     room = _ROWS_BYTES
     for index in sorted(by_rank, key=lambda index: index not in selected):  # a stable sort
@@ -148,7 +148,7 @@ def feature_rows(summary: dict[str, Any], markers: Markers | None = None) -> dic
             None if summary["scores"][index] is None else _short(summary["scores"][index], 6),
             int(index in selected),
             _short(summary["measures"]["prevalence"][index] if markers is None else markers.prevalence[index]),
-            -1 if markers is None else int(markers.marked_block[index]),
+            [] if marked is None else marked[index],
             1.0 if markers is None else _short(markers.marked_lift[index]),
             *(_short(summary["measures"][measure][index]) for measure in measures),
             "" if strips is None else strips[index],

@@ -104,7 +104,7 @@ def render_page(summary: dict[str, Any], more: dict[str, Any]) -> str:
     return render_template(
         "scores.html.jinja" if blocks is None else "report.html.jinja",
         headline=sentences.headline(summary, more),
-        lead=sentences.lead(summary, more),
+        lead=sentences.lead(summary),
         warnings=more["warnings"],
         version=more["versions"]["blockselect"],
         summary=summary,
@@ -114,7 +114,7 @@ def render_page(summary: dict[str, Any], more: dict[str, Any]) -> str:
         titles=_TITLES,
         say=sentences,
         charts=charts,
-        data={**more["features"], "blocks": 0 if blocks is None else blocks["count"], "by_chance": _BY_CHANCE},
+        data={**more["features"], "blocks": None if blocks is None else block_names(blocks), "by_chance": _BY_CHANCE},
         rows=more["features"]["rows"][: min(_STATIC_ROWS, summary["counts"]["selected_features"])],
         **({} if blocks is None else _about_blocks(summary, more)),
     )
@@ -125,13 +125,20 @@ def _about_blocks(summary: dict[str, Any], more: dict[str, Any]) -> dict[str, An
     blocks, picture = summary["blocks"], more["ordered_links"]
     with_card, others = cards(blocks)
     return {
-        "drawn": charts.block_drawing(summary),
+        "block_names": block_names(blocks),
+        "drawings": [charts.block_drawing(summary, narrow=narrow) for narrow in (False, True)],
+        "tree": None if summary["tree"] is None else charts.icicle(summary["tree"], blocks["order"]),
         "cards": with_card,
         "others": others,
         "heat": heat_rows(summary),
         "adjacency": None if picture is None else _png_uri(picture),
         "differ": sentences.pattern_difference(summary).tolist(),
     }
+
+
+def block_names(blocks: dict[str, Any]) -> list[str]:
+    """The names of the blocks, by their numbers."""
+    return [one["name"] for one in blocks["described"]]
 
 
 def cards(blocks: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -145,10 +152,10 @@ def cards(blocks: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, 
 
 
 def heat_rows(summary: dict[str, Any]) -> list[dict[str, Any]]:
-    """The selected features, as many as fit into the heat map, ordered by the block they mark."""
-    k = summary["blocks"]["count"]
+    """The selected features, as many as fit into the heat map, ordered by the block they mark, along the tree."""
+    k, places = summary["blocks"]["count"], [*summary["blocks"]["order"], None]
     shown = summary["selected"][: max(1, _HEAT_CELLS // k)] if k > 1 else []
-    return sorted(shown, key=lambda row: (k if row["marked_block"] is None else row["marked_block"], row["rank"]))
+    return sorted(shown, key=lambda row: (places.index(row["marked_block"]), row["rank"]))
 
 
 @cache
@@ -161,8 +168,9 @@ def template_environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    formats = (count, number, per_cent, times, cut, lift_in_cell, interval, measured, whole, shade, lift_shade, digits)
-    environment.filters |= {each.__name__: each for each in formats}
+    of_names, of_values = (cut, charts.short, whole), (count, number, per_cent, times, interval, measured, digits)
+    of_cells = (lift_in_cell, shade, lift_shade)
+    environment.filters |= {each.__name__: each for each in (*of_names, *of_values, *of_cells)}
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
     return environment
 

@@ -64,10 +64,10 @@ def follows_network(summary: dict[str, Any]) -> str | None:
     )
 
 
-def lead(summary: dict[str, Any], details: dict[str, Any]) -> list[str]:
-    """Whether the features follow the network, what they explain, what was asked, the blocks, and the limits."""
-    blocks = [_asked(summary, details), f"{blocks_found(summary)}."] if "blocks" in summary else [_network(summary)]
-    return [*main_findings(summary), *blocks, _limits(summary)]
+def lead(summary: dict[str, Any]) -> list[str]:
+    """Whether the features follow the network, what they explain, the network, its blocks, and the limits."""
+    blocks = [f"{blocks_found(summary)}."] if "blocks" in summary else []
+    return [*main_findings(summary), _network(summary), *blocks, _limits(summary)]
 
 
 def main_findings(summary: dict[str, Any]) -> list[str]:
@@ -101,20 +101,6 @@ def features_explain(summary: dict[str, Any]) -> str | None:
         f"{these} {per_cent(coarse['explained'])} of the coarse structure ({count(coarse['n_blocks'], 'group')}) and "
         f"{fine} of the fine structure ({count(finest['n_blocks'], 'block')})."
     )
-
-
-def _asked(summary: dict[str, Any], details: dict[str, Any]) -> str:
-    counts, asked = summary["counts"], details["asked"]
-    network = f"among {count(counts['nodes'], 'node')} with {count(counts['links'], 'link')}"
-    if asked == "auto":
-        question = "which features match the links better than chance,"
-    elif asked == "enough":
-        question = "which features are enough to explain who is linked to whom"
-    else:
-        few = counts["selected_features"] if asked is None else asked
-        best = "which feature best explains" if few == 1 else f"which {count(few)} features best explain"
-        question = f"{best} who is linked to whom"
-    return f"The question was {question} {network}; no class labels were used."
 
 
 def _network(summary: dict[str, Any]) -> str:
@@ -159,7 +145,7 @@ def _limits(summary: dict[str, Any]) -> str:
         return f"{again}Every node has at least one of the selected features."
     have, them = ("node has", "it") if without == 1 else ("nodes have", "them")
     share = per_cent(without / nodes)
-    return f"{again}{count(without)} {have} none of the selected features ({share}), so these say nothing about {them}."
+    return f"{again}{count(without)} {have} none of the selected features ({share}), so these cannot describe {them}."
 
 
 def _stability(summary: dict[str, Any]) -> list[float]:
@@ -175,8 +161,8 @@ def which_features(summary: dict[str, Any]) -> str:
     text = f"The best {'feature is' if len(best) == 1 else 'features are'} {listed(best)}."
     if stability := _stability(summary):
         surely = sum(value >= STABLE for value in stability)
-        text += f" {count(surely)} of {count(len(stability))} would almost surely be selected again"
-        text += f" (stability of at least {STABLE})."
+        these = f"{count(surely)} of the {count(len(stability))}" if len(stability) > 1 else count(surely)
+        text += f" {these} {'is' if surely == 1 else 'are'} stable: selected again with probability {STABLE} or more."
     prevalence = per_cent(float(np.median([row["prevalence"] for row in selected])))
     if len(selected) == 1:
         return f"{text} It occurs in {prevalence} of the nodes."
@@ -208,21 +194,69 @@ def do_they_follow(summary: dict[str, Any]) -> str:
     return text if evidence is None else f"{text} {evidence}"
 
 
+def called(summary: dict[str, Any], block: int) -> str:
+    """A block by its name, within a sentence."""
+    found = summary["blocks"]["described"][block]
+    return f"block {block}" if found["name_origin"] == "number" else f"the block “{in_text(found['name'])}”"
+
+
 def what_marks_blocks(summary: dict[str, Any]) -> str:
     """The finding of section 2."""
-    blocks = summary["blocks"]
-    if blocks["count"] == 1:
+    described, k = summary["blocks"]["described"], summary["blocks"]["count"]
+    if k == 1:
         return "There is only one block, so no feature marks one block more than another."
-    marked = Counter(row["marked_block"] for row in summary["selected"] if row["marked_block"] is not None)
+    marked = Counter({block: len(one["markers"]) for block, one in enumerate(described) if one["markers"]})
+    by_others = sum(not one["markers"] and one["n_other_markers"] > 0 for one in described)
     if not marked:
-        return "No selected feature is more common in one block than in the others."
-    block, features = marked.most_common(1)[0]
-    sharpest = max(summary["selected"], key=lambda row: row["lift"])
-    return (
-        f"{count(len(marked))} of {count(blocks['count'])} blocks are marked by at least one selected feature; block "
-        f"{block} is marked by the most ({count(features)}). The most specific feature is {in_text(sharpest['name'])}, "
-        f"which is {times(sharpest['lift'])} as common in block {sharpest['marked_block']} as in all nodes."
+        text = "No selected feature is significantly more common in one block than in all nodes."
+        return f"{text} Other features mark {count(by_others, 'block')}." if by_others else text
+    (block, most), *others = marked.most_common(2)
+    is_tied = bool(others) and others[0][1] == most
+    some = "Both" if k == 2 else f"All {count(k)}"
+    which = f"{some} blocks are" if len(marked) == k else f"{count(len(marked))} of {count(k)} blocks are"
+    text = f"{which} marked by at least one selected feature, "
+    at_most = "one" if most == 1 else count(most)
+    text += f"none by more than {at_most}" if is_tied else f"{called(summary, block)} by the most ({count(most)})"
+    if by_others:
+        text += f"; only other features mark {count(by_others)} more"
+    sharpest, where = max(
+        ((row, each) for row in summary["selected"] for each in row["marked_blocks"]),
+        key=lambda pair: pair[0]["block_lifts"][pair[1]],
     )
+    return (
+        f"{text}. The most specific feature is {in_text(sharpest['name'])}, which is "
+        f"{times(sharpest['block_lifts'][where])} as common in {called(summary, where)} as in all nodes."
+    )
+
+
+_ORIGINS = {  # what names blocks that no selected feature names
+    "other": "a feature that is not selected",
+    "node": "a typical node",
+    "links": "the block that it links to",
+}
+
+
+def where_names_come_from(summary: dict[str, Any]) -> str:
+    """What the names of the blocks mean."""
+    origins = {one["name_origin"] for one in summary["blocks"]["described"]}
+    if origins == {"given"}:
+        return "The names were given."
+    lighter = " or ".join(meaning for origin, meaning in _ORIGINS.items() if origin in origins)
+    if "selected" in origins:
+        rest = f"; a name in lighter type comes from {lighter}" if lighter else ""
+        return f"A block is named after the selected feature that marks it most clearly{rest}."
+    return (
+        f"A block is named after {lighter}." if lighter else "The blocks have only numbers, because nothing marks them."
+    )
+
+
+def blocks_agree(summary: dict[str, Any]) -> str | None:
+    """How stable the blocks are; None if unknown."""
+    agreement = summary["blocks"]["seed_agreement"]
+    if agreement is None:
+        return None
+    index = f"an adjusted Rand index of about {agreement:.2f}"
+    return f"Blocks found with another seed agree with these with {index}."
 
 
 def labels_found(summary: dict[str, Any], details: dict[str, Any]) -> str:
@@ -290,9 +324,9 @@ def furthest(summary: dict[str, Any]) -> str:
     if abs(value) < _HARDLY:
         return "The two patterns hardly differ"
     way = "more" if value > 0 else "less"
-    pair = "to itself" if row == column else f"to block {column}"
-    difference = f"by {abs(value):.1f} standard deviations"
-    return f"The largest difference: the features tie block {row} {pair} {way} than the links do, {difference}"
+    pair = "to itself" if row == column else f"to {called(summary, int(column))}"
+    tie = f"the features tie {called(summary, int(row))} {pair} {way} than the links do"
+    return f"The largest difference: {tie}, by {abs(value):.1f} standard deviations"
 
 
 def how_sure(summary: dict[str, Any]) -> str:

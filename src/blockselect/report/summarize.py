@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from blockselect.arrays import FloatArray
+from blockselect.arrays import FloatArray, IntArray
 from blockselect.base import ScoreSelector
 from blockselect.blockmodels.guided import BlockGuidedSelector
+from blockselect.blockmodels.levels import groups_at, leaf_order, numbers_of_groups
+from blockselect.blockmodels.markers import Markers
 from blockselect.bmgufs.estimator import BMGUFS
 from blockselect.consensus.estimator import BlockModelSelector
 from blockselect.errors import ParameterError
@@ -19,6 +21,7 @@ from blockselect.result import Result
 from blockselect.wording import feature_labels
 
 SMALL = 0.01  # a block with a smaller share of the nodes is called small
+_OTHERS = 10  # markers of a block that are not selected
 
 
 def summarize(selector: ScoreSelector, *, stability: FloatArray | None = None) -> dict[str, Any]:
@@ -39,18 +42,25 @@ def summarize(selector: ScoreSelector, *, stability: FloatArray | None = None) -
         selector does not provide are None.
 
         - `counts`: the numbers of nodes, links, features and so on.
-        - `selected`: one entry per selected feature, the best first, with the share of nodes that have it, the block
-          it marks and its lift there (see :func:`blockselect.blockmodels.markers.block_markers`).
+        - `selected`: one entry per selected feature, the best first, with the share of nodes that have it, all
+          `marked_blocks` (those where it is significantly more common, the one with most evidence first; see
+          :func:`blockselect.blockmodels.markers.block_markers`), their number (`n_marked_blocks`), and the first of
+          them (`marked_block`, with `block_name` and the `lift` there; None, None and 1 if there is none).
         - `feature_names`, `scores`, `ranking` and `measures` (beyond_chance as 0 or 1, explained_more, explained_alone,
           stability, p_value and q_value, if computed): one value per feature, in the order of the columns.
         - `blocks`: their `count` with the `reason` for it, whether it was chosen from the graph (`automatic`) or the
           blocks were `given`, whether they were refined with the features (`refine`: `made`, whether that was
           `automatic`, and the `reason`), `seed_agreement` (`block_agreement_`; None if unknown), their `sizes`, which
-          blocks are `small` (less than 1 % of the nodes), the `density` of their links (paper: M), their `similarity`
-          by the selected features, the standardised patterns of both (see `block_patterns`), the link weight of each
-          pair (`link_weights`, each link counted from both ends), and what `describe_block` says of each block
-          (`described`): `share_within`, `stability`, its `links`, the `markers` among the selected features, and
-          `typical_nodes` (empty for nodes without names).
+          blocks are `small` (less than 1 % of the nodes), their `order` along the tree, the `density` of their links
+          (paper: M), their `similarity` by the selected features, the standardised patterns of both (see
+          `block_patterns`), the link weight of each pair (`link_weights`, each link counted from both ends), and what
+          `describe_block` says of each block (`described`): `name`, `name_origin` (selected or other for a marker,
+          node, links, number or given), `share_within`, `stability`, its `links`, the `markers` among the selected
+          features, the first ten `other_markers` with the number of all (`n_other_markers`), and `typical_nodes`
+          (empty for nodes without names).
+        - `tree`: the blocks merged into fewer at each level, coarse to fine. A level is a list of groups, each with
+          `name`, `name_origin` (also blocks, for a group named after its largest blocks), `blocks` and `size`. None
+          for BMGUFS, and for one block.
         - `explained`: how much of the block structure the features explain (see `explained_by_size`).
         - `levels`: the share that the selected features explain (`explained`) of the blocks merged into fewer
           (`n_blocks`), coarse to fine.
@@ -66,14 +76,14 @@ def summarize(selector: ScoreSelector, *, stability: FloatArray | None = None) -
     chosen, markers = selector._selected_in_order(), selector._markers()
     of_selected = {
         "prevalence": markers.prevalence[chosen].tolist(),
-        "marked_block": [None if block < 0 else block for block in markers.marked_block[chosen].tolist()],
-        "lift": markers.marked_lift[chosen].tolist(),
+        **_marked(selector, markers),
         "block_means": markers.block_means[:, chosen].T.tolist(),
         "block_lifts": markers.lift[:, chosen].T.tolist(),
     }
     return {
         **_of_features(selector, _measures(selector, stability), of_selected),
         "blocks": _blocks(selector, result, markers.block_means[:, chosen]),
+        "tree": _tree(selector, markers),
         "explained": result.explained,
         "levels": None if result.explained is None else _levels(selector),
         "relative_error": selector.block_model_.relative_error,
@@ -190,6 +200,54 @@ def _levels(selector: BlockGuidedSelector) -> list[dict[str, Any]] | None:
     return [{"n_blocks": number, "explained": share} for number, share in zip(*columns, strict=True)]
 
 
+def _marked(selector: BlockGuidedSelector, markers: Markers) -> dict[str, list[Any]]:
+    """Which blocks the selected features mark, the best feature first."""
+    chosen, names = selector._selected_in_order(), [*selector._block_names().tolist(), None]  # −1: none
+    strongest = markers.marked_block[chosen].tolist()
+    return {
+        "marked_block": [None if block < 0 else block for block in strongest],
+        "block_name": [names[block] for block in strongest],
+        "lift": markers.marked_lift[chosen].tolist(),
+        "n_marked_blocks": markers.marks[:, chosen].sum(axis=0).tolist(),
+        "marked_blocks": marked_blocks(markers, chosen),
+    }
+
+
+def marked_blocks(markers: Markers, features: IntArray) -> list[list[int]]:
+    """The blocks that each of these features marks, the one with most evidence first."""
+    marks, evidence = markers.marks[:, features].T, markers.evidence[:, features].T
+    by_evidence = np.argsort(-np.where(marks, evidence, -np.inf), axis=1, kind="stable")
+    return [row[:n].tolist() for row, n in zip(by_evidence, marks.sum(axis=1), strict=True)]
+
+
+def _tree(selector: BlockGuidedSelector, markers: Markers) -> list[list[dict[str, Any]]] | None:
+    """The groups of blocks at each level, coarse to fine; None for BMGUFS, and for one block."""
+    if not isinstance(selector, BlockModelSelector) or selector.block_model_.n_blocks == 1:
+        return None
+    of_blocks, sizes = selector._names(markers), selector.block_model_.block_sizes
+    levels = list[list[dict[str, Any]]]()
+    for number in reversed(numbers_of_groups(len(sizes))):
+        groups = groups_at(selector.linkage_, number)
+        members = [np.flatnonzero(groups == group).tolist() for group in range(number)]
+        names = selector._group_names(groups, of_blocks)
+        levels.append(
+            [
+                {"name": name.text, "name_origin": name.origin, "blocks": blocks, "size": int(sizes[blocks].sum())}
+                for name, blocks in zip(names, members, strict=True)
+            ]
+        )
+    return levels
+
+
+def _order(selector: BlockGuidedSelector) -> list[int]:
+    """The blocks along the tree, by number as far as it allows; given blocks keep their numbers, others follow it."""
+    k = selector.block_model_.n_blocks
+    if not isinstance(selector, BlockModelSelector) or k == 1:
+        return list(range(k))
+    order: list[int] = leaf_order(selector.linkage_, np.zeros(k, dtype=np.intp)).tolist()
+    return order
+
+
 def _refine(selector: BlockGuidedSelector) -> dict[str, Any] | None:
     """Whether the blocks were refined with the features, and why; None for BMGUFS, which never does."""
     if not isinstance(selector, BlockModelSelector):
@@ -233,6 +291,7 @@ def _blocks(selector: BlockGuidedSelector, result: Result, means: FloatArray) ->
         "seed_agreement": getattr(selector, "block_agreement_", None),
         "sizes": model.block_sizes.tolist(),
         "small": small_blocks(model.block_sizes.tolist()),
+        "order": _order(selector),
         "density": model.density.tolist(),
         "similarity": similarity.tolist(),
         "reflected": not np.allclose(alike, model.density, atol=1e-6 * model.density.max()),
@@ -241,10 +300,14 @@ def _blocks(selector: BlockGuidedSelector, result: Result, means: FloatArray) ->
         "link_weights": record.link_weights.tolist(),
         "described": [
             {
+                "name": one.name,
+                "name_origin": one.origin,
                 "share_within": one.share_within,
                 "stability": one.stability,
                 "links": one.links.to_dict("records"),
                 "markers": one.markers[one.markers["selected"]].to_dict("records"),
+                "other_markers": one.markers[~one.markers["selected"]][:_OTHERS].to_dict("records"),
+                "n_other_markers": int((~one.markers["selected"]).sum()),
                 "typical_nodes": [] if result.node_ids is None else [str(node) for node in one.typical_nodes],
             }
             for one in selector._describe_blocks()

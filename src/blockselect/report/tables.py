@@ -10,49 +10,50 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from blockselect.arrays import IntArray
+from blockselect.arrays import IntArray, ObjectArray
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.write import as_text_cell
 
-_TEXT = ["feature", "id", "marked_by"]  # columns that hold names
+_TEXT = ["feature", "id", "name", "block_name", "markers", "other_markers", "linked_to", "typical_nodes", "branch"]
 
 
 def selected_table(summary: dict[str, Any]) -> str:
     """One line per selected feature, the best first.
 
     The columns are rank, feature, score, the available measures, the share of nodes that have the feature, the block
-    it marks, its lift there, and its mean in each block.
+    it marks most clearly, the name of this block, its lift there, how many blocks it marks, and its mean in each block.
     """
     rows, columns = summary["selected"], ["rank", "name", "score", *summary["measures"]]
+    if "blocks" in summary:
+        columns += ["prevalence", "marked_block", "block_name", "lift", "n_marked_blocks"]
+    table = pd.DataFrame(rows, columns=columns, dtype=object).rename(columns={"name": "feature"})
     if "blocks" not in summary:
-        return _csv(pd.DataFrame(rows, columns=columns, dtype=object))
-    table = pd.DataFrame(rows, columns=[*columns, "prevalence", "marked_block", "lift"], dtype=object)
+        return _csv(table)
     blocks = [f"block_{block}" for block in range(summary["blocks"]["count"])]
     return _csv(table.join(pd.DataFrame([row["block_means"] for row in rows], columns=blocks, dtype=object)))
 
 
-def nodes_table(graph: AttributedGraph, labels: IntArray | None, chosen: IntArray) -> str:
-    """One line per node: id, block (if there are blocks), number of links and number of chosen features."""
+def nodes_table(
+    graph: AttributedGraph, chosen: IntArray, labels: IntArray | None = None, block_names: ObjectArray | None = None
+) -> str:
+    """One line per node: id, block and its name (if there are blocks), number of links and of chosen features."""
     columns = {
         "id": range(graph.n_nodes) if graph.node_ids is None else graph.node_ids,
-        **({} if labels is None else {"block": labels}),
+        **({} if labels is None or block_names is None else {"block": labels, "block_name": block_names[labels]}),
         "degree": np.diff(graph.adjacency.indptr),
         "selected_features": np.asarray((graph.features[:, chosen] != 0).sum(axis=1)).ravel(),
     }
     return _csv(pd.DataFrame(columns, dtype=object))
 
 
-def blocks_table(summary: dict[str, Any]) -> str:
-    """One line per block: size, whether it is small, density of links to each block, and the features that mark it."""
-    blocks, every = summary["blocks"], range(summary["blocks"]["count"])
+def blocks_table(blocks: pd.DataFrame, summary: dict[str, Any]) -> str:
+    """One line per block: `blocks_` of the selector, whether it is small, and the density of links to each."""
+    found, every = summary["blocks"], range(summary["blocks"]["count"])
     columns = {
-        "block": every,
-        "size": blocks["sizes"],
-        "small": [int(block in blocks["small"]) for block in every],
-        **{f"density_to_{block}": [density[block] for density in blocks["density"]] for block in every},
-        "marked_by": ["; ".join(row["feature"] for row in found["markers"]) for found in blocks["described"]],
+        "small": [int(block in found["small"]) for block in every],
+        **{f"density_to_{block}": [density[block] for density in found["density"]] for block in every},
     }
-    return _csv(pd.DataFrame(columns, dtype=object))
+    return _csv(blocks.astype(object).join(pd.DataFrame(columns, dtype=object)).reset_index(names="block"))
 
 
 def scores_table(summary: dict[str, Any]) -> str:
@@ -68,7 +69,6 @@ def scores_table(summary: dict[str, Any]) -> str:
 
 
 def _csv(table: pd.DataFrame) -> str:
-    table = table.rename(columns={"name": "feature"})
     for column in table.columns.intersection(_TEXT):
         table[column] = table[column].map(as_text_cell)
     return table.to_csv(index=False, lineterminator="\n")

@@ -2,7 +2,7 @@
 (function () {
   const PAGE = 25, PRINTED = 1000;
   const data = JSON.parse(document.getElementById("data").textContent);
-  const NAME = 0, RANK = 1, SCORE = 2, SELECTED = 3, PREVALENCE = 4, BLOCK = 5, LIFT = 6;
+  const NAME = 0, RANK = 1, SCORE = 2, SELECTED = 3, PREVALENCE = 4, BLOCKS = 5, LIFT = 6;
   const STRIP = 7 + data.measures.length;
   const column = (measure) => 7 + data.measures.indexOf(measure);
   const byId = (id) => document.getElementById(id);
@@ -60,7 +60,7 @@
     const space = "http://www.w3.org/2000/svg", width = 7 * digits.length;
     const svg = document.createElementNS(space, "svg");
     const top = digits.indexOf("9");
-    const about = top < 0 ? "empty" : "mean by block, highest in block " + top;
+    const about = top < 0 ? "empty" : "mean by block, highest in " + data.blocks[top];
     const set = { class: "strip", viewBox: `0 0 ${width} 18`, width: Math.min(width, 168), height: 18,
                   preserveAspectRatio: "none", role: "img", "aria-label": about };
     for (const [key, value] of Object.entries(set)) svg.setAttribute(key, value);
@@ -91,7 +91,13 @@
     }
     cell(made, "in nodes", perCent(values[PREVALENCE]), "num");
     if (!data.blocks) return made;
-    cell(made, "marks block", values[BLOCK] < 0 ? "none" : `${values[BLOCK]} (${times(values[LIFT])})`);
+    const names = values[BLOCKS].map((each) => data.blocks[each]);
+    const marks = cell(made, "marks", names.length ? undefined : "none");
+    if (names.length) {
+      const others = names.length > 1 ? ` and ${count(names.length - 1)} more` : "";
+      marks.title = names.join(", ");
+      marks.append(element("bdi", {}, cut(names[0])), ` (${times(values[LIFT])})${others}`);
+    }
     cell(made, "mean by block").append(strip(values[STRIP]));
     return made;
   }
@@ -108,6 +114,9 @@
     return made;
   }
 
+  // The place of the block that a feature marks most clearly; features that mark none come last.
+  const firstBlock = (row) => (row[BLOCKS].length ? row[BLOCKS][0] : data.blocks.length);
+
   // Choose the rows, their order and the page.
   function choose() {
     const text = search.value.trim().toLowerCase();
@@ -119,14 +128,14 @@
       const each = data.rows[i];
       if (which.value === "selected" && !each[SELECTED]) continue;
       if (text && !lower[i].includes(text)) continue;
-      if (wanted !== null && each[BLOCK] !== wanted) continue;
+      if (wanted !== null && !each[BLOCKS].includes(wanted)) continue;
       if (stable && each[column("stability")] < least) continue;
       shown.push(each);
     }
     const by = sorted.by, sign = sorted.down ? -1 : 1;
     shown.sort((a, b) => {
-      const order = by === NAME ? (a[by] < b[by] ? -1 : a[by] > b[by] ? 1 : 0) : a[by] - b[by];
-      const second = by === BLOCK ? b[LIFT] - a[LIFT] : a[RANK] - b[RANK];
+      const order = by === NAME ? (a[by] < b[by] ? -1 : a[by] > b[by] ? 1 : 0) : by === BLOCKS ? firstBlock(a) - firstBlock(b) : a[by] - b[by];
+      const second = by === BLOCKS ? b[LIFT] - a[LIFT] : a[RANK] - b[RANK];
       return sign * order || second;
     });
     page = 0;
@@ -157,15 +166,18 @@
       for (const measure of data.measures) record[measure] = each[column(measure)];
       record.prevalence = each[PREVALENCE];
       if (data.blocks) {
-        record.marked_block = each[BLOCK] < 0 ? null : each[BLOCK];
+        const strongest = each[BLOCKS].length ? each[BLOCKS][0] : null;
+        record.marked_block = strongest;
+        record.block_name = strongest === null ? null : data.blocks[strongest];
         record.lift = each[LIFT];
+        record.n_marked_blocks = each[BLOCKS].length;
       }
       return record;
     });
   }
   function csv(rows) {
     const quote = (value) => (/[",\r\n]/.test(value) ? `"${value.replace(/"/g, '""')}"` : value);
-    const head = ["rank", "feature", "score", "selected", ...data.measures, "prevalence", ...(data.blocks ? ["marked_block", "lift"] : [])];
+    const head = ["rank", "feature", "score", "selected", ...data.measures, "prevalence", ...(data.blocks ? ["marked_block", "block_name", "lift", "n_marked_blocks"] : [])];
     const lines = rows.map((each) => head.map((key) => quote(String(each[key] ?? ""))).join(","));
     return [head.join(","), ...lines].join("\n") + "\n";
   }
@@ -203,7 +215,7 @@
   const order = byId("sort"), buttons = [...table.querySelectorAll("[data-sort]")];
   function sortBy(button) {
     const key = button.dataset.sort, by = data.measures.includes(key) ? column(key) : Number(key);
-    const smallestFirst = by === NAME || by === RANK || by === BLOCK || key === "q_value";
+    const smallestFirst = by === NAME || by === RANK || by === BLOCKS || key === "q_value";
     sorted = { by: by, down: sorted.by === by ? !sorted.down : !smallestFirst };
     for (const head of table.querySelectorAll("thead th")) head.removeAttribute("aria-sort");
     button.closest("th").setAttribute("aria-sort", sorted.down ? "descending" : "ascending");
@@ -222,7 +234,11 @@
     });
   }
   for (const link of document.querySelectorAll("[data-block]")) {
-    link.addEventListener("click", () => { block.value = link.dataset.block; choose(); });
+    link.addEventListener("click", () => {
+      block.value = link.dataset.block;
+      choose();
+      if (!shown.length && which.value === "selected") { which.value = "all"; choose(); } // only others mark it
+    });
   }
   addEventListener("beforeprint", () => body.replaceChildren(...rows(0, PRINTED)));
   addEventListener("afterprint", draw);
