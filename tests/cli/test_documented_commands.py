@@ -85,7 +85,7 @@ def quick(monkeypatch, in_this_process):
 
 
 def test_the_documentation_has_commands():
-    assert {command.split()[1] for command in printed()} >= {"select", "compare", "datasets", "reproduce", "doctor"}
+    assert {command.split()[1] for command in printed()} >= {"select", "compare", "datasets", "reproduce"}
     assert len(printed()) > 12
 
 
