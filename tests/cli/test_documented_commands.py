@@ -75,8 +75,8 @@ def folder(tmp_path, monkeypatch, network):
 
 
 @pytest.fixture
-def quick(monkeypatch, in_this_process):
-    """Methods rank in this process, and experiments end where their trials would begin."""
+def quick(monkeypatch):
+    """Experiments end where their trials would begin."""
     monkeypatch.setattr(reproduce, "find_spec", lambda name: name)
     monkeypatch.setattr(engine, "run_experiments", lambda *_, **settings: None)
     monkeypatch.setattr(engine, "complete_rows", lambda plans, *_: {name: [{"error": None}] for name in plans})

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from joblib import Parallel, delayed, parallel_config
 
 from blockselect.errors import collected_warnings
-from blockselect.evaluation.process import end_with_parent, signals_ignored
+from blockselect.evaluation.workers import end_with_parent, signals_ignored
 from blockselect.reproduction.store import Row, Store
 from blockselect.threads import one_thread
 

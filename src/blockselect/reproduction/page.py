@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from blockselect import __version__
-from blockselect.evaluation.compared import markdown_table
+from blockselect.evaluation.comparison_result import markdown_table
 from blockselect.reproduction.claims import CLAIMS, Judgement, judge_claims
 from blockselect.reproduction.config import ExperimentConfig, published_block_models
 from blockselect.reproduction.experiments import EXPERIMENTS, results
