@@ -7,7 +7,7 @@ import warnings
 
 import pytest
 
-from blockselect.reproduction.engine import Agenda, Trial, complete_rows, perform, run_experiments
+from blockselect.reproduction.engine import Trial, complete_rows, perform, run_experiments
 from blockselect.reproduction.store import Store
 
 DONE: list[int] = []
@@ -66,8 +66,8 @@ def test_a_second_run_does_nothing_again_and_failed_trials_wait_to_be_forgotten(
 
 
 def test_a_run_goes_on_where_an_interrupted_one_ended(store, tmp_path):
-    def stop_after_three(standing):
-        if standing.done == 3:
+    def stop_after_three(done, known):
+        if done == 3:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -82,14 +82,18 @@ def test_a_run_goes_on_where_an_interrupted_one_ended(store, tmp_path):
     assert collect(store) == collect(undisturbed)
 
 
-def test_progress_rises_to_all_that_is_known_with_no_time_left(store):
+def test_progress_rises_to_all_that_is_known(store):
     seen = []
-    run_experiments(CHAIN, None, store, progress=seen.append)
-    assert [standing.done for standing in seen] == sorted(standing.done for standing in seen)
-    assert seen[0].done == 0
-    assert seen[0].seconds_left is None
-    assert (seen[-1].done, seen[-1].known) == (9, 9)
-    assert seen[-1].seconds_left == pytest.approx(0, abs=1e-9)
+    run_experiments(CHAIN, None, store, progress=lambda *counts: seen.append(counts))
+    assert seen == sorted(seen)
+    assert (seen[0], seen[-1]) == ((0, 5), (9, 9))
+
+
+def test_processes_make_the_same_rows(store, tmp_path):
+    run_experiments(CHAIN, None, store)
+    shared = Store(tmp_path / "shared", {})
+    run_experiments(CHAIN, None, shared, workers=2)
+    assert collect(shared) == collect(store)
 
 
 def test_rows_come_in_the_order_of_the_trials_however_they_ended(store):
@@ -105,19 +109,6 @@ def test_trials_may_run_in_a_thread_of_their_own(store):
     thread.start()
     thread.join()
     assert len(collect(store)) == 9
-
-
-def test_a_trial_that_another_process_stored_meanwhile_is_not_run(store):
-    agenda = Agenda(CHAIN, None, store)
-    handed_out = iter(agenda)
-    first = next(handed_out)
-    for number in range(5):
-        if number != first.settings["number"]:
-            trial = Trial("chain", {"number": number}, square)
-            store.add(trial.key, [{"number": number, "square": 100}])
-    agenda.keep(first.key, [{"number": first.settings["number"], "square": 100}])
-    assert list(handed_out) == []
-    assert agenda.standing().done == 5
 
 
 def double(number):

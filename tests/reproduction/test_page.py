@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import sys
 
 import pandas as pd
 import pytest
 
 from blockselect.reproduction.claims import CLAIMS, Judgement, Verdict, judge_claims
-from blockselect.reproduction.page import Section, make_files, parquet_available, render_html, render_markdown
+from blockselect.reproduction.page import Section, make_files, render_html, render_markdown
 from references.planted_experiment import planted_experiment
 
 NASTY = "<script>alert('x')</script> & more"
@@ -45,12 +44,12 @@ def test_html_needs_no_other_file(page):
 def made(rows):
     """All files of a run, and what they say of the claims."""
     with planted_experiment() as config:
-        return make_files(rows, config, title="planted", parquet=parquet_available())
+        return make_files(rows, config, title="planted")
 
 
 def test_all_files_of_a_run_are_the_same_twice_over(run, made):
-    again, judgements = make_files(run.rows, run.config, title="planted", parquet=False)
-    once = {name: content for name, content in made[0].items() if not name.endswith(".parquet")}
+    once, _ = made
+    again, judgements = make_files(run.rows, run.config, title="planted")
     assert once == again
     assert {letter: found.verdict for letter, found in judgements.items()} == {
         letter: found.verdict for letter, found in judge_claims(run.rows, run.config).items()
@@ -62,18 +61,3 @@ def test_all_files_of_a_run_are_the_same_twice_over(run, made):
         assert drawn["pdf"].startswith(b"%PDF")
         assert b"<svg" in drawn["svg"]
         assert not any(b"CreationDate" in content or b"Matplotlib v" in content for content in drawn.values())
-
-
-def test_parquet_is_available_where_pyarrow_is(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert not parquet_available()
-
-
-def test_parquet_and_csv_hold_the_same(made, rows):
-    pytest.importorskip("pyarrow")
-    import io
-
-    files, _ = made
-    for name in rows:
-        stored = pd.read_parquet(io.BytesIO(files[f"rows/{name}.parquet"]))
-        assert stored.to_csv(index=False).encode() == files[f"rows/{name}.csv"]

@@ -20,7 +20,6 @@ NAME = selections.NAME  # the rows that lead to judgements
 JUDGEMENTS = "judgements"
 CLASSES, LINKS = "classes", "links"
 MEASURES = {CLASSES: ("ACC", "NMI", "few_labels", "few_labels_averaged"), LINKS: ("AUC",)}
-_PER_ENTRY = 2e-6  # seconds for a node and feature
 
 
 def trials(config: UseConfig, rows: list[Row]) -> list[Trial]:
@@ -51,10 +50,9 @@ def key_of(row: Row, hidden: int | None, config: UseConfig) -> str:
 def _trial(row: Row, hidden: int | None, config: UseConfig) -> Trial:
     settings = {"network": row["network"], "hidden": hidden, "selection": row["selection"]}
     payload = {"name": row["network"], "selected": row["selected"], "n_runs": config.n_runs, "device": config.device}
-    cost = _PER_ENTRY * network(row["network"]).n_nodes * row["top"]
     if hidden is None:
-        return Trial(JUDGEMENTS, settings, judge_by_classes, {**payload, "n_init": config.n_init}, cost)
-    return Trial(JUDGEMENTS, settings, judge_by_links, {**payload, "hidden": hidden}, cost / 10)
+        return Trial(JUDGEMENTS, settings, judge_by_classes, {**payload, "n_init": config.n_init})
+    return Trial(JUDGEMENTS, settings, judge_by_links, {**payload, "hidden": hidden})
 
 
 def judge_by_classes(name: str, selected: str, n_runs: int, n_init: int, device: str | None) -> list[Row]:

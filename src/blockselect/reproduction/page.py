@@ -7,7 +7,6 @@ from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from importlib.util import find_spec
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -26,7 +25,7 @@ RESULT_FILES = (
     "claims.md",
     "claims.html",
     *(f"figures/{name}.{kind}" for name in EXPERIMENTS for kind in FORMATS),
-    *(f"rows/{name}.{kind}" for name in (*EXPERIMENTS, CLUSTERINGS) for kind in ("csv", "parquet")),
+    *(f"rows/{name}.csv" for name in (*EXPERIMENTS, CLUSTERINGS)),
 )
 """Every file that a reproduction may write, as a path in the folder."""
 
@@ -53,7 +52,7 @@ def failures(rows: list[Row]) -> list[str]:
 
 
 def make_files(
-    rows: Mapping[str, list[Row]], config: ExperimentConfig, *, title: str, parquet: bool
+    rows: Mapping[str, list[Row]], config: ExperimentConfig, *, title: str
 ) -> tuple[dict[str, bytes], dict[str, Judgement]]:
     """Make every file of a reproduction, keyed by its path in the folder, and the judgements."""
     figures = {name: render(name, results(name, found), config) for name, found in rows.items()}
@@ -69,20 +68,15 @@ def make_files(
     ]
     settings, judgements = _describe(config, title), judge_claims(rows, config)
     files = {f"figures/{name}.{kind}": content for name, kinds in figures.items() for kind, content in kinds.items()}
-    files |= row_files(rows, parquet=parquet)
+    files |= row_files(rows)
     files["claims.md"] = render_markdown(settings, judgements, sections)
     files["claims.html"] = render_html(settings, judgements, sections)
     files["config.json"] = (json.dumps(config.marks, indent=2, ensure_ascii=False) + "\n").encode()
     return files, judgements
 
 
-def parquet_available() -> bool:
-    """Whether pyarrow is installed; without it, rows are written as CSV only."""
-    return find_spec("pyarrow") is not None
-
-
-def row_files(rows: Mapping[str, list[Row]], *, parquet: bool) -> dict[str, bytes]:
-    """The tables of all experiments and clusterings as CSV, and as Parquet on request, keyed by path in the folder."""
+def row_files(rows: Mapping[str, list[Row]]) -> dict[str, bytes]:
+    """The tables of all experiments and clusterings as CSV, keyed by path in the folder."""
     tables = {
         name: experiment_table(of_experiment, name).drop(columns="selected", errors="ignore")
         for name, of_experiment in rows.items()
@@ -90,10 +84,7 @@ def row_files(rows: Mapping[str, list[Row]], *, parquet: bool) -> dict[str, byte
     clusterings = clustering_table([row for of_experiment in rows.values() for row in of_experiment])
     if len(clusterings):
         tables[CLUSTERINGS] = clusterings
-    files = {f"rows/{name}.csv": table.to_csv(index=False).encode() for name, table in tables.items()}
-    if parquet:
-        files |= {f"rows/{name}.parquet": table.to_parquet(index=False) for name, table in tables.items()}
-    return files
+    return {f"rows/{name}.csv": table.to_csv(index=False).encode() for name, table in tables.items()}
 
 
 def _describe(config: ExperimentConfig, title: str) -> str:

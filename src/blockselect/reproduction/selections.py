@@ -16,7 +16,6 @@ import pandas as pd
 
 from blockselect.arrays import FloatArray, IntArray
 from blockselect.base import best_first
-from blockselect.datasets.catalogue import find_dataset
 from blockselect.evaluation.clustering import evaluate_selection
 from blockselect.reproduction.config import ExperimentConfig
 from blockselect.reproduction.engine import Trial
@@ -26,7 +25,6 @@ from blockselect.reproduction.store import Row
 CLUSTERINGS = "clusterings"
 MEASURES = ("accuracy", "nmi")
 FIGURES = ("accuracy", "accuracy_sd", "nmi", "nmi_sd", "n_zero_rows")
-_PER_START = 1e-7  # seconds per start of K-means, per node, per square root of the number of features
 _LAST = ("warning", "error")
 # These columns stay integers even if some rows lack them.
 _WHOLE = ("candidate", "seed", "top", "asked_for", "n_selected", "n_nonzero", "n_zero_rows", "repeat")
@@ -60,9 +58,7 @@ def clustering_trials(rows: Iterable[Row], config: ExperimentConfig) -> list[Tri
         dataset, selection = row["dataset"], row["selection"]
         settings = {"dataset": dataset, "selection": selection}
         payload = {"dataset": dataset, "selected": row["selected"], **protocol}
-        starts = find_dataset(dataset).counts.nodes * config.kmeans_runs * config.kmeans_init
-        cost = _PER_START * starts * row["top"] ** 0.5
-        trials[dataset, selection] = Trial(CLUSTERINGS, settings, cluster, payload, cost)
+        trials[dataset, selection] = Trial(CLUSTERINGS, settings, cluster, payload)
     return list(trials.values())
 
 
