@@ -28,7 +28,7 @@ from blockselect.reproduction.experiments import (
     perturbation_trials,
     results,
 )
-from blockselect.reproduction.figures import plot_block_models, render
+from blockselect.reproduction.figures import plot_block_models, render_figure
 from blockselect.reproduction.networks import candidates, network
 from blockselect.reproduction.selections import clustering_table, experiment_table
 
@@ -146,7 +146,7 @@ def test_published_block_models_guide_where_they_are(monkeypatch, planted, tmp_p
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_a_figure_whose_trials_all_failed_says_so(run, name):
     failed = {"experiment": name, "dataset": "planted", "error": "ValueError: no", "warning": None}
-    assert render(name, results(name, [failed]), run.config)["png"].startswith(b"\x89PNG")
+    assert render_figure(name, results(name, [failed]), run.config)["png"].startswith(b"\x89PNG")
 
 
 def test_a_figure_whose_grid_failed_shows_the_others(run):
@@ -154,7 +154,7 @@ def test_a_figure_whose_grid_failed_shows_the_others(run):
     kept = [{name: value for name, value in row.items() if name != "candidate"} for row in rows]
     table = results("effectiveness", kept)
     assert set(table["method"]) == {ALL, *run.config.methods}
-    assert render("effectiveness", table, run.config)["png"].startswith(b"\x89PNG")
+    assert render_figure("effectiveness", table, run.config)["png"].startswith(b"\x89PNG")
 
 
 def test_tables_show_failed_trials_and_failed_clusterings(run):

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from blockselect.reproduction.claims import CLAIMS, Judgement, Verdict, judge_claims
-from blockselect.reproduction.page import Section, make_files, render_html, render_markdown
+from blockselect.reproduction.page import Section, make_files, render
 from references.planted_experiment import planted_experiment
 
 NASTY = "<script>alert('x')</script> & more"
@@ -21,21 +21,21 @@ def page():
 
 
 def test_every_claim_has_its_verdict_its_rule_and_its_figures(page):
-    for text in (render_html(*page).decode(), render_markdown(*page).decode()):
+    for text in (render(kind, *page).decode() for kind in ("html", "md")):
         for claim in CLAIMS:
             assert re.sub("'", "&#39;", claim.statement) in text or claim.statement in text
         assert text.count("Rule: ") == len(CLAIMS)
 
 
 def test_text_of_rows_is_escaped(page):
-    for render in (render_html, render_markdown):
-        text = render(*page).decode()
+    for kind in ("html", "md"):
+        text = render(kind, *page).decode()
         assert "<script" not in text
         assert text.count("&lt;script&gt;") == 3 * len(CLAIMS) + 1
 
 
 def test_html_needs_no_other_file(page):
-    html = render_html(*page).decode()
+    html = render("html", *page).decode()
     assert not re.search(r"(src|href)=\"(?!data:image/svg\+xml;base64,|#)", html)
     assert "data:image/svg+xml;base64,PHN2Zz48L3N2Zz4=" in html
 

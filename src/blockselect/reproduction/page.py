@@ -15,7 +15,7 @@ from blockselect.evaluation.comparison_result import markdown_table
 from blockselect.reproduction.claims import CLAIMS, Judgement, judge_claims
 from blockselect.reproduction.config import ExperimentConfig, published_block_models
 from blockselect.reproduction.experiments import EXPERIMENTS, results
-from blockselect.reproduction.figures import FORMATS, render
+from blockselect.reproduction.figures import FORMATS, render_figure
 from blockselect.reproduction.selections import CLUSTERINGS, clustering_table, experiment_table
 from blockselect.reproduction.store import Row
 from blockselect.wording import visible
@@ -55,7 +55,7 @@ def make_files(
     rows: Mapping[str, list[Row]], config: ExperimentConfig, *, title: str
 ) -> tuple[dict[str, bytes], dict[str, Judgement]]:
     """Make every file of a reproduction, keyed by its path in the folder, and the judgements."""
-    figures = {name: render(name, results(name, found), config) for name, found in rows.items()}
+    figures = {name: render_figure(name, results(name, found), config) for name, found in rows.items()}
     sections = [
         Section(
             name=name,
@@ -69,8 +69,7 @@ def make_files(
     settings, judgements = _describe(config, title), judge_claims(rows, config)
     files = {f"figures/{name}.{kind}": content for name, kinds in figures.items() for kind, content in kinds.items()}
     files |= row_files(rows)
-    files["claims.md"] = render_markdown(settings, judgements, sections)
-    files["claims.html"] = render_html(settings, judgements, sections)
+    files |= {f"claims.{kind}": render(kind, settings, judgements, sections) for kind in ("md", "html")}
     files["config.json"] = (json.dumps(config.marks, indent=2, ensure_ascii=False) + "\n").encode()
     return files, judgements
 
@@ -102,40 +101,17 @@ def _describe(config: ExperimentConfig, title: str) -> str:
     )
 
 
-def render_html(settings: str, judgements: Mapping[str, Judgement], sections: Sequence[Section]) -> bytes:
-    """The page as one HTML file that contains its figures; judgements are keyed by the letters of the claims."""
+def render(kind: str, settings: str, judgements: Mapping[str, Judgement], sections: Sequence[Section]) -> bytes:
+    """The page as "html", one file that contains its figures, or as "md", with links to the figures beside it."""
     environment = Environment(
         loader=PackageLoader("blockselect.reproduction"),
-        autoescape=True,
+        autoescape=kind == "html",
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters["data_uri"] = lambda svg: f"data:image/svg+xml;base64,{b64encode(svg).decode()}"
-    template = environment.get_template("claims.html.jinja")
-    return template.render(settings=settings, claims=CLAIMS, judgements=judgements, sections=sections).encode()
-
-
-def render_markdown(settings: str, judgements: Mapping[str, Judgement], sections: Sequence[Section]) -> bytes:
-    """The page as Markdown, with links to the figures beside it."""
-    overview = [
-        (claim.letter, claim.statement, str(judgements[claim.letter].verdict), judgements[claim.letter].summary)
-        for claim in CLAIMS
-    ]
-    parts = ["# What holds of the paper's claims", settings]
-    parts.append(markdown_table(("", "claim", "verdict", "measured"), overview, n_text_columns=4))
-    for claim in CLAIMS:
-        judgement = judgements[claim.letter]
-        parts.append(f"## ({claim.letter}) {claim.statement}")
-        parts.append(f"**{judgement.verdict}**: {judgement.summary}")
-        parts.append(f"Rule: {claim.rule}")
-        if len(judgement.figures):
-            cells = judgement.figures.astype(str).to_numpy().tolist()
-            parts.append(markdown_table(judgement.figures.columns.tolist(), cells))
-    for section in sections:
-        parts += [f"## {section.title}", f"![{section.title}](figures/{section.name}.svg)"]
-        parts.append(f"{section.n_rows:,} rows in `rows/{section.name}.csv`.")
-        if section.failures:
-            parts.append("Failed:\n\n" + "\n".join(f"- {line}" for line in section.failures))
-    page = "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
-    return escape(page, quote=False).encode()  # names and errors may contain HTML
+    environment.globals["markdown_table"] = markdown_table
+    template = environment.get_template(f"claims.{kind}.jinja")
+    page = template.render(settings=settings, claims=CLAIMS, judgements=judgements, sections=sections)
+    return (page if kind == "html" else escape(page, quote=False)).encode()  # names and errors may contain HTML
