@@ -128,13 +128,6 @@ def test_progress_is_reported_step_by_step_also_of_a_failure(graph, calls):
     ]
 
 
-def test_features_without_a_score_are_never_among_the_best():
-    ranked = RankedFeatures(np.array([2, 1, 3, 4]), np.array([True, True, False, False]), ())
-    assert ranked.best(1).tolist() == [1]
-    assert ranked.best(2).tolist() == [1, 0]
-    assert ranked.best(4).tolist() == [1, 0]
-
-
 def test_fewer_features_than_asked_for_are_counted_and_warned_of(graph):
     features = graph.features.toarray()
     features[:, 5:] = 1  # constant: no variance
