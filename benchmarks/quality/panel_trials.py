@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -74,8 +75,7 @@ def trials(config: PanelConfig, rows: list[Row]) -> list[Trial]:
         for method in (name for name in config.methods if is_tried(name, cell)):
             for seed in range(config.n_seeds if cell.n_nodes < LARGE else 1):
                 identity = {**asdict(cell), "method": method, "seed": seed}
-                payload = {"cell": cell, "method": method, "seed": seed, "limit": config.limit}
-                found.append(Trial(NAME, identity, measure, payload))
+                found.append(Trial(NAME, identity, partial(measure, cell, method, seed, config.limit)))
     return found
 
 

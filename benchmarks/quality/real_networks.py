@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from benchmarks.quality.quality_config import QualityConfig
@@ -65,7 +66,7 @@ def _variant_trials(name: str, config: QualityConfig) -> list[Trial]:
         for seed in config.candidate_seeds:
             fit = {"arguments": find_variant(method).text, "seed": seed, "asked_for": max(tops)}
             identity = {"dataset": name, "kind": VARIANT, "method": method, **fit}
-            found.append(Trial(NAME, identity, select_by_variant, {"name": name, "tops": tops, **fit}))
+            found.append(Trial(NAME, identity, partial(select_by_variant, name=name, tops=tops, **fit)))
     return found
 
 
@@ -76,9 +77,8 @@ def _rival_trials(name: str, config: QualityConfig) -> list[Trial]:
         if method == PAPERS:
             continue
         for seed in config.candidate_seeds if is_random(method) else config.candidate_seeds[:1]:
-            payload = {"name": name, "method": method, "tops": tops, "seed": seed}
             identity = {"dataset": name, "kind": RIVAL, "method": method, "seed": seed}
-            found.append(Trial(NAME, identity, select_by_method, payload))
+            found.append(Trial(NAME, identity, partial(select_by_method, name, method, tops, seed)))
     return found
 
 
@@ -88,8 +88,7 @@ def _reference_trials(name: str, config: QualityConfig) -> list[Trial]:
         Trial(
             NAME,
             {"dataset": name, "kind": REFERENCE, "method": method, "seed": seed},
-            select_reference,
-            {"name": name, "method": method, "tops": tops, "seed": seed},
+            partial(select_reference, name, method, tops, seed),
         )
         for method, seed in reference_trials()
     ]

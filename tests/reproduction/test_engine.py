@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
+from functools import partial
 
 import pytest
 
@@ -26,7 +27,7 @@ def chain(config, rows):
         *range(5),
         *(row["square"] + 100 for row in rows if row.get("square") is not None and row["square"] < 99),
     ]
-    return [Trial("chain", {"number": number}, square, {"number": number}) for number in numbers]
+    return [Trial("chain", {"number": number}, partial(square, number)) for number in numbers]
 
 
 CHAIN = {"chain": chain}
@@ -122,7 +123,7 @@ def warn(number):
 
 
 def trial(run, **settings):
-    return Trial("numbers", settings, run, {"number": 3})
+    return Trial("numbers", settings, partial(run, 3))
 
 
 def test_a_row_says_what_the_trial_was_and_what_came_out():

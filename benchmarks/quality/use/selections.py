@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from benchmarks.quality.command import time_limit
 from benchmarks.quality.real_networks import REFERENCE, RIVAL, VARIANT, is_random
@@ -28,10 +29,10 @@ def trials(config: UseConfig, rows: list[Row]) -> list[Trial]:
         for hidden in (None, HIDDEN):
             for kind, method, seed in _methods(config, hidden):
                 identity = {"network": name, "hidden": hidden, "tops": str(tops), "kind": kind, "method": method}
-                payload = {"name": name, "hidden": hidden, "tops": tops, "method": method, "seed": seed}
+                run = partial(_SELECT[kind], name, hidden, tops, method, seed)
                 if kind == RIVAL:
-                    payload["limit"] = config.limit
-                found.append(Trial(NAME, {**identity, "seed": seed}, _SELECT[kind], payload))
+                    run = partial(run, limit=config.limit)
+                found.append(Trial(NAME, {**identity, "seed": seed}, run))
     return found
 
 

@@ -8,7 +8,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from joblib import Parallel, delayed, parallel_config
@@ -23,13 +23,12 @@ from blockselect.threads import one_thread
 class Trial:
     """One piece of work of an experiment, which gives one or more rows.
 
-    The settings identify the trial; the payload follows from them and the configuration.
+    The settings identify the trial: what it runs follows from them and the configuration.
     """
 
     experiment: str
     settings: Mapping[str, Any]  # flat, JSON values
-    run: Callable[..., list[Row]]  # a module-level function: payload as keywords → flat results, JSON values
-    payload: Mapping[str, Any] = field(default_factory=dict)
+    run: Callable[[], list[Row]]  # flat results, JSON values; a partial of a module-level function, which is pickled
 
     @property
     def key(self) -> str:
@@ -49,7 +48,7 @@ def perform(trial: Trial) -> tuple[str, list[Row]]:
         try:
             # One thread, because several would add numbers in an order that varies. Trials run in parallel instead.
             with one_thread(), parallel_config(backend="sequential"):
-                rows = trial.run(**trial.payload)
+                rows = trial.run()
         except Exception as error:  # The failure of one trial, whatever it is, must not stop the others.
             where = traceback.extract_tb(error.__traceback__)[-1].name
             rows = [{"error": f"{type(error).__name__}: {error} (in {where})"}]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -51,7 +52,7 @@ def results(experiment: str, rows: list[Row]) -> pd.DataFrame:
 
 
 def dataset_trials(config: ExperimentConfig, rows: list[Row]) -> list[Trial]:
-    return [Trial("datasets", {"dataset": name}, count_network, {"name": name}) for name in config.networks]
+    return [Trial("datasets", {"dataset": name}, partial(count_network, name)) for name in config.networks]
 
 
 def count_network(name: str) -> list[Row]:
@@ -65,9 +66,9 @@ def effectiveness_trials(config: ExperimentConfig, rows: list[Row]) -> list[Tria
     for name in config.datasets:
         found.append(network_trial("effectiveness", name, rank_candidates, config, method=GRID))
         for method in config.methods:
-            payload = {"name": name, "method": method, "config": config}
-            found.append(Trial("effectiveness", {"dataset": name, "method": method}, rank_by_method, payload))
-        found.append(Trial("effectiveness", {"dataset": name, "method": ALL}, take_all, {"name": name}))
+            run = partial(rank_by_method, name, method, config)
+            found.append(Trial("effectiveness", {"dataset": name, "method": method}, run))
+        found.append(Trial("effectiveness", {"dataset": name, "method": ALL}, partial(take_all, name)))
     return found + clustering_trials(rows, config)
 
 

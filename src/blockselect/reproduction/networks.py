@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -72,8 +72,7 @@ def network_trial(
     """A trial that calls ``run(name, candidates, config)`` for one network."""
     source = "own" if published_block_models(name) is None else "published"
     identity = {"dataset": name, "block_models": source, **settings}
-    payload = {"run": run, "name": name, "config": config}
-    return Trial(experiment, identity, _with_candidates, payload)
+    return Trial(experiment, identity, partial(_with_candidates, run, name, config))
 
 
 def _with_candidates(run: Callable[..., list[Row]], name: str, config: ExperimentConfig) -> list[Row]:

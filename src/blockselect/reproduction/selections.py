@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -50,23 +51,18 @@ def ranked_features(scores: FloatArray) -> IntArray:
 
 def clustering_trials(rows: Iterable[Row], config: ExperimentConfig) -> list[Trial]:
     """One trial per distinct selection in the rows."""
-    protocol = {"runs": config.kmeans_runs, "n_init": config.kmeans_init, "seed": config.seed}
-    trials = {}
-    for row in rows:
-        if row.get("selection") is None:
-            continue
-        dataset, selection = row["dataset"], row["selection"]
-        settings = {"dataset": dataset, "selection": selection}
-        payload = {"dataset": dataset, "selected": row["selected"], **protocol}
-        trials[dataset, selection] = Trial(CLUSTERINGS, settings, cluster, payload)
-    return list(trials.values())
+    selections = {(row["dataset"], row["selection"]): row["selected"] for row in rows if row.get("selection")}
+    return [
+        Trial(CLUSTERINGS, {"dataset": dataset, "selection": selection}, partial(cluster, dataset, selected, config))
+        for (dataset, selection), selected in selections.items()
+    ]
 
 
-def cluster(dataset: str, selected: str, runs: int, n_init: int, seed: int) -> list[Row]:
+def cluster(dataset: str, selected: str, config: ExperimentConfig) -> list[Row]:
     """Evaluate the selected columns by the protocol of the paper."""
     columns = np.array(json.loads(selected))
-    features = network(dataset).features
-    scores = evaluate_selection(features, classes(dataset), columns, n_runs=runs, n_init=n_init, first_seed=seed)
+    runs = {"n_runs": config.kmeans_runs, "n_init": config.kmeans_init, "first_seed": config.seed}
+    scores = evaluate_selection(network(dataset).features, classes(dataset), columns, **runs)
     return [{**{name: getattr(scores, name) for name in FIGURES}, "n_features": len(columns)}]
 
 
