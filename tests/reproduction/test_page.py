@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from blockselect.reproduction.claims import CLAIMS, Judgement, Verdict, judge_claims
-from blockselect.reproduction.page import Section, make_files, render
+from blockselect.reproduction.page import make_files, render
 from references.planted_experiment import planted_experiment
 
 NASTY = "<script>alert('x')</script> & more"
@@ -16,8 +16,10 @@ NASTY = "<script>alert('x')</script> & more"
 
 @pytest.fixture
 def page():
+    section = {"name": "datasets", "title": "The networks", "svg": b"<svg></svg>", "n_rows": 3}
+    section["failures"] = [f"cora: {NASTY}"]
     judgements = {claim.letter: Judgement(Verdict.HOLDS, NASTY, pd.DataFrame({"a|b": [NASTY]})) for claim in CLAIMS}
-    return "made up", judgements, [Section("datasets", "The networks", b"<svg></svg>", 3, [f"cora: {NASTY}"])]
+    return "made up", judgements, [section]
 
 
 def test_every_claim_has_its_verdict_its_rule_and_its_figures(page):

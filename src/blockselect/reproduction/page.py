@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from html import escape
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -30,17 +30,6 @@ RESULT_FILES = (
 """Every file that a reproduction may write, as a path in the folder."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Section:
-    """The section of one experiment on the page."""
-
-    name: str
-    title: str
-    svg: bytes
-    n_rows: int
-    failures: Sequence[str]  # one line per failed trial
-
-
 def failures(rows: list[Row]) -> list[str]:
     """One line per failed trial, with its settings and its error."""
     identity = ("dataset", "regime", "method", "seed", "asked_for", "selection")
@@ -57,13 +46,13 @@ def make_files(
     """Make every file of a reproduction, keyed by its path in the folder, and the judgements."""
     figures = {name: render_figure(name, results(name, found), config) for name, found in rows.items()}
     sections = [
-        Section(
-            name=name,
-            title=EXPERIMENTS[name].title,
-            svg=figures[name]["svg"],
-            n_rows=sum(row["experiment"] == name for row in found),
-            failures=failures(found),
-        )
+        {
+            "name": name,
+            "title": EXPERIMENTS[name].title,
+            "svg": figures[name]["svg"],
+            "n_rows": sum(row["experiment"] == name for row in found),
+            "failures": failures(found),
+        }
         for name, found in rows.items()
     ]
     settings, judgements = _describe(config, title), judge_claims(rows, config)
@@ -101,8 +90,11 @@ def _describe(config: ExperimentConfig, title: str) -> str:
     )
 
 
-def render(kind: str, settings: str, judgements: Mapping[str, Judgement], sections: Sequence[Section]) -> bytes:
-    """The page as "html", one file that contains its figures, or as "md", with links to the figures beside it."""
+def render(kind: str, settings: str, judgements: Mapping[str, Judgement], sections: list[dict[str, Any]]) -> bytes:
+    """The page as "html", one file that contains its figures, or as "md", with links to the figures beside it.
+
+    Each section is about one experiment: its name, title, figure as SVG, number of rows, and failures.
+    """
     environment = Environment(
         loader=PackageLoader("blockselect.reproduction"),
         autoescape=kind == "html",
