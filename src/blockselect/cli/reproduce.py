@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from blockselect.cli import options as opt
 from blockselect.cli.failure import begin_work, expecting_bad_input, one_line, say
@@ -119,18 +117,14 @@ def parse_experiments(text: str) -> list[str]:
 
 
 @contextmanager
-def _trials_running(*, quiet: bool) -> Iterator[Callable[[int, int], None] | None]:
+def _trials_running(*, quiet: bool) -> Iterator[Callable[[int, int], None]]:
     """Show progress while trials run: a bar on a terminal, otherwise a line from time to time, as for a log."""
+    from blockselect.cli.terminal import progress_bar
+
     try:
-        if quiet:
-            yield None
-        elif sys.stderr.isatty():
-            columns = (TextColumn("trials"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-            with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-                shown = bar.add_task("", total=None)
-                yield lambda done, known: bar.update(shown, completed=done, total=known)
-        else:
-            yield _line_from_time_to_time()
+        with progress_bar(quiet) as report:
+            as_log = not (quiet or sys.stderr.isatty())
+            yield _line_from_time_to_time() if as_log else partial(report, "trials")
     except KeyboardInterrupt:
         say("the trials that had ended are kept; the same command goes on from there.")
         raise
