@@ -22,20 +22,7 @@ from blockselect.reproduction.store import Row
 __all__ = ["CLAIMS", "Claim", "Judgement", "Verdict", "judge_claims"]
 
 FEW = 16  # features
-GAIN = 0.11  # claimed gain in ACC of few features over all
-CLEARLY, MOSTLY = 0.75, 0.5  # shares of cells
-SMALL = 0.05  # cosine distance; corresponds to an angle of 18 degrees
-AGAINST_OTHERS = 0.5  # largest share of the median distance to other candidates
-NOTABLE = 0.05  # difference between the best and the worst candidate
-PREDICTS = 0.5  # smallest rank correlation that counts as prediction
 ENOUGH = 5  # candidates that a meaningful rank correlation needs
-BELOW, ABOVE = 0.4, 0.6  # ratios between which the cliff is claimed
-CLIFF = LITTLE = 0.05
-FROM_RATIO = 0.6
-RISE = 0.01  # largest rise above an earlier value, as a share of the range of the curve
-SETTLED = 0.01  # largest range of the last tenth, as a share of the range of the curve
-SAME = 0.9  # smallest share of common features
-CLOSE = 0.02  # largest change of ACC
 
 
 class Verdict(StrEnum):
@@ -144,7 +131,7 @@ def few_beat_all(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
         }
     )
     summary = f"{points(gain[LOWEST])} points without labels, {points(gain[SUPERVISED])} where labels chose."
-    return Judgement(graded(gain[LOWEST] > GAIN, gain[SUPERVISED] > GAIN), summary, pd.DataFrame(figures))
+    return Judgement(graded(gain[LOWEST] > 0.11, gain[SUPERVISED] > 0.11), summary, pd.DataFrame(figures))
 
 
 def _with_sd(row: Mapping[Hashable, Any]) -> str:
@@ -185,7 +172,7 @@ def beats_each(table: pd.DataFrame, config: ExperimentConfig, ours: str) -> Judg
         f"{wins['won'].sum()} of {wins['cells'].sum()} cells won; the hardest baseline is {title_of(share.idxmin())} "
         f"({share.min():.0%} won)."
     )
-    return Judgement(graded((share >= CLEARLY).all(), (share > MOSTLY).mean() >= 0.5), summary, figures)
+    return Judgement(graded((share >= 0.75).all(), (share > 0.5).mean() >= 0.5), summary, figures)
 
 
 @claim("c", "perturbation", "Small perturbations of the blocks change r little.")
@@ -200,7 +187,7 @@ def small_changes_matter_little(table: pd.DataFrame, config: ExperimentConfig) -
     groups = table[~is_other].groupby(["dataset", "share", "densities"], as_index=False, sort=False)["distance"]
     medians = groups.agg(repeats="size", median="median", largest="max")
     scale = medians["dataset"].map(table[is_other].groupby("dataset")["distance"].median())
-    passed = (medians["median"] <= SMALL) & (medians["median"] <= AGAINST_OTHERS * scale)
+    passed = (medians["median"] <= 0.05) & (medians["median"] <= 0.5 * scale)
     figures = pd.DataFrame(
         {
             "network": medians["dataset"].map(title_of),
@@ -229,7 +216,7 @@ def candidates_differ(table: pd.DataFrame, config: ExperimentConfig) -> Judgemen
     for cell, part, measure in _cells(table, config):
         values = part[measure]
         span, lowest, median = values.max() - values.min(), values.iloc[0], values.median()
-        notable.append(span >= NOTABLE)
+        notable.append(span >= 0.05)
         competitive.append(lowest >= median)
         shown = {"lowest error": lowest, "median": median, "best": values.max()}
         formatted = {name: f"{value:.3f}" for name, value in shown.items()}
@@ -237,7 +224,7 @@ def candidates_differ(table: pd.DataFrame, config: ExperimentConfig) -> Judgemen
     if not figures:
         return unmeasured("no network has rows of several candidates.")
     summary = (
-        f"{count(notable)} cells differ by {100 * NOTABLE:g} points or more; in {count(competitive)} the candidate of "
+        f"{count(notable)} cells differ by 5 points or more; in {count(competitive)} the candidate of "
         "lowest error reaches the median."
     )
     in_most = [np.mean(notable) > 0.5, np.mean(competitive) > 0.5]
@@ -264,7 +251,7 @@ def blocks_do_not_predict(table: pd.DataFrame, config: ExperimentConfig) -> Judg
     medians = cells.groupby("network", sort=False)["blocks"].median().dropna()
     if medians.empty:
         return unmeasured(f"no network has {ENOUGH} candidates that differ.")
-    predicted = medians >= PREDICTS
+    predicted = medians >= 0.5
     figures = cells.assign(blocks=cells["blocks"].map("{:+.2f}".format), error=cells["error"].map("{:+.2f}".format))
     figures = figures.rename(columns={"blocks": "ρ with the accuracy of F", "error": "ρ with the error of F"})
     summary = "; ".join(f"{name}: median ρ = {median:+.2f}" for name, median in medians.items()) + "."
@@ -286,24 +273,24 @@ def cliff_then_stable(table: pd.DataFrame, config: ExperimentConfig) -> Judgemen
     neighbouring β̄ lies within 0.4 to 0.6 with a rise of at least 5 points across, and the range from 0.6 is at most 5
     points; holds if all pass, in part if at least half.
     """
-    if not {BELOW, ABOVE} <= set(table["profile_ratio"]):
-        return unmeasured(f"the ratios {BELOW:g} and {ABOVE:g} have no rows.")
+    if not {0.4, 0.6} <= set(table["profile_ratio"]):
+        return unmeasured("the ratios 0.4 and 0.6 have no rows.")
     cliff, stable, figures = [], [], []
     for dataset, part in table.groupby("dataset", sort=False):
         for measure in MEASURES:
             line = mean_by_ratio(part, measure)
-            before, after = line[line.index <= BELOW], line[line.index >= ABOVE]
+            before, after = line[line.index <= 0.4], line[line.index >= 0.6]
             rise, span = after.mean() - before.mean(), after.max() - after.min()
             step_to: Any = line.diff().abs().idxmax()
-            cliff.append(rise >= CLIFF and BELOW < step_to <= ABOVE)
-            stable.append(span <= LITTLE)
+            cliff.append(rise >= 0.05 and 0.4 < step_to <= 0.6)
+            stable.append(span <= 0.05)
             figures.append(
                 {
                     "network": title_of(dataset),
                     "measure": title_of(measure),
-                    f"mean from {ABOVE:g} less mean to {BELOW:g}, points": points(rise),
+                    "mean from 0.6 less mean to 0.4, points": points(rise),
                     "β̄ after the largest step": f"{step_to:g}",
-                    f"range from {ABOVE:g}, points": points(span),
+                    "range from 0.6, points": points(span),
                 }
             )
     summary = f"a cliff there in {count(cliff)} surfaces, stable after it in {count(stable)}."
@@ -325,7 +312,7 @@ def sparsity_matters_little(table: pd.DataFrame, config: ExperimentConfig) -> Ju
     for (dataset, ratio), part in table[table["enough"]].groupby(["dataset", "profile_ratio"], sort=False):
         for measure in MEASURES if len(part) > 1 else ():
             span = part[measure].max() - part[measure].min()
-            little.append(span <= LITTLE)
+            little.append(span <= 0.05)
             figures.append(
                 {
                     "network": title_of(dataset),
@@ -337,7 +324,7 @@ def sparsity_matters_little(table: pd.DataFrame, config: ExperimentConfig) -> Ju
             )
     if not figures:
         return unmeasured("no cell has two sparsities that leave enough features.")
-    summary = f"the range over γ is at most {100 * LITTLE:g} points in {count(little)} cells."
+    summary = f"the range over γ is at most 5 points in {count(little)} cells."
     return Judgement(by_share(little, holds=0.9), summary, pd.DataFrame(figures))
 
 
@@ -347,9 +334,9 @@ def losses_fall_and_settle(table: pd.DataFrame, config: ExperimentConfig) -> Jud
     last tenth moves by at most 1 % of its range; holds if every curve of L_m and L_b + L_m does both, in part if at
     least half of these checks pass.
     """
-    table = table[table["profile_ratio"] >= FROM_RATIO]
+    table = table[table["profile_ratio"] >= 0.6]
     if table.empty or config.max_iter < 200:
-        return unmeasured(f"there are no rows of 200 iterations with a ratio from {FROM_RATIO:g}.")
+        return unmeasured("there are no rows of 200 iterations with a ratio from 0.6.")
     found = []
     for (dataset, gradient, ratio), part in table.groupby(["dataset", "gradient", "profile_ratio"], sort=False):
         for loss in LOSSES:
@@ -376,7 +363,7 @@ def losses_fall_and_settle(table: pd.DataFrame, config: ExperimentConfig) -> Jud
 
 def falls(curve: FloatArray) -> bool:
     """Whether the loss never exceeds an earlier value by more than 1 % of the range of the curve."""
-    return highest_rise(curve) <= RISE
+    return highest_rise(curve) <= 0.01
 
 
 def highest_rise(curve: FloatArray) -> float:
@@ -388,7 +375,7 @@ def highest_rise(curve: FloatArray) -> float:
 def settles(curve: FloatArray) -> bool:
     """Whether the range over the last tenth of the iterations is at most 1 % of the range of the curve."""
     last = curve[-(len(curve) // 10) :]
-    return bool(np.ptp(last) <= SETTLED * np.ptp(curve))
+    return bool(np.ptp(last) <= 0.01 * np.ptp(curve))
 
 
 @claim(
@@ -433,7 +420,7 @@ def published_gradient_changes_little(table: pd.DataFrame, config: ExperimentCon
             "NMI, exact less paper, points": cells["nmi"].map(points),
         }
     )
-    return Judgement(by_share([overlap >= SAME, change <= CLOSE]), summary, figures)
+    return Judgement(by_share([overlap >= 0.9, change <= 0.02]), summary, figures)
 
 
 def unmeasured(why: str) -> Judgement:
