@@ -133,7 +133,7 @@ def select_genes(
         fitted = _fit(selector, cells)
         found = _selection(fitted)
         if report is not None:
-            fitted.report(report, title="the cells", labels=types)
+            fitted.report(report, title="the graph of cells", labels=types)
     else:
         found = _select_by_batch(selector, cells, _batches(adata, batch_key, n_genes))
     if not inplace:
