@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -57,7 +57,7 @@ def label_blocks(ax: Axes, names: Sequence[str], *, sizes: Sequence[int] | None 
     if 0.8 * room < _SMALLEST:
         step, shown = -(-len(names) // MAX_NUMBERED), [str(block) for block in range(len(names))]
     ticks, font = range(0, len(names), step), min(0.8 * step * room, 8.0)
-    ax.set_xticks(ticks, shown[::step], rotation=90 if max(map(len, shown), default=0) > 2 else 0, fontsize=font)
+    ax.set_xticks(ticks, shown[::step], rotation=rotation(shown, step * room, font), fontsize=font)
     ax.set_xlabel("block")
     if rows:
         nodes = [""] * len(names) if sizes is None else [f"  ({count(size)})" for size in sizes]
@@ -65,6 +65,11 @@ def label_blocks(ax: Axes, names: Sequence[str], *, sizes: Sequence[int] | None 
         ax.set_ylabel("block" if sizes is None else "block (nodes)")
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
+
+
+def rotation(names: Iterable[str], room: float, font: float) -> int:
+    """0 for names along the x axis that fit into the room (points) that each of them has, and otherwise 90 degrees."""
+    return 90 if 0.65 * font * max(map(len, names), default=0) > room else 0
 
 
 def points(ax: Axes, *, is_square: bool) -> float:

@@ -31,13 +31,12 @@ from blockselect.plot.common import (
     legible,
     of_selector,
     points,
+    rotation,
     title,
     with_blocks,
 )
 from blockselect.result import ordered_links
 from blockselect.wording import count, number
-
-_FONT = 6  # points of the names of blocks along the adjacency matrix
 
 
 def block_densities(
@@ -126,14 +125,16 @@ def ordered_adjacency(source: ScoreSelector | Any, ax: Axes | None = None, *, la
     for bound in bounds[1:-1]:
         ax.axhline(bound, color=GREY, linewidth=0.4)
         ax.axvline(bound, color=GREY, linewidth=0.4)
-    smallest = _FONT / (0.8 * points(ax, is_square=True)) * n  # nodes of a block with room for its name
-    middles = {
-        (low + high) / 2: name
+    font, per_node = 8 if len(names) <= MAX_NUMBERED else 6, 0.8 * points(ax, is_square=True) / n
+    with_room = {
+        (low + high) / 2: legible(name)
         for name, (low, high) in zip(names, pairwise(bounds), strict=True)
-        if high - low > smallest
+        if per_node * (high - low) > font
     }
-    ax.set_xticks(list(middles), map(legible, middles.values()), rotation=90, fontsize=_FONT)
-    ax.set_yticks(list(middles), map(legible, middles.values()), fontsize=_FONT)
+    places, shown = list(with_room), list(with_room.values())
+    room = per_node * min(np.diff(places), default=n)
+    ax.set_xticks(places, shown, rotation=rotation(shown, room, font), fontsize=font)
+    ax.set_yticks(places, shown, fontsize=font)
     ax.tick_params(length=0)
     ax.set(xlabel="block", ylabel="block")
     title(ax, f"Links of {count(n, 'node')}, ordered by block")
