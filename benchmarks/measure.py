@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import multiprocessing
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from blockselect.evaluation.process import peak_memory
+STATUS = Path("/proc/self/status")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,3 +77,16 @@ def _peak_of(function: Callable[[], Any]) -> float:
     function()
     peak = peak_memory()
     return float("nan") if peak is None else peak / 1e9
+
+
+def peak_memory() -> int | None:
+    """Peak memory of this process so far, in bytes, or None if the system does not report it."""
+    if STATUS.exists():  # ru_maxrss of a new process starts at the memory of its parent
+        kilobytes = next(line.split()[1] for line in STATUS.read_text().splitlines() if line.startswith("VmHWM"))
+        return int(kilobytes) * 1024
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return None
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit

@@ -32,6 +32,8 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from benchmarks.measure import peak_memory
+
 SAVED = Path(__file__).parent.parent / "docs" / "benchmarks" / "scale.csv"
 TOP = 100
 N_BLOCKS, N_INFORMATIVE, SIGNAL = 10, 200, 4.0
@@ -278,8 +280,6 @@ class Stages:
 
 
 def peak_gigabytes() -> float:
-    from blockselect.evaluation.process import peak_memory
-
     return (peak_memory() or float("nan")) / 1e9
 
 

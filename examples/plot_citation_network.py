@@ -18,19 +18,17 @@ from blockselect import BlockModelSelector, evaluate_selection, load_cora, plot
 from blockselect.datasets import CORA_CLASSES
 
 cora = load_cora()
-selector = BlockModelSelector(40, random_state=0).fit(
-    cora.features, adjacency=cora.adjacency
-)
+selector = BlockModelSelector(40, random_state=0).fit(cora)
 print(f"{selector.n_features_} of {cora.n_features} words")
 print(f"{selector.block_model_.n_blocks} blocks: {selector.n_blocks_reason_}")
 
 # %%
-# The words of Cora were published as numbers only. The left plot shows how densely blocks
-# cite one another: papers mostly cite within their block, and some blocks cite one another.
-# The right plot shows the words that mark each block.
+# The words of Cora were published as numbers only; blocks are named after them. The left
+# plot shows how densely blocks cite one another: papers mostly cite within their block, and
+# some blocks cite one another. The right plot shows the words that mark each block.
 figure, (left, right) = plt.subplots(1, 2, figsize=(12.5, 5), layout="constrained")
 plot.block_densities(selector, left)
-plot.features_by_block(selector, right, feature_names=cora.feature_names)
+plot.features_by_block(selector, right)
 plt.show()
 
 # %%
@@ -39,7 +37,8 @@ plt.show()
 # Editors had put each paper into one of seven fields. The selector did not see them, but
 # blocks and fields can be compared:
 fields = np.array(CORA_CLASSES)[cora.classes]
-pd.crosstab(fields, selector.labels_, rownames=["field"], colnames=["block"])
+blocks = selector.blocks_["name"].to_numpy()[selector.labels_]
+pd.crosstab(fields, blocks, rownames=["field"], colnames=["block"])
 
 # %%
 # How well does K-means on the words find the fields, without any label? As in the paper,

@@ -65,7 +65,7 @@ plt.show()
 
 # %%
 # How blocks merge into larger groups. Each block, and each group of a coarser level, is
-# labelled with the selected features that mark it.
+# named after the feature that marks it most clearly.
 plot.tree(selector)
 plt.show()
 

@@ -3,8 +3,8 @@ A first selection
 =================
 
 Debian is made of packages that need one another. Here are 4,960 of them with 18,195
-dependencies, and 1,088 tags and words that describe them. Which few tags and words explain
-who needs whom?
+dependencies, and 1,088 tags and words that describe them. Which few tags and words best
+explain the dependencies?
 
 The network comes with the package. The selector sees the links and the table of tags and
 words, and no labels.
@@ -34,23 +34,24 @@ selector = BlockModelSelector(60, random_state=0).fit(words, adjacency=debian.ad
 print(f"{selector.block_model_.n_blocks} blocks: {selector.n_blocks_reason_}")
 
 # %%
-# These are the best tags and words, with the block (the group of packages with similar
-# dependencies) that each of them marks. *Lift* says how many times as common the word is in
-# that block as among all packages.
-selected = selector.table().query("selected")
-selected[["feature", "score", "marked_block", "lift", "prevalence"]].head(10).round(3)
+# These are the best tags and words. Each marks the blocks (groups of packages with similar
+# dependencies) in which it is significantly more common than elsewhere. The table shows the
+# block with most evidence, and how many blocks there are. *Lift* says how many times as
+# common the word is in that block as among all packages.
+columns = ["feature", "score", "block_name", "lift", "n_marked_blocks", "prevalence"]
+selector.table()[columns].head(10).round(3)
 
 # %%
 # What are the blocks?
 # --------------------
-# The words that mark a block say what it is: Perl, PHP, Ruby, Rust, Emacs, TeX, R ("GNU
-# R"), fonts, games, GNOME, KDE and more. Here are the first twelve:
-blocks = selected.groupby("marked_block")["feature"].agg(", ".join)
-blocks.to_frame("words").head(12)
+# A block is named after the word that marks it most clearly: Perl, PHP, Ruby, Emacs, TeX,
+# R ("GNU R"), fonts, games, GNOME, KDE and more. Here are the first twelve:
+blocks = selector.blocks_
+blocks[["name", "size", "markers", "linked_to", "typical_nodes"]].head(12)
 
 # %%
-# One of them in detail, the games, which need the fonts of block 17:
-selector.describe_block(1)
+# One of them in detail, the games, which need fonts:
+selector.describe_block("gameplaying")
 
 # %%
 # See it
@@ -66,15 +67,15 @@ plt.show()
 # %%
 # Was it right?
 # -------------
-# Debian sorts its packages into sections, which the selector has not seen. For each block
-# that is marked by words, here is its most frequent section and the share of its packages:
+# Debian sorts its packages into sections, which the selector has not seen. For each block,
+# here is its most frequent section and the share of its packages:
 sections = pd.Series(np.array(DEBIAN_SECTIONS)[debian.classes])
 counts = pd.crosstab(selector.labels_, sections)
 pd.DataFrame(
     {
-        "words": blocks,
-        "section": counts.idxmax(axis=1)[blocks.index],
-        "share": (counts.max(axis=1) / counts.sum(axis=1))[blocks.index].round(2),
+        "block": blocks["name"],
+        "section": counts.idxmax(axis=1),
+        "share": (counts.max(axis=1) / counts.sum(axis=1)).round(2),
     }
 ).sort_values("share", ascending=False)
 

@@ -59,8 +59,9 @@ selector.table().query("selected").head(6).round(3)
 # %%
 # Back to the graph
 # -----------------
-# ``annotate`` writes the block of each protein into the graph, by name. ``labels_`` itself
-# follows the rows of the table. We also store how many of the selected terms a protein has.
+# ``annotate`` writes the block of each protein, and the name of this block, into the graph.
+# ``labels_`` itself follows the rows of the table. We also store how many of the selected
+# terms a protein has.
 selector.annotate(graph)
 nx.set_node_attributes(
     graph, annotations.loc[:, selector.support_].sum(axis=1).to_dict(), "n_terms"

@@ -43,15 +43,12 @@ right_ones = firm.is_informative[selector.support_].sum()
 print(f"{right_ones} of 10 selected skills go with the departments")
 
 # %%
-# Blocks are numbered in the order of their labels. Research and sales are dark on the
+# Blocks that are given by name keep their names. Research and sales are dark on the
 # diagonal; the office is not, because its people mail the others. The office is not a
 # community, but it is a block.
 figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4.2), layout="constrained")
 plot.block_densities(selector, left)
 plot.features_by_block(selector, right)
-for ax in (left, right):
-    ax.set_xticks(range(3), np.unique(department))
-left.set_yticks(range(3), np.unique(department))
 plt.show()
 
 # %%

@@ -48,7 +48,7 @@ selector.show_report(stability=stability, title="80 words of 300 pages")
 # ---------------------
 # Read the sentences at the top. Then look at three columns of the table: *stability* (would
 # the feature be selected again?), *in nodes* (a rare feature describes few nodes, however
-# high it scores) and *marks block*. The same table as a DataFrame:
+# high it scores) and *marks*. The same table as a DataFrame:
 selector.table().query("selected").head(10).round(3)
 
 # %%

@@ -29,12 +29,13 @@ cells = sc.datasets.pbmc68k_reduced().raw.to_adata()
 
 # %%
 # Select genes. Like ``scanpy.pp.highly_variable_genes``, this writes columns of ``var``:
-# the rank of each gene, the block that it marks, and how much more common it is there
-# (lift). It also writes the block of each cell.
+# the rank of each gene, the block that it marks most clearly, how much more common it is
+# there (lift), and how many blocks it marks. It also writes the block of each cell; blocks
+# are named after the genes that mark them.
 select_genes(cells, n_top_genes=N_GENES)
 shown = cells.var.filter(like="blockselect_").sort_values("blockselect_rank")
 print(shown.head(10).round(2).to_string())
-print(cells.obs["blockselect_block"].value_counts())
+print(cells.obs["blockselect_block_name"].value_counts())
 
 # %%
 # The two other methods.
@@ -69,7 +70,7 @@ for name, column in {"blockselect": "blockselect_score", "Moran's I": "morans_i"
 
 # %%
 # The most common cell type in each block.
-main_type = cells.obs.groupby("blockselect_block", observed=True)["bulk_labels"].agg(
+main_type = cells.obs.groupby("blockselect_block_name", observed=True)["bulk_labels"].agg(
     lambda kinds: kinds.mode()[0]
 )
 print(main_type)
@@ -80,7 +81,7 @@ print(main_type)
 genes = cells.var.sort_values("blockselect_rank").index[:20]
 expression = cells.to_df()[list(genes)]
 deviation = (
-    expression.groupby(cells.obs["blockselect_block"], observed=True).mean()
+    expression.groupby(cells.obs["blockselect_block_name"], observed=True).mean()
     - expression.mean()
 )
 figure, ax = plt.subplots(figsize=(9, 4.5), layout="constrained")
@@ -88,7 +89,7 @@ image = ax.imshow(deviation, cmap="PuOr", vmin=-2, vmax=2, aspect="auto")
 ax.set_xticks(range(len(genes)), genes, rotation=60, ha="right")
 ax.set_yticks(
     range(len(main_type)),
-    [f"block {block}: mostly {kind}" for block, kind in main_type.items()],
+    [f"{block}: mostly {kind}" for block, kind in main_type.items()],
 )
 figure.colorbar(image, label="log expression, less the mean of all cells")
 plt.show()

@@ -1,4 +1,4 @@
-"""Draw the picture of the README: the blocks of the Debian packages, named by the selected features that mark them.
+"""Draw the picture of the README: the blocks of the Debian packages, by name.
 
 python scripts/draw_readme.py
 """
@@ -17,12 +17,11 @@ from blockselect.wording import count, per_cent
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "debian.svg"
 SCALE = 1.45  # of the drawing in a report, which has numbers in place of names
 TOP = 30  # height of the title
-NAMES = 2  # features below a block
 STYLE = """
-text { font: 13px system-ui, sans-serif; fill: #222222; text-anchor: middle; }
+text { font: 600 13px system-ui, sans-serif; fill: #222222; text-anchor: middle; }
 text { paint-order: stroke; stroke: #ffffff; stroke-width: 3px; }
-.title { font-size: 17px; font-weight: 600; text-anchor: start; }
-.name-0 { font-weight: 600; }
+.title { font-size: 17px; text-anchor: start; }
+.lighter { font-weight: 400; fill: #666666; }
 line { stroke: #b5b5b5; }
 .marked { fill: #0b62b8; }
 .unmarked { fill: #b5b5b5; }
@@ -35,16 +34,12 @@ def fit_to_debian() -> tuple[AttributedGraph, BlockModelSelector]:
     return debian, BlockModelSelector(60, random_state=0).fit(debian.frame, adjacency=debian.adjacency)
 
 
-def debian_summary() -> dict[str, Any]:
-    """Return what the default finds in the Debian packages."""
-    _, selector = fit_to_debian()
-    return summarize(selector)
-
-
-def draw(summary: dict[str, Any]) -> str:
-    """Return the picture as SVG; a block that no selected feature marks is grey."""
-    drawn = block_drawing(summary)
+def draw(selector: BlockModelSelector) -> str:
+    """Return the picture as SVG: grey blocks are marked by no selected feature, lighter names come from other ones."""
+    summary, markers = summarize(selector), selector._markers()
+    drawn, names = block_drawing(summary), selector._names(markers)
     assert drawn is not None
+    is_marked = markers.marks[:, selector.support_].any(axis=1)
     width, height = round(SCALE * drawn["width"]), round(SCALE * drawn["height"]) + TOP
     size = f'width="{width}" height="{height}"'
     counts, explained = summary["counts"], per_cent(summary["explained"]["share"])
@@ -57,9 +52,15 @@ def draw(summary: dict[str, Any]) -> str:
         x1, y1, x2, y2 = (round(SCALE * place) for place in line["ends"])
         ends = f'x1="{x1}" y1="{y1 + TOP}" x2="{x2}" y2="{y2 + TOP}"'
         parts.append(f'<line {ends} stroke-width="{line["width"]:.1f}"/>')
-    blocks = [(circle, names_of(summary, circle["block"])) for circle in drawn["circles"]]
-    parts += [draw_circle(circle, is_marked=bool(names)) for circle, names in blocks]
-    parts += [label for circle, names in blocks for label in draw_names(circle, names)]
+    for circle in drawn["circles"]:
+        x, y, radius = place_of(circle)
+        kind = "marked" if is_marked[circle["block"]] else "unmarked"
+        about = f"<title>{escape(circle['title'])}</title>"
+        parts.append(f'<circle class="{kind}" cx="{x}" cy="{y}" r="{radius}">{about}</circle>')
+    for circle in drawn["circles"]:
+        (x, y, radius), name = place_of(circle), names[circle["block"]]
+        weight = "name" if name.origin == "selected" else "lighter"
+        parts.append(f'<text class="{weight}" x="{x}" y="{y + radius + 13}">{escape(name.text)}</text>')
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" {size} viewBox="0 0 {width} {height}">',
@@ -71,30 +72,9 @@ def draw(summary: dict[str, Any]) -> str:
     )
 
 
-def draw_circle(circle: dict[str, Any], *, is_marked: bool) -> str:
-    x, y, radius = place_of(circle)
-    kind = "marked" if is_marked else "unmarked"
-    return f'<circle class="{kind}" cx="{x}" cy="{y}" r="{radius}"><title>{escape(circle["title"])}</title></circle>'
-
-
-def draw_names(circle: dict[str, Any], names: list[str]) -> list[str]:
-    x, y, radius = place_of(circle)
-    return [
-        f'<text class="name-{at}" x="{x}" y="{y + radius + 13 + 14 * at}">{escape(name)}</text>'
-        for at, name in enumerate(names)
-    ]
-
-
 def place_of(circle: dict[str, Any]) -> tuple[int, int, int]:
     return round(SCALE * circle["x"]), round(SCALE * circle["y"]) + TOP, round(circle["radius"])
 
 
-def names_of(summary: dict[str, Any], block: int) -> list[str]:
-    """The first features that mark a block; of a tag such as ``tag:implemented-in::perl`` only the last word."""
-    markers = summary["blocks"]["described"][block]["markers"]
-    names = [marker["feature"].rpartition(":")[2] for marker in markers]
-    return list(dict.fromkeys(names))[:NAMES]
-
-
 if __name__ == "__main__":
-    PICTURE.write_text(draw(debian_summary()), encoding="utf-8")
+    PICTURE.write_text(draw(fit_to_debian()[1]), encoding="utf-8")

@@ -60,6 +60,10 @@ def test_everything_is_written_where_scanpys_users_look_for_it(kind, network, fi
     assert_array_equal(marked.cat.codes, table["marked_block"].fillna(-1))
     assert marked.cat.categories.tolist() == ["0", "1", "2"]
     assert_array_equal(cells.var["blockselect_lift"], table["lift"])
+    assert_array_equal(cells.var["blockselect_n_marked_blocks"], table["n_marked_blocks"])
+    named = fitted.blocks_["name"].str.replace("x", "gene")  # the fit of the fixture has no names of features
+    assert cells.obs["blockselect_block_name"].tolist() == named[fitted.labels_].tolist()
+    assert_array_equal(cells.var["blockselect_block_name"].cat.codes, marked.cat.codes)
     record = cells.uns["blockselect"]
     assert (record["n_selected"], record["n_blocks"], record["params"]["obsp"]) == (12, 3, "connectivities")
     if kind is RealCells:
@@ -117,6 +121,10 @@ REFUSED = {
     (("neighbors_key", "mine"),): r"neighbors_key is 'mine', but uns has no such graph; build one first",
     (("neighbors_key", "mine"), ("obsp", "places")): r"neighbors_key excludes obsp; set only one",
     (("layer", "counts"), ("batch_key", "day")): r"batch_key is 'day', but obs has the columns \[\]",
+    (("report", "genes.pdf"),): r"report is 'genes\.pdf', but a report is a page in HTML",
+    (("report", "genes.html"), ("batch_key", "day")): r"report is one page .* with batch_key each batch has its own",
+    (("labels", "louvain"),): r"labels are only shown in a report; pass its path",
+    (("report", "genes.html"), ("labels", "kind")): r"labels is 'kind', but obs has the columns \[\]",
     (("layer", "counts"), ("block_model", "louvain")): r"block_model is 'louvain'; expected a column of obs, one of",
 }
 
@@ -145,6 +153,7 @@ def test_blocks_can_be_a_column_of_obs_and_keep_their_names(kind, network, tmp_p
     cells.obs["louvain"] = pd.Categorical(names)
     select_genes(cells, 5, block_model="louvain")
     assert cells.obs["blockselect_block"].tolist() == names.tolist()
+    assert cells.obs["blockselect_block_name"].tolist() == names.tolist()
     same = BlockModelSelector(5, block_model=names).fit(network.features, adjacency=network.adjacency)
     assert_array_equal(cells.var["blockselect_score"], same.scores_)
     assert set(cells.var["blockselect_marked_block"].dropna()) <= {"10", "B cells", "9"}
@@ -197,6 +206,9 @@ def test_genes_are_ranked_within_batches_and_ordered_by_the_median_rank(kind, ne
         f"{day}:{fits[day == 'Tue'].labels_[np.count_nonzero(batches[:at] == day)]}" for at, day in enumerate(batches)
     ]
     assert cells.obs["blockselect_block"].tolist() == expected
+    blocks = cells.obs.groupby("blockselect_block", observed=True)["blockselect_block_name"].unique()
+    assert all(len(names) == 1 and names[0][:4] == block[:4] for block, names in blocks.items())
+    assert cells.obs["blockselect_block_name"].nunique() == cells.obs["blockselect_block"].nunique()
     best = cells.var["blockselect_rank"].idxmin()
     assert cells.var.loc[best, "blockselect_marked_block"][:4] in ("Mon:", "Tue:")
     assert cells.var.loc[best, "blockselect_lift"] > 1
@@ -217,3 +229,23 @@ def test_blocks_can_be_given_beside_batches_and_a_bad_batch_is_named(network):
     cells.obs.loc["cell0", "day"] = "Wed"
     with pytest.raises(ValueError, match=r"in batch 'Wed': .*"):
         select_genes(cells, 5, batch_key="day", **QUICK)
+
+
+def test_a_page_shows_the_genes_and_the_cell_types_beside_the_blocks(network, tmp_path):
+    cells = Cells(network.features, network.adjacency)
+    cells.obs["kind"] = pd.Categorical(np.array(["T cells", "B cells", "monocytes"])[network.blocks])
+    select_genes(cells, 12, report=tmp_path / "genes.html", labels="kind", **QUICK)
+    page = (tmp_path / "genes.html").read_text(encoding="utf-8")
+    assert "monocytes" in page
+    assert cells.var.index[cells.var["blockselect_rank"] == 1][0] in page
+    cells.obs.loc["cell3", "kind"] = None
+    with pytest.raises(ValueError, match=r"labels in obs\['kind'\] hold NaN, None or masked values for 1 node"):
+        select_genes(cells, 12, report=tmp_path / "other.html", labels="kind")
+    assert not (tmp_path / "other.html").exists()
+
+
+def test_genes_of_the_same_name_are_told_apart(network):
+    cells = Cells(network.features, network.adjacency)
+    cells.var.index = ["gene0", "gene0", *cells.var_names[2:]]
+    table = select_genes(cells, 12, inplace=False, **QUICK)
+    assert table.index.tolist() == cells.var_names.tolist()

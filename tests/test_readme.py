@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from scripts.draw_readme import PICTURE, debian_summary, draw
+from scripts.draw_readme import PICTURE, draw, fit_to_debian
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -76,9 +76,20 @@ def test_files_and_pictures_that_the_readme_points_to_are_there():
 def test_the_picture_shows_what_the_code_finds_today():
     """The texts are those of a new picture; places may differ by a little, because machines round differently."""
     stale = f"{PICTURE.name} is stale; run: python scripts/draw_readme.py"
-    (stored_texts, stored_places), (texts, places) = map(parts_of, (PICTURE.read_text("utf-8"), draw(debian_summary())))
+    selector = fit_to_debian()[1]
+    (stored_texts, stored_places), (texts, places) = map(parts_of, (PICTURE.read_text("utf-8"), draw(selector)))
     assert stored_texts == texts, stale
     assert stored_places == pytest.approx(places, abs=3), stale
+    assert set(selector.blocks_["name"]) <= {text for _, text in texts}
+
+
+def test_no_names_of_the_picture_overlap():
+    texts = ElementTree.parse(PICTURE).findall("{http://www.w3.org/2000/svg}text")
+    boxes = [(float(one.get("x")), float(one.get("y")), 8 * len(one.text)) for one in texts[1:]]  # without the title
+    assert len(boxes) > 30
+    for place, (x, y, width) in enumerate(boxes):
+        for other_x, other_y, other_width in boxes[:place]:
+            assert abs(y - other_y) >= 13 or abs(x - other_x) >= (width + other_width) / 2
 
 
 def parts_of(svg: str) -> tuple[list[tuple[str, str | None]], list[float]]:

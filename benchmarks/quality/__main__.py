@@ -15,7 +15,6 @@ from benchmarks.quality.quality_config import read_quality_config, with_variants
 from benchmarks.quality.summary import headlines
 from benchmarks.quality.sweep import measure_quality, quality_files
 from benchmarks.quality.variants import parse_variants
-from blockselect.reproduction.page import parquet_available
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -34,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         )
     except (ValueError, OSError) as error:
         sys.exit(f"error: {error}")
-    files = quality_files(rows, config, title=Path(given.config).stem, parquet=parquet_available())
+    files = quality_files(rows, config, title=Path(given.config).stem)
     write_files(given.out, files)
     if given.docs is not None:
         tables = {name.removeprefix("tables/"): files[name] for name in files if name.startswith("tables/")}

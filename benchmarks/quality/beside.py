@@ -9,7 +9,7 @@ import pandas as pd
 from benchmarks.quality.cells import TUNED
 from benchmarks.quality.real_networks import REFERENCE, RIVAL, VARIANT
 from benchmarks.quality.references import REFERENCES
-from blockselect.evaluation.compared import markdown_table
+from blockselect.evaluation.comparison_result import markdown_table
 
 MEAN = "mean"  # over the networks
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from blockselect.reproduction.engine import Standing
+from blockselect.reproduction.engine import TrialProgress
 
 LINE_EVERY = 30.0  # seconds between lines of progress
 
@@ -22,16 +22,15 @@ def write_files(folder: Path, files: Mapping[str, bytes]) -> None:
         path.write_bytes(content)
 
 
-def progress_lines() -> Callable[[Standing], None]:
+def progress_lines() -> TrialProgress:
     """A line now and then on how far the trials are."""
     last = time.monotonic()
 
-    def report(standing: Standing) -> None:
+    def report(done: int, known: int) -> None:
         nonlocal last
         if time.monotonic() - last >= LINE_EVERY:
             last = time.monotonic()
-            left = "" if standing.seconds_left is None else f", about {standing.seconds_left / 60:.0f} minutes left"
-            print(f"{standing.done} of {standing.known} trials{left}", file=sys.stderr)
+            print(f"{done} of {known} trials", file=sys.stderr)
 
     return report
 

@@ -27,7 +27,7 @@ from benchmarks.quality.use.seen_networks import network
 from benchmarks.quality.use.selections import select_by_rival, select_default, select_reference
 from benchmarks.quality.variants import DEFAULT
 from blockselect.arrays import Features, IntArray
-from blockselect.evaluation.compared import markdown_table
+from blockselect.evaluation.comparison_result import markdown_table
 from blockselect.reproduction.store import Row
 
 TOPS = (30, 100, 200)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from blockselect.evaluation.compared import markdown_table
+from blockselect.evaluation.comparison_result import markdown_table
 from blockselect.reproduction.store import Row
 
 OURS = "block-model"

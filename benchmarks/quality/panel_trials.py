@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,6 @@ MIDDLE = 0.5
 SLOW = ("bmgufs", "ndfs", "ndfs-published", "mcfs", "udfs", "mmpop-logistic", "netfs", "lufs", "gfs", "adapt")
 OTHER_REGIMES = ("disassortative", "core-periphery", "sparse")
 LARGE = 10_000  # nodes from which on only one network of a cell is made
-_PER_NODE = 5e-4  # seconds of a fit
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +75,7 @@ def trials(config: PanelConfig, rows: list[Row]) -> list[Trial]:
         for method in (name for name in config.methods if is_tried(name, cell)):
             for seed in range(config.n_seeds if cell.n_nodes < LARGE else 1):
                 identity = {**asdict(cell), "method": method, "seed": seed}
-                payload = {"cell": cell, "method": method, "seed": seed, "limit": config.limit}
-                cost = _PER_NODE * cell.n_nodes * (1 if method != OURS else 10)
-                found.append(Trial(NAME, identity, measure, payload, cost))
+                found.append(Trial(NAME, identity, partial(measure, cell, method, seed, config.limit)))
     return found
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from benchmarks.quality.quality_config import QualityConfig
@@ -14,7 +16,6 @@ from blockselect.reproduction.engine import Trial
 from blockselect.reproduction.store import Row
 
 NAME = "quality-planted"
-_COST = 0.2  # seconds
 
 
 def trials(config: QualityConfig, rows: list[Row]) -> list[Trial]:
@@ -25,10 +26,10 @@ def trials(config: QualityConfig, rows: list[Row]) -> list[Trial]:
             for method in config.variants:
                 text = find_variant(method).text
                 identity = {"regime": regime, "kind": VARIANT, "method": method, "arguments": text, "seed": seed}
-                found.append(Trial(NAME, identity, recover_by_variant, {**network, "arguments": text}, 10 * _COST))
+                found.append(Trial(NAME, identity, partial(recover_by_variant, **network, arguments=text)))
             for method in config.methods:
                 identity = {"regime": regime, "kind": RIVAL, "method": method, "seed": seed}
-                found.append(Trial(NAME, identity, recover_by_method, {**network, "method": method}, _COST))
+                found.append(Trial(NAME, identity, partial(recover_by_method, **network, method=method)))
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from benchmarks.quality.quality_config import QualityConfig
@@ -22,7 +23,6 @@ NAME = "quality-networks"
 VARIANT, RIVAL, GRID_KIND, REFERENCE = "variant", "rival", "grid", "reference"  # kinds of trials
 PAPERS = "bmgufs"  # taken from the grid, as in the reproduction
 _IDENTITY = ("dataset", "kind", "method", "arguments", "seed", "asked_for")
-_PER_ENTRY = 5e-6  # seconds of a fit for an entry of the feature matrix: they differ widely
 
 
 def trials(config: QualityConfig, rows: list[Row]) -> list[Trial]:
@@ -66,7 +66,7 @@ def _variant_trials(name: str, config: QualityConfig) -> list[Trial]:
         for seed in config.candidate_seeds:
             fit = {"arguments": find_variant(method).text, "seed": seed, "asked_for": max(tops)}
             identity = {"dataset": name, "kind": VARIANT, "method": method, **fit}
-            found.append(Trial(NAME, identity, select_by_variant, {"name": name, "tops": tops, **fit}, _cost(name)))
+            found.append(Trial(NAME, identity, partial(select_by_variant, name=name, tops=tops, **fit)))
     return found
 
 
@@ -77,9 +77,8 @@ def _rival_trials(name: str, config: QualityConfig) -> list[Trial]:
         if method == PAPERS:
             continue
         for seed in config.candidate_seeds if is_random(method) else config.candidate_seeds[:1]:
-            payload = {"name": name, "method": method, "tops": tops, "seed": seed}
             identity = {"dataset": name, "kind": RIVAL, "method": method, "seed": seed}
-            found.append(Trial(NAME, identity, select_by_method, payload, _cost(name)))
+            found.append(Trial(NAME, identity, partial(select_by_method, name, method, tops, seed)))
     return found
 
 
@@ -89,8 +88,7 @@ def _reference_trials(name: str, config: QualityConfig) -> list[Trial]:
         Trial(
             NAME,
             {"dataset": name, "kind": REFERENCE, "method": method, "seed": seed},
-            select_reference,
-            {"name": name, "method": method, "tops": tops, "seed": seed},
+            partial(select_reference, name, method, tops, seed),
         )
         for method, seed in reference_trials()
     ]
@@ -99,14 +97,12 @@ def _reference_trials(name: str, config: QualityConfig) -> list[Trial]:
 def _grid_trials(name: str, config: QualityConfig) -> list[Trial]:
     """The paper's candidates × sparsities; block models that came with the paper are the same for every seed."""
     published = published_block_models(name) is not None
-    n_solves = config.protocol.n_candidates * len(config.protocol.sparsities)
     return [
         network_trial(
             NAME,
             name,
             rank_candidates,
             replace(config.protocol, seed=seed),
-            n_solves=n_solves,
             kind=GRID_KIND,
             method=GRID,
             seed=seed,
@@ -117,11 +113,6 @@ def _grid_trials(name: str, config: QualityConfig) -> list[Trial]:
 
 def _feasible_tops(name: str, config: QualityConfig) -> list[int]:
     return [top for top in config.protocol.tops if top <= find_dataset(name).counts.features]
-
-
-def _cost(name: str) -> float:
-    counts = find_dataset(name).counts
-    return _PER_ENTRY * counts.nodes * counts.features
 
 
 def _identity(settings: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -23,7 +23,7 @@ from benchmarks.quality.references import ALL, RANDOM, REFERENCES, reference_ord
 from blockselect import BlockModelSelector, SignedSelector
 from blockselect.baselines.by_network.moran import morans_i
 from blockselect.evaluation import classify_selection, evaluate_selection
-from blockselect.evaluation.compared import markdown_table
+from blockselect.evaluation.comparison_result import markdown_table
 from blockselect.graphs.autocorrelation import autocorrelation_z
 
 NUMBERS = (16, 32, 64, 128)

@@ -13,7 +13,7 @@ from benchmarks.quality.quality_config import QualityConfig
 from benchmarks.quality.recovery import compare_precisions, precisions
 from benchmarks.quality.variants import DEFAULT
 from blockselect import __version__
-from blockselect.evaluation.compared import markdown_table
+from blockselect.evaluation.comparison_result import markdown_table
 from blockselect.reproduction.experiments import SUPERVISED
 from blockselect.reproduction.page import failures
 from blockselect.reproduction.store import Row

@@ -24,7 +24,6 @@ def measure_quality(
     config: QualityConfig,
     *,
     workers: int = 1,
-    dask: str | None = None,
     retry_failed: bool = False,
     again: Collection[str] = (),
     progress: TrialProgress | None = None,
@@ -36,7 +35,7 @@ def measure_quality(
     folder : path
         Each row is saved there as it comes.
     config : QualityConfig
-    workers, dask, progress
+    workers, progress
         As in `run_experiments`.
     retry_failed : bool
         Run trials again that failed before.
@@ -49,21 +48,19 @@ def measure_quality(
     if retry_failed:
         store.forget_failures()
     store.forget(_keys_of(again, config))
-    run_experiments(PLANS, config, store, workers=workers, dask=dask, progress=progress)
+    run_experiments(PLANS, config, store, workers=workers, progress=progress)
     rows = complete_rows(PLANS, config, store)
     return {name: rows.get(name, []) for name in PLANS}
 
 
-def quality_files(
-    rows: Mapping[str, list[Row]], config: QualityConfig, *, title: str, parquet: bool
-) -> dict[str, bytes]:
+def quality_files(rows: Mapping[str, list[Row]], config: QualityConfig, *, title: str) -> dict[str, bytes]:
     """Every file of a measurement, by its path in the folder."""
     marks = {**config.marks, "variants": list(config.variants), "methods": list(config.methods)}
     tables = make_tables(rows, config)
     return {
         "quality.md": render_page(rows, tables, config, title).encode(),
         **{f"tables/{name}.csv": table.to_csv(index=False).encode() for name, table in tables.items()},
-        **row_files(rows, parquet=parquet),
+        **row_files(rows),
         "config.json": (json.dumps(marks, indent=2, ensure_ascii=False) + "\n").encode(),
     }
 

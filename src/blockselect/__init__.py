@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from blockselect.inspection.stability import selection_stability
     from blockselect.registry import SELECTORS, make_selector
     from blockselect.signed import SignedSelector
+    from blockselect.versions import show_versions
 
 _HOME = {  # public name → the module that defines it
     "BMGUFS": "bmgufs.estimator",
@@ -77,6 +78,7 @@ _HOME = {  # public name → the module that defines it
     "make_attributed_blocks": "datasets",
     "make_selector": "registry",
     "selection_stability": "inspection.stability",
+    "show_versions": "versions",
 }
 
 __all__ = [
@@ -102,6 +104,7 @@ __all__ = [
     "make_attributed_blocks",
     "make_selector",
     "selection_stability",
+    "show_versions",
 ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -17,8 +18,9 @@ from blockselect.blockmodels.model import BlockModel
 from blockselect.consensus.estimator import BlockModelSelector
 from blockselect.errors import ParameterError
 from blockselect.graphs.adjacency import CONNECTIVITIES, ReadGraph, cell_graph
-from blockselect.graphs.features import anndata_matrix, is_anndata
+from blockselect.graphs.features import FeatureTable, anndata_matrix, is_anndata
 from blockselect.graphs.node_labels import as_labels, labels_by_id
+from blockselect.parameters import check_page_path
 
 
 def select_genes(
@@ -32,6 +34,8 @@ def select_genes(
     neighbors_key: str | None = None,
     batch_key: str | None = None,
     block_model: Any = "mixed",
+    report: str | Path | None = None,
+    labels: str | None = None,
     key_added: str = "blockselect",
     subset: bool = False,
     inplace: bool = True,
@@ -69,6 +73,12 @@ def select_genes(
     block_model : str, labels or BlockModel, default="mixed"
         A column of ``adata.obs``, such as "louvain" or "leiden", whose groups are used as the blocks; otherwise as in
         :class:`blockselect.BlockModelSelector`.
+    report : str or Path, optional
+        Write a page about the selection to this file, whose name must end in .html. It needs the extra `report`, and
+        is not possible with `batch_key`, because each batch has its own blocks.
+    labels : str, optional
+        The column of ``adata.obs`` with known cell types, which the page shows next to the blocks. No gene is selected
+        by them.
     key_added : str, default="blockselect"
         Prefix of the names of all results that are stored.
     subset : bool, default=False
@@ -89,14 +99,17 @@ def select_genes(
 
         - ``var["blockselect"]``: whether the gene is selected;
         - ``var["blockselect_score"]``, ``var["blockselect_rank"]`` (1 is the best);
-        - ``var["blockselect_marked_block"]``: the block in which the gene is most surely more common than elsewhere,
-          missing if there is none, and ``var["blockselect_lift"]``: its mean there over the mean of all cells;
+        - ``var["blockselect_marked_block"]``: of the blocks in which the gene is significantly more common than
+          elsewhere, the one with most evidence, missing if there is none; ``var["blockselect_block_name"]``: its name;
+          ``var["blockselect_lift"]``: the mean of the gene there over the mean of all cells; and
+          ``var["blockselect_n_marked_blocks"]``: how many blocks it marks;
         - with "auto" ``var["blockselect_pval"]`` and ``var["blockselect_qval"]``;
-        - ``obs["blockselect_block"]``: the block of each cell, by the names of the groups if they were given;
+        - ``obs["blockselect_block"]``: the block of each cell, by its number, or its group if groups were given;
+        - ``obs["blockselect_block_name"]``: its name, see `blocks_` of :class:`blockselect.BlockModelSelector`;
         - ``uns["blockselect"]``: the settings, and the blocks with their densities.
 
         With `batch_key` each batch has its own blocks, called "batch:block". The score is the mean over all batches;
-        marked block and lift are those of the batch in which the gene has its best rank; and
+        marked blocks and lift are those of the batch in which the gene has its best rank; and
         ``var["blockselect_nbatches"]`` counts the batches in which the gene is among the selected number of genes.
     """
     if not is_anndata(adata):
@@ -109,13 +122,18 @@ def select_genes(
     ):
         if are_both_set:
             raise ParameterError(parameter, f"excludes {other}; set only one of them.")
+    types = _page_labels(adata, report, labels, batch_key)
     n_genes = n_genes if n_top_genes is None else n_top_genes
     key = _graph_key(adata, obsp, neighbors_key)
     blocks = _as_block_model(adata, block_model)
-    cells = _Cells(_expression(adata, layer, use_raw=use_raw), cell_graph(adata, key), blocks)
+    matrix = _expression(adata, layer, use_raw=use_raw)
+    cells = _Cells(matrix, cell_graph(adata, key), blocks, _unique(adata.obs_names), _unique(adata.var_names))
     selector = BlockModelSelector(n_genes, random_state=random_state, **settings)
     if batch_key is None:
-        found = _select(selector, cells)
+        fitted = _fit(selector, cells)
+        found = _selection(fitted)
+        if report is not None:
+            fitted.report(report, title="the graph of cells", labels=types)
     else:
         found = _select_by_batch(selector, cells, _batches(adata, batch_key, n_genes))
     if not inplace:
@@ -136,12 +154,16 @@ class _Cells:
     matrix: Any  # (n, m)
     graph: ReadGraph  # of the n cells
     block_model: Any  # name of a family, BlockModel, or the block of each cell: (n,)
+    names: ObjectArray  # (n,)
+    genes: ObjectArray  # (m,)
 
     def only(self, rows: IntArray) -> _Cells:
         links = sparse.csr_array(self.graph.matrix)[rows][:, rows]
         blocks = self.block_model.labels if isinstance(self.block_model, BlockModel) else self.block_model
         blocks = blocks if isinstance(blocks, str) else blocks[rows]
-        return _Cells(self.matrix[rows], ReadGraph(links, origin=self.graph.origin), blocks)
+        return _Cells(
+            self.matrix[rows], ReadGraph(links, origin=self.graph.origin), blocks, self.names[rows], self.genes
+        )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,7 +171,7 @@ class _Selection:
     """The result of a selection, in a form that does not depend on how it was made."""
 
     genes: pd.DataFrame  # (m, …) the columns of `var` without their prefix
-    blocks: pd.Categorical[Any]  # (n,)
+    blocks: pd.DataFrame  # (n, 2) the columns of `obs` without their prefix
     record: dict[str, Any]  # entries of `uns`
 
     def table(self, gene_names: Any, prefix: str) -> pd.DataFrame:
@@ -159,16 +181,25 @@ class _Selection:
         return table
 
 
-def _select(selector: BlockModelSelector, cells: _Cells) -> _Selection:
-    selector = clone(selector).set_params(block_model=cells.block_model)
-    selector.fit(cells.matrix, adjacency=cells.graph)
-    model = selector.block_model_
-    was_named = isinstance(cells.block_model, np.ndarray)
-    categories = pd.Index(np.unique(cells.block_model) if was_named else np.arange(model.n_blocks)).astype(str)
+def _fit(selector: BlockModelSelector, cells: _Cells) -> BlockModelSelector:
+    fresh: BlockModelSelector = clone(selector).set_params(block_model=cells.block_model)
+    fitted: BlockModelSelector = fresh.fit(FeatureTable(cells.matrix, cells.names, cells.genes), adjacency=cells.graph)
+    return fitted
+
+
+def _selection(selector: BlockModelSelector, prefix: str = "") -> _Selection:
+    """What is stored of a fitted selector; the prefix is that of all blocks."""
+    model, given = selector.block_model_, selector.block_model
+    was_given = isinstance(given, np.ndarray)
+    groups = np.unique(given) if was_given else np.arange(model.n_blocks)
+    categories, names = (prefix + pd.Index(each).astype(str) for each in (groups, selector._block_names()))
     table = selector.table().sort_values("column", ignore_index=True)
     marked = table["marked_block"].fillna(-1).to_numpy(dtype=np.intp)
     genes = table[["selected", "score", "rank"]].assign(
-        marked_block=pd.Categorical.from_codes(marked, categories), lift=table["lift"]
+        marked_block=pd.Categorical.from_codes(marked, categories),
+        block_name=pd.Categorical.from_codes(marked, names),
+        lift=table["lift"],
+        n_marked_blocks=table["n_marked_blocks"],
     )
     if selector.p_values_ is not None:
         genes = genes.assign(pval=selector.p_values_, qval=selector.q_values_)
@@ -178,16 +209,20 @@ def _select(selector: BlockModelSelector, cells: _Cells) -> _Selection:
         "block_density": model.density,
         "relative_error": model.relative_error,
     }
-    return _Selection(genes, pd.Categorical.from_codes(model.labels, categories), record)
+    blocks = {
+        "block": pd.Categorical.from_codes(model.labels, categories),
+        "block_name": pd.Categorical.from_codes(model.labels, names),
+    }
+    return _Selection(genes, pd.DataFrame(blocks), record)
 
 
 def _select_by_batch(selector: BlockModelSelector, cells: _Cells, batches: ObjectArray) -> _Selection:
     """Select within each batch, and order the genes by their median rank."""
-    names = np.unique(batches).tolist()
+    rows = {name: np.flatnonzero(batches == name) for name in np.unique(batches).tolist()}
     found = []
-    for name in names:
+    for name, own in rows.items():
         try:
-            found.append(_select(selector, cells.only(np.flatnonzero(batches == name))))
+            found.append(_selection(_fit(selector, cells.only(own)), prefix=f"{name}:"))
         except ValueError as error:
             raise ValueError(f"in batch {name!r}: {error}") from error
     n_genes = cells.matrix.shape[1]
@@ -197,25 +232,41 @@ def _select_by_batch(selector: BlockModelSelector, cells: _Cells, batches: Objec
     rank = np.empty(n_genes, dtype=np.intp)
     rank[order] = np.arange(1, n_genes + 1)
     best = ranks.argmin(axis=0)  # the batch in which a gene ranks best
-    marked = np.array([_with_batch(name, one.genes["marked_block"]) for name, one in zip(names, found, strict=True)])
-    genes = {
-        "selected": rank <= n_wanted,
-        "score": scores.mean(axis=0),
-        "rank": rank,
-        "marked_block": pd.Categorical(marked[best, np.arange(n_genes)]),
-        "lift": np.array([one.genes["lift"] for one in found])[best, np.arange(n_genes)],
-        "nbatches": (ranks <= n_wanted).sum(axis=0),
-    }
-    blocks = np.empty(len(batches), dtype=object)
-    for name, one in zip(names, found, strict=True):
-        blocks[batches == name] = _with_batch(name, one.blocks)
-    record = {"batches": np.array(names), "n_blocks": np.array([one.record["n_blocks"] for one in found])}
-    return _Selection(pd.DataFrame(genes), pd.Categorical(blocks), record)
+    genes = pd.concat([one.genes for one in found]).iloc[best * n_genes + np.arange(n_genes)]
+    named = {"marked_block": "category", "block_name": "category"}
+    genes = (
+        genes.reset_index(drop=True)
+        .astype(named)
+        .assign(selected=rank <= n_wanted, score=scores.mean(axis=0), rank=rank)
+    )
+    genes["nbatches"] = (ranks <= n_wanted).sum(axis=0)
+    blocks = pd.concat([one.blocks for one in found]).set_index(np.concatenate(list(rows.values())))
+    record = {"batches": np.array(list(rows)), "n_blocks": np.array([one.record["n_blocks"] for one in found])}
+    return _Selection(genes, blocks.sort_index().astype("category"), record)
 
 
-def _with_batch(batch: str, blocks: Any) -> ObjectArray:
-    """Blocks of one batch by names that differ between batches; missing ones are None."""
-    return np.array([None if pd.isna(one) else f"{batch}:{one}" for one in blocks], dtype=object)
+def _unique(names: Any) -> ObjectArray:
+    """Names of cells or genes as they are, but those that occurred before get a number, as anndata does it."""
+    given = pd.Series(np.array(names, dtype=object))
+    again = given.groupby(given).cumcount().astype(str).to_numpy(dtype=object)
+    return np.where(again == "0", given, given + "-" + again)
+
+
+def _page_labels(adata: Any, report: str | Path | None, labels: str | None, batch_key: str | None) -> Any:
+    """The known labels of the cells, if any; the path and the labels of a page are checked before any work."""
+    if report is not None:
+        check_page_path(report, "report")
+    if report is not None and batch_key is not None:
+        raise ParameterError(
+            "report", "is one page about one set of blocks, but with batch_key each batch has its own; leave one out."
+        )
+    if labels is None:
+        return None
+    if report is None:
+        raise ParameterError("labels", 'are only shown in a report; pass its path, such as report="genes.html".')
+    if labels not in adata.obs:
+        raise ParameterError("labels", f"is {labels!r}, but obs has the columns {list(adata.obs)}.")
+    return as_labels(adata.obs[labels].to_numpy(), f"labels in obs[{labels!r}]")
 
 
 def _graph_key(adata: Any, obsp: str, neighbors_key: str | None) -> str:
@@ -294,7 +345,8 @@ def _store(adata: Any, found: _Selection, key: str, params: dict[str, Any]) -> N
     table = found.table(adata.var_names, key)
     for column in table:
         adata.var[column] = table[column].array
-    adata.obs[f"{key}_block"] = found.blocks
+    for column in found.blocks:
+        adata.obs[f"{key}_{column}"] = found.blocks[column].array
     adata.uns[key] = {
         "params": {name: value for name, value in params.items() if isinstance(value, str | int | float)},
         "n_selected": int(found.genes["selected"].sum()),

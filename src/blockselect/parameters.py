@@ -129,12 +129,12 @@ def is_number(entry: Any) -> bool:
     return True
 
 
-def check_page_path(path: str | Path) -> Path:
+def check_page_path(path: str | Path, parameter: str = "path") -> Path:
     """Return the path of a page that is to be written."""
     place = Path(path)
     if place.suffix.lower() != ".html":
         raise ParameterError(
-            "path",
+            parameter,
             f"is {str(path)!r}, but a report is a page in HTML; choose a name that ends in .html (a browser can print "
             "the page as PDF).",
         )

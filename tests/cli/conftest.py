@@ -13,8 +13,6 @@ from typer.testing import CliRunner, Result
 
 from blockselect import AttributedGraph, make_attributed_blocks
 from blockselect.cli.commands import app
-from blockselect.evaluation import comparison
-from blockselect.evaluation.process import CallError, Measured
 
 
 @dataclass(frozen=True)
@@ -60,16 +58,3 @@ def run() -> Callable[..., Result]:
         return result
 
     return invoke
-
-
-@pytest.fixture
-def in_this_process(monkeypatch):
-    """Methods rank here, which is quicker; times and memory are made up."""
-
-    def measure(function, *arguments):
-        try:
-            return Measured(function(*arguments), seconds=0.5, peak_bytes=200_000_000, base_bytes=150_000_000)
-        except ValueError as error:
-            raise CallError(str(error)) from error
-
-    monkeypatch.setattr(comparison, "measure_in_fresh_process", measure)

@@ -15,7 +15,6 @@ import pandas as pd
 import pytest
 
 from blockselect import make_attributed_blocks
-from blockselect.cli import reproduce
 from blockselect.cli.commands import COMMANDS, app, load_command
 from blockselect.datasets.catalogue import Dataset
 from blockselect.reproduction import engine, networks, page
@@ -75,9 +74,8 @@ def folder(tmp_path, monkeypatch, network):
 
 
 @pytest.fixture
-def quick(monkeypatch, in_this_process):
-    """Methods rank in this process, and experiments end where their trials would begin."""
-    monkeypatch.setattr(reproduce, "find_spec", lambda name: name)
+def quick(monkeypatch):
+    """Experiments end where their trials would begin."""
     monkeypatch.setattr(engine, "run_experiments", lambda *_, **settings: None)
     monkeypatch.setattr(engine, "complete_rows", lambda plans, *_: {name: [{"error": None}] for name in plans})
     monkeypatch.setattr(page, "make_files", lambda *_, **settings: ({"config.json": b""}, {}))
@@ -85,7 +83,7 @@ def quick(monkeypatch, in_this_process):
 
 
 def test_the_documentation_has_commands():
-    assert {command.split()[1] for command in printed()} >= {"select", "compare", "datasets", "reproduce", "doctor"}
+    assert {command.split()[1] for command in printed()} >= {"select", "compare", "datasets", "reproduce"}
     assert len(printed()) > 12
 
 

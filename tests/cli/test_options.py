@@ -99,7 +99,7 @@ def test_names_for_completion_are_those_of_the_library():
 
 
 def test_every_option_of_every_command_has_help():
-    for name in ("select", "compare", "reproduce", "doctor"):
+    for name in ("select", "compare", "reproduce"):
         for option in load_command(name).params:
             assert option.name == "help" or option.help.endswith("."), option.name
 

@@ -84,7 +84,7 @@ def test_names_are_completed():
     assert complete_dataset("cor") == ["cora", "cora-planetoid"]
 
 
-def test_what_files_warn_of_is_said_and_no_more_where_quiet(run, network, tmp_path, in_this_process):
+def test_what_files_warn_of_is_said_and_no_more_where_quiet(run, network, tmp_path):
     text = network.edges.read_text()
     (tmp_path / "edges.csv").write_text(f"{text.rstrip()}\nn0,stranger\n")
     files = ("--features", network.features, "--graph", tmp_path / "edges.csv", "--unknown-nodes", "drop")

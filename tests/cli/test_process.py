@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import re
 import signal
 import subprocess
@@ -10,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import blockselect
@@ -28,6 +30,21 @@ def blockselect_process(*arguments, **options):
 
 def test_version_is_the_packages_own(run):
     assert run("--version").stdout == f"blockselect {blockselect.__version__}\n"
+
+
+def test_a_verbose_version_also_names_packages_gpu_and_threads(run):
+    shown = run("--version", "--verbose").stdout
+    assert shown.startswith(f"blockselect {blockselect.__version__}\n")
+    found = dict(line.strip().split(": ", 1) for line in shown.splitlines()[2:])
+    assert found["python"] == platform.python_version()
+    assert found["numpy"] == np.__version__
+    assert found["GPU"]
+    assert re.search(r"[a-z]+ \d+", found["threads"])
+
+
+def test_verbose_without_version_is_refused(run):
+    result = run("--verbose", "datasets", "list")
+    assert (result.exit_code, result.stderr) == (2, "error: --verbose goes with --version.\n")
 
 
 def test_help_is_shown_when_nothing_is_asked(run):
@@ -287,7 +304,7 @@ def test_an_error_that_nobody_expected_keeps_its_traceback(monkeypatch):
 
     monkeypatch.setattr(commands.TyperGroup, "invoke", broken)
     with pytest.raises(ArithmeticError, match="of ours"):
-        app(["doctor"])
+        app(["datasets"])
 
 
 def test_a_command_whose_module_lacks_a_package_of_no_extra_keeps_its_error(monkeypatch):

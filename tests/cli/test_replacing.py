@@ -110,7 +110,7 @@ def test_a_configuration_is_not_replaced_by_a_reproduction(run, tmp_path):
         (COMPARE, "comparison.md"),
     ],
 )
-def test_a_file_of_somebody_else_is_replaced_only_if_asked_for(run, refuse, files, in_this_process, command, name):
+def test_a_file_of_somebody_else_is_replaced_only_if_asked_for(run, refuse, files, command, name):
     out = files / "out"
     out.mkdir()
     (out / name).write_text("mine")
@@ -121,7 +121,7 @@ def test_a_file_of_somebody_else_is_replaced_only_if_asked_for(run, refuse, file
     assert (out / name).read_bytes() != b"mine"
 
 
-def test_a_folder_is_used_again_by_the_same_and_by_another_command(run, files, in_this_process):
+def test_a_folder_is_used_again_by_the_same_and_by_another_command(run, files):
     for command in (SELECT, MORAN, COMPARE, SELECT, (*SELECT, "--save-matrix"), COMPARE):
         result = run(*command, *options(files), "--out", files / "out")
         assert result.exit_code == 0, result.stderr

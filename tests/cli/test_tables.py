@@ -55,7 +55,7 @@ def test_a_table_can_be_used_as_it_is(run, table, network, tmp_path):
     assert "--id-column id --drop class --drop note --one-hot" in page  # the command that repeats the run
 
 
-def test_the_same_options_serve_a_comparison(run, table, in_this_process):
+def test_the_same_options_serve_a_comparison(run, table):
     columns = ("--id-column", "id", "--drop", "class", "--drop", "kind", "--drop", "note")
     result = run("compare", *table, *columns, "--methods", "variance", "--top", 4, "--runs", 1, "--json")
     assert result.exit_code == 0, result.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
@@ -25,8 +26,9 @@ def test_densities_are_relative_to_the_densest_pair(network, selector, ax, induc
     means = block_markers(network.features, selector.labels_).block_means[:, selector.support_]
     density = means @ means.T if induced else selector.block_model_.density
     assert_allclose(ax.images[0].get_array(), density / density.max())
-    sizes = selector.block_model_.block_sizes
-    assert [tick.get_text() for tick in ax.get_yticklabels()] == [f"{i}  ({size})" for i, size in enumerate(sizes)]
+    blocks = selector.blocks_
+    assert leaves(ax) == [f"{name}  ({size})" for name, size in zip(blocks["name"], blocks["size"], strict=True)]
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == blocks["name"].tolist()
 
 
 def test_sizes_are_one_per_block(ax):
@@ -44,7 +46,21 @@ def test_densities_are_a_square_matrix(source, ax):
 def test_many_blocks_have_no_numbers_in_their_cells(ax):
     plot.block_densities(np.eye(40), ax)
     assert len(ax.texts) == 0
-    assert len(ax.get_yticks()) <= 20
+
+
+@pytest.mark.parametrize(("n_blocks", "expected"), [(40, "block 39"), (100, "99")])
+def test_blocks_are_numbered_where_there_is_no_room_for_names(n_blocks, expected, ax):
+    names = [f"block {block}" for block in range(n_blocks)]
+    plot.block_densities(np.eye(n_blocks), ax, block_names=names)
+    plot.features_by_block(np.eye(n_blocks), other := Figure().subplots(), block_names=names)
+    for shown in (leaves(ax), [tick.get_text() for tick in other.get_xticklabels()]):
+        assert shown == (names if n_blocks == 40 else [str(block) for block in range(0, 100, 9)])
+        assert expected in shown
+
+
+def test_there_is_one_name_per_block(ax):
+    with pytest.raises(ParameterError, match="block_names has 2 entries for 3 blocks; pass one each"):
+        plot.block_densities(np.eye(3), ax, block_names=["a", "b"])
 
 
 def test_the_graph_of_a_selector_is_ordered_by_its_blocks(network, selector, ax):
@@ -53,6 +69,13 @@ def test_the_graph_of_a_selector_is_ordered_by_its_blocks(network, selector, ax)
     other = plot.ordered_adjacency(network.adjacency, Figure().subplots(), labels=selector.labels_)
     assert_allclose(other.images[0].get_array(), ax.images[0].get_array())
     assert len(ax.lines) == 2 * (selector.block_model_.n_blocks - 1)
+    assert leaves(ax) == selector.blocks_["name"].tolist()
+
+
+def test_the_blocks_of_a_graph_are_called_as_their_labels_and_small_ones_have_no_room(ax):
+    labels = np.repeat(["perl", "ruby", "tex"], [100, 1, 50])
+    plot.ordered_adjacency(np.eye(151), ax, labels=labels)
+    assert leaves(ax) == ["perl", "tex"]
 
 
 def test_a_graph_without_blocks_is_refused(network, ax):
@@ -68,46 +91,37 @@ def many_blocks():
 
 
 def leaves(ax):
-    return [tick.get_text().split("  ") for tick in ax.get_yticklabels()]
+    return [tick.get_text() for tick in ax.get_yticklabels()]
 
 
-def test_each_block_of_the_tree_is_labelled_with_the_features_that_mark_it(network, selector, ax):
-    names = [f"name {column}" for column in range(len(selector.scores_))]
-    found = leaves(plot.tree(selector, ax, feature_names=names))
-    assert [int(number) for number, *_ in found] == list(range(selector.block_model_.n_blocks))
-    marked = block_markers(network.features, selector.labels_).marked_block
-    shown = [(int(block), int(name.split()[1])) for block, text in found for name in text.split(", ")]
-    assert len(shown) >= len(found)
-    assert all(marked[column] == block and selector.support_[column] for block, column in shown)
+def test_the_leaves_of_the_tree_are_the_blocks_by_name(selector, ax):
+    assert leaves(plot.tree(selector, ax)) == selector.blocks_["name"].tolist()
 
 
 def test_branches_join_neighbours_at_the_loss_of_their_merger(many_blocks, ax):
     _, selector = many_blocks
     plot.tree(selector, ax)
     assert_allclose([max(line.get_xdata()) for line in ax.lines], selector.linkage_[:, 2])
-    order = [int(number) for number, *_ in leaves(ax)]
+    number_of = {name: block for block, name in enumerate(selector.blocks_["name"])}
+    order = [number_of[name] for name in leaves(ax)]
     for n_groups in range(1, 24):
         groups = groups_at(selector.linkage_, n_groups)[order]
         assert np.count_nonzero(np.diff(groups)) == n_groups - 1
 
 
-def test_groups_are_labelled_with_the_features_that_mark_them(many_blocks, ax):
-    made, selector = many_blocks
-    plot.tree(selector, ax)
-    possible = set()
-    for n_blocks in selector.levels_["n_blocks"]:
-        markers = block_markers(made.features, selector.labels_at(n_blocks))
-        chosen = np.argsort(selector.ranking_)[: selector.n_features_]
-        groups = [markers.features_of(group, chosen)[:2] for group in range(n_blocks)]
-        possible |= {", ".join(f"x{column}" for column in group) for group in groups}
-    assert ax.texts
-    assert {text.get_text() for text in ax.texts} <= possible
+def test_branches_are_called_as_in_the_table_of_blocks(many_blocks):
+    _, selector = many_blocks
+    shown = [text.get_text() for text in plot.tree(selector).texts]
+    branches = selector.blocks_.groupby("branch").size()
+    assert set(branches.index[branches > 1]) <= set(shown)
 
 
 @pytest.mark.parametrize("name", ["x{}", "a name of more than thirty-two letters: {}"])
 def test_no_labels_of_the_tree_overlap(many_blocks, name):
-    _, selector = many_blocks
-    ax = plot.tree(selector, feature_names=[name.format(column) for column in range(len(selector.scores_))])
+    made, _ = many_blocks
+    names = [name.format(column) for column in range(made.features.shape[1])]
+    words = pd.DataFrame(made.features.toarray(), columns=names)
+    ax = plot.tree(BlockModelSelector(25, block_model=made.blocks).fit(words, adjacency=made.adjacency))
     ax.figure.draw_without_rendering()
     extents = [text.get_window_extent() for text in (*ax.texts, *ax.get_yticklabels()) if text.get_text()]
     assert len(extents) > 24
@@ -118,7 +132,7 @@ def test_no_labels_of_the_tree_overlap(many_blocks, name):
 def test_one_block_is_a_tree_without_branches(network, ax):
     selector = BlockModelSelector(3, block_model=np.zeros(network.features.shape[0], dtype=int))
     plot.tree(selector.fit(network.features, adjacency=network.adjacency), ax)
-    assert leaves(ax) == [["0"]]
+    assert leaves(ax) == ["block 0"]
     assert len(ax.lines) == len(ax.texts) == 0
 
 

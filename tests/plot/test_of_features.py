@@ -42,6 +42,7 @@ def test_features_by_block_show_the_lift_of_the_selected(network, selector, ax):
     lift = block_markers(network.features, selector.labels_).lift[:, best].T
     assert_allclose(ax.images[0].get_array(), np.log2(np.maximum(lift, 1 / 8)))
     assert names(ax) == [f"x{index}" for index in best]
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == selector.blocks_["name"].tolist()
     other = plot.features_by_block(lift, Figure().subplots(), feature_names=names(ax))
     assert_allclose(other.images[0].get_array(), ax.images[0].get_array())
 

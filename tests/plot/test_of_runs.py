@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 
 from blockselect import plot
 from blockselect.errors import ParameterError
-from blockselect.evaluation.compared import ComparisonRow, Figure
+from blockselect.evaluation.comparison_result import ComparisonRow, Figure
 from blockselect.plot.common import BLUE
 from made_fits import fit_paper
 

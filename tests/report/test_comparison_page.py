@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from blockselect.evaluation.compared import ALL_FEATURES, Comparison, ComparisonRow, Figure
+from blockselect.evaluation.comparison_result import ALL_FEATURES, Comparison, ComparisonRow, Figure
 from blockselect.report.comparison import agreement_found, comparison_report, headline, verdict
 
 NAMES = ["<b>ann</b>", "bob", "cleo", "dan", "eve"]

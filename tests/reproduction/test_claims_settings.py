@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from blockselect.reproduction.claims import CLAIMS, Verdict, judge_claims
+from blockselect.reproduction.claims import CLAIMS, Verdict, falls, highest_rise, judge_claims, settles
 from blockselect.reproduction.config import read_config
-from blockselect.reproduction.judgement import falls, highest_rise, settles
 from references.experiment_rows import judged, row, too_few
 
 CONFIG = read_config("paper")

@@ -1,4 +1,4 @@
-"""Configurations: those of the package, what a file of one's own may hold, and the hash of the code."""
+"""Configurations: those of the package, and what a file of one's own may hold."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from importlib import resources
 import pytest
 
 from blockselect.bmgufs.estimator import BMGUFS, SPARSITY_GRID
-from blockselect.reproduction.config import code_hash, read_config
+from blockselect.reproduction.config import read_config
 
 QUICK = (resources.files("blockselect.reproduction") / "configs" / "quick.toml").read_text(encoding="utf-8")
 
@@ -89,46 +89,3 @@ def test_what_is_no_toml_and_no_known_name_is_refused(tmp_path):
         read_config(str(path))
     with pytest.raises(ValueError, match=r"no configuration 'papers'; expected 'paper', 'quick' or a \.toml file"):
         read_config("papers")
-
-
-SOURCE = '"""Text."""\n\ndef double(x):\n    """Twice x."""\n    return 2 * x  # a comment\n'
-
-
-def hash_of(folder, **files):
-    for name, content in files.items():
-        path = folder / f"{name.replace('__', '/')}.py"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content)
-    code_hash.cache_clear()
-    return code_hash(folder)
-
-
-@pytest.mark.parametrize(
-    "same",
-    [
-        SOURCE.replace("  # a comment", ""),
-        SOURCE.replace("2 * x", "(2 *\n x)"),
-    ],
-)
-def test_comments_and_layout_do_not_count(tmp_path, same):
-    assert same != SOURCE
-    assert hash_of(tmp_path / "a", scores=SOURCE) == hash_of(tmp_path / "b", scores=same)
-
-
-def test_a_change_of_a_statement_counts_and_so_does_the_name_of_a_module(tmp_path):
-    hashes = {
-        hash_of(tmp_path / "a", scores=SOURCE),
-        hash_of(tmp_path / "b", scores=SOURCE.replace("2 *", "3 *")),
-        hash_of(tmp_path / "c", other=SOURCE),
-        hash_of(tmp_path / "d", scores=SOURCE, other=SOURCE),
-    }
-    assert len(hashes) == 4
-
-
-def test_what_draws_and_prints_decides_no_row(tmp_path):
-    assert hash_of(tmp_path / "a", scores=SOURCE) == hash_of(tmp_path / "b", scores=SOURCE, cli__main=SOURCE)
-
-
-def test_the_marks_of_a_configuration_have_the_hash_of_the_code():
-    code_hash.cache_clear()
-    assert read_config("quick").marks["code"] == code_hash()

@@ -28,7 +28,7 @@ from blockselect.reproduction.experiments import (
     perturbation_trials,
     results,
 )
-from blockselect.reproduction.figures import plot_block_models, render
+from blockselect.reproduction.figures import plot_block_models, render_figure
 from blockselect.reproduction.networks import candidates, network
 from blockselect.reproduction.selections import clustering_table, experiment_table
 
@@ -65,7 +65,7 @@ def test_the_choice_by_labels_is_never_worse_than_the_choice_without(run):
 def test_the_choice_without_labels_is_the_selector_with_the_papers_settings(run):
     """The lowest-error candidate, and the strongest sparsity that leaves enough features."""
     config, graph = run.config, network("planted")
-    best = candidates("planted", config.n_candidates, config.seed, published=False)[0]
+    best = candidates("planted", config.n_candidates, config.seed)[0]
     kept = []
     for sparsity in config.sparsities:
         solver = Descent(gradient=config.gradient, max_iter=config.max_iter, tol=0)
@@ -94,7 +94,7 @@ def test_all_features_stand_beside_every_number(run):
 
 def test_accuracy_of_the_blocks_stands_beside_their_features(run):
     table = results("block-models", run.rows["block-models"])
-    models = candidates("planted", 5, 0, published=False)
+    models = candidates("planted", 5, 0)
     found = table.groupby("candidate")["blocks_accuracy"].first()
     assert_allclose(found, [clustering_accuracy(network("planted").classes, model.labels) for model in models])
     assert set(table["gradient"]) == {"paper", "exact"}
@@ -138,18 +138,15 @@ def test_published_block_models_guide_where_they_are(monkeypatch, planted, tmp_p
     assert published_block_models("planted") == tmp_path / "models.npz"
     (trial,) = perturbation_trials(replace(planted, n_candidates=2), [])
     assert trial.settings["block_models"] == "published"
-    found = candidates("planted", 2, 0, published=True)
+    found = candidates("planted", 2, 0)
     errors = [BlockModel.from_labels(network("planted").adjacency, row).relative_error for row in labels[:2]]
     assert [model.relative_error for model in found] == sorted(errors)
-    monkeypatch.delenv("BLOCKSELECT_GOLDEN")
-    _, rows = perform(trial)
-    assert "set BLOCKSELECT_GOLDEN" in rows[0]["error"]
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_a_figure_whose_trials_all_failed_says_so(run, name):
     failed = {"experiment": name, "dataset": "planted", "error": "ValueError: no", "warning": None}
-    assert render(name, results(name, [failed]), run.config)["png"].startswith(b"\x89PNG")
+    assert render_figure(name, results(name, [failed]), run.config)["png"].startswith(b"\x89PNG")
 
 
 def test_a_figure_whose_grid_failed_shows_the_others(run):
@@ -157,7 +154,7 @@ def test_a_figure_whose_grid_failed_shows_the_others(run):
     kept = [{name: value for name, value in row.items() if name != "candidate"} for row in rows]
     table = results("effectiveness", kept)
     assert set(table["method"]) == {ALL, *run.config.methods}
-    assert render("effectiveness", table, run.config)["png"].startswith(b"\x89PNG")
+    assert render_figure("effectiveness", table, run.config)["png"].startswith(b"\x89PNG")
 
 
 def test_tables_show_failed_trials_and_failed_clusterings(run):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import sys
 
 import pandas as pd
 import pytest
 
 from blockselect.reproduction.claims import CLAIMS, Judgement, Verdict, judge_claims
-from blockselect.reproduction.page import Section, make_files, parquet_available, render_html, render_markdown
+from blockselect.reproduction.page import make_files, render
 from references.planted_experiment import planted_experiment
 
 NASTY = "<script>alert('x')</script> & more"
@@ -17,26 +16,28 @@ NASTY = "<script>alert('x')</script> & more"
 
 @pytest.fixture
 def page():
+    section = {"name": "datasets", "title": "The networks", "svg": b"<svg></svg>", "n_rows": 3}
+    section["failures"] = [f"cora: {NASTY}"]
     judgements = {claim.letter: Judgement(Verdict.HOLDS, NASTY, pd.DataFrame({"a|b": [NASTY]})) for claim in CLAIMS}
-    return "made up", judgements, [Section("datasets", "The networks", b"<svg></svg>", 3, [f"cora: {NASTY}"])]
+    return "made up", judgements, [section]
 
 
 def test_every_claim_has_its_verdict_its_rule_and_its_figures(page):
-    for text in (render_html(*page).decode(), render_markdown(*page).decode()):
+    for text in (render(kind, *page).decode() for kind in ("html", "md")):
         for claim in CLAIMS:
             assert re.sub("'", "&#39;", claim.statement) in text or claim.statement in text
         assert text.count("Rule: ") == len(CLAIMS)
 
 
 def test_text_of_rows_is_escaped(page):
-    for render in (render_html, render_markdown):
-        text = render(*page).decode()
+    for kind in ("html", "md"):
+        text = render(kind, *page).decode()
         assert "<script" not in text
         assert text.count("&lt;script&gt;") == 3 * len(CLAIMS) + 1
 
 
 def test_html_needs_no_other_file(page):
-    html = render_html(*page).decode()
+    html = render("html", *page).decode()
     assert not re.search(r"(src|href)=\"(?!data:image/svg\+xml;base64,|#)", html)
     assert "data:image/svg+xml;base64,PHN2Zz48L3N2Zz4=" in html
 
@@ -45,12 +46,12 @@ def test_html_needs_no_other_file(page):
 def made(rows):
     """All files of a run, and what they say of the claims."""
     with planted_experiment() as config:
-        return make_files(rows, config, title="planted", parquet=parquet_available())
+        return make_files(rows, config, title="planted")
 
 
 def test_all_files_of_a_run_are_the_same_twice_over(run, made):
-    again, judgements = make_files(run.rows, run.config, title="planted", parquet=False)
-    once = {name: content for name, content in made[0].items() if not name.endswith(".parquet")}
+    once, _ = made
+    again, judgements = make_files(run.rows, run.config, title="planted")
     assert once == again
     assert {letter: found.verdict for letter, found in judgements.items()} == {
         letter: found.verdict for letter, found in judge_claims(run.rows, run.config).items()
@@ -62,18 +63,3 @@ def test_all_files_of_a_run_are_the_same_twice_over(run, made):
         assert drawn["pdf"].startswith(b"%PDF")
         assert b"<svg" in drawn["svg"]
         assert not any(b"CreationDate" in content or b"Matplotlib v" in content for content in drawn.values())
-
-
-def test_parquet_is_available_where_pyarrow_is(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert not parquet_available()
-
-
-def test_parquet_and_csv_hold_the_same(made, rows):
-    pytest.importorskip("pyarrow")
-    import io
-
-    files, _ = made
-    for name in rows:
-        stored = pd.read_parquet(io.BytesIO(files[f"rows/{name}.parquet"]))
-        assert stored.to_csv(index=False).encode() == files[f"rows/{name}.csv"]

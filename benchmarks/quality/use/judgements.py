@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,6 @@ NAME = selections.NAME  # the rows that lead to judgements
 JUDGEMENTS = "judgements"
 CLASSES, LINKS = "classes", "links"
 MEASURES = {CLASSES: ("ACC", "NMI", "few_labels", "few_labels_averaged"), LINKS: ("AUC",)}
-_PER_ENTRY = 2e-6  # seconds for a node and feature
 
 
 def trials(config: UseConfig, rows: list[Row]) -> list[Trial]:
@@ -50,11 +50,10 @@ def key_of(row: Row, hidden: int | None, config: UseConfig) -> str:
 
 def _trial(row: Row, hidden: int | None, config: UseConfig) -> Trial:
     settings = {"network": row["network"], "hidden": hidden, "selection": row["selection"]}
-    payload = {"name": row["network"], "selected": row["selected"], "n_runs": config.n_runs, "device": config.device}
-    cost = _PER_ENTRY * network(row["network"]).n_nodes * row["top"]
+    common = {"name": row["network"], "selected": row["selected"], "n_runs": config.n_runs, "device": config.device}
     if hidden is None:
-        return Trial(JUDGEMENTS, settings, judge_by_classes, {**payload, "n_init": config.n_init}, cost)
-    return Trial(JUDGEMENTS, settings, judge_by_links, {**payload, "hidden": hidden}, cost / 10)
+        return Trial(JUDGEMENTS, settings, partial(judge_by_classes, **common, n_init=config.n_init))
+    return Trial(JUDGEMENTS, settings, partial(judge_by_links, **common, hidden=hidden))
 
 
 def judge_by_classes(name: str, selected: str, n_runs: int, n_init: int, device: str | None) -> list[Row]:

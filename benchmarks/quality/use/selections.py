@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from benchmarks.quality.command import time_limit
 from benchmarks.quality.real_networks import REFERENCE, RIVAL, VARIANT, is_random
@@ -18,23 +19,20 @@ from blockselect.reproduction.engine import Trial
 from blockselect.reproduction.store import Row
 
 NAME = "selections"
-_PER_ENTRY = 5e-7  # seconds of a fit for an entry of the feature matrix: they differ widely
 
 
 def trials(config: UseConfig, rows: list[Row]) -> list[Trial]:
     del rows  # none follows from another
     found = []
     for name in config.networks:
-        graph = network(name)
-        tops = [top for top in config.tops if top < graph.n_features]
-        cost = _PER_ENTRY * graph.n_nodes * graph.n_features
+        tops = [top for top in config.tops if top < network(name).n_features]
         for hidden in (None, HIDDEN):
             for kind, method, seed in _methods(config, hidden):
                 identity = {"network": name, "hidden": hidden, "tops": str(tops), "kind": kind, "method": method}
-                payload = {"name": name, "hidden": hidden, "tops": tops, "method": method, "seed": seed}
+                run = partial(_SELECT[kind], name, hidden, tops, method, seed)
                 if kind == RIVAL:
-                    payload["limit"] = config.limit
-                found.append(Trial(NAME, {**identity, "seed": seed}, _SELECT[kind], payload, cost))
+                    run = partial(run, limit=config.limit)
+                found.append(Trial(NAME, {**identity, "seed": seed}, run))
     return found
 
 

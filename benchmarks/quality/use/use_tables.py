@@ -11,7 +11,7 @@ from benchmarks.quality.cells import by_rival, compare, count, pool
 from benchmarks.quality.real_networks import RIVAL, VARIANT
 from benchmarks.quality.use.judgements import CLASSES, LINKS, MEASURES
 from benchmarks.quality.variants import DEFAULT
-from blockselect.evaluation.compared import markdown_table
+from blockselect.evaluation.comparison_result import markdown_table
 from blockselect.reproduction.store import Row
 
 PROTOCOLS: Mapping[str, tuple[str, ...]] = {

@@ -10,13 +10,13 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from blockselect import __version__
-from blockselect.cli.failure import complain, stopped
+from blockselect.cli.failure import Failure, complain, stopped
+from blockselect.versions import show_versions
 
 COMMANDS: dict[str, str] = {
     "select": "Select the features that explain the structure of a network.",
     "datasets": "List, describe and download the real networks that the package knows.",
     "compare": "Compare methods by how useful their best features are for clusters, classes or links.",
-    "doctor": "Show the versions, extras, GPU and threads of this installation.",
     "reproduce": "Run the paper's experiments and judge its claims. A stopped run continues with the same command.",
 }
 """Subcommand, which is in the module of the same name → the first line of its help."""
@@ -58,17 +58,12 @@ def load_command(name: str) -> Any:
 app = typer.Typer(name="blockselect", cls=LazyGroup, pretty_exceptions_enable=False)
 
 
-def _show_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"blockselect {__version__}")
-        raise typer.Exit
-
-
 @app.callback(invoke_without_command=True)
 def blockselect(
     context: typer.Context,
-    version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
+    version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="With --version: also those of other packages, the GPU and the threads.")
     ] = False,
 ) -> None:
     """Select the few features that explain the structure of a network, without labels.
@@ -79,5 +74,13 @@ def blockselect(
       blockselect select --features genes.csv --graph links.csv --out results
       blockselect select --help
     """
+    if verbose and not version:
+        raise Failure("--verbose goes with --version.")
+    if version and verbose:
+        show_versions()
+    elif version:
+        typer.echo(f"blockselect {__version__}")
+    if version:
+        raise typer.Exit
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())

@@ -170,7 +170,6 @@ def compare(
             n_runs=runs,
             random_state=seed,
             n_jobs=workers,
-            measure_memory=True,
             progress=progress,
         )
     for name, messages in comparison.warnings.items():

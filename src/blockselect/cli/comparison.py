@@ -11,7 +11,7 @@ from blockselect.cli.failure import one_line
 from blockselect.cli.inputs import NetworkInput
 from blockselect.cli.outputs import json_bytes, settings_record, versions
 from blockselect.cli.terminal import show_table
-from blockselect.evaluation.compared import Comparison, cells, header, markdown_table
+from blockselect.evaluation.comparison_result import Comparison, cells, header, markdown_table
 from blockselect.registry import make_selector
 from blockselect.report.comparison import comparison_report
 from blockselect.wording import visible
@@ -54,8 +54,6 @@ def _page(title: str, comparison: Comparison, record: dict[str, Any]) -> str:
     """The comparison as a Markdown page."""
     counts = ", ".join(f"{count:,} {what}" for what, count in record["counts"].items())
     blocks = "blocks as each method has them" if comparison.n_blocks is None else f"{comparison.n_blocks} blocks"
-    base = max((row.base_mb for row in comparison.rows if row.base_mb is not None), default=None)
-    memory = "" if base is None else f" At most {base:.0f} MB of that was in use before the fit."
     failures = "".join(f"- {name}: {visible(one_line(error))}\n" for name, error in comparison.errors.items())
     rows = (cells(row, comparison.titles) for row in comparison.rows)
     page = (
@@ -66,8 +64,7 @@ def _page(title: str, comparison: Comparison, record: dict[str, Any]) -> str:
         f"best features that are kept, and selected is how many of them have a score. {comparison.description} "
         "Coverage is the share of the nodes that have at least one selected feature; the selection cannot describe the "
         "others. Agreement is the Jaccard index of a selection with the selection of each other method, averaged. "
-        f"Seconds is the time of the ranking, and peak MB is the memory of the process it ran in.{memory}\n"
-        + (f"\n## Failed\n\n{failures}" if failures else "")
+        "Seconds is the time of the ranking.\n" + (f"\n## Failed\n\n{failures}" if failures else "")
     )
     return escape(page, quote=False)  # titles and errors may contain HTML
 
@@ -79,9 +76,9 @@ def show_comparison(comparison: Comparison) -> None:
     for row in comparison.rows:
         name, *values = cells(row, comparison.titles)
         if name == before:
-            name, values[-2:] = ("", ["", ""])  # time and memory belong to the one ranking, which is shown above
+            name, values[-1] = "", ""  # the time belongs to the one ranking, which is shown above
         rows.append([name, *values])
         before = row.method
-    narrow = [title.replace("links explained", "links\nexplained").replace(" MB", "\nMB") for title in titles]
+    narrow = [title.replace("links explained", "links\nexplained") for title in titles]
     show_table(narrow, rows, text_columns=titles[:1])
     typer.echo("coverage: the share of the nodes that have at least one selected feature")

@@ -6,24 +6,17 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from blockselect.cli import options as opt
-from blockselect.cli.failure import Failure, begin_work, expecting_bad_input, one_line, say
+from blockselect.cli.failure import begin_work, expecting_bad_input, one_line, say
 from blockselect.cli.options import output_option
 from blockselect.cli.outputs import check_folder, write_together
 from blockselect.wording import visible
-
-if TYPE_CHECKING:
-    from blockselect.reproduction.engine import Standing
 
 ALL_FAILED = 1  # exit code
 LINE_EVERY = 30.0  # seconds between lines of progress if stderr is not a terminal
@@ -58,15 +51,7 @@ Config = Annotated[
 Workers = Annotated[
     int, computation_option(min=1, metavar="INTEGER", help="Number of processes on this machine that share the trials.")
 ]
-Dask = Annotated[
-    str | None,
-    computation_option(
-        metavar="ADDRESS",
-        help="Address of the scheduler of a Dask cluster, such as tcp://host:8786, whose workers run the trials.",
-    ),
-]
 RetryFailed = Annotated[bool, computation_option("--retry-failed", help="Run trials again that failed before.")]
-NoParquet = Annotated[bool, output_option("--no-parquet", help="Write rows only as CSV, even if pyarrow is installed.")]
 
 app = typer.Typer(add_completion=False)
 
@@ -77,9 +62,7 @@ def reproduce(
     out: Out,
     config: Config = "paper",
     workers: Workers = 1,
-    dask: Dask = None,
     retry_failed: RetryFailed = False,
-    no_parquet: NoParquet = False,
     overwrite: opt.Overwrite = False,
     quiet: opt.Quiet = False,
 ) -> None:
@@ -88,15 +71,12 @@ def reproduce(
       blockselect reproduce all --config quick --workers 2 --out results
       blockselect reproduce effectiveness,parameters --out results
     """
-    if dask is not None and find_spec("distributed") is None:
-        raise Failure("--dask needs Dask; install it with: pip install 'blockselect[dask]'.")
-
     from blockselect.cli.terminal import show_table
     from blockselect.reproduction.config import read_config
     from blockselect.reproduction.engine import complete_rows, run_experiments
     from blockselect.reproduction.experiments import EXPERIMENTS
     from blockselect.reproduction.networks import check_networks
-    from blockselect.reproduction.page import RESULT_FILES, failures, make_files, parquet_available
+    from blockselect.reproduction.page import RESULT_FILES, failures, make_files
     from blockselect.reproduction.store import Store
 
     begin_work()
@@ -110,10 +90,9 @@ def reproduce(
         plans = {name: experiment.trials for name, experiment in EXPERIMENTS.items()}
         with _trials_running(quiet=quiet) as progress:
             chosen = {name: plans[name] for name in names}
-            run_experiments(chosen, settings, store, workers=workers, dask=dask, progress=progress)
+            run_experiments(chosen, settings, store, workers=workers, progress=progress)
         rows = complete_rows(plans, settings, store)
-        parquet = not no_parquet and parquet_available()
-        files, judgements = make_files(rows, settings, title=visible(Path(config).stem), parquet=parquet)
+        files, judgements = make_files(rows, settings, title=visible(Path(config).stem))
     write_together(out, files, mark="config.json")
     for name in names:
         for line in failures(rows[name]):
@@ -138,39 +117,26 @@ def parse_experiments(text: str) -> list[str]:
 
 
 @contextmanager
-def _trials_running(*, quiet: bool) -> Iterator[Callable[[Standing], None] | None]:
+def _trials_running(*, quiet: bool) -> Iterator[Callable[[int, int], None]]:
     """Show progress while trials run: a bar on a terminal, otherwise a line from time to time, as for a log."""
+    from blockselect.cli.terminal import progress_bar
+
     try:
-        if quiet:
-            yield None
-        elif sys.stderr.isatty():
-            columns = (TextColumn("trials"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-            with Progress(
-                *columns, TextColumn("{task.description}"), console=Console(stderr=True), transient=True
-            ) as bar:
-                shown = bar.add_task("", total=None)
-                yield lambda standing: bar.update(
-                    shown, completed=standing.done, total=standing.known, description=_time_left(standing)
-                )
-        else:
-            yield _line_from_time_to_time()
+        with progress_bar(quiet) as report:
+            as_log = not (quiet or sys.stderr.isatty())
+            yield _line_from_time_to_time() if as_log else partial(report, "trials")
     except KeyboardInterrupt:
         say("the trials that had ended are kept; the same command goes on from there.")
         raise
 
 
-def _line_from_time_to_time() -> Callable[[Standing], None]:
+def _line_from_time_to_time() -> Callable[[int, int], None]:
     last = time.monotonic()
 
-    def report(standing: Standing) -> None:
+    def report(done: int, known: int) -> None:
         nonlocal last
         if time.monotonic() - last >= LINE_EVERY:
             last = time.monotonic()
-            say(", ".join(filter(None, [f"{standing.done} of {standing.known} trials", _time_left(standing)])))
+            say(f"{done} of {known} trials")
 
     return report
-
-
-def _time_left(standing: Standing) -> str:
-    left = standing.seconds_left
-    return "" if left is None else f"about {timedelta(seconds=round(left))} left"

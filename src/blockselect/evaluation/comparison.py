@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from time import perf_counter
 from typing import Any, Literal
 
 import numpy as np
@@ -16,10 +17,9 @@ from blockselect.bmgufs.estimator import BMGUFS
 from blockselect.errors import ParameterError, collected_warnings
 from blockselect.evaluation.classification import Classification
 from blockselect.evaluation.clustering import Clustering
-from blockselect.evaluation.compared import ALL_FEATURES, Comparison, ComparisonRow, Figure, agreement
+from blockselect.evaluation.comparison_result import ALL_FEATURES, Comparison, ComparisonRow, Figure, agreement
 from blockselect.evaluation.explained_links import ExplainedLinks
 from blockselect.evaluation.link_prediction import LinkPrediction
-from blockselect.evaluation.process import CallError, Measured, measure_here, measure_in_fresh_process
 from blockselect.evaluation.protocol import Scores, SelectionProtocol, encode_classes
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
 from blockselect.graphs.chunks import RowChunks
@@ -37,6 +37,7 @@ PROTOCOLS: dict[str, type[SelectionProtocol]] = {
     "structure": ExplainedLinks,
 }
 """The protocols by name."""
+NO_SCORE = "no feature has a score; none can be selected."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,7 +66,6 @@ def compare_methods(
     n_runs: int = 20,
     random_state: int = 0,
     n_jobs: int | None = None,
-    measure_memory: bool = False,
     progress: Progress | None = None,
     verbose: int = 0,
 ) -> Comparison:
@@ -102,8 +102,6 @@ def compare_methods(
         Seed of the methods and of the choice of hidden links.
     n_jobs : int, optional
         Number of processes that share the runs. Methods rank one after another, so that their times are comparable.
-    measure_memory : bool, default=False
-        Whether each method ranks in a process of its own, whose peak memory is measured.
     progress : callable, optional
         Called as ``progress(method, done, total)``.
     verbose : int, default=0
@@ -132,7 +130,6 @@ def compare_methods(
     judge = kind(graph, n_runs=n_runs, seed=random_state, n_jobs=n_jobs)
     if n_blocks is None and judge.needs_classes:
         n_blocks = len(np.unique(judge.classes))
-    measure = measure_in_fresh_process if measure_memory else measure_here
     names = feature_labels(graph.feature_names, graph.n_features)
     comparison = Comparison(judge.titles, judge.describe(), n_blocks, names)
     with follow("compare_methods", verbose, progress) as report:
@@ -141,7 +138,7 @@ def compare_methods(
         comparison.rows.append(_scored_row(ALL_FEATURES, graph.n_features, every, graph.n_nodes))
         report(ALL_FEATURES, 1, 1)
         for method in methods:
-            rank = partial(measure, rank_features, method, judge.seen, numbers[-1], n_blocks, random_state)
+            rank = partial(rank_features, method, judge.seen, numbers[-1], n_blocks, random_state)
             _add_method(comparison, method, numbers, rank, judge, partial(report, method))
     comparison.rows = [
         replace(row, agreement=agreement(row.method, row.n_features, comparison.selections)) for row in comparison.rows
@@ -153,45 +150,45 @@ def _add_method(
     comparison: Comparison,
     method: str,
     numbers: Sequence[int],
-    rank: Callable[[], Measured],
+    rank: Callable[[], RankedFeatures],
     judge: SelectionProtocol,
     report: StepProgress,
 ) -> None:
     """Rank by one method, evaluate each number of features, and add the rows to the comparison."""
     steps = 1 + len(numbers)
     report(0, steps)
+    start = perf_counter()
     try:
-        measured = rank()
-    except CallError as error:
-        comparison.rows += [ComparisonRow(method, number, error=str(error)) for number in numbers]
+        ranked = rank()
+    except Exception as error:  # whatever it is, the other methods continue
+        is_for_users = isinstance(error, ValueError) and str(error)
+        message = str(error) if is_for_users else f"{type(error).__name__}: {error}"
+        comparison.rows += [ComparisonRow(method, number, error=message) for number in numbers]
     else:
-        ranked, cost = measured.value, _cost(measured)
+        seconds = perf_counter() - start
         comparison.warnings[method] = ranked.warnings
         for done, number in enumerate(numbers, start=1):
             report(done, steps)
             columns = comparison.selections[method, number] = ranked.best(number)
             if len(columns):
-                row = _scored_row(method, number, judge.evaluate(np.sort(columns)), judge.seen.n_nodes, **cost)
+                row = _scored_row(method, number, judge.evaluate(np.sort(columns)), judge.seen.n_nodes, seconds)
             else:
-                row = ComparisonRow(method, number, 0, error="no feature has a score; none can be selected.", **cost)
+                row = ComparisonRow(method, number, 0, seconds=seconds, error=NO_SCORE)
             comparison.rows.append(row)
     report(steps, steps)
 
 
-def _scored_row(method: str, n_features: int, scores: Scores, n_nodes: int, **cost: Any) -> ComparisonRow:
+def _scored_row(
+    method: str, n_features: int, scores: Scores, n_nodes: int, seconds: float | None = None
+) -> ComparisonRow:
     return ComparisonRow(
         method,
         n_features,
         n_selected=scores.n_features,
         figures={name: Figure(float(runs.mean()), float(runs.std())) for name, runs in scores.measures.items()},
         coverage=1 - scores.n_zero_rows / n_nodes,
-        **cost,
+        seconds=seconds,
     )
-
-
-def _cost(measured: Measured) -> dict[str, Any]:
-    memory = {"peak_mb": measured.peak_bytes, "base_mb": measured.base_bytes}
-    return {"seconds": measured.seconds, **{name: used and used / 1e6 for name, used in memory.items()}}
 
 
 def _check_network(X: Any, adjacency: Any, classes: Any) -> AttributedGraph:

@@ -15,7 +15,7 @@ from sklearn.preprocessing import normalize
 
 from blockselect.arrays import Features, FloatArray, IntArray, ObjectArray
 from blockselect.errors import ParameterError
-from blockselect.evaluation.process import end_with_parent
+from blockselect.evaluation.workers import end_with_parent
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.checks import refuse_not_finite
 from blockselect.graphs.features import as_feature_table, refuse_mask

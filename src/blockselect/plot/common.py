@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -12,7 +13,7 @@ from blockselect.base import ScoreSelector
 from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.errors import ParameterError
 from blockselect.graphs.node_labels import check_names
-from blockselect.wording import cut, feature_labels, visible
+from blockselect.wording import count, cut, feature_labels, visible
 
 # The style starts from matplotlib's own defaults, so that a user's settings do not change the pictures of a report.
 STYLE: list[Any] = ["default", {"font.size": 9, "axes.titlesize": 10, "axes.titlelocation": "left"}]
@@ -21,17 +22,19 @@ BLUE, AMBER = "#0b62b8", "#b26200"  # distinguishable by colour-blind readers an
 AMOUNTS = LinearSegmentedColormap.from_list("amounts", ["#ffffff", BLUE])
 AROUND = LinearSegmentedColormap.from_list("around", ["#f5e7cd", "#ffffff", BLUE])  # white means "as expected"
 MAX_NUMBERED = 12  # with more blocks than this, the cells of a matrix hold no numbers
+LINE = 0.17  # inches per line of names
+_SMALLEST = 4.5  # points of the names of blocks
 
 
-def axes_or_new(ax: Axes | None) -> Axes:
-    """Return the given axes, or those of a new pyplot figure, which a notebook shows by itself."""
+def axes_or_new(ax: Axes | None, size: tuple[float, float] | None = None) -> Axes:
+    """Return the given axes, or those of a new pyplot figure (size in inches), which a notebook shows by itself."""
     if isinstance(ax, Axes):
         return ax
     if ax is not None:
         raise ParameterError("ax", f"is of type {type(ax).__name__}; expected matplotlib axes: plt.subplots()[1].")
     from matplotlib import pyplot as plt  # imported only when a figure is to be shown
 
-    return plt.subplots(layout="constrained")[1]
+    return plt.subplots(figsize=size, layout="constrained")[1]
 
 
 def bare(ax: Axes, *, grid: str | None = "y") -> None:
@@ -47,14 +50,31 @@ def title(ax: Axes, text: str) -> None:
     ax.set_title(text, loc="left")
 
 
-def label_blocks(ax: Axes, n_blocks: int) -> range:
-    """Number the blocks along the x axis and hide the frame; return the numbers, as many as fit a small panel."""
-    ticks = range(0, n_blocks, -(-n_blocks // MAX_NUMBERED))
-    ax.set_xticks(ticks)
+def label_blocks(ax: Axes, names: Sequence[str], *, sizes: Sequence[int] | None = None, rows: bool = False) -> None:
+    """Name the blocks along the x axis and, if `rows`, along the y axis; without room, number some of them."""
+    room = points(ax, is_square=rows) / max(len(names), 1)
+    step, shown = 1, [legible(name) for name in names]
+    if 0.8 * room < _SMALLEST:
+        step, shown = -(-len(names) // MAX_NUMBERED), [str(block) for block in range(len(names))]
+    ticks, font = range(0, len(names), step), min(0.8 * step * room, 8.0)
+    ax.set_xticks(ticks, shown[::step], rotation=rotation(shown, step * room, font), fontsize=font)
     ax.set_xlabel("block")
+    if rows:
+        nodes = [""] * len(names) if sizes is None else [f"  ({count(size)})" for size in sizes]
+        ax.set_yticks(ticks, [shown[block] + nodes[block] for block in ticks], fontsize=font)
+        ax.set_ylabel("block" if sizes is None else "block (nodes)")
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
-    return ticks
+
+
+def rotation(names: Iterable[str], room: float, font: float) -> int:
+    """0 for names along the x axis that fit into the room (points) that each of them has, and otherwise 90 degrees."""
+    return 90 if 0.65 * font * max(map(len, names), default=0) > room else 0
+
+
+def points(ax: Axes, *, is_square: bool) -> float:
+    """The width of the axes in points, or of the largest square in them."""
+    return float(72 / ax.figure.dpi * (min(ax.bbox.size) if is_square else ax.bbox.width))
 
 
 def of_selector(selector: ScoreSelector, attribute: str, what: str) -> Any:
@@ -78,6 +98,15 @@ def names_of(source: Any, feature_names: Any, n_features: int) -> list[str]:
     """The given names, those that a selector knows, or x0, x1, …"""
     names = getattr(source, "feature_names_in_", None) if feature_names is None else feature_names
     return feature_labels(check_names(names, n_features, "feature name", "column"), n_features)
+
+
+def block_names_of(source: Any, block_names: Any, n_blocks: int) -> list[str]:
+    """The given names, those in `blocks_` of a selector, or 0, 1, …"""
+    if block_names is None:
+        block_names = source._block_names() if isinstance(source, BlockGuidedSelector) else range(n_blocks)
+    if len(block_names) != n_blocks:
+        raise ParameterError("block_names", f"has {len(block_names)} entries for {n_blocks} blocks; pass one each.")
+    return [str(name) for name in block_names]
 
 
 def legible(name: str) -> str:

@@ -12,31 +12,31 @@ from numpy.typing import ArrayLike
 
 from blockselect.arrays import FloatArray, IntArray
 from blockselect.base import ScoreSelector
+from blockselect.blockmodels.guided import COARSE
 from blockselect.blockmodels.levels import groups_at, leaf_order
-from blockselect.blockmodels.markers import Markers
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import check_adjacency
-from blockselect.graphs.node_labels import encode_labels
+from blockselect.graphs.node_labels import as_labels, encode_labels
 from blockselect.parameters import as_numbers
 from blockselect.plot.common import (
     AMOUNTS,
     BLUE,
     GREY,
     INK,
+    LINE,
     MAX_NUMBERED,
     axes_or_new,
+    block_names_of,
     label_blocks,
     legible,
-    names_of,
     of_selector,
+    points,
+    rotation,
     title,
     with_blocks,
 )
 from blockselect.result import ordered_links
 from blockselect.wording import count, number
-
-_NAMED = 2  # markers at a block or branch of the tree
-_ROW = 0.17  # inches per block of the tree
 
 
 def block_densities(
@@ -45,6 +45,7 @@ def block_densities(
     *,
     induced: bool = False,
     sizes: Sequence[int] | None = None,
+    block_names: Sequence[Any] | None = None,
 ) -> Axes:
     """Draw how densely each pair of blocks is linked, in per cent of the densest pair.
 
@@ -58,13 +59,14 @@ def block_densities(
         For a selector: draw how similar blocks are by the selected features (the mean of the products Y Yᵀ of their
         nodes) instead of how densely they are linked (paper: M).
     sizes : sequence of int, optional
-        The number of nodes per block, written beside the blocks.
+        The number of nodes per block, written next to its name.
+    block_names : sequence of k str, optional
+        By default the names in `blocks_` of the selector, or 0, 1, … Without room for names, blocks are numbered.
 
     Returns
     -------
     matplotlib axes
     """
-    ax = axes_or_new(ax)
     if isinstance(source, ScoreSelector):
         selector = with_blocks(source)
         model = selector.block_model_
@@ -77,14 +79,11 @@ def block_densities(
     as_numbers("source", density, (k, k), "the densities of k blocks, (k, k)")
     if sizes is not None:
         as_numbers("sizes", sizes, (k,), f"the number of nodes in each of the {k} blocks")
+    names, side = block_names_of(source, block_names, k), max(4.8, 2 + LINE * k)
+    ax = axes_or_new(ax, (side + 0.8, side))
     share = density / (density.max() or 1.0)
     ax.imshow(share, cmap=AMOUNTS, vmin=0, vmax=1)
-    ticks = label_blocks(ax, k)
-    names = [str(block) for block in range(k)]
-    if sizes is not None:
-        names = [f"{block}  ({count(size)})" for block, size in zip(names, sizes, strict=True)]
-    ax.set_yticks(ticks, [names[block] for block in ticks])
-    ax.set_ylabel("block" if sizes is None else "block (nodes)")
+    label_blocks(ax, names, sizes=sizes, rows=True)
     if k <= MAX_NUMBERED:
         for (row, column), value in np.ndenumerate(share):
             colour = "white" if value > 0.55 else INK
@@ -103,21 +102,22 @@ def ordered_adjacency(source: ScoreSelector | Any, ax: Axes | None = None, *, la
     ax : matplotlib axes, optional
         Axes to draw on; by default a new figure.
     labels : array of shape (n,), optional
-        For a graph: the block of each node. A selector has its own.
+        For a graph: the block of each node, by number or name. A selector has its own, which are called as in
+        `blocks_`. Blocks without room for a name are not named.
 
     Returns
     -------
     matplotlib axes
     """
-    ax = axes_or_new(ax)
+    ax = axes_or_new(ax, (7, 6.5))
     if isinstance(source, ScoreSelector):
         if labels is not None:
             raise ParameterError("labels", "are for a graph; pass the graph instead of the selector, or no labels.")
         blocks, record = with_blocks(source).labels_, source._found.blocks
         assert record is not None  # it has blocks
-        links = record.ordered_links.toarray()
+        links, names = record.ordered_links.toarray(), block_names_of(source, None, blocks.max() + 1)
     else:
-        blocks = encode_labels(labels)
+        blocks, names = encode_labels(labels), [str(name) for name in np.unique(as_labels(labels, "labels"))]
         links = ordered_links(check_adjacency(source, len(blocks)), blocks)
     n = len(blocks)
     ax.imshow(np.sqrt(links), cmap=AMOUNTS, vmin=0, extent=(0, n, n, 0), interpolation="nearest")
@@ -125,63 +125,59 @@ def ordered_adjacency(source: ScoreSelector | Any, ax: Axes | None = None, *, la
     for bound in bounds[1:-1]:
         ax.axhline(bound, color=GREY, linewidth=0.4)
         ax.axvline(bound, color=GREY, linewidth=0.4)
-    wide = {block: (low + high) / 2 for block, (low, high) in enumerate(pairwise(bounds)) if high - low > n / 40}
-    ax.set_xticks(list(wide.values()), [str(block) for block in wide])
-    ax.set_yticks(list(wide.values()), [str(block) for block in wide])
+    font, per_node = 8 if len(names) <= MAX_NUMBERED else 6, 0.8 * points(ax, is_square=True) / n
+    with_room = {
+        (low + high) / 2: legible(name)
+        for name, (low, high) in zip(names, pairwise(bounds), strict=True)
+        if per_node * (high - low) > font
+    }
+    places, shown = list(with_room), list(with_room.values())
+    room = per_node * min(np.diff(places), default=n)
+    ax.set_xticks(places, shown, rotation=rotation(shown, room, font), fontsize=font)
+    ax.set_yticks(places, shown, fontsize=font)
     ax.tick_params(length=0)
     ax.set(xlabel="block", ylabel="block")
     title(ax, f"Links of {count(n, 'node')}, ordered by block")
     return ax
 
 
-def tree(source: ScoreSelector, ax: Axes | None = None, *, feature_names: Sequence[Any] | None = None) -> Axes:
-    """Draw how blocks merge into larger groups, with the selected features that mark each block and each group.
+def tree(source: ScoreSelector, ax: Axes | None = None) -> Axes:
+    """Draw how blocks merge into larger groups, by the names in `blocks_`.
 
-    Blocks that are joined further to the right are more similar. Groups of the levels in `levels_` are labelled where
-    there is room.
+    Blocks that are joined further to the right are more similar. Groups of the levels in `levels_` are named by the
+    same rule, where there is room.
 
     Parameters
     ----------
     source : fitted BlockModelSelector
     ax : matplotlib axes, optional
         Axes to draw on; by default a new figure, high enough for all blocks.
-    feature_names : sequence of str, optional
-        By default the names that the selector knows, or ``x0``, ``x1``, …
 
     Returns
     -------
     matplotlib axes
     """
     linkage = of_selector(source, "linkage_", "tree of blocks")
-    k, is_new = len(linkage) + 1, ax is None
-    ax = axes_or_new(ax)
-    if is_new:
-        ax.figure.figure.set_size_inches(8, max(2.4, 1 + _ROW * k))
-    selector, names = with_blocks(source), names_of(source, feature_names, len(source.scores_))
-    chosen = source._selected_in_order()
-
-    def named(markers: Markers, group: int) -> str:
-        return ", ".join(legible(names[column]) for column in markers.features_of(group, chosen)[:_NAMED])
-
-    of_blocks = selector._markers()
+    k, selector = len(linkage) + 1, with_blocks(source)
+    ax = axes_or_new(ax, (8, max(2.4, 1 + LINE * k)))
+    names = selector._names(selector._markers())
     order = leaf_order(linkage, np.zeros(k, dtype=np.intp))  # by number as far as the tree allows
-    ax.set_yticks(range(k), [f"{block}  {named(of_blocks, block)}".rstrip() for block in order], fontsize=7)
+    ax.set_yticks(range(k), [legible(names[block].text) for block in order], fontsize=7)
     ax.set_ylim(k - 0.5, -0.5)
     ax.yaxis.tick_right()
     ax.tick_params(length=0)
     ax.spines[["top", "left", "right"]].set_visible(False)
     ax.xaxis.set_major_formatter(lambda lost, _: number(lost))
     ax.set_xlabel("log-likelihood lost by merging blocks (nats)")
-    title(ax, f"Tree of {count(k, 'block')}, with the selected features that mark blocks and groups")
+    title(ax, f"Tree of {count(k, 'block')}")
     stems = _draw_branches(ax, linkage, order)
-    labels: dict[frozenset[int], str] = {}  # a branch of several levels is labelled as a group of the coarsest
-    for n_groups in source.levels_["n_blocks"].tolist():
+    labels: dict[frozenset[int], str] = {}  # a branch of several levels is called as in `blocks_`, if it is there
+    for n_groups in sorted(source.levels_["n_blocks"], key=lambda number: abs(number - COARSE)):
         groups = groups_at(linkage, n_groups)
-        markers = selector._markers(groups)
-        for group in range(n_groups):
+        for group, name in enumerate(selector._group_names(groups, names)):
             members = frozenset(np.flatnonzero(groups == group).tolist())
-            if len(members) > 1 and (text := named(markers, group)):
-                labels.setdefault(members, text)
+            if len(members) > 1:
+                labels.setdefault(members, legible(name.text))
     _label_branches(ax, [(*stems[members], text) for members, text in labels.items()])
     return ax
 

@@ -24,6 +24,7 @@ from blockselect.plot.common import (
     MAX_NUMBERED,
     axes_or_new,
     bare,
+    block_names_of,
     label_blocks,
     legible,
     names_of,
@@ -97,6 +98,7 @@ def features_by_block(
     ax: Axes | None = None,
     *,
     feature_names: Sequence[Any] | None = None,
+    block_names: Sequence[Any] | None = None,
     n_shown: int = SHOWN,
 ) -> Axes:
     """Draw the lift of each feature in each block: how many times as common it is there as among all nodes.
@@ -109,6 +111,8 @@ def features_by_block(
         Axes to draw on; by default a new figure.
     feature_names : sequence of str, optional
         Names of all features of the selector, or of the rows of the array.
+    block_names : sequence of k str, optional
+        By default the names in `blocks_` of the selector, or 0, 1, … Without room for names, blocks are numbered.
     n_shown : int, default=20
         Number of features to show.
 
@@ -127,6 +131,7 @@ def features_by_block(
         names = names_of(source, feature_names, len(lift))[:n_shown]
         lift = lift[:n_shown]
     _draw_lift(ax, lift)
+    label_blocks(ax, block_names_of(source, block_names, lift.shape[1]))
     _name_rows(ax, names)
     title(ax, "Times as common in the block as in all nodes")
     return ax
@@ -135,7 +140,6 @@ def features_by_block(
 def _draw_lift(ax: Axes, lift: FloatArray) -> None:
     amount = np.log2(np.maximum(lift, 2.0**-_LARGEST))
     ax.imshow(amount, cmap=AROUND, vmin=-_LARGEST, vmax=_LARGEST, aspect="auto", interpolation="nearest")
-    label_blocks(ax, lift.shape[1])
     if lift.shape[1] > _MAX_HIGH_NUMBERED:
         return
     lowest = -np.inf if lift.shape[1] <= MAX_NUMBERED else 0.0  # among many blocks, only high lifts have numbers

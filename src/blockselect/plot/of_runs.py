@@ -14,7 +14,7 @@ from blockselect.arrays import FloatArray
 from blockselect.base import ScoreSelector
 from blockselect.bmgufs.estimator import LossHistory
 from blockselect.errors import ParameterError
-from blockselect.evaluation.compared import ALL_FEATURES, Comparison, ComparisonRow
+from blockselect.evaluation.comparison_result import ALL_FEATURES, Comparison, ComparisonRow
 from blockselect.parameters import as_numbers
 from blockselect.plot.common import AMBER, BLUE, GREY, INK, axes_or_new, bare, of_selector, title
 

@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import Any
 
 from blockselect import __version__
-from blockselect.evaluation.compared import ALL_FEATURES, Comparison, ComparisonRow
+from blockselect.evaluation.comparison_result import ALL_FEATURES, Comparison, ComparisonRow
 from blockselect.registry import SELECTORS
 from blockselect.report.page import Report, render_template
 from blockselect.wording import count, listed

@@ -1,32 +1,46 @@
-"""CLAIMS: the claims of the paper, each judged from the rows by a stated rule."""
+"""CLAIMS: the claims of the paper, each judged from the rows of an experiment by a stated rule."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import partial
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from blockselect.arrays import FloatArray
 from blockselect.reproduction.config import ExperimentConfig
-from blockselect.reproduction.experiments import LOWEST, SUPERVISED, results
-from blockselect.reproduction.judgement import (
-    Judgement,
-    Verdict,
-    beats_each,
-    blocks_do_not_predict,
-    candidates_differ,
-    cliff_then_stable,
-    few_beat_all,
-    losses_fall_and_settle,
-    published_gradient_changes_little,
-    small_changes_matter_little,
-    sparsity_matters_little,
-    unmeasured,
-)
+from blockselect.reproduction.experiments import ALL, GRID, LOWEST, OTHER, SUPERVISED, results
+from blockselect.reproduction.figures import LOSSES, rank_correlation, title_of
+from blockselect.reproduction.selections import MEASURES, rows_with
 from blockselect.reproduction.store import Row
 
 __all__ = ["CLAIMS", "Claim", "Judgement", "Verdict", "judge_claims"]
+
+FEW = 16  # features
+ENOUGH = 5  # candidates that a meaningful rank correlation needs
+
+
+class Verdict(StrEnum):
+    """Whether a claim holds according to the rows."""
+
+    HOLDS = "holds"
+    PARTLY = "holds in part"
+    FAILS = "does not hold"
+    UNMEASURED = "not measured"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judgement:
+    """A verdict with the numbers that it is based on."""
+
+    verdict: Verdict
+    summary: str  # the main numbers in one sentence
+    figures: pd.DataFrame  # all numbers, formatted for reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,95 +49,24 @@ class Claim:
 
     letter: str
     statement: str
-    rule: str  # in one sentence
+    rule: str
     experiment: str
     judge: Callable[[pd.DataFrame, ExperimentConfig], Judgement]  # from the table of the experiment, not empty
 
 
-_CELLS = (
-    "Holds if it has the higher mean in at least three quarters of the cells (network × d × measure) against every "
-    "baseline, in part if in more than half of the cells against at least half of the baselines."
-)
+CLAIMS: list[Claim] = []
+"""Every claim, in the order of the letters."""
 
-CLAIMS: tuple[Claim, ...] = (
-    Claim(
-        "a",
-        "With the published block models, 16 features beat all features by more than 11 points of ACC on BlogCatalog.",
-        "Holds if BMGUFS*, which sees no labels, gains more than 11 points; in part if BMGUFSˢ alone, whose candidate "
-        "and sparsity the labels chose, does.",
-        "effectiveness",
-        few_beat_all,
-    ),
-    Claim(
-        "b*", "BMGUFS*, without labels, beats each baseline.", _CELLS, "effectiveness", partial(beats_each, ours=LOWEST)
-    ),
-    Claim(
-        "bˢ",
-        "BMGUFSˢ, chosen by labels that no baseline sees, beats each baseline.",
-        _CELLS,
-        "effectiveness",
-        partial(beats_each, ours=SUPERVISED),
-    ),
-    Claim(
-        "c",
-        "Small perturbations of the blocks change r little.",
-        "A median cosine distance is small if it is at most 0.05 and at most half of the median distance between r of "
-        "different candidates; holds if it is so for every network, share of nodes and kind of densities, in part if "
-        "for at least half of them.",
-        "perturbation",
-        small_changes_matter_little,
-    ),
-    Claim(
-        "d",
-        "Candidates differ notably, and the one of lowest error is competitive.",
-        "Holds if in more than half of the cells (network × d × measure) the best and the worst candidate differ by at "
-        "least 5 points, and in more than half the one of lowest error reaches the median; in part if one of the two.",
-        "block-models",
-        candidates_differ,
-    ),
-    Claim(
-        "e",
-        "The accuracy of the blocks themselves does not predict the quality of the features.",
-        "It predicts in a network if the median over cells (d × measure) of Spearman's ρ over candidates is at least "
-        "0.5; the claim holds if it predicts in no network, in part if in some but not all.",
-        "block-models",
-        blocks_do_not_predict,
-    ),
-    Claim(
-        "f",
-        "There is a cliff near β̄ = 0.5, and quality is stable from 0.6.",
-        "Two checks for each surface, on means over the sparsities that leave enough features: the largest step "
-        "between neighbouring β̄ lies within 0.4 to 0.6 with a rise of at least 5 points across, and the range from 0.6 "
-        "is at most 5 points; holds if all pass, in part if at least half.",
-        "parameters",
-        cliff_then_stable,
-    ),
-    Claim(
-        "g",
-        "γ matters little while nnz(r) ≥ d.",
-        "A cell (network × measure × β̄) passes if ACC or NMI ranges over at most 5 points among the sparsities that "
-        "leave enough features; holds if at least nine tenths pass, in part if at least half.",
-        "parameters",
-        sparsity_matters_little,
-    ),
-    Claim(
-        "h",
-        "For β̄ ≥ 0.6 both losses fall monotonically and settle within 200 iterations.",
-        "A curve falls if it never lies more than 1 % of its range above a value that it had before, and settles if "
-        "its last tenth moves by at most 1 % of its range; holds if every curve of L_m and L_b + L_m does both, in "
-        "part if at least half of these checks pass.",
-        "convergence",
-        losses_fall_and_settle,
-    ),
-    Claim(
-        "i",
-        "Not of the paper: its published gradient, which is not the derivative of its loss, selects about the same.",
-        "Two checks over networks × candidates × d: the median overlap of the selections by both gradients is at least "
-        "90 %, and the median change of ACC is at most 2 points; holds if both pass, in part if one.",
-        "block-models",
-        published_gradient_changes_little,
-    ),
-)
+
+def claim(letter: str, experiment: str, statement: str, **settings: Any) -> Callable[[Any], Any]:
+    """Let a function judge a claim by the table of an experiment. Its docstring is the rule that the page states."""
+
+    def add(judge: Any) -> Any:
+        rule = " ".join((judge.__doc__ or "").split())
+        CLAIMS.append(Claim(letter, statement, rule, experiment, partial(judge, **settings)))
+        return judge
+
+    return add
 
 
 def judge_claims(rows: Mapping[str, list[Row]], config: ExperimentConfig) -> dict[str, Judgement]:
@@ -146,3 +89,358 @@ def _judge(claim: Claim, table: pd.DataFrame | None, config: ExperimentConfig) -
     if table.empty:
         return unmeasured("every trial of the experiment failed.")
     return claim.judge(table, config)
+
+
+@claim(
+    "a",
+    "effectiveness",
+    "With the published block models, 16 features beat all features by more than 11 points of ACC on BlogCatalog.",
+)
+def few_beat_all(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
+    """Holds if BMGUFS*, which sees no labels, gains more than 11 points; in part if BMGUFSˢ alone, whose candidate and
+    sparsity the labels chose, does.
+    """
+    table = rows_with(table, dataset="blogcatalog", top=FEW)
+    found = {row["method"]: row for row in table.to_dict("records")}
+    if not {ALL, LOWEST, SUPERVISED} <= found.keys():
+        return unmeasured(f"there are no rows of BlogCatalog with {FEW} features.")
+    if found[LOWEST]["block_models"] != "published":
+        return unmeasured("the published block models were not available; set BLOCKSELECT_GOLDEN to their folder.")
+    of_all = found[ALL]["accuracy"]
+    gain = {method: found[method]["accuracy"] - of_all for method in (LOWEST, SUPERVISED)}
+    figures = [{"features": ALL, "ACC": _with_sd(found[ALL]), "gain, points": "", "candidate": "", "γ": ""}]
+    figures += [
+        {
+            "features": f"{FEW} of {method}",
+            "ACC": _with_sd(found[method]),
+            "gain, points": points(gain[method]),
+            "candidate": str(found[method]["candidate"] + 1),
+            "γ": f"{found[method]['sparsity']:g}",
+        }
+        for method in (LOWEST, SUPERVISED)
+    ]
+    grid = rows_with(table, method=GRID, candidate=0)
+    low, high = grid["accuracy"].min(), grid["accuracy"].max()
+    figures.append(
+        {
+            "features": f"{FEW} of the candidate of lowest error, any γ",
+            "ACC": f"{low:.3f} to {high:.3f}",
+            "gain, points": f"{points(low - of_all)} to {points(high - of_all)}",
+            "candidate": "1",
+            "γ": f"{grid['sparsity'].min():g} to {grid['sparsity'].max():g}",
+        }
+    )
+    summary = f"{points(gain[LOWEST])} points without labels, {points(gain[SUPERVISED])} where labels chose."
+    return Judgement(graded(gain[LOWEST] > 0.11, gain[SUPERVISED] > 0.11), summary, pd.DataFrame(figures))
+
+
+def _with_sd(row: Mapping[Hashable, Any]) -> str:
+    return f"{row['accuracy']:.3f} ± {row['accuracy_sd']:.3f}"
+
+
+@claim("bˢ", "effectiveness", "BMGUFSˢ, chosen by labels that no baseline sees, beats each baseline.", ours=SUPERVISED)
+@claim("b*", "effectiveness", "BMGUFS*, without labels, beats each baseline.", ours=LOWEST)
+def beats_each(table: pd.DataFrame, config: ExperimentConfig, ours: str) -> Judgement:
+    """Holds if it has the higher mean in at least three quarters of the cells (network × d × measure) against every
+    baseline, in part if in more than half of the cells against at least half of the baselines.
+    """
+    long = table.melt(["dataset", "top", "method"], list(MEASURES), "measure", "mean").dropna(subset="mean")
+    baselines = long[~long["method"].isin([GRID, LOWEST, SUPERVISED])]
+    contests = baselines.merge(
+        long[long["method"] == ours], on=["dataset", "top", "measure"], suffixes=("_baseline", "_ours")
+    )
+    if contests.empty:
+        return unmeasured("no baseline and BMGUFS have a cell in common.")
+    contests["difference"] = contests["mean_ours"] - contests["mean_baseline"]
+    wins = contests.groupby("method_baseline", sort=False)["difference"].agg(
+        cells="size",
+        won=lambda differences: int((differences > 0).sum()),
+        equal=lambda differences: int((differences == 0).sum()),
+        mean="mean",
+    )
+    share = wins["won"] / wins["cells"]
+    figures = pd.DataFrame(
+        {
+            "baseline": wins.index.map(title_of),
+            "cells": wins["cells"].map(str),
+            "won": [f"{won} ({part:.0%})" for won, part in zip(wins["won"], share, strict=True)],
+            "equal": wins["equal"].map(str),
+            "mean difference, points": wins["mean"].map(points),
+        }
+    )
+    summary = (
+        f"{wins['won'].sum()} of {wins['cells'].sum()} cells won; the hardest baseline is {title_of(share.idxmin())} "
+        f"({share.min():.0%} won)."
+    )
+    return Judgement(graded((share >= 0.75).all(), (share > 0.5).mean() >= 0.5), summary, figures)
+
+
+@claim("c", "perturbation", "Small perturbations of the blocks change r little.")
+def small_changes_matter_little(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
+    """A median cosine distance is small if it is at most 0.05 and at most half of the median distance between r of
+    different candidates; holds if it is so for every network, share of nodes and kind of densities, in part if for at
+    least half of them.
+    """
+    is_other = table["densities"] == OTHER
+    if is_other.all() or not is_other.any():
+        return unmeasured("there are no rows of moved nodes, or none of other candidates to compare with.")
+    groups = table[~is_other].groupby(["dataset", "share", "densities"], as_index=False, sort=False)["distance"]
+    medians = groups.agg(repeats="size", median="median", largest="max")
+    scale = medians["dataset"].map(table[is_other].groupby("dataset")["distance"].median())
+    passed = (medians["median"] <= 0.05) & (medians["median"] <= 0.5 * scale)
+    figures = pd.DataFrame(
+        {
+            "network": medians["dataset"].map(title_of),
+            "nodes moved": medians["share"].map("{:.0%}".format),
+            "densities": medians["densities"],
+            "repeats": medians["repeats"].map(str),
+            "median distance": medians["median"].map("{:.4f}".format),
+            "largest": medians["largest"].map("{:.4f}".format),
+            "median of other candidates": scale.map("{:.4f}".format),
+        }
+    )
+    worst = (medians["median"] / scale).max()
+    summary = (
+        f"{count(passed)} medians are small; the largest is {medians['median'].max():.4f}, and at most {worst:.0%} of "
+        "the distance to other candidates."
+    )
+    return Judgement(by_share(passed), summary, figures)
+
+
+@claim("d", "block-models", "Candidates differ notably, and the one of lowest error is competitive.")
+def candidates_differ(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
+    """Holds if in more than half of the cells (network × d × measure) the best and the worst candidate differ by at
+    least 5 points, and in more than half the one of lowest error reaches the median; in part if one of the two.
+    """
+    notable, competitive, figures = [], [], []
+    for cell, part, measure in _cells(table, config):
+        values = part[measure]
+        span, lowest, median = values.max() - values.min(), values.iloc[0], values.median()
+        notable.append(span >= 0.05)
+        competitive.append(lowest >= median)
+        shown = {"lowest error": lowest, "median": median, "best": values.max()}
+        formatted = {name: f"{value:.3f}" for name, value in shown.items()}
+        figures.append({**cell, "best − worst, points": points(span), **formatted})
+    if not figures:
+        return unmeasured("no network has rows of several candidates.")
+    summary = (
+        f"{count(notable)} cells differ by 5 points or more; in {count(competitive)} the candidate of "
+        "lowest error reaches the median."
+    )
+    in_most = [np.mean(notable) > 0.5, np.mean(competitive) > 0.5]
+    return Judgement(by_share(in_most), summary, pd.DataFrame(figures))
+
+
+@claim("e", "block-models", "The accuracy of the blocks themselves does not predict the quality of the features.")
+def blocks_do_not_predict(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
+    """It predicts in a network if the median over cells (d × measure) of Spearman's ρ over candidates is at least 0.5;
+    the claim holds if it predicts in no network, in part if in some but not all.
+    """
+    cells = pd.DataFrame(
+        [
+            {
+                **cell,
+                "blocks": rank_correlation(part, f"blocks_{measure}", measure),
+                "error": rank_correlation(part, "relative_error", measure),
+            }
+            for cell, part, measure in _cells(table, config)
+            if len(part) >= ENOUGH
+        ],
+        columns=["network", "d", "measure", "blocks", "error"],
+    )
+    medians = cells.groupby("network", sort=False)["blocks"].median().dropna()
+    if medians.empty:
+        return unmeasured(f"no network has {ENOUGH} candidates that differ.")
+    predicted = medians >= 0.5
+    figures = cells.assign(blocks=cells["blocks"].map("{:+.2f}".format), error=cells["error"].map("{:+.2f}".format))
+    figures = figures.rename(columns={"blocks": "ρ with the accuracy of F", "error": "ρ with the error of F"})
+    summary = "; ".join(f"{name}: median ρ = {median:+.2f}" for name, median in medians.items()) + "."
+    return Judgement(graded(not predicted.any(), not predicted.all()), summary, figures)
+
+
+def _cells(table: pd.DataFrame, config: ExperimentConfig) -> Iterator[tuple[dict[str, object], pd.DataFrame, str]]:
+    """For each network, number of features and measure with at least two candidates, these by increasing error."""
+    table = rows_with(table, gradient=config.gradient).sort_values("candidate", kind="stable")
+    for (dataset, top), part in table.groupby(["dataset", "top"], sort=False):
+        if len(part) > 1 and part["candidate"].iloc[0] == 0:
+            for measure in MEASURES:
+                yield {"network": title_of(dataset), "d": f"{top:g}", "measure": title_of(measure)}, part, measure
+
+
+@claim("f", "parameters", "There is a cliff near β̄ = 0.5, and quality is stable from 0.6.")
+def cliff_then_stable(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
+    """Two checks for each surface, on means over the sparsities that leave enough features: the largest step between
+    neighbouring β̄ lies within 0.4 to 0.6 with a rise of at least 5 points across, and the range from 0.6 is at most 5
+    points; holds if all pass, in part if at least half.
+    """
+    if not {0.4, 0.6} <= set(table["profile_ratio"]):
+        return unmeasured("the ratios 0.4 and 0.6 have no rows.")
+    cliff, stable, figures = [], [], []
+    for dataset, part in table.groupby("dataset", sort=False):
+        for measure in MEASURES:
+            line = mean_by_ratio(part, measure)
+            before, after = line[line.index <= 0.4], line[line.index >= 0.6]
+            rise, span = after.mean() - before.mean(), after.max() - after.min()
+            step_to: Any = line.diff().abs().idxmax()
+            cliff.append(rise >= 0.05 and 0.4 < step_to <= 0.6)
+            stable.append(span <= 0.05)
+            figures.append(
+                {
+                    "network": title_of(dataset),
+                    "measure": title_of(measure),
+                    "mean from 0.6 less mean to 0.4, points": points(rise),
+                    "β̄ after the largest step": f"{step_to:g}",
+                    "range from 0.6, points": points(span),
+                }
+            )
+    summary = f"a cliff there in {count(cliff)} surfaces, stable after it in {count(stable)}."
+    return Judgement(by_share([*cliff, *stable]), summary, pd.DataFrame(figures))
+
+
+def mean_by_ratio(table: pd.DataFrame, measure: str) -> pd.Series:
+    """Mean over the sparsities that leave enough features, or zero if none does."""
+    means = table[table["enough"]].groupby("profile_ratio")[measure].mean()
+    return means.reindex(sorted(table["profile_ratio"].unique()), fill_value=0.0)
+
+
+@claim("g", "parameters", "γ matters little while nnz(r) ≥ d.")
+def sparsity_matters_little(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
+    """A cell (network × measure × β̄) passes if ACC or NMI ranges over at most 5 points among the sparsities that leave
+    enough features; holds if at least nine tenths pass, in part if at least half.
+    """
+    little, figures = [], []
+    for (dataset, ratio), part in table[table["enough"]].groupby(["dataset", "profile_ratio"], sort=False):
+        for measure in MEASURES if len(part) > 1 else ():
+            span = part[measure].max() - part[measure].min()
+            little.append(span <= 0.05)
+            figures.append(
+                {
+                    "network": title_of(dataset),
+                    "measure": title_of(measure),
+                    "β̄": f"{ratio:g}",
+                    "sparsities with enough": str(len(part)),
+                    "range over γ, points": points(span),
+                }
+            )
+    if not figures:
+        return unmeasured("no cell has two sparsities that leave enough features.")
+    summary = f"the range over γ is at most 5 points in {count(little)} cells."
+    return Judgement(by_share(little, holds=0.9), summary, pd.DataFrame(figures))
+
+
+@claim("h", "convergence", "For β̄ ≥ 0.6 both losses fall monotonically and settle within 200 iterations.")
+def losses_fall_and_settle(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
+    """A curve falls if it never lies more than 1 % of its range above a value that it had before, and settles if its
+    last tenth moves by at most 1 % of its range; holds if every curve of L_m and L_b + L_m does both, in part if at
+    least half of these checks pass.
+    """
+    table = table[table["profile_ratio"] >= 0.6]
+    if table.empty or config.max_iter < 200:
+        return unmeasured("there are no rows of 200 iterations with a ratio from 0.6.")
+    found = []
+    for (dataset, gradient, ratio), part in table.groupby(["dataset", "gradient", "profile_ratio"], sort=False):
+        for loss in LOSSES:
+            curve = part.sort_values("iteration")[loss].to_numpy()[:201]
+            found.append(
+                {
+                    "network": title_of(dataset),
+                    "gradient": gradient,
+                    "β̄": f"{ratio:g}",
+                    "loss": title_of(loss).replace("$", ""),
+                    "first": f"{curve[0]:.3f}",
+                    "last": f"{curve[-1]:.3f}",
+                    "rise, of its range": f"{highest_rise(curve):.1%}",
+                    "falls": "yes" if falls(curve) else "no",
+                    "settles": "yes" if settles(curve) else "no",
+                }
+            )
+    figures = pd.DataFrame(found)
+    ours = figures[figures["gradient"] == config.gradient]
+    falling, settled = ours["falls"] == "yes", ours["settles"] == "yes"
+    summary = f"{count(falling)} curves fall monotonically, {count(settled)} settle ({config.gradient} gradient)."
+    return Judgement(by_share([*falling, *settled]), summary, figures)
+
+
+def falls(curve: FloatArray) -> bool:
+    """Whether the loss never exceeds an earlier value by more than 1 % of the range of the curve."""
+    return highest_rise(curve) <= 0.01
+
+
+def highest_rise(curve: FloatArray) -> float:
+    """The largest excess over the lowest earlier value, as a share of the range of the curve."""
+    span = np.ptp(curve)
+    return float(np.max(curve - np.minimum.accumulate(curve)) / span) if span else 0.0
+
+
+def settles(curve: FloatArray) -> bool:
+    """Whether the range over the last tenth of the iterations is at most 1 % of the range of the curve."""
+    last = curve[-(len(curve) // 10) :]
+    return bool(np.ptp(last) <= 0.01 * np.ptp(curve))
+
+
+@claim(
+    "i",
+    "block-models",
+    "Not of the paper: its published gradient, which is not the derivative of its loss, selects about the same.",
+)
+def published_gradient_changes_little(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
+    """Two checks over networks × candidates × d: the median overlap of the selections by both gradients is at least
+    90 %, and the median change of ACC is at most 2 points; holds if both pass, in part if one.
+    """
+    exact, paper = (rows_with(table, gradient=gradient) for gradient in ("exact", "paper"))
+    both = exact.merge(paper, on=["dataset", "candidate", "top"])
+    if both.empty:
+        return unmeasured("no candidate has rows of both gradients.")
+    chosen = [both[column].map(json.loads).map(set) for column in ("selected_x", "selected_y")]
+    both = both.assign(
+        overlap=[len(one & other) for one, other in zip(*chosen, strict=True)] / both["top"],
+        accuracy=both["accuracy_x"] - both["accuracy_y"],
+        nmi=both["nmi_x"] - both["nmi_y"],
+    )
+    overlap, change = both["overlap"].median(), both["accuracy"].abs().median()
+    summary = (
+        f"the median overlap of the selections is {overlap:.0%}; the median change of ACC is {100 * change:.1f} "
+        f"points, on average {points(both['accuracy'].mean())} for exact."
+    )
+    cells = both.groupby(["dataset", "top"], as_index=False, sort=False).agg(
+        candidates=("overlap", "size"),
+        overlap=("overlap", "median"),
+        least=("overlap", "min"),
+        accuracy=("accuracy", "mean"),
+        nmi=("nmi", "mean"),
+    )
+    figures = pd.DataFrame(
+        {
+            "network": cells["dataset"].map(title_of),
+            "d": cells["top"].map("{:g}".format),
+            "candidates": cells["candidates"].map(str),
+            "median overlap": cells["overlap"].map("{:.0%}".format),
+            "least": cells["least"].map("{:.0%}".format),
+            "ACC, exact less paper, points": cells["accuracy"].map(points),
+            "NMI, exact less paper, points": cells["nmi"].map(points),
+        }
+    )
+    return Judgement(by_share([overlap >= 0.9, change <= 0.02]), summary, figures)
+
+
+def unmeasured(why: str) -> Judgement:
+    return Judgement(Verdict.UNMEASURED, why, pd.DataFrame())
+
+
+def graded(holds: bool, partly: bool) -> Verdict:
+    return Verdict.HOLDS if holds else Verdict.PARTLY if partly else Verdict.FAILS
+
+
+def by_share(passed: Sequence[bool] | pd.Series, *, holds: float = 1.0) -> Verdict:
+    """The verdict from the share of checks that passed: at least `holds`, or at least half."""
+    share = sum(passed) / len(passed)
+    return graded(share >= holds, share >= 0.5)
+
+
+def count(passed: Sequence[bool] | pd.Series) -> str:
+    return f"{sum(passed)} of {len(passed)}"
+
+
+def points(difference: float) -> str:
+    """A difference of ACC or NMI in percentage points, with its sign."""
+    return f"{100 * difference:+.1f}"

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import ast
-import hashlib
 import os
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias, get_type_hints
 
-import blockselect
+from blockselect import __version__
 from blockselect.bmgufs.losses import Gradient
 from blockselect.datasets.catalogue import find_dataset
 from blockselect.errors import ParameterError
@@ -24,12 +21,6 @@ Check: TypeAlias = Callable[[str, Any], Any]  # the name and the value of a sett
 
 PUBLISHED_VARIABLE = "BLOCKSELECT_GOLDEN"
 PUBLISHED_FILES = {"blogcatalog": "blogcatalog_block_models.npz"}  # block models published with the paper
-
-NOT_DECIDING = (
-    *("cli/", "report/", "plot/"),
-    *(f"reproduction/{name}.py" for name in ("claims", "figures", "judgement", "page")),
-)
-"""Code that only reads rows or writes files."""
 
 
 def whole(least: int) -> Check:
@@ -111,8 +102,7 @@ class ExperimentConfig:
         return {
             **asdict(self),
             "published block models": [name for name in self.networks if published_block_models(name) is not None],
-            "version": blockselect.__version__,
-            "code": code_hash(),
+            "version": __version__,
         }
 
 
@@ -172,17 +162,3 @@ def check_settings(values: Mapping[str, Any], checks: Mapping[str, Check], origi
         return {name: check(name, values[name]) for name, check in checks.items()}
     except ValueError as error:
         raise ValueError(f"{origin}: {error}") from error
-
-
-@cache
-def code_hash(root: Path = Path(blockselect.__file__).parent) -> str:
-    """Hash of all code that rows may depend on, so that a change is detected even within the same version.
-
-    Comments and layout do not count.
-    """
-    digest = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        name = path.relative_to(root).as_posix()
-        if not name.startswith(NOT_DECIDING):
-            digest.update(f"{name}\0{ast.dump(ast.parse(path.read_text(encoding='utf-8')))}\0".encode())
-    return digest.hexdigest()[:16]

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from blockselect.arrays import FloatArray
 from blockselect.blockmodels.model import BlockModel
-from blockselect.datasets.catalogue import NetworkCounts, find_dataset
+from blockselect.datasets.catalogue import NetworkCounts
 from blockselect.evaluation.metrics import clustering_accuracy, normalized_mutual_information
 from blockselect.registry import make_selector
 from blockselect.reproduction.config import ExperimentConfig
@@ -33,7 +34,6 @@ from blockselect.reproduction.store import Row
 LOWEST, SUPERVISED, ALL = "BMGUFS*", "BMGUFSˢ (sees labels)", "all features"
 GRID = "bmgufs-grid"  # every candidate and sparsity of BMGUFS, from which BMGUFS* and BMGUFSˢ are chosen
 KEPT, RECOMPUTED, OTHER = "kept", "recomputed", "other candidate"  # densities of perturbed block models
-_PER_ENTRY = 5e-6  # seconds of a baseline per entry of the feature matrix; baselines differ widely
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def results(experiment: str, rows: list[Row]) -> pd.DataFrame:
 
 
 def dataset_trials(config: ExperimentConfig, rows: list[Row]) -> list[Trial]:
-    return [Trial("datasets", {"dataset": name}, count_network, {"name": name}) for name in config.networks]
+    return [Trial("datasets", {"dataset": name}, partial(count_network, name)) for name in config.networks]
 
 
 def count_network(name: str) -> list[Row]:
@@ -64,14 +64,11 @@ def effectiveness_trials(config: ExperimentConfig, rows: list[Row]) -> list[Tria
     """Does BMGUFS select better features than the baselines?"""
     found = []
     for name in config.datasets:
-        n_solves = config.n_candidates * len(config.sparsities)
-        found.append(network_trial("effectiveness", name, rank_candidates, config, n_solves=n_solves, method=GRID))
-        counts = find_dataset(name).counts
-        cost = _PER_ENTRY * counts.nodes * counts.features
+        found.append(network_trial("effectiveness", name, rank_candidates, config, method=GRID))
         for method in config.methods:
-            payload = {"name": name, "method": method, "config": config}
-            found.append(Trial("effectiveness", {"dataset": name, "method": method}, rank_by_method, payload, cost))
-        found.append(Trial("effectiveness", {"dataset": name, "method": ALL}, take_all, {"name": name}))
+            run = partial(rank_by_method, name, method, config)
+            found.append(Trial("effectiveness", {"dataset": name, "method": method}, run))
+        found.append(Trial("effectiveness", {"dataset": name, "method": ALL}, partial(take_all, name)))
     return found + clustering_trials(rows, config)
 
 
@@ -136,10 +133,7 @@ def with_selection(table: pd.DataFrame) -> pd.DataFrame:
 
 def perturbation_trials(config: ExperimentConfig, rows: list[Row]) -> list[Trial]:
     """Do small changes of the blocks change the scores?"""
-    n_solves = 2 * len(config.perturbed_shares) * config.perturbation_repeats + config.n_candidates
-    return [
-        network_trial("perturbation", name, compare_perturbed, config, n_solves=n_solves) for name in config.datasets
-    ]
+    return [network_trial("perturbation", name, compare_perturbed, config) for name in config.datasets]
 
 
 def compare_perturbed(name: str, models: list[BlockModel], config: ExperimentConfig) -> list[Row]:
@@ -173,10 +167,7 @@ def cosine_distances(one: FloatArray, others: FloatArray) -> FloatArray:
 
 def block_model_trials(config: ExperimentConfig, rows: list[Row]) -> list[Trial]:
     """Do good blocks give good features?"""
-    n_solves = 2 * config.n_candidates
-    solves = [
-        network_trial("block-models", name, rank_by_gradients, config, n_solves=n_solves) for name in config.datasets
-    ]
+    solves = [network_trial("block-models", name, rank_by_gradients, config) for name in config.datasets]
     return solves + clustering_trials(rows, config)
 
 
@@ -205,11 +196,7 @@ def rank_by_gradients(name: str, models: list[BlockModel], config: ExperimentCon
 
 def parameter_trials(config: ExperimentConfig, rows: list[Row]) -> list[Trial]:
     """How much do β̄ and γ matter?"""
-    n_solves = len(config.surface_ratios) * len(config.sparsities)
-    solves = [
-        network_trial("parameters", name, rank_by_settings, config, n_solves=n_solves)
-        for name in config.surface_datasets
-    ]
+    solves = [network_trial("parameters", name, rank_by_settings, config) for name in config.surface_datasets]
     return solves + clustering_trials(rows, config)
 
 
@@ -232,8 +219,7 @@ def parameter_table(table: pd.DataFrame) -> pd.DataFrame:
 
 def convergence_trials(config: ExperimentConfig, rows: list[Row]) -> list[Trial]:
     """Does the descent converge?"""
-    n_solves = 2 * len(config.convergence_ratios)
-    return [network_trial("convergence", name, record_losses, config, n_solves=n_solves) for name in config.datasets]
+    return [network_trial("convergence", name, record_losses, config) for name in config.datasets]
 
 
 def record_losses(name: str, models: list[BlockModel], config: ExperimentConfig) -> list[Row]:

@@ -53,7 +53,7 @@ FORMATS: dict[str, dict[str, Any]] = {
 """Formats of the figures, with the metadata that is omitted so that the same rows give the same bytes."""
 
 
-def render(experiment: str, table: pd.DataFrame, config: ExperimentConfig) -> dict[str, bytes]:
+def render_figure(experiment: str, table: pd.DataFrame, config: ExperimentConfig) -> dict[str, bytes]:
     """The figure of an experiment, drawn from its table, as a file in every format, by the name of the format."""
     files = {}
     with style.context(STYLE):

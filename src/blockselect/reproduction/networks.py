@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -18,16 +18,9 @@ from blockselect.bmgufs.statistics import BlockStatistics
 from blockselect.datasets.catalogue import find_dataset
 from blockselect.datasets.download import DATA_VARIABLE, NOT_FETCHED, place_of
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.reproduction.config import (
-    PUBLISHED_FILES,
-    PUBLISHED_VARIABLE,
-    ExperimentConfig,
-    published_block_models,
-)
+from blockselect.reproduction.config import ExperimentConfig, published_block_models
 from blockselect.reproduction.engine import Trial
 from blockselect.reproduction.store import Row
-
-_PER_PRODUCT = 1e-10  # seconds per multiplication of a descent, on one core
 
 
 @lru_cache(maxsize=1)
@@ -63,43 +56,28 @@ def check_networks(names: Iterable[str]) -> None:
             )
 
 
-def candidates(name: str, n_candidates: int, seed: int, *, published: bool) -> list[BlockModel]:
+def candidates(name: str, n_candidates: int, seed: int) -> list[BlockModel]:
     """The first published block models, or those of ONMtF from random starts, sorted by increasing error."""
-    adjacency = network(name).adjacency
-    if not published:
+    adjacency, published = network(name).adjacency, published_block_models(name)
+    if published is None:
         rng = np.random.default_rng(seed)
         return find_block_models(adjacency, n_classes(name), family="onmtf", n_candidates=n_candidates, rng=rng)
-    file = published_block_models(name)
-    if file is None:  # A worker on another machine must not replace them by other block models.
-        raise ValueError(
-            f"the published block models of {name} are not on this machine; set {PUBLISHED_VARIABLE} to the folder "
-            f"that holds {PUBLISHED_FILES[name]} on every machine."
-        )
-    labels = np.load(file, allow_pickle=False)["labels"][:n_candidates]
+    labels = np.load(published, allow_pickle=False)["labels"][:n_candidates]
     return order_by_error([BlockModel.from_labels(adjacency, row) for row in labels])
 
 
 def network_trial(
-    experiment: str,
-    name: str,
-    run: Callable[..., list[Row]],
-    config: ExperimentConfig,
-    *,
-    n_solves: int,
-    **settings: Any,
+    experiment: str, name: str, run: Callable[..., list[Row]], config: ExperimentConfig, **settings: Any
 ) -> Trial:
     """A trial that calls ``run(name, candidates, config)`` for one network."""
-    published = published_block_models(name) is not None
-    identity = {"dataset": name, "block_models": "published" if published else "own", **settings}
-    payload = {"run": run, "name": name, "config": config, "published": published}
-    cost = 1 + n_solves * config.max_iter * find_dataset(name).counts.features ** 2 * _PER_PRODUCT
-    return Trial(experiment, identity, _with_candidates, payload, cost)
+    source = "own" if published_block_models(name) is None else "published"
+    identity = {"dataset": name, "block_models": source, **settings}
+    return Trial(experiment, identity, partial(_with_candidates, run, name, config))
 
 
-def _with_candidates(run: Callable[..., list[Row]], name: str, config: ExperimentConfig, published: bool) -> list[Row]:
-    models = candidates(name, config.n_candidates, config.seed, published=published)
+def _with_candidates(run: Callable[..., list[Row]], name: str, config: ExperimentConfig) -> list[Row]:
     try:
-        return run(name, models, config)
+        return run(name, candidates(name, config.n_candidates, config.seed), config)
     finally:
         gram.cache_clear()  # half a gigabyte on BlogCatalog, which a worker must not hold during its next trial
 

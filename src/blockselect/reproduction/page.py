@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from html import escape
-from importlib.util import find_spec
+from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from blockselect import __version__
-from blockselect.evaluation.compared import markdown_table
+from blockselect.evaluation.comparison_result import markdown_table
 from blockselect.reproduction.claims import CLAIMS, Judgement, judge_claims
 from blockselect.reproduction.config import ExperimentConfig, published_block_models
 from blockselect.reproduction.experiments import EXPERIMENTS, results
-from blockselect.reproduction.figures import FORMATS, render
+from blockselect.reproduction.figures import FORMATS, render_figure
 from blockselect.reproduction.selections import CLUSTERINGS, clustering_table, experiment_table
 from blockselect.reproduction.store import Row
 from blockselect.wording import visible
@@ -26,20 +25,9 @@ RESULT_FILES = (
     "claims.md",
     "claims.html",
     *(f"figures/{name}.{kind}" for name in EXPERIMENTS for kind in FORMATS),
-    *(f"rows/{name}.{kind}" for name in (*EXPERIMENTS, CLUSTERINGS) for kind in ("csv", "parquet")),
+    *(f"rows/{name}.csv" for name in (*EXPERIMENTS, CLUSTERINGS)),
 )
 """Every file that a reproduction may write, as a path in the folder."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Section:
-    """The section of one experiment on the page."""
-
-    name: str
-    title: str
-    svg: bytes
-    n_rows: int
-    failures: Sequence[str]  # one line per failed trial
 
 
 def failures(rows: list[Row]) -> list[str]:
@@ -53,36 +41,30 @@ def failures(rows: list[Row]) -> list[str]:
 
 
 def make_files(
-    rows: Mapping[str, list[Row]], config: ExperimentConfig, *, title: str, parquet: bool
+    rows: Mapping[str, list[Row]], config: ExperimentConfig, *, title: str
 ) -> tuple[dict[str, bytes], dict[str, Judgement]]:
     """Make every file of a reproduction, keyed by its path in the folder, and the judgements."""
-    figures = {name: render(name, results(name, found), config) for name, found in rows.items()}
+    figures = {name: render_figure(name, results(name, found), config) for name, found in rows.items()}
     sections = [
-        Section(
-            name=name,
-            title=EXPERIMENTS[name].title,
-            svg=figures[name]["svg"],
-            n_rows=sum(row["experiment"] == name for row in found),
-            failures=failures(found),
-        )
+        {
+            "name": name,
+            "title": EXPERIMENTS[name].title,
+            "svg": figures[name]["svg"],
+            "n_rows": sum(row["experiment"] == name for row in found),
+            "failures": failures(found),
+        }
         for name, found in rows.items()
     ]
     settings, judgements = _describe(config, title), judge_claims(rows, config)
     files = {f"figures/{name}.{kind}": content for name, kinds in figures.items() for kind, content in kinds.items()}
-    files |= row_files(rows, parquet=parquet)
-    files["claims.md"] = render_markdown(settings, judgements, sections)
-    files["claims.html"] = render_html(settings, judgements, sections)
+    files |= row_files(rows)
+    files |= {f"claims.{kind}": render(kind, settings, judgements, sections) for kind in ("md", "html")}
     files["config.json"] = (json.dumps(config.marks, indent=2, ensure_ascii=False) + "\n").encode()
     return files, judgements
 
 
-def parquet_available() -> bool:
-    """Whether pyarrow is installed; without it, rows are written as CSV only."""
-    return find_spec("pyarrow") is not None
-
-
-def row_files(rows: Mapping[str, list[Row]], *, parquet: bool) -> dict[str, bytes]:
-    """The tables of all experiments and clusterings as CSV, and as Parquet on request, keyed by path in the folder."""
+def row_files(rows: Mapping[str, list[Row]]) -> dict[str, bytes]:
+    """The tables of all experiments and clusterings as CSV, keyed by path in the folder."""
     tables = {
         name: experiment_table(of_experiment, name).drop(columns="selected", errors="ignore")
         for name, of_experiment in rows.items()
@@ -90,10 +72,7 @@ def row_files(rows: Mapping[str, list[Row]], *, parquet: bool) -> dict[str, byte
     clusterings = clustering_table([row for of_experiment in rows.values() for row in of_experiment])
     if len(clusterings):
         tables[CLUSTERINGS] = clusterings
-    files = {f"rows/{name}.csv": table.to_csv(index=False).encode() for name, table in tables.items()}
-    if parquet:
-        files |= {f"rows/{name}.parquet": table.to_parquet(index=False) for name, table in tables.items()}
-    return files
+    return {f"rows/{name}.csv": table.to_csv(index=False).encode() for name, table in tables.items()}
 
 
 def _describe(config: ExperimentConfig, title: str) -> str:
@@ -111,40 +90,20 @@ def _describe(config: ExperimentConfig, title: str) -> str:
     )
 
 
-def render_html(settings: str, judgements: Mapping[str, Judgement], sections: Sequence[Section]) -> bytes:
-    """The page as one HTML file that contains its figures; judgements are keyed by the letters of the claims."""
+def render(kind: str, settings: str, judgements: Mapping[str, Judgement], sections: list[dict[str, Any]]) -> bytes:
+    """The page as "html", one file that contains its figures, or as "md", with links to the figures beside it.
+
+    Each section is about one experiment: its name, title, figure as SVG, number of rows, and failures.
+    """
     environment = Environment(
         loader=PackageLoader("blockselect.reproduction"),
-        autoescape=True,
+        autoescape=kind == "html",
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters["data_uri"] = lambda svg: f"data:image/svg+xml;base64,{b64encode(svg).decode()}"
-    template = environment.get_template("claims.html.jinja")
-    return template.render(settings=settings, claims=CLAIMS, judgements=judgements, sections=sections).encode()
-
-
-def render_markdown(settings: str, judgements: Mapping[str, Judgement], sections: Sequence[Section]) -> bytes:
-    """The page as Markdown, with links to the figures beside it."""
-    overview = [
-        (claim.letter, claim.statement, str(judgements[claim.letter].verdict), judgements[claim.letter].summary)
-        for claim in CLAIMS
-    ]
-    parts = ["# What holds of the paper's claims", settings]
-    parts.append(markdown_table(("", "claim", "verdict", "measured"), overview, n_text_columns=4))
-    for claim in CLAIMS:
-        judgement = judgements[claim.letter]
-        parts.append(f"## ({claim.letter}) {claim.statement}")
-        parts.append(f"**{judgement.verdict}**: {judgement.summary}")
-        parts.append(f"Rule: {claim.rule}")
-        if len(judgement.figures):
-            cells = judgement.figures.astype(str).to_numpy().tolist()
-            parts.append(markdown_table(judgement.figures.columns.tolist(), cells))
-    for section in sections:
-        parts += [f"## {section.title}", f"![{section.title}](figures/{section.name}.svg)"]
-        parts.append(f"{section.n_rows:,} rows in `rows/{section.name}.csv`.")
-        if section.failures:
-            parts.append("Failed:\n\n" + "\n".join(f"- {line}" for line in section.failures))
-    page = "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
-    return escape(page, quote=False).encode()  # names and errors may contain HTML
+    environment.globals["markdown_table"] = markdown_table
+    template = environment.get_template(f"claims.{kind}.jinja")
+    page = template.render(settings=settings, claims=CLAIMS, judgements=judgements, sections=sections)
+    return (page if kind == "html" else escape(page, quote=False)).encode()  # names and errors may contain HTML

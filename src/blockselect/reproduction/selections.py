@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ import pandas as pd
 
 from blockselect.arrays import FloatArray, IntArray
 from blockselect.base import best_first
-from blockselect.datasets.catalogue import find_dataset
 from blockselect.evaluation.clustering import evaluate_selection
 from blockselect.reproduction.config import ExperimentConfig
 from blockselect.reproduction.engine import Trial
@@ -26,7 +26,6 @@ from blockselect.reproduction.store import Row
 CLUSTERINGS = "clusterings"
 MEASURES = ("accuracy", "nmi")
 FIGURES = ("accuracy", "accuracy_sd", "nmi", "nmi_sd", "n_zero_rows")
-_PER_START = 1e-7  # seconds per start of K-means, per node, per square root of the number of features
 _LAST = ("warning", "error")
 # These columns stay integers even if some rows lack them.
 _WHOLE = ("candidate", "seed", "top", "asked_for", "n_selected", "n_nonzero", "n_zero_rows", "repeat")
@@ -52,25 +51,18 @@ def ranked_features(scores: FloatArray) -> IntArray:
 
 def clustering_trials(rows: Iterable[Row], config: ExperimentConfig) -> list[Trial]:
     """One trial per distinct selection in the rows."""
-    protocol = {"runs": config.kmeans_runs, "n_init": config.kmeans_init, "seed": config.seed}
-    trials = {}
-    for row in rows:
-        if row.get("selection") is None:
-            continue
-        dataset, selection = row["dataset"], row["selection"]
-        settings = {"dataset": dataset, "selection": selection}
-        payload = {"dataset": dataset, "selected": row["selected"], **protocol}
-        starts = find_dataset(dataset).counts.nodes * config.kmeans_runs * config.kmeans_init
-        cost = _PER_START * starts * row["top"] ** 0.5
-        trials[dataset, selection] = Trial(CLUSTERINGS, settings, cluster, payload, cost)
-    return list(trials.values())
+    selections = {(row["dataset"], row["selection"]): row["selected"] for row in rows if row.get("selection")}
+    return [
+        Trial(CLUSTERINGS, {"dataset": dataset, "selection": selection}, partial(cluster, dataset, selected, config))
+        for (dataset, selection), selected in selections.items()
+    ]
 
 
-def cluster(dataset: str, selected: str, runs: int, n_init: int, seed: int) -> list[Row]:
+def cluster(dataset: str, selected: str, config: ExperimentConfig) -> list[Row]:
     """Evaluate the selected columns by the protocol of the paper."""
     columns = np.array(json.loads(selected))
-    features = network(dataset).features
-    scores = evaluate_selection(features, classes(dataset), columns, n_runs=runs, n_init=n_init, first_seed=seed)
+    runs = {"n_runs": config.kmeans_runs, "n_init": config.kmeans_init, "first_seed": config.seed}
+    scores = evaluate_selection(network(dataset).features, classes(dataset), columns, **runs)
     return [{**{name: getattr(scores, name) for name in FIGURES}, "n_features": len(columns)}]
 
 

@@ -48,8 +48,8 @@ class Store:
             different = sorted(name for name in {*mine, *theirs} if mine.get(name) != theirs.get(name))
         if different:
             raise ValueError(
-                f"{folder} holds rows of another configuration or of other code; the difference is in "
-                f"{', '.join(different)}. Choose another folder, or use the configuration and the code that made them."
+                f"{folder} holds rows of another configuration or version; the difference is in {', '.join(different)}."
+                " Choose another folder, or use the configuration and the version that made them."
             )
 
     def add(self, key: str, rows: list[Row]) -> None:

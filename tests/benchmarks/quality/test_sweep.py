@@ -130,16 +130,16 @@ def test_the_page_is_well_formed(measured, small):
 
 
 def test_an_interrupted_run_goes_on_and_ends_with_the_same_files(small, measured, tmp_path):
-    def stop(standing):
-        if standing.done == 9:
+    def stop(done, known):
+        if done == 9:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         measure_quality(tmp_path, small, progress=stop)
     seen = []
-    rows = measure_quality(tmp_path, small, progress=seen.append)
-    assert seen[0].done == 9
-    once, other = (quality_files(each, small, title="small", parquet=False) for each in (measured, rows))
+    rows = measure_quality(tmp_path, small, progress=lambda *counts: seen.append(counts))
+    assert seen[0][0] == 9
+    once, other = (quality_files(each, small, title="small") for each in (measured, rows))
     assert once == other
 
 

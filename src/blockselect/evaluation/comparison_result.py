@@ -41,8 +41,6 @@ class ComparisonRow:
     figures: Mapping[str, Figure] = field(default_factory=dict)  # by the measures of the protocol
     coverage: float | None = None  # share of the nodes that have at least one selected feature
     seconds: float | None = None  # of the ranking, which is made once
-    peak_mb: float | None = None  # peak memory of the process that made the ranking
-    base_mb: float | None = None  # memory of the same process before the ranking
     agreement: float | None = None  # mean Jaccard index with the selections of the other methods
     error: str | None = None
 
@@ -187,7 +185,7 @@ def agreement(method: str, n_features: int, selections: Mapping[tuple[str, int],
 def header(titles: Mapping[str, str]) -> tuple[str, ...]:
     """Column titles of the readable table, in the order of `cells`."""
     measures = (f"{title} ± sd" for title in titles.values())
-    return ("method", "d", "selected", *measures, "coverage", "agreement", "seconds", "peak MB")
+    return ("method", "d", "selected", *measures, "coverage", "agreement", "seconds")
 
 
 def cells(row: ComparisonRow, titles: Mapping[str, str]) -> tuple[str, ...]:
@@ -205,7 +203,6 @@ def cells(row: ComparisonRow, titles: Mapping[str, str]) -> tuple[str, ...]:
         "" if row.coverage is None else per_cent(row.coverage),
         _formatted(row.agreement, ".2f"),
         seconds,
-        _formatted(row.peak_mb, ".0f"),
     )
 
 
