@@ -108,6 +108,10 @@ STATES = {  # state: how the page is made, and a sentence that it must hold
         lambda: report(planted(), labels=[f"class {node % 7}" for node in range(80)]),
         "The selection did not use these 7 labels.",
     ),
+    "long labels": (
+        lambda: report(planted(), labels=[f"Plasmacytoid dendritic cell {node % 7}" for node in range(80)]),
+        "The selection did not use these 7 labels.",
+    ),
     "no stability": (lambda: report(planted(names=[]), stability=False), "Stability was not computed"),
     "no discoveries": (no_discoveries, "None of 6 features explains"),
     "discoveries": (some_discoveries, "features match the links better than chance"),

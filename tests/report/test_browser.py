@@ -178,6 +178,26 @@ def test_a_click_on_a_drawn_block_shows_its_features(ordinary):
     assert all(name in title.split(", ") for title in marked)
 
 
+def test_the_drawing_keeps_its_names_on_a_telephone(browser, written):
+    page = Page(browser, written("ordinary"), width=400)
+    script = """return [...document.querySelectorAll('.blocks .name')].map(e => e.getBoundingClientRect())
+        .filter(box => box.width > 0).map(box => [box.left, box.right, box.height])"""
+    boxes = page.run(script)
+    assert len(boxes) == 3
+    assert all(left >= 0 and right <= 400 and height >= 11 for left, right, height in boxes)
+
+
+def test_heads_of_the_label_table_do_not_break_inside_a_word(browser, written):
+    for width in (1280, 400):
+        page = Page(browser, written("long labels"), width=width)
+        script = """const range = document.createRange();
+            const text = document.querySelector('.labels thead th:nth-child(2) bdi').firstChild;
+            range.setStart(text, 0); range.setEnd(text, 'Plasmacytoid'.length);
+            return range.getClientRects().length"""
+        assert page.run(script) == 1
+        assert page.run("return document.documentElement.scrollWidth") <= width
+
+
 def test_pages_turn(ordinary):
     ordinary.put("#which", "all")
     assert ordinary.status == "Showing 1–25 of 30 features"

@@ -170,6 +170,11 @@ def test_names_that_no_selected_feature_gives_are_light(summary, origin, light):
     assert {circle["light"] for circle in circles} == {light}
 
 
+def test_a_block_that_has_only_a_number_has_no_name_below_it(summary):
+    circles = block_drawing(renamed(summary, name="block 7", name_origin="number"))["circles"]
+    assert {circle["name"] for circle in circles} == {""}
+
+
 @pytest.mark.parametrize("narrow", [False, True])
 def test_circles_and_names_do_not_overlap_and_are_inside(summary, narrow):
     k = 24

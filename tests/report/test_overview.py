@@ -103,10 +103,17 @@ def test_one_block_and_many_can_be_drawn(summary, n_blocks):
     density = np.full((n_blocks, n_blocks), 1 / n_blocks).tolist()
     sizes = {"count": n_blocks, "sizes": [2] * n_blocks, "density": density, "similarity": density}
     rows = [{**row, "block_lifts": [1.0] * n_blocks} for row in summary["selected"]]
-    blocks = {**summary["blocks"], **sizes}
+    described = [{"name": f"block {block}"} for block in range(n_blocks)]
+    blocks = {**summary["blocks"], **sizes, "described": described}
     figure = draw_overview({**summary, "blocks": blocks, "selected": rows, "explained": None})
     assert panel(figure, "Blocks in the graph").images[0].get_array().shape == (n_blocks, n_blocks)
     assert len(panel(figure, "Blocks in the graph").get_yticks()) <= 20
+
+
+def test_blocks_have_their_names(figure, summary):
+    names = [block["name"] for block in summary["blocks"]["described"]]
+    shown = [label.get_text() for label in panel(figure, "Times as common").get_xticklabels()]
+    assert shown == names
 
 
 def test_text_stays_inside_the_picture_and_panels_do_not_overlap(figure):

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from blockselect import check_attributed_graph
+from blockselect.blockmodels.description import interval
 from blockselect.report import blocks_table, nodes_table, scores_table, selected_table
 
 MEASURES = ["beyond_chance", "explained_more", "explained_alone", "stability"]
@@ -34,6 +35,11 @@ def test_selected_table_reads_back_exactly(summary):
         assert row["block_name"] == (selected["block_name"] or "")
         assert (float(row["lift"]), int(row["n_marked_blocks"])) == (selected["lift"], selected["n_marked_blocks"])
         assert [float(row[f"block_{block}"]) for block in range(3)] == selected["block_means"]
+
+
+def test_the_interval_of_a_marker_does_not_begin_at_one():
+    assert interval({"lift_low": 1.02, "lift_high": 2.34}) == "(1.02 to 2.3)"
+    assert interval({"lift_low": 6.51, "lift_high": 12.3}) == "(6.5 to 12)"
 
 
 def test_scores_table_has_every_feature_by_rank(summary):

@@ -100,7 +100,9 @@ class BlockDescription:
 
 def interval(marker: Mapping[Any, Any]) -> str:
     """The interval of a lift: ``(6.5 to 8.1)``."""
-    return f"({times(marker['lift_low']).removesuffix(' ×')} to {times(marker['lift_high']).removesuffix(' ×')})"
+    low, high = marker["lift_low"], marker["lift_high"]
+    begin = f"{low:.2f}" if 1 < low < 1.05 else times(low).removesuffix(" ×")  # not 1, which would be no marker
+    return f"({begin} to {times(high).removesuffix(' ×')})"
 
 
 def describe_blocks(

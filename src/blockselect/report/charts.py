@@ -185,7 +185,8 @@ def icicle(tree: list[list[dict[str, Any]]], order: Sequence[int]) -> list[list[
 def block_drawing(summary: dict[str, Any], *, narrow: bool = False) -> dict[str, Any] | None:
     """The network of blocks: the area of a circle shows the size, the width of a line the density of the links.
 
-    The `name` of a circle may have two lines; `light` says that it does not come from a selected feature.
+    The `name` of a circle may have two lines, and is empty if the block has only a number; `light` says that it does
+    not come from a selected feature.
     """
     blocks, k = summary["blocks"], summary["blocks"]["count"]
     if not 2 <= k <= _MAX_DRAWN:
@@ -199,11 +200,11 @@ def block_drawing(summary: dict[str, Any], *, narrow: bool = False) -> dict[str,
         near[block, partners] = near[partners, block] = row[partners]
     largest, radius = max(blocks["sizes"]), min(26.0, 115 / sqrt(k))
     radii = np.maximum(10.0, radius * np.sqrt(np.array(blocks["sizes"]) / largest))
-    names = [_in_lines(one["name"]) for one in blocks["described"]]
+    names = [[] if one["name_origin"] == "number" else _in_lines(one["name"]) for one in blocks["described"]]
     width, height = (_NARROW, 150 + 18 * k) if narrow else (_WIDE, 90 if k == 2 else min(_HIGH, 100 + 62 * k))
     boxes = np.array(
         [
-            (max(2 * r, *(_LETTER * len(line) for line in lines)), 2 * r + 4 + _LINE * len(lines))
+            (max([2 * r, *(_LETTER * len(line) for line in lines)]), 2 * r + 4 + _LINE * len(lines))
             for r, lines in zip(radii, names, strict=True)
         ]
     )

@@ -40,9 +40,9 @@ def draw_overview(summary: dict[str, Any]) -> Figure:
         top, bottom = parts
         _draw_features(top, summary)
         graph, features, many = bottom.subplots(1, 3)
-        blocks = summary["blocks"]
-        plot.block_densities(blocks["density"], graph, sizes=blocks["sizes"])
-        plot.block_densities(blocks["similarity"], features, sizes=blocks["sizes"])
+        blocks, names = summary["blocks"], _block_names(summary)
+        plot.block_densities(blocks["density"], graph, sizes=blocks["sizes"], block_names=names)
+        plot.block_densities(blocks["similarity"], features, sizes=blocks["sizes"], block_names=names)
         features.set_title("Blocks by the features: similarity, own scale", loc="left")
         graph.set_title("Blocks in the graph: density in % of the densest", loc="left")
         if summary["explained"] and (curve := summary["explained"]["curve"]):
@@ -118,11 +118,16 @@ def _draw_features(figure: Any, summary: dict[str, Any]) -> None:
         return
     bars, lifts = figure.subplots(1, 2, sharey=True)
     names = [row["name"] for row in rows]
-    plot.features_by_block([row["block_lifts"] for row in rows], lifts, feature_names=names)
+    by_block = [row["block_lifts"] for row in rows]
+    plot.features_by_block(by_block, lifts, feature_names=names, block_names=_block_names(summary))
     plot.scores([row["score"] for row in rows], bars, feature_names=names, ranking=range(1, len(rows) + 1))
     shown = "Scores of the selected" if len(summary["selected"]) <= SHOWN else f"Scores of the first {SHOWN}"
     bars.set_title(shown, loc="left")
     lifts.tick_params(labelleft=False)
+
+
+def _block_names(summary: dict[str, Any]) -> list[str]:
+    return [one["name"] for one in summary["blocks"]["described"]]
 
 
 def _nothing(ax: Any, why: str) -> None:
