@@ -31,8 +31,8 @@ def test_means_lift_and_prevalence_are_those_of_a_slow_count(markers):
 
 
 def test_evidence_is_the_gain_of_a_binomial_share_of_its_own(markers):
-    column, n = FEATURES[:, 4], len(LABELS)
-    holders = column.sum() ** 2 / (n * column.var(ddof=1))
+    column = FEATURES[:, 4]
+    holders = effective_holders(FEATURES)[4]
     for block in range(3):
         q, p = column[block == LABELS].sum() / column.sum(), np.mean(block == LABELS)
         gain = holders * (q * np.log(q / p) + (1 - q) * np.log((1 - q) / (1 - p)))
@@ -41,10 +41,18 @@ def test_evidence_is_the_gain_of_a_binomial_share_of_its_own(markers):
 
 def test_effective_holders_vary_over_random_blocks_as_the_feature_does():
     rng = np.random.default_rng(1)
-    column = rng.lognormal(0, 1.5, 400) * rng.binomial(1, 0.4, 400)
+    column = 3.0 + rng.normal(0, 1, 400)  # not skewed
     share = [rng.permutation(column)[:100].sum() / column.sum() for _ in range(4000)]
     h = effective_holders(column[:, None])[0]
     assert np.var(share) == pytest.approx(0.25 * 0.75 / h, rel=0.08)
+
+
+def test_large_values_count_as_fewer_holders_with_the_same_third_moment():
+    column = np.random.default_rng(1).lognormal(0, 1, 400)
+    third = np.sum((column - column.mean()) ** 3)
+    h = effective_holders(column[:, None])[0]
+    assert h * (column.sum() / h) ** 3 == pytest.approx(third)
+    assert h < column.sum() ** 2 / (400 * column.var(ddof=1))
 
 
 def test_markers_are_those_of_benjamini_and_hochberg_on_binomial_tails():
@@ -53,7 +61,8 @@ def test_markers_are_those_of_benjamini_and_hochberg_on_binomial_tails():
     X = (rng.random((200, 30)) < 0.1 + 0.25 * (labels[:, None] == np.arange(30) % 6)).astype(float)
     markers = block_markers(X, labels)
     held, n = X.sum(axis=0), len(labels)
-    h = held / (1 - held / n) * (n - 1) / n
+    h = effective_holders(X)
+    assert_allclose(h, held / (1 - held / n) * (n - 1) / n)
     p_values = np.array(
         [
             [
@@ -77,14 +86,20 @@ def test_markers_are_those_of_benjamini_and_hochberg_on_binomial_tails():
         assert (markers.lift[block] <= high).all()
 
 
-def test_features_unrelated_to_the_blocks_rarely_mark_any():
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda rng: rng.poisson(rng.gamma(0.5, 1.0, 60), (400, 60)).astype(float),
+        lambda rng: rng.lognormal(0, 1, (400, 60)),
+        lambda rng: rng.normal(20, 1, (400, 60)),
+    ],
+    ids=["counts", "lognormal", "normal"],
+)
+def test_features_unrelated_to_the_blocks_rarely_mark_any(draw):
     rng = np.random.default_rng(3)
     labels = np.repeat(np.arange(8), 50)
-    false = [
-        block_markers(rng.poisson(rng.gamma(0.5, 1.0, 60), (400, 60)).astype(float), labels).marks.sum()
-        for _ in range(40)
-    ]
-    assert np.count_nonzero(false) <= 4  # 2.5 % of 40 networks are expected to have a false marker
+    false = [block_markers(draw(rng), labels).marks.any() for _ in range(40)]
+    assert np.count_nonzero(false) <= 4  # at most 2.5 % of 40 networks are expected to have a false marker
 
 
 def test_a_feature_marks_every_block_where_it_is_common():
