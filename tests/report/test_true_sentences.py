@@ -67,7 +67,8 @@ class Network:
 
 
 def significant(X, blocks):
-    """Which features are more common in each block, at a false discovery rate of 2.5 %: (k, m)."""
+    """Which features, of zeros and ones, are more common in each block, at a false discovery rate of 2.5 %: (k, m)."""
+    assert set(np.unique(X)) == {0, 1}
     n, total = len(X), X.sum(axis=0)
     assert (X.var(axis=0) > 0).all()
     effective = total**2 / (n * X.var(axis=0, ddof=1))
