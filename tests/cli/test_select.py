@@ -184,6 +184,7 @@ def test_nodes_and_blocks_say_who_is_where_and_what_marks_it(folder, selector, n
     assert [int(row["size"]) for row in blocks] == selector.block_model_.block_sizes.tolist()
     names = [row["name"] for row in blocks]
     assert len(set(names)) == 3
+    assert record_of(folder)["block_names"] == names
     assert [row["block_name"] for row in nodes] == [names[block] for block in selector.labels_]
     for row in table(folder / "selected.csv"):
         marked = [block["block"] for block in blocks if row["feature"] in block["markers"].split(", ")]

@@ -158,7 +158,7 @@ def test_what_the_cut_explains_and_how_few_come_close(summary):
         {"n_features": size, "share": share, "random": share / 10}
         for size, share in ((1, 0.2), (4, 0.69), (7, 0.7), (28, 0.9))
     ]
-    text = sentences.how_sure({**summary, "explained": {"share": 0.7, "all": 0.95, "curve": curve}})
+    text = sentences.how_sure({**summary, "explained": {"share": 0.7, "all": 0.95, "curve": curve}, "candidates": None})
     assert text == (
         "The 7 selected features explain 70 % of the block structure; as many random features explain 7 %; all "
         "features together explain 95 %. The first 4 alone explain at least 95 % of that share. The first 28 would "
@@ -167,6 +167,22 @@ def test_what_the_cut_explains_and_how_few_come_close(summary):
     assert (
         sentences.how_sure({**summary, "explained": None}) == "How much the features explain cannot be measured here."
     )
+
+
+@pytest.mark.parametrize(
+    ("n_levels", "n_models", "what"),
+    [
+        (1, 1, ""),
+        (4, 1, " (all 4 levels)"),
+        (1, 3, " (the best 3 block models)"),
+        (4, 3, " (all levels of the best 3 block models)"),
+    ],
+)
+def test_section_4_says_what_it_measures_beyond_the_finest_blocks(summary, n_levels, n_models, what):
+    levels = [{"n_blocks": 3, "explained": 0.5}] * n_levels
+    candidates = [{"in_consensus": model < n_models} for model in range(5)]
+    text = sentences.how_sure({**summary, "levels": levels, "candidates": candidates})
+    assert re.search(rf" % of the block structure{re.escape(what)}[.;]", text)
 
 
 def test_a_search_that_was_cut_and_a_missing_seed_are_stated(summary):

@@ -193,6 +193,7 @@ def _run_record(selection: Selection) -> dict[str, Any]:
             "n_blocks_reason": summary["blocks"]["reason"],
             "refine": summary["blocks"]["refine"],
             "block_sizes": summary["blocks"]["sizes"],
+            "block_names": [block["name"] for block in summary["blocks"]["described"]],
             **{name: summary[name] for name in OF_BLOCKS},
             "gram_form": getattr(selector, "gram_form_", None),
         }

@@ -338,7 +338,7 @@ def how_sure(summary: dict[str, Any]) -> str:
         return "How much the features explain cannot be measured here."
     share, curve = explained["share"], explained["curve"]
     these = "The selected feature explains" if n_selected == 1 else f"The {count(n_selected)} selected features explain"
-    text = f"{these} {per_cent(share)} of the block structure"
+    text = f"{these} {per_cent(share)} of the block structure{_at_all_levels(summary)}"
     by_chance = next((point["random"] for point in curve if point["n_features"] == n_selected), None)
     if by_chance is not None:
         text += f"; as many random features explain {per_cent(by_chance)}"
@@ -352,6 +352,16 @@ def how_sure(summary: dict[str, Any]) -> str:
         change = "hardly more" if last["share"] - share <= 0.02 * share else per_cent(last["share"])
         text += f". The first {count(last['n_features'])} would explain {change}"
     return f"{text}."
+
+
+def _at_all_levels(summary: dict[str, Any]) -> str:
+    """What section 4 measures, where that is more than the blocks of the first sentence."""
+    n_levels = len(summary["levels"] or [])
+    n_models = sum(row["in_consensus"] for row in summary["candidates"] or [])
+    levels = f"all {count(n_levels)} levels" if n_levels > 1 else ""
+    if n_models > 1:
+        return f" ({'all levels of ' if levels else ''}the best {count(n_models)} block models)"
+    return f" ({levels})" if levels else ""
 
 
 def how_made(summary: dict[str, Any], details: dict[str, Any]) -> str:
