@@ -18,7 +18,7 @@ from blockselect.arrays import BoolArray, FloatArray, IntArray, Sparse
 from blockselect.base import ScoreSelector
 from blockselect.blockmodels.description import BlockDescription, describe_blocks
 from blockselect.blockmodels.markers import Markers, central_nodes, markers_of
-from blockselect.blockmodels.model import BlockModel, block_weights, check_block_model
+from blockselect.blockmodels.model import BlockModel, block_weights, check_block_model, is_pair_of_matrices, with_error
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.node_labels import labels_by_id
 from blockselect.graphs.over_rows import block_sums, sum_over_rows
@@ -162,9 +162,12 @@ class BlockGuidedSelector(ScoreSelector):
 
     def _given_block_model(self, graph: AttributedGraph) -> BlockModel:
         """The blocks given by the user, as a block model of this graph."""
-        if isinstance(self.block_model, BlockModel):
-            return check_block_model(self.block_model, graph.n_nodes)
-        return BlockModel.from_labels(graph.adjacency, labels_by_id(self.block_model, graph.node_ids))
+        given = self.block_model
+        if is_pair_of_matrices(given):
+            given = BlockModel.from_matrices(labels_by_id(given[0], graph.node_ids), given[1])
+        if isinstance(given, BlockModel):
+            return with_error(check_block_model(given, graph.n_nodes), graph.adjacency)
+        return BlockModel.from_labels(graph.adjacency, labels_by_id(given, graph.node_ids))
 
     def _scores_on(
         self,

@@ -52,11 +52,12 @@ class BMGUFS(BlockGuidedSelector):
         How many features to keep; between 0 and 1 a share of them; None keeps half. (paper: d)
     n_blocks : int or None, default=None
         Number of blocks. The paper gives no rule for it, so it must be given, unless `block_model` is. (paper: k)
-    block_model : array of shape (n,), Series, dict, list of sets, VertexClustering, BlockModel or None, default=None
-        Blocks of your own: one label per node, in the order of the rows or by node id (a Series or dict), the
-        communities of networkx (a list of sets of node ids), a clustering of igraph, or a block model. None finds
-        blocks by non-negative tri-factorisation of the graph, and takes the candidate with the lowest relative error.
-        (paper: F, M)
+    block_model : (F, M), F, array of shape (n,), Series, dict, list of sets, VertexClustering, BlockModel or None
+        Blocks of your own: the matrices of the paper, F one-hot of shape (n, k) or labels and M of shape (k, k); F
+        alone; one label per node, in the order of the rows or by node id (a Series or dict), the communities of
+        networkx (a list of sets of node ids), a clustering of igraph, or a block model. Without M, it is computed from
+        the graph (theorem 1). None, the default, finds blocks by non-negative tri-factorisation of the graph, and takes
+        the candidate with the lowest relative error. (paper: F, M)
     n_candidates : int, default=10
         Number of block models to find, from different random starts.
     profile_ratio : float, default=0.6
@@ -137,7 +138,7 @@ class BMGUFS(BlockGuidedSelector):
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         **BlockGuidedSelector._parameter_constraints,
         "n_blocks": [None, Interval(Integral, 1, None, closed="left")],
-        "block_model": [None, "array-like", BlockModel],
+        "block_model": [None, "array-like", "sparse matrix", BlockModel],
         "profile_ratio": [Interval(Real, 0, 1, closed="both")],
         "solver": [None, Descent],
         "device": [str],

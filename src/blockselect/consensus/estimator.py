@@ -107,8 +107,9 @@ class BlockModelSelector(BlockGuidedSelector):
         The largest number of blocks that "auto" chooses.
     block_model : str, array of shape (n,), Series, dict, list of sets, VertexClustering or BlockModel, default="mixed"
         How blocks are found, or the blocks themselves: one label per node, in the order of the rows or by node id (a
-        Series or dict), the communities of networkx (a list of sets of node ids), a clustering of igraph, or a block
-        model. "mixed" uses several families in turn. See :func:`blockselect.find_block_models`. (paper: F, M)
+        Series or dict), a one-hot matrix of shape (n, k), the communities of networkx (a list of sets of node ids), a
+        clustering of igraph, or a block model. "mixed" uses several families in turn. See
+        :func:`blockselect.find_block_models`. (paper: F)
     n_candidates : int or "auto", default="auto"
         Number of block models to find, from different random starts. "auto": 9 to 48, depending on the estimated cost,
         and fewer on networks of more than about 5·10⁶ links.
@@ -237,7 +238,7 @@ class BlockModelSelector(BlockGuidedSelector):
         ],
         "n_blocks": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "max_blocks": [Interval(Integral, 2, None, closed="left")],
-        "block_model": [StrOptions(set(FAMILIES)), "array-like", BlockModel],
+        "block_model": [StrOptions(set(FAMILIES)), "array-like", "sparse matrix", BlockModel],
         "n_candidates": [StrOptions({"auto"}), *BlockGuidedSelector._parameter_constraints["n_candidates"]],
         "refine": [StrOptions({"auto"}), "boolean"],
         "binarize": [StrOptions({"auto"}), "boolean"],
