@@ -199,7 +199,8 @@ class BlockModelSelector(BlockGuidedSelector):
     graph_source_ : str
         "adjacency" if `fit` was given the graph, "features" if it linked nearest neighbours.
     encoding_ : DataFrame or None
-        How the attributes of nodes became features, if X was a graph of networkx or igraph: one row per attribute.
+        How the attributes of nodes became features, if X was a graph of networkx or igraph: one row per attribute,
+        with its kind, the number of nodes without a value (n_missing), and its columns.
     network_evidence_ : NetworkEvidence or None
         Whether the selected features follow this graph, tested against random permutations of the nodes: `p_value`,
         `autocorrelation` (mean correlation of the selected features between linked nodes) and `is_clear`. `fit` warns
