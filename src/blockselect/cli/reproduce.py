@@ -20,13 +20,14 @@ from blockselect.cli import options as opt
 from blockselect.cli.failure import Failure, begin_work, expecting_bad_input, one_line, say
 from blockselect.cli.options import output_option
 from blockselect.cli.outputs import check_folder, write_together
+from blockselect.cli.waiting import waiting
 from blockselect.wording import visible
 
 if TYPE_CHECKING:
     from blockselect.reproduction.engine import Standing
 
 ALL_FAILED = 1  # exit code
-LINE_EVERY = 30.0  # seconds between lines of progress if stderr is not a terminal
+LINE_EVERY = 10.0  # seconds between lines of progress if stderr is not a terminal
 
 computation_option: Any = partial(typer.Option, rich_help_panel="Computation")
 
@@ -111,6 +112,7 @@ def reproduce(
         with _trials_running(quiet=quiet) as progress:
             chosen = {name: plans[name] for name in names}
             run_experiments(chosen, settings, store, workers=workers, dask=dask, progress=progress)
+        waiting.now("drawing the figures")
         rows = complete_rows(plans, settings, store)
         parquet = not no_parquet and parquet_available()
         files, judgements = make_files(rows, settings, title=visible(Path(config).stem), parquet=parquet)
@@ -144,6 +146,7 @@ def _trials_running(*, quiet: bool) -> Iterator[Callable[[Standing], None] | Non
         if quiet:
             yield None
         elif sys.stderr.isatty():
+            waiting.end()
             columns = (TextColumn("trials"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
             with Progress(
                 *columns, TextColumn("{task.description}"), console=Console(stderr=True), transient=True
@@ -153,6 +156,7 @@ def _trials_running(*, quiet: bool) -> Iterator[Callable[[Standing], None] | Non
                     shown, completed=standing.done, total=standing.known, description=_time_left(standing)
                 )
         else:
+            waiting.now("running the trials")
             yield _line_from_time_to_time()
     except KeyboardInterrupt:
         say("the trials that had ended are kept; the same command goes on from there.")
