@@ -263,7 +263,7 @@ def _raw_matrix(adata: Any) -> Any:
 def _as_block_model(adata: Any, block_model: Any) -> Any:
     """The name of a family or a BlockModel as it is, and other blocks as an array with the block of each cell."""
     if is_pair_of_matrices(block_model):
-        return BlockModel.from_matrices(*block_model)
+        block_model = block_model[0]  # the default does not use the densities
     if isinstance(block_model, BlockModel):
         return block_model
     if isinstance(block_model, str):

@@ -84,7 +84,8 @@ class BlockModel:
         Parameters
         ----------
         F : array, sparse matrix or DataFrame of shape (n, k), or labels of shape (n,)
-            One-hot: a single 1 per row, in the column of the node's block. Labels may be any sortable values.
+            One-hot: a single 1 per row, in the column of the node's block. Labels may be any sortable values. Rows are
+            in the order of the nodes; only ``block_model=(F, M)`` matches a DataFrame or Series by node id.
         M : array or sparse matrix of shape (k, k)
             Mean link weight of each pair of blocks, in the order of the columns of F or of the sorted labels. Symmetric
             and ≥ 0.
