@@ -95,6 +95,9 @@ def test_blocks_of_ones_own_are_used_as_labels_or_as_a_model(network):
     by_labels, by_model = fit(network, block_model=network.blocks), fit(network, block_model=model)
     assert by_model.block_model_ is model
     assert_allclose(by_labels.scores_, by_model.scores_, atol=1e-12)
+    F = np.eye(3)[network.blocks]
+    for blocks in (F, sparse.csr_array(F), (F, model.density)):
+        assert_array_equal(fit(network, block_model=blocks).scores_, by_labels.scores_)
     with pytest.raises(ValueError, match=r"3 block labels but the graph has 200 nodes"):
         fit(network, block_model=[0, 1, 2])
 

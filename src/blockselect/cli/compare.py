@@ -13,6 +13,7 @@ from blockselect.cli import options as opt
 from blockselect.cli.failure import Failure, begin_work, expecting_bad_input, one_line, say
 from blockselect.cli.options import expert_option, input_file, output_option
 from blockselect.cli.outputs import check_folder, write_together
+from blockselect.cli.waiting import waiting
 
 OUTPUT_FILES = ("comparison.html", "comparison.csv", "comparison.md", "run.json")
 ALL_FAILED = 1  # exit code
@@ -141,6 +142,7 @@ def compare(
     from blockselect.cli.terminal import progress_bar, show_files
     from blockselect.evaluation.comparison import compare_methods
     from blockselect.graphs.neighbours import N_NEIGHBORS
+    from blockselect.progress import STAGES
     from blockselect.registry import SELECTORS
 
     begin_work()
@@ -155,6 +157,7 @@ def compare(
         drop=drop,
         one_hot=one_hot,
     )
+    waiting.now(STAGES["reading"])
     network = load_network(dataset, features, graph, reading, n_neighbors=N_NEIGHBORS)
     if classes is not None:
         network = with_classes(network, classes)

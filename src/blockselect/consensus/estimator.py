@@ -107,8 +107,9 @@ class BlockModelSelector(BlockGuidedSelector):
         The largest number of blocks that "auto" chooses.
     block_model : str, array of shape (n,), Series, dict, list of sets, VertexClustering or BlockModel, default="mixed"
         How blocks are found, or the blocks themselves: one label per node, in the order of the rows or by node id (a
-        Series or dict), the communities of networkx (a list of sets of node ids), a clustering of igraph, or a block
-        model. "mixed" uses several families in turn. See :func:`blockselect.find_block_models`. (paper: F, M)
+        Series or dict), a one-hot matrix of shape (n, k), the communities of networkx (a list of sets of node ids), a
+        clustering of igraph, or a block model. "mixed" uses several families in turn. See
+        :func:`blockselect.find_block_models`. (paper: F)
     n_candidates : int or "auto", default="auto"
         Number of block models to find, from different random starts. "auto": 9 to 48, depending on the estimated cost,
         and fewer on networks of more than about 5·10⁶ links.
@@ -198,7 +199,8 @@ class BlockModelSelector(BlockGuidedSelector):
     graph_source_ : str
         "adjacency" if `fit` was given the graph, "features" if it linked nearest neighbours.
     encoding_ : DataFrame or None
-        How the attributes of nodes became features, if X was a graph of networkx or igraph: one row per attribute.
+        How the attributes of nodes became features, if X was a graph of networkx or igraph: one row per attribute,
+        with its kind, the number of nodes without a value (n_missing), and its columns.
     network_evidence_ : NetworkEvidence or None
         Whether the selected features follow this graph, tested against random permutations of the nodes: `p_value`,
         `autocorrelation` (mean correlation of the selected features between linked nodes) and `is_clear`. `fit` warns
@@ -237,7 +239,7 @@ class BlockModelSelector(BlockGuidedSelector):
         ],
         "n_blocks": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "max_blocks": [Interval(Integral, 2, None, closed="left")],
-        "block_model": [StrOptions(set(FAMILIES)), "array-like", BlockModel],
+        "block_model": [StrOptions(set(FAMILIES)), "array-like", "sparse matrix", BlockModel],
         "n_candidates": [StrOptions({"auto"}), *BlockGuidedSelector._parameter_constraints["n_candidates"]],
         "refine": [StrOptions({"auto"}), "boolean"],
         "binarize": [StrOptions({"auto"}), "boolean"],
