@@ -84,7 +84,16 @@ def test_igraph_keeps_names_of_nodes_in_an_attribute(tmp_path, suffix, notes):
     assert read.node_ids.tolist() == ["ann", "bob", "cleo"]
     assert_array_equal(read.frame, pd.DataFrame({"age": graph.vs["age"]}))
     assert_array_equal(read.adjacency.toarray(), [[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-    assert notes()[0] == f"nodes of people.{suffix} are called by their attribute 'name', as in igraph"
+    assert ("nodes of people.graphml are called by their attribute 'name', as in igraph" in notes()) == (
+        suffix == "graphml"
+    )
+
+
+def test_numbers_of_nodes_are_kept_beside_names(tmp_path):
+    graph = networkx.path_graph(2)
+    networkx.set_node_attributes(graph, {0: "ann", 1: "bob"}, "name")
+    networkx.write_graphml(graph, tmp_path / "g.graphml")
+    assert list(read_graph(tmp_path / "g.graphml")) == ["0", "1"]
 
 
 GEPHI = """<?xml version='1.0' encoding='UTF-8'?>
@@ -223,6 +232,13 @@ def test_excel_is_read_as_openpyxl_wrote_it(tmp_path):
     assert_array_equal(graph.adjacency.toarray()[0], [0, 1, 1])
 
 
+@pytest.mark.parametrize(("first", "header"), [([1, 2], True), ([1, 2], False), (["Source", "Target"], False)])
+def test_the_first_row_of_excel_is_an_edge_where_it_looks_so_or_the_user_says_so(tmp_path, first, header):
+    pytest.importorskip("openpyxl")
+    pd.DataFrame([first, [3, 1]]).to_excel(tmp_path / "e.xlsx", index=False, header=False)
+    assert len(read_graph(tmp_path / "e.xlsx", header=header)) == (2 if first == [1, 2] else 1)
+
+
 def test_excel_keeps_fifteen_digits_and_may_name_columns_twice(tmp_path):
     openpyxl = pytest.importorskip("openpyxl")
     for rows, message in (
@@ -255,7 +271,7 @@ def test_pandas_writes_decimal_commas_empty_cells_and_no_header(tmp_path, notes)
         "read f.csv without a header: ids in column 0; features are called by their column, from 0",
         "filled 1 empty cell with 7",
     ]
-    with pytest.raises(ValueError, match=r"column '1' holds '1,5'.*if commas are decimal points, give decimal=','"):
+    with pytest.raises(ValueError, match=r"column '1' holds '1,5'.*give decimal=',' if commas are"):
         read_features(tmp_path / "f.csv", header=False)
     pd.DataFrame({"source": ["x"], "target": ["NA"], "weight": [2.5]}).to_csv(
         tmp_path / "e.csv", sep=";", decimal=",", index=False

@@ -112,7 +112,8 @@ SaveMatrix = Annotated[
     bool,
     output_option(
         "--save-matrix",
-        help="Also write the selected features of all nodes, in the format of --features, to matrix.csv or similar.",
+        help="Also write the selected features of all nodes to matrix.csv or, in the format of --features, to "
+        "matrix.npz or similar.",
     ),
 ]
 MaxBlocks = Annotated[

@@ -264,7 +264,7 @@ def _place(node_ids: Any, row: int, name: str) -> str:
 def _refuse_cell(cells: pd.DataFrame, node_ids: Any, at: list[int]) -> None:
     cell, name = str(cells.iloc[at[0], at[1]]), str(cells.columns[at[1]])
     if "," in cell and is_number(cell.replace(",", ".", 1)):
-        cure = "if commas are decimal points, give decimal=','"
+        cure = "give decimal=',' if commas are decimal points"
     elif cell.lstrip("-").isdigit():
         cure = "divide the column by its largest number, because float64 holds up to 1.8e308"
     else:

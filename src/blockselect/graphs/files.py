@@ -66,6 +66,7 @@ from blockselect.graphs.text_files import (
     read_names,
     reading,
 )
+from blockselect.parameters import is_number
 
 FilePath: TypeAlias = str | PathLike[str]
 UnknownNodes: TypeAlias = Literal["error", "drop"]
@@ -216,7 +217,11 @@ def read_graph(path: FilePath, *, header: bool = True, decimal: str = ".") -> An
         if suffix in (*CSV, ".edgelist"):
             return read_edge_text(file, header=header, decimal=decimal)
         if suffix == EXCEL:
-            return _ids_as_text(read_excel_table(file, header=header))
+            table = read_excel_table(file)
+            if not _has_ends(table) and (not header or all(map(is_number, table.columns[:2]))):
+                note("read %s as edges without a header: source and target", file.name)
+                table = read_excel_table(file, header=False)
+            return _ids_as_text(table)
         if suffix in ARROW:
             return _ids_as_text(read_arrow(file))
         if suffix in MARKUP:

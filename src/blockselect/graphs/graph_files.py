@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter
+from contextlib import suppress
 from io import BytesIO, TextIOWrapper
 from itertools import chain
 from numbers import Real
@@ -121,10 +122,7 @@ def read_markup(path: Path, id_column: str | None = None) -> Any:
         names = {node: data.pop(id_column, None) for node, data in graph.nodes(data=True)}
         if len(set(map(str, names.values()))) < len(graph) or None in names.values():
             raise BadFileError(f"the attribute {id_column!r} does not name each node; it is missing or stands twice.")
-    elif _names_nodes(graph, "name") and list(map(str, graph)) in (
-        [f"n{node}" for node in range(len(graph))],
-        [str(node) for node in range(len(graph))],
-    ):
+    elif _names_nodes(graph, "name") and list(graph) == [f"n{node}" for node in range(len(graph))]:
         names = {node: data.pop("name") for node, data in graph.nodes(data=True)}
         note("nodes of %s are called by their attribute 'name', as in igraph", path.name)
     if graph.is_directed():
@@ -133,12 +131,10 @@ def read_markup(path: Path, id_column: str | None = None) -> Any:
 
 
 def _parse_gml(networkx: Any, text: str) -> Any:
-    try:
-        return networkx.parse_gml(text)
-    except networkx.NetworkXError as error:
-        if "no 'label' attribute" not in str(error):
-            raise
-        return networkx.parse_gml(text, label="id")  # as igraph writes it
+    for label in ("label", "name"):  # igraph writes names
+        with suppress(networkx.NetworkXError):
+            return networkx.parse_gml(text, label=label)
+    return networkx.parse_gml(text, label="id")
 
 
 def _parse_json(networkx: Any, text: str) -> Any:
