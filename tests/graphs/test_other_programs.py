@@ -89,6 +89,15 @@ def test_igraph_keeps_names_of_nodes_in_an_attribute(tmp_path, suffix, notes):
     )
 
 
+def test_attributes_beside_a_file_of_features_are_left_out(tmp_path, notes):
+    networkx.write_gexf(KARATE, tmp_path / "karate.gexf")
+    pd.DataFrame({"a": 1.0}, index=pd.Index(range(34), name="id")).to_csv(tmp_path / "f.csv")
+    assert read_attributed_graph(tmp_path / "f.csv", tmp_path / "karate.gexf").feature_names.tolist() == ["a"]
+    assert notes() == [
+        "left out attributes of nodes in karate.gexf, as another file has the features: 'club', 'friends'"
+    ]
+
+
 def test_numbers_of_nodes_are_kept_beside_names(tmp_path):
     graph = networkx.path_graph(2)
     networkx.set_node_attributes(graph, {0: "ann", 1: "bob"}, "name")

@@ -54,7 +54,7 @@ from blockselect.graphs.feature_tables import (
     read_feature_table,
 )
 from blockselect.graphs.features import FeatureTable, as_feature_table, as_float_matrix, is_anndata
-from blockselect.graphs.graph_files import MARKUP, attribute_table, read_edge_text, read_markup
+from blockselect.graphs.graph_files import MARKUP, attribute_table, note_unused, read_edge_text, read_markup
 from blockselect.graphs.matrix_files import MATRIX_READERS, read_arrow, read_matrix
 from blockselect.graphs.text_files import (
     BadFileError,
@@ -276,7 +276,10 @@ def read_attributed_graph(
             with reading(graph_file):
                 graph = read_markup(graph_file, id_column)
         table = _read_features(features_file, use, node_ids, feature_names, transpose, graph)
-        graph = read_graph(graph_file, header=header, decimal=decimal) if graph is None else graph
+        if graph is None:
+            graph = read_graph(graph_file, header=header, decimal=decimal)
+            if format_of(graph_file) in MARKUP:
+                note_unused(graph, graph_file)
         files = str(graph_file) if one_file else f"{features_file} with {graph_file}"
         network = _joined(table, graph, files, unknown_nodes, weight, transposed=transpose)
         if is_anndata(graph) and one_file:

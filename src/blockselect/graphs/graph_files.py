@@ -155,6 +155,15 @@ def _names_nodes(graph: Any, attribute: str) -> bool:
     return len(texts) == len(graph)
 
 
+def note_unused(graph: Any, path: Path) -> None:
+    """Say which attributes of nodes are not read, because the features are in another file."""
+    unused = [repr(one) for one in _attributes(graph) if not _names_nodes(graph, one)]
+    if unused:
+        note(
+            "left out attributes of nodes in %s, as another file has the features: %s", path.name, ", ".join(unused[:6])
+        )
+
+
 def attribute_table(graph: Any, path: Path, use: TableColumns) -> FeatureTable:
     """The attributes of nodes as features, encoded as those of a graph in memory; they are removed from the graph."""
     attributes = _attributes(graph)
