@@ -355,10 +355,11 @@ def test_an_h5ad_file_brings_both_and_knows_its_nodes(tmp_path, monkeypatch):
     (tmp_path / "cells.h5ad").write_bytes(b"any")
     monkeypatch.setitem(sys.modules, "anndata", SimpleNamespace(read_h5ad=lambda path: Cells()))
     monkeypatch.setitem(sys.modules, "h5py", SimpleNamespace(Group=dict, File=lambda path: nullcontext({})))
-    graph = read_attributed_graph(tmp_path / "cells.h5ad", tmp_path / "cells.h5ad", unknown_nodes="drop")
-    assert_array_equal(graph.adjacency.toarray(), EXPECTED)
-    assert_array_equal(graph.features.toarray(), FRAME)
-    assert graph.feature_names.tolist() == ["red", "blue"]
+    for files in ([tmp_path / "cells.h5ad"], [tmp_path / "cells.h5ad"] * 2):
+        graph = read_attributed_graph(*files, unknown_nodes="drop")
+        assert_array_equal(graph.adjacency.toarray(), EXPECTED)
+        assert_array_equal(graph.features.toarray(), FRAME)
+        assert graph.feature_names.tolist() == ["red", "blue"]
 
 
 @pytest.mark.parametrize("read", [read_features, read_graph])

@@ -323,7 +323,7 @@ def test_short_rows_are_refused_also_where_empty_cells_are_filled(tmp_path):
 
 def test_columns_of_one_name_are_refused_unless_dropped(tmp_path):
     path = written(tmp_path / "f.csv", "id,a,b,a\nx,1,2,3\ny,4,5,6\n")
-    with pytest.raises(ValueError, match=r"1 name of columns .*first 'a' \(features 1, 3\); rename .*drop=\['a'\]"):
+    with pytest.raises(ValueError, match=r"2 columns are called 'a' \(features 1, 3\); rename .*drop=\['a'\]"):
         read_features(path)
     assert list(read_features(path, drop=["a"]).feature_names) == ["b"]
 

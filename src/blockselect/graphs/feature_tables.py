@@ -54,8 +54,8 @@ def read_feature_table(file: Path, use: TableColumns) -> FeatureTable:
     if len(twice):
         places = [str(at + 1) for at, name in enumerate(cells.columns) if name == twice[0]]
         raise BadFileError(
-            f"{count(len(twice), 'name')} of columns stand twice in the header, first {twice[0]!r} (features "
-            f"{', '.join(places[:4])}); rename all but one of them, or leave them all out with drop=[{twice[0]!r}]."
+            f"{len(places)} columns are called {twice[0]!r} (features {', '.join(places[:4])}); rename all but one of "
+            f"them, or leave them all out with drop=[{twice[0]!r}]."
         )
     if use.one_hot:
         cells = _one_hot(cells)
