@@ -99,9 +99,13 @@ def compare(
     id_column: opt.IdColumn = None,
     drop: opt.Drop = None,
     one_hot: opt.OneHot = False,
+    fill: opt.Fill = None,
+    decimal: opt.Decimal = None,
+    no_header: opt.NoHeader = False,
     unknown_nodes: opt.OnUnknownNodes = "error",
     weight: opt.Weight = None,
     classes: Classes = None,
+    label_attribute: opt.LabelAttribute = None,
     protocol: Protocol = None,
     methods: Methods = METHODS,
     top: Top = None,
@@ -123,10 +127,12 @@ def compare(
     if out is None and quiet and not as_json:
         raise Failure("nowhere to put the result; name a folder with --out, or give --json.")
     if protocol is None:
-        protocol = "structure" if classes is None else "clustering"
+        protocol = "structure" if (classes or label_attribute) is None else "clustering"
+    if classes is not None and label_attribute is not None:
+        raise Failure("--classes and --label-attribute both name the known classes; leave one of them out.")
     if dataset is not None and classes is not None:
         raise Failure("--classes goes with --features; a --dataset brings its own classes.")
-    if features is not None and classes is None and protocol in NEED_CLASSES:
+    if dataset is None and (classes or label_attribute) is None and protocol in NEED_CLASSES:
         raise Failure(
             "--features needs --classes FILE for this protocol, or --protocol structure or links, which need none."
         )
@@ -156,11 +162,18 @@ def compare(
         id_column=id_column,
         drop=drop,
         one_hot=one_hot,
+        fill=fill,
+        decimal=decimal,
+        label_attribute=label_attribute,
     )
+    if no_header:
+        reading["header"] = False
     waiting.now(STAGES["reading"])
     network = load_network(dataset, features, graph, reading, n_neighbors=N_NEIGHBORS)
-    if classes is not None:
+    if (classes or label_attribute) is not None:
         network = with_classes(network, classes)
+    for note in () if quiet else network.notes:
+        say(note)
     for message in (*network.warnings, *([NO_GRAPH] if network.built_from_features else [])):
         say(f"warning: {message}")
     with progress_bar(quiet) as progress, expecting_bad_input():
