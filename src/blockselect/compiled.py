@@ -6,12 +6,13 @@ from collections.abc import Callable
 from functools import cache
 from logging import getLogger
 from multiprocessing import parent_process
-from typing import Any
+from typing import Any, TypeVar
 
 from numba import njit
 from numba.core.caching import FunctionCache
 
 _log = getLogger("blockselect")
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def compiled(function: Callable[..., Any]) -> Any:
@@ -22,6 +23,15 @@ def compiled(function: Callable[..., Any]) -> Any:
     except RuntimeError:
         _warn_once("neither the installed package nor the user's cache folder is writable")
     return dispatcher
+
+
+def part_of_compiled(function: _Function) -> _Function:
+    """Decorator: a part of a compiled function, inlined where it is called.
+
+    It must not allocate arrays. References to arrays are not counted, because that would take longer than the part.
+    """
+    part: _Function = njit(nogil=True, forceinline=True, _nrt=False)(function)
+    return part
 
 
 class _Cache(FunctionCache):

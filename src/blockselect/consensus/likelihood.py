@@ -23,7 +23,6 @@ binary are divided by an overdispersion factor.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -32,7 +31,7 @@ from scipy import sparse
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.blockmodels.levels import xlogx
 from blockselect.blockmodels.model import sums_between_blocks
-from blockselect.consensus.moves import Links, Tables
+from blockselect.consensus.moves import Counts, Links, Tables
 from blockselect.graphs.along_links import products_along_links
 from blockselect.graphs.chunks import RowChunks
 from blockselect.graphs.evidence import sums_in_blocks
@@ -80,17 +79,7 @@ def as_links(adjacency: Sparse, unit: float) -> Links:
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FeatureCounts:
-    """Non-negative features in units in which they vary like Poisson counts, and the total of each node."""
-
-    matrix: Features  # (n, m) CSR without zeros, or RowChunks of such blocks
-    totals: FloatArray  # (n,) of all features, each in units of the mean of its non-zero values
-    typical: FloatArray  # (m,) mean of the non-zero values of each feature
-    equal: bool  # whether the non-zero values of each feature are all the same
-
-
-def as_counts(features: Features) -> FeatureCounts:
+def as_counts(features: Features) -> Counts:
     """Features in units in which they vary like Poisson counts.
 
     Each feature adds to the totals in units of the mean of its non-zero values, so all features have the same weight.
@@ -106,7 +95,7 @@ def as_counts(features: Features) -> FeatureCounts:
         matrix = features.map(scale_columns, units / typical_values(features))
     else:
         matrix = scale_columns(scaled, slice(None), units)
-    return FeatureCounts(matrix, totals, units, bool(np.all(n_equal == held)))
+    return Counts(matrix, totals, units, bool(np.all(n_equal == held)))
 
 
 def _row_totals(block: Sparse, rows: slice) -> FloatArray:
@@ -141,7 +130,7 @@ def dispersions(sums: FloatArray, squares: FloatArray, by_total: FloatArray, tot
     return varies
 
 
-def block_tables(links: Links, counts: FeatureCounts, labels: Sequence[IntArray]) -> Iterator[Tables]:
+def block_tables(links: Links, counts: Counts, labels: Sequence[IntArray]) -> Iterator[Tables]:
     """The sums of links and features over the blocks of each array of labels (n,).
 
     Row chunks are read once for all labels.
@@ -163,7 +152,7 @@ def weights_by_block(links: Links, labels: IntArray) -> FloatArray:
     return sums_between_blocks(links.indptr, links.indices, links.weights, labels)
 
 
-def sums_by_block(counts: FeatureCounts, labels: Sequence[IntArray]) -> list[FloatArray]:
+def sums_by_block(counts: Counts, labels: Sequence[IntArray]) -> list[FloatArray]:
     """Sum of each feature in each block, (m, k), for each array of labels (n,)."""
     sizes = [int(of_node.max()) + 1 for of_node in labels]
     together: FloatArray = sum_over_rows(counts.matrix, _sums_by_block, list(labels), sizes)

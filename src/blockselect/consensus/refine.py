@@ -25,7 +25,6 @@ from blockselect.arrays import BoolArray, FloatArray, IntArray, Sparse
 from blockselect.blockmodels.levels import BlockTree, leaf_order, merge_blocks, renumber_leaves, xlogx
 from blockselect.blockmodels.model import BlockModel
 from blockselect.consensus.likelihood import (
-    FeatureCounts,
     as_counts,
     as_links,
     block_tables,
@@ -34,7 +33,7 @@ from blockselect.consensus.likelihood import (
     weights_by_block,
 )
 from blockselect.consensus.likelihood import link_unit as default_link_unit
-from blockselect.consensus.moves import Counts, Links, Tables, announce_compilation, sweep
+from blockselect.consensus.moves import Counts, Links, Rows, Tables, announce_compilation, sweep
 from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.chunks import RowChunks
 from blockselect.graphs.over_rows import fold_over_rows
@@ -122,7 +121,7 @@ class JointLikelihood:
     link_unit : float, optional
         The weight that counts as one link; by default that of `likelihood.link_unit`. A resampled graph has the unit of
         the graph from which it was drawn.
-    counts : FeatureCounts, optional
+    counts : Counts, optional
         The result of `as_counts`, if another likelihood of the same features has computed it.
 
     Examples
@@ -144,7 +143,7 @@ class JointLikelihood:
         graph: AttributedGraph,
         *,
         link_unit: float | None = None,
-        counts: FeatureCounts | None = None,
+        counts: Counts | None = None,
     ) -> None:
         self._graph = graph
         self.link_unit = default_link_unit(graph.adjacency) if link_unit is None else link_unit
@@ -255,7 +254,7 @@ class JointLikelihood:
         runs = [_Refinement.start(*one) for one in zip(labels, self._states(labels), strict=True)]
         matrix = self._counts.matrix
         place = matrix.place if isinstance(matrix, RowChunks) else lambda shared: shared
-        shared = place(self._links), place(self._counts.totals), place(self._counts.typical), self._counts.equal
+        shared = place(self._links), place(self._counts._replace(matrix=None))
         for _ in range(max_rounds):
             due = [(run, rng) for run, rng in zip(runs, rngs, strict=True) if not run.is_done]
             if not due:
@@ -304,27 +303,11 @@ class JointLikelihood:
         return order[np.argsort(chunk_of[order], kind="stable")]
 
 
-def _visit(
-    block: Sparse, rows: slice, now: _Round, links: Links, totals: FloatArray, typical: FloatArray, equal: bool
-) -> _Round:
+def _visit(block: Sparse, rows: slice, now: _Round, links: Links, counts: Counts) -> _Round:
     """Visit the nodes of some rows; changes `labels`, `slack` and the tables of the round in place."""
-    counts = Counts(
-        block.indptr.astype(np.int64, copy=False),
-        block.indices.astype(np.int32, copy=False),
-        block.data,
-        totals[rows],
-        typical,
-        equal,
-        rows.start,
+    matrix = Rows(
+        block.indptr.astype(np.int64, copy=False), block.indices.astype(np.int32, copy=False), block.data, rows.start
     )
-    moved = sweep(
-        now.labels,
-        now.order[rows],
-        now.slack,
-        links,
-        counts,
-        now.tables,
-        now.in_use,
-        now.least_gain,
-    )
+    counts = counts._replace(matrix=matrix)
+    moved = sweep(now.labels, now.order[rows], now.slack, links, counts, now.tables, now.in_use, now.least_gain)
     return replace(now, n_moves=now.n_moves + int(moved))
