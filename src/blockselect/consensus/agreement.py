@@ -9,7 +9,6 @@ the weights 1/2, 1/4, …, scaled to sum to 1. Equal weights would count models 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
@@ -18,15 +17,11 @@ from sklearn.metrics.cluster import contingency_matrix
 from blockselect.arrays import FloatArray, IntArray
 
 
-class BlockAgreement(NamedTuple):
-    """Expected agreement of k blocks with those of a fit with another seed."""
+def expected_agreement(models: Sequence[IntArray]) -> tuple[FloatArray | None, float | None]:
+    """Agreement of the first model with the others, the best first: of each of its k blocks, and overall.
 
-    of_blocks: FloatArray  # (k,) Jaccard index of each block with its closest block
-    overall: float  # adjusted Rand index
-
-
-def expected_agreement(models: Sequence[IntArray]) -> BlockAgreement | None:
-    """Agreement of the first model with the others, the best first; None if there are no others.
+    The agreement of a block is its Jaccard index with the closest block, (k,), and the overall agreement the adjusted
+    Rand index. Both are None if there are no others.
 
     Parameters
     ----------
@@ -36,14 +31,15 @@ def expected_agreement(models: Sequence[IntArray]) -> BlockAgreement | None:
     Examples
     --------
     >>> whole, halved = np.array([0, 0, 1, 1]), np.array([0, 1, 2, 2])
-    >>> expected_agreement([whole, halved]).of_blocks
+    >>> of_blocks, overall = expected_agreement([whole, halved])
+    >>> of_blocks
     array([0.5, 1. ])
     """
     best, *others = models
     if not others:
-        return None
+        return None, None
     weights = 0.5 ** np.arange(len(others))
-    return BlockAgreement(
+    return (
         np.average([closest_overlaps(best, other) for other in others], axis=0, weights=weights),
         float(np.average([adjusted_rand_score(best, other) for other in others], weights=weights)),
     )

@@ -24,16 +24,16 @@ from blockselect.base import best_first
 from blockselect.blockmodels.candidates import FAMILIES, FEATURE_READING, find_candidates
 from blockselect.blockmodels.families import MAX_ITER
 from blockselect.blockmodels.guided import BlockGuidedSelector
-from blockselect.blockmodels.levels import groups_at, numbers_of_groups
+from blockselect.blockmodels.levels import BlockTree, groups_at, numbers_of_groups
 from blockselect.blockmodels.model import BlockModel
 from blockselect.blockmodels.n_blocks import AS_GIVEN, MAX_BLOCKS, BlockCount, count_blocks, reason_for_asked
 from blockselect.consensus.agreement import expected_agreement
 from blockselect.consensus.explained_curve import explained_by_size
 from blockselect.consensus.prediction import regress_blocks
-from blockselect.consensus.ranking import MAX_COUNTED, rank_by_trees
+from blockselect.consensus.ranking import MAX_COUNTED, Ranking, rank_by_trees
 from blockselect.consensus.refine import JointLikelihood
 from blockselect.consensus.resampling import Resampling
-from blockselect.consensus.screening import FACTORIZATION_STEPS, KEPT, Effort, plan_effort, screen
+from blockselect.consensus.screening import FACTORIZATION_STEPS, KEPT, Effort, Screening, plan_effort, screen
 from blockselect.errors import ParameterError, warn_caller
 from blockselect.graphs.adjacency import graph_of
 from blockselect.graphs.attributed import AttributedGraph
@@ -42,6 +42,7 @@ from blockselect.graphs.chunks import RowChunks
 from blockselect.graphs.evidence import features_follow_blocks
 from blockselect.graphs.links import cap_weights
 from blockselect.graphs.neighbours import N_NEIGHBORS
+from blockselect.graphs.over_rows import in_memory, map_rows
 from blockselect.graphs.statistics import are_sparse_counts, presence
 from blockselect.inspection.circularity import warn_if_made_from_features
 from blockselect.inspection.discoveries import (
@@ -72,14 +73,6 @@ class _Search(NamedTuple):
     why: Callable[[int], str]  # the reason for a number of blocks, in words
     n_blocks: int  # the number to try first
     counted: BlockCount | None = None  # if the number was counted
-
-
-class _RefineChoice(NamedTuple):
-    """Whether blocks are refined with the features."""
-
-    refine: bool
-    why: str
-    models: list[BlockModel]  # candidates
 
 
 class BlockModelSelector(BlockGuidedSelector):
@@ -305,11 +298,11 @@ class BlockModelSelector(BlockGuidedSelector):
         with one_thread():  # sums over several threads would depend on the number of cores
             search = self._search(graph, rng, report)
             likelihood = JointLikelihood(graph)
-            refinement = self._refinement(graph, likelihood, search)
+            self.refined_, self.refine_reason_, candidates = self._whether_to_refine(graph, likelihood, search)
             screening = screen(
                 likelihood,
-                refinement.models,
-                refine=refinement.refine,
+                candidates,
+                refine=self.refined_,
                 rng=rng.spawn(1)[0],
                 max_rounds=search.effort.max_rounds,
                 n_jobs=self.n_jobs,
@@ -320,48 +313,55 @@ class BlockModelSelector(BlockGuidedSelector):
             n_wanted = self._n_wanted(graph.n_features) if found is None else int(found.support.sum())
             report("ranking", 0, 1)
             ranking = rank_by_trees(graph, likelihood, trees, n_wanted, n_jobs=self.n_jobs)
-            if found is None:
-                n_constant = int(np.count_nonzero(~ranking.is_useful))
-                why = f"the other {n_constant} have the same value for all nodes."
-                self._select(ranking.scores, why_fewer=why, order=ranking.order, wanted=ranking.n_wanted)
-            else:  # all discoveries are selected: a subset of them would lose the guarantee
-                self._rank(ranking.scores, ranking.order)
-                self.support_, self.n_features_ = found.support, ranking.n_wanted
-            in_order = self._selected_in_order()
-            self.explained_ = ranking.explained(in_order)
-            self.coef_, self.intercept_ = regress_blocks(
-                graph.features,
-                np.flatnonzero(self.support_),
-                in_order[:MAX_COUNTED],
-                trees[0].model.labels,
-                ranking.regression.ridge,
-            )
-            at_levels = ranking.regression.by_level(in_order[:MAX_COUNTED])
-            # The curve would read row chunks several times; one block leaves nothing to explain.
-            has_curve = trees[0].model.n_blocks > 1 and not isinstance(graph.features, RowChunks)
-            explained = explained_by_size(self, ranking.regression, ranking.of_all) if has_curve else None
+            self._select_best(ranking, found)
+            curve = self._explain(graph.features, trees[0], ranking)
             report("ranking", 1, 1)
+        self._keep_blocks(search, screening, trees, nodes)
+        is_mixed = self._finds_blocks() and self.block_model == "mixed"
+        self.families_left_out_ = _LEFT_OUT if is_mixed and not in_memory(graph.features) else None
+        self.network_evidence_ = self._evidence(graph, self._blocks_by_links(search.models))
+        return self._keep(given, curve)
+
+    def _select_best(self, ranking: Ranking, found: Discoveries | None) -> None:
+        """Select the first features of the ranking, or all discoveries: some of them would lose the guarantee."""
+        if found is None:
+            n_constant = int(np.count_nonzero(~ranking.is_useful))
+            why = f"the other {n_constant} have the same value for all nodes."
+            self._select(ranking.scores, why_fewer=why, order=ranking.order, wanted=ranking.n_wanted)
+            self.p_values_ = self.q_values_ = None
+        else:
+            self._rank(ranking.scores, ranking.order)
+            self.support_, self.n_features_ = found.support, ranking.n_wanted
+            self.p_values_, self.q_values_ = found.p_values, found.q_values
+
+    def _explain(self, features: Features, best: BlockTree, ranking: Ranking) -> dict[str, Any] | None:
+        """How much of the blocks the selected features explain; returns the curve over the number of features."""
+        in_order = self._selected_in_order()
+        counted, regression = in_order[:MAX_COUNTED], ranking.regression
+        self.explained_ = ranking.explained(in_order)
         self.explained_more_, self.explained_alone_ = ranking.added, ranking.alone
         self.beyond_chance_ = ranking.is_clear
-        self.linkage_ = trees[0].linkage
-        n_blocks = numbers_of_groups(trees[0].model.n_blocks)
+        self.coef_, self.intercept_ = regress_blocks(
+            features, np.flatnonzero(self.support_), counted, best.model.labels, regression.ridge
+        )
+        n_blocks, at_levels = numbers_of_groups(best.model.n_blocks), regression.by_level(counted)
         self.levels_ = pd.DataFrame({"n_blocks": n_blocks[::-1], "explained": at_levels[::-1]})
-        self.network_evidence_ = self._evidence(graph, self._blocks_by_links(search.models))
-        self.p_values_ = None if found is None else found.p_values
-        self.q_values_ = None if found is None else found.q_values
-        self.candidates_ = _of_all_nodes(screening.candidates, nodes)
+        # The curve would read row chunks several times; one block leaves nothing to explain.
+        has_curve = best.model.n_blocks > 1 and in_memory(features)
+        return explained_by_size(self, regression, ranking.of_all) if has_curve else None
+
+    def _keep_blocks(self, search: _Search, screening: Screening, trees: Sequence[BlockTree], nodes: BoolArray) -> None:
+        """Set the attributes of the block models; nodes that were left out join the block with the fewest links."""
+        self.linkage_ = trees[0].linkage
+        self.candidates_ = [model.with_others(nodes) for model in screening.candidates]
         self.candidates_table_, self.effort_ = screening.table(), search.effort
-        self.consensus_models_ = _of_all_nodes([tree.model for tree in trees], nodes)
+        self.consensus_models_ = [tree.model.with_others(nodes) for tree in trees]
         self.block_model_ = self.consensus_models_[0]
         self.labels_ = self.block_model_.labels
-        agreement = expected_agreement([model.labels for model in self.consensus_models_])
-        self.block_stability_ = None if agreement is None else agreement.of_blocks
-        self.block_agreement_ = None if agreement is None else agreement.overall
+        self.block_stability_, self.block_agreement_ = expected_agreement(
+            [model.labels for model in self.consensus_models_]
+        )
         self.n_blocks_reason_ = search.why(self.block_model_.n_blocks)
-        self.refined_, self.refine_reason_ = refinement.refine, refinement.why
-        in_chunks = isinstance(X, RowChunks) and self._finds_blocks()
-        self.families_left_out_ = _LEFT_OUT if in_chunks and self.block_model == "mixed" else None
-        return self._keep(given, explained)
 
     def predict(self, X: Any) -> IntArray:
         """Predict the blocks of nodes, also of new ones, from the selected features alone.
@@ -465,30 +465,32 @@ class BlockModelSelector(BlockGuidedSelector):
         """Iterations of a factorisation: fewer if blocks are refined afterwards."""
         return FACTORIZATION_STEPS if self.refine is not False else MAX_ITER
 
-    def _refinement(self, graph: AttributedGraph, likelihood: JointLikelihood, search: _Search) -> _RefineChoice:
-        """Whether to refine the blocks with the features, and the candidates to compare.
+    def _whether_to_refine(
+        self, graph: AttributedGraph, likelihood: JointLikelihood, search: _Search
+    ) -> tuple[bool, str, list[BlockModel]]:
+        """Whether to refine the blocks with the features, the reason, and the candidates to compare.
 
         Features that are unrelated to the graph would destroy blocks that the links show clearly. If the links do not
         show any clearly, features may still find them.
         """
         if not self._finds_blocks():
-            return _RefineChoice(False, "the blocks were given", search.models)
+            return False, "the blocks were given", search.models
         if self.refine != "auto":
-            return _RefineChoice(bool(self.refine), f"refine={self.refine}", search.models)
+            return bool(self.refine), f"refine={self.refine}", search.models
         by_links = [
             model for model in search.models if model.family != FEATURE_READING and model.n_blocks == search.n_blocks
         ]
         if not by_links:
-            return _RefineChoice(True, "all blocks were found with the features", search.models)
+            return True, "all blocks were found with the features", search.models
         order = best_first(likelihood.gains_of_links([model.labels for model in by_links]))
         best = [by_links[place].labels for place in order[: max(2, ceil(KEPT * len(order)))]]
         if features_follow_blocks(graph.features, best[0], self.n_jobs):
-            return _RefineChoice(True, "the features follow the blocks that the links show", search.models)
+            return True, "the features follow the blocks that the links show", search.models
         count = search.counted or count_blocks(graph, max_blocks=self.max_blocks, rng=np.random.default_rng(0))
         agreement = np.mean([adjusted_rand_score(one, two) for one, two in combinations(best, 2)] or [1.0])
         if count.n_shown < 2 or agreement < _AGREE:
-            return _RefineChoice(True, "the links show no clear blocks without the features", search.models)
-        return _RefineChoice(False, "the features do not follow the blocks that the links clearly show", by_links)
+            return True, "the links show no clear blocks without the features", search.models
+        return False, "the features do not follow the blocks that the links clearly show", by_links
 
     def _blocks_by_links(self, models: Sequence[BlockModel]) -> IntArray | None:
         """The blocks with the lowest relative error among those that were found without the features, if any."""
@@ -523,7 +525,7 @@ class BlockModelSelector(BlockGuidedSelector):
         first, *others = numbers
         models = find_candidates(
             graph.adjacency,
-            None if isinstance(graph.features, RowChunks) else graph.features,
+            graph.features,
             {first: effort.n_candidates, **dict.fromkeys(others, max(1, effort.n_candidates // 4))},
             family=self.block_model,
             rng=rng,
@@ -598,22 +600,17 @@ def _in_standard_form(features: Features) -> Features:
 
     Row chunks are always CSR.
     """
-    if isinstance(features, RowChunks):
-        return features.map(_in_double)
-    features = features.astype(np.float64, copy=False)
+    features = map_rows(features, _in_double)
+    if not in_memory(features):
+        return features
     n_values = features.count_nonzero() if sparse.issparse(features) else np.count_nonzero(features)
     if n_values <= _SPARSE_BELOW * features.shape[0] * features.shape[1]:
         return sparse.csr_array(features)
     return features.toarray() if sparse.issparse(features) else features
 
 
-def _in_double(block: Sparse, rows: slice) -> Sparse:
+def _in_double(block: Features, rows: slice) -> Features:
     return block.astype(np.float64, copy=False)
-
-
-def _of_all_nodes(models: Sequence[BlockModel], nodes: BoolArray) -> list[BlockModel]:
-    """Block models of all nodes; nodes that were left out join the block with the fewest links."""
-    return list(models) if nodes.all() else [model.with_others(nodes) for model in models]
 
 
 def _numbers_to_try(count: BlockCount) -> list[int]:

@@ -33,11 +33,12 @@ from blockselect.blockmodels.levels import xlogx
 from blockselect.blockmodels.model import sums_between_blocks
 from blockselect.consensus.moves import Counts, Links, Tables
 from blockselect.graphs.along_links import products_along_links
-from blockselect.graphs.chunks import RowChunks
 from blockselect.graphs.evidence import sums_in_blocks
 from blockselect.graphs.features import without_zeros
 from blockselect.graphs.over_rows import (
     by_row,
+    in_memory,
+    map_rows,
     n_holders,
     squared_lengths,
     sum_by_column,
@@ -84,18 +85,20 @@ def as_counts(features: Features) -> Counts:
 
     Each feature adds to the totals in units of the mean of its non-zero values, so all features have the same weight.
     """
-    scaled = in_units(features)
-    if not isinstance(scaled, RowChunks):
-        scaled = sparse.csr_array(scaled)
+    scaled = map_rows(in_units(features), _as_csr)
     totals: FloatArray = by_row(scaled, _row_totals)
     squares, by_total, n_equal = sum_over_rows(scaled, _moments, totals)
     held = n_holders(features)
     units = 1 / dispersions(held.astype(np.float64), squares, by_total, totals)
-    if isinstance(features, RowChunks):
-        matrix = features.map(scale_columns, units / typical_values(features))
-    else:
-        matrix = scale_columns(scaled, slice(None), units)
+    if in_memory(features):
+        matrix = map_rows(scaled, scale_columns, units)
+    else:  # at once, because chunks are scaled whenever they are read
+        matrix = map_rows(features, scale_columns, units / typical_values(features))
     return Counts(matrix, totals, units, bool(np.all(n_equal == held)))
+
+
+def _as_csr(block: Features, rows: slice) -> Sparse:
+    return sparse.csr_array(block)
 
 
 def _row_totals(block: Sparse, rows: slice) -> FloatArray:
@@ -135,7 +138,7 @@ def block_tables(links: Links, counts: Counts, labels: Sequence[IntArray]) -> It
 
     Row chunks are read once for all labels.
     """
-    at_once = len(labels) if isinstance(counts.matrix, RowChunks) else 1
+    at_once = 1 if in_memory(counts.matrix) else len(labels)
     typical = counts.typical[:, None]
     for start in range(0, len(labels), at_once):
         some = labels[start : start + at_once]

@@ -92,6 +92,18 @@ class _Scores(NamedTuple):
     rough: FloatArray  # gain of joining the block, by the tables
 
 
+class _State(NamedTuple):
+    """All that a sweep reads and changes."""
+
+    labels: IntArray  # (n,)
+    links: Links
+    counts: Counts
+    in_use: BoolArray  # (m,)
+    tables: Tables
+    blocks: _Blocks
+    scores: _Scores
+
+
 class _Node(NamedTuple):
     """A node that is visited."""
 
@@ -127,15 +139,16 @@ def sweep(
     k = len(tables.weights)
     blocks = _blocks_of(labels, tables, in_use)
     scores = _Scores(np.zeros(k), np.empty(k, dtype=np.int64), np.empty(k), np.empty(k))
+    state = _State(labels, links, counts, in_use, tables, blocks, scores)
     n_moves = 0
     for index in order:
         if slack[index] > 0 or blocks.sizes[labels[index]] == 1:
             continue
-        node = _score(index, labels, links, counts, tables, blocks, in_use, scores)
-        new, gain = _choose(node, counts, tables, blocks, in_use, scores)
+        node = _score(index, state)
+        new, gain = _choose(node, state)
         slack[index] = -gain - SURE
         if gain > least_gain:
-            _move(node, new, counts, tables, blocks, scores)
+            _move(node, new, state)
             for at in range(links.indptr[index], links.indptr[index + 1]):
                 slack[links.indices[at]] -= NATS_PER_LINK * links.weights[at]
             labels[index] = new
@@ -166,17 +179,9 @@ def _blocks_of(labels: IntArray, tables: Tables, in_use: BoolArray) -> _Blocks:
 
 
 @part_of_compiled
-def _score(
-    index: int,
-    labels: IntArray,
-    links: Links,
-    counts: Counts,
-    tables: Tables,
-    blocks: _Blocks,
-    in_use: BoolArray,
-    scores: _Scores,
-) -> _Node:
-    """The node with this index; writes its links to each block, and the rough gain of joining each, into `scores`."""
+def _score(index: int, state: _State) -> _Node:
+    """The node with this index; writes its links to each block, and the rough gain of joining each, into the scores."""
+    labels, links, counts, in_use, tables, blocks, scores = state
     rows, row, k, old = counts.matrix, index - counts.matrix.first, len(tables.weights), labels[index]
     to_blocks, near, of_features, rough = scores
     degree, total, begin, end = links.degrees[index], counts.totals[index], rows.indptr[row], rows.indptr[row + 1]
@@ -218,31 +223,28 @@ def _score(
 
 
 @part_of_compiled
-def _choose(
-    node: _Node, counts: Counts, tables: Tables, blocks: _Blocks, in_use: BoolArray, scores: _Scores
-) -> tuple[int, float]:
+def _choose(node: _Node, state: _State) -> tuple[int, float]:
     """The best of the few other blocks with the highest rough scores, and the exact gain of moving there."""
-    k, rough = len(tables.weights), scores.rough
-    of_leaving = _gain_of_leaving(node, counts, tables, blocks, in_use, scores)
+    rough = state.scores.rough
+    of_leaving = _gain_of_leaving(node, state)
     rough[node.block] = -np.inf
     best, gain = node.block, -np.inf
-    for _ in range(min(N_EXACT, k - 1)):
+    for _ in range(min(N_EXACT, len(rough) - 1)):
         new = 0
-        for block in range(1, k):
+        for block in range(1, len(rough)):
             if rough[block] > rough[new]:
                 new = block
         rough[new] = -np.inf
-        exact = _gain_of_joining(of_leaving, node, new, counts, tables, blocks, in_use, scores)
+        exact = _gain_of_joining(of_leaving, node, new, state)
         if exact > gain:
             best, gain = new, exact
     return best, gain
 
 
 @part_of_compiled
-def _gain_of_leaving(
-    node: _Node, counts: Counts, tables: Tables, blocks: _Blocks, in_use: BoolArray, scores: _Scores
-) -> float:
+def _gain_of_leaving(node: _Node, state: _State) -> float:
     """What leaving its block changes, whatever the new block."""
+    _, _, counts, in_use, tables, blocks, scores = state
     old, w, to = node.block, tables.weights, scores.links
     gain = _xlogx(blocks.degrees[old]) - _xlogx(blocks.degrees[old] - node.degree)
     gain += 0.5 * (_xlogx(w[old, old] - 2 * to[old] - node.loop) - _xlogx(w[old, old]))
@@ -261,17 +263,9 @@ def _gain_of_leaving(
 
 
 @part_of_compiled
-def _gain_of_joining(
-    gain: float,
-    node: _Node,
-    new: int,
-    counts: Counts,
-    tables: Tables,
-    blocks: _Blocks,
-    in_use: BoolArray,
-    scores: _Scores,
-) -> float:
+def _gain_of_joining(gain: float, node: _Node, new: int, state: _State) -> float:
     """The gain of leaving the old block, and then joining a new one."""
+    _, _, counts, in_use, tables, blocks, scores = state
     old, w, to = node.block, tables.weights, scores.links
     gain += _xlogx(blocks.degrees[new])
     gain -= _xlogx(blocks.degrees[new] + node.degree)
@@ -281,7 +275,7 @@ def _gain_of_joining(
         near = scores.near[place]
         if near != old and near != new:
             gain += _xlogx(w[new, near] + to[near]) - _xlogx(w[new, near])
-    features = scores.features[new]
+    features: float = scores.features[new]
     if not counts.equal:
         features = 0.0
         for at in range(node.begin, node.end):
@@ -300,8 +294,9 @@ def _exposure(block: int, in_use: float, total: float, tables: Tables, blocks: _
 
 
 @part_of_compiled
-def _move(node: _Node, new: int, counts: Counts, tables: Tables, blocks: _Blocks, scores: _Scores) -> None:
+def _move(node: _Node, new: int, state: _State) -> None:
     """Update the tables and the blocks for a node that moves to a new block."""
+    _, _, counts, _, tables, blocks, scores = state
     old, w = node.block, tables.weights
     for place in range(node.n_near):
         near = scores.near[place]

@@ -33,8 +33,7 @@ from blockselect.consensus.likelihood import link_gains, scaled_for_links
 from blockselect.consensus.refine import JointLikelihood, penalty
 from blockselect.consensus.target import BlockRegression
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.chunks import RowChunks
-from blockselect.graphs.over_rows import n_holders
+from blockselect.graphs.over_rows import in_memory, jobs_for, n_holders
 from blockselect.graphs.statistics import constant_columns
 from blockselect.threads import in_threads
 
@@ -126,8 +125,7 @@ def rank_by_trees(
         partial(FeatureGains.of, likelihood, graph, trees, scaled),
         partial(BlockRegression.of, graph.features, graph.adjacency, labels, linkages),
     ]
-    n_jobs = 1 if isinstance(graph.features, RowChunks) else n_jobs  # chunks are read by one thread at a time
-    gains, regression = in_threads(n_jobs, parts)
+    gains, regression = in_threads(jobs_for(graph.features, n_jobs), parts)
     if n_wanted is not None:
         return rank_features(regression, gains, n_wanted)
     of_all = regression.of_all()
@@ -211,7 +209,7 @@ def select_together(regression: BlockRegression, candidates: IntArray, n_steps: 
     products with all candidates), a step costs one column of the Gram matrix and two matrix-vector products.
     """
     n_steps = min(n_steps, MAX_STEPS, len(candidates)) if regression.products.any() else 0
-    columns = _columns(regression, candidates)
+    columns = (_Columns if in_memory(regression.features) else _ColumnsOfChunks)(regression, candidates)
     products = regression.products[candidates]  # (c, q)
     left = regression.penalised[candidates]  # squared length of what is not yet spanned
     unexplained = np.square(products).sum(axis=1)  # ‖residual productᵀ‖² of each candidate
@@ -234,11 +232,6 @@ def select_together(regression: BlockRegression, candidates: IntArray, n_steps: 
         basis[step], coefficients[step] = direction, target
     added[is_free] = np.maximum(unexplained, 0.0)[is_free] / left[is_free]
     return Greedy(candidates[np.array(chosen, dtype=np.intp)], added / regression.total)
-
-
-def _columns(regression: BlockRegression, candidates: IntArray) -> _Columns | _ColumnsOfChunks:
-    of_chunks = isinstance(regression.features, RowChunks)
-    return (_ColumnsOfChunks if of_chunks else _Columns)(regression, candidates)
 
 
 class _ColumnsOfChunks:

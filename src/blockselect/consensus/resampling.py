@@ -16,7 +16,7 @@ from blockselect.consensus.ranking import rank_by_trees
 from blockselect.consensus.refine import JointLikelihood
 from blockselect.consensus.screening import screen
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.chunks import RowChunks
+from blockselect.graphs.over_rows import jobs_for
 from blockselect.progress import Progress
 from blockselect.threads import one_thread
 
@@ -71,8 +71,7 @@ class Resampling:
         scores = []
         progress("resampling", 0, len(adjacencies))
         with one_thread():  # sums over several threads would depend on the number of cores
-            n_jobs = 1 if isinstance(graph.features, RowChunks) else self.n_jobs  # one reading at a time
-            parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+            parallel = Parallel(n_jobs=jobs_for(graph.features, self.n_jobs), prefer="threads", return_as="generator")
             for done, found in enumerate(parallel(delayed(rescore)(i) for i in range(len(adjacencies))), start=1):
                 scores.append(found)
                 progress("resampling", done, len(adjacencies))
@@ -85,7 +84,7 @@ class Resampling:
         found = [
             find_candidates(
                 graph.adjacency,
-                None if isinstance(graph.features, RowChunks) else graph.features,
+                graph.features,
                 {model.n_blocks: 1},
                 family=model.family,
                 rng=rng,

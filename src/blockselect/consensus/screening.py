@@ -32,7 +32,7 @@ from blockselect.blockmodels.candidates import MIXED
 from blockselect.blockmodels.model import BlockModel
 from blockselect.consensus.refine import MAX_ROUNDS, JointLikelihood, JointResult
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.chunks import RowChunks
+from blockselect.graphs.over_rows import n_values
 from blockselect.progress import StepProgress, no_step_progress
 
 KEPT = 0.25  # share of the candidates that form the consensus
@@ -96,13 +96,8 @@ def _default_candidates(graph: AttributedGraph, n_blocks: int) -> int:
 
 def _work(graph: AttributedGraph, n_blocks: int, n_candidates: int) -> float:
     """Most multiplications of a search."""
-    n_links = graph.adjacency.nnz
-    if isinstance(graph.features, RowChunks):
-        n_values = graph.features.n_values
-    else:
-        n_values = getattr(graph.features, "nnz", graph.n_nodes * graph.n_features)
     rounds = _FIRST_ROUNDS * n_candidates + MAX_ROUNDS * ceil(KEPT * n_candidates)
-    return n_blocks * rounds * float(n_links + n_values)
+    return n_blocks * rounds * float(graph.adjacency.nnz + n_values(graph.features))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
