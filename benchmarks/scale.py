@@ -236,7 +236,7 @@ class Stages:
             (default, "count_blocks", "number of blocks"),
             (default, "find_candidates", "block models"),
             (default, "JointLikelihood", "screening"),
-            (default, "screen", "screening"),
+            (default, "find_consensus", "screening"),
             (default, "rank_by_trees", "ranking"),
         )
         for owner, name, stage in steps:

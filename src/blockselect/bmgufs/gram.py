@@ -38,7 +38,7 @@ from blockselect.graphs.over_rows import in_memory, squared_lengths, sum_over_ro
 _ROWS = 256  # rows of the sparse matrix that are counted at once
 _ROW_BYTES = 64  # bytes of working memory per row
 _IN_DENSE_SUM = 3  # dense matrices that a sum over row chunks holds at once
-_SPARSE_BELOW = 0.1  # share of non-zeros below which the sparse product is faster (benchmarks/gram.py)
+_SPARSE_BELOW = 0.1  # non-zeros of the Gram matrix below which its product with scores is faster (benchmarks/gram.py)
 _SPACIOUS = 2**30  # bytes up to which the faster form is used even if it is larger
 _SAMPLE = 64  # columns that estimate that share
 MEMORY_LIMIT = 8e9  # bytes, if no limit is given; the same on every machine

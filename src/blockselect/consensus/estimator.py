@@ -28,12 +28,12 @@ from blockselect.blockmodels.levels import BlockTree, groups_at, numbers_of_grou
 from blockselect.blockmodels.model import BlockModel
 from blockselect.blockmodels.n_blocks import AS_GIVEN, MAX_BLOCKS, BlockCount, count_blocks, reason_for_asked
 from blockselect.consensus.agreement import expected_agreement
+from blockselect.consensus.consensus import FACTORIZATION_STEPS, KEPT, Consensus, Effort, find_consensus, plan_effort
 from blockselect.consensus.explained_curve import explained_by_size
 from blockselect.consensus.prediction import regress_blocks
 from blockselect.consensus.ranking import MAX_COUNTED, Ranking, rank_by_trees
 from blockselect.consensus.refine import JointLikelihood
-from blockselect.consensus.resampling import Resampling
-from blockselect.consensus.screening import FACTORIZATION_STEPS, KEPT, Effort, Screening, plan_effort, screen
+from blockselect.consensus.resampling import inverse_ranks
 from blockselect.errors import ParameterError, warn_caller
 from blockselect.graphs.adjacency import graph_of
 from blockselect.graphs.attributed import AttributedGraph
@@ -299,7 +299,7 @@ class BlockModelSelector(BlockGuidedSelector):
             search = self._search(graph, rng, report)
             likelihood = JointLikelihood(graph)
             self.refined_, self.refine_reason_, candidates = self._whether_to_refine(graph, likelihood, search)
-            screening = screen(
+            consensus = find_consensus(
                 likelihood,
                 candidates,
                 refine=self.refined_,
@@ -308,7 +308,7 @@ class BlockModelSelector(BlockGuidedSelector):
                 n_jobs=self.n_jobs,
                 progress=partial(report, "screening"),
             )
-            trees = likelihood.trees(screening.consensus, renumber=self._finds_blocks())
+            trees = likelihood.trees(consensus.models, renumber=self._finds_blocks())
             found = self._discoveries(graph, search.models, rng, report)
             n_wanted = self._n_wanted(graph.n_features) if found is None else int(found.support.sum())
             report("ranking", 0, 1)
@@ -316,7 +316,7 @@ class BlockModelSelector(BlockGuidedSelector):
             self._select_best(ranking, found)
             curve = self._explain(graph.features, trees[0], ranking)
             report("ranking", 1, 1)
-        self._keep_blocks(search, screening, trees, nodes)
+        self._keep_blocks(search, consensus, trees, nodes)
         is_mixed = self._finds_blocks() and self.block_model == "mixed"
         self.families_left_out_ = _LEFT_OUT if is_mixed and not in_memory(graph.features) else None
         self.network_evidence_ = self._evidence(graph, self._blocks_by_links(search.models))
@@ -350,11 +350,11 @@ class BlockModelSelector(BlockGuidedSelector):
         has_curve = best.model.n_blocks > 1 and in_memory(features)
         return explained_by_size(self, regression, ranking.of_all) if has_curve else None
 
-    def _keep_blocks(self, search: _Search, screening: Screening, trees: Sequence[BlockTree], nodes: BoolArray) -> None:
+    def _keep_blocks(self, search: _Search, consensus: Consensus, trees: Sequence[BlockTree], nodes: BoolArray) -> None:
         """Set the attributes of the block models; nodes that were left out join the block with the fewest links."""
         self.linkage_ = trees[0].linkage
-        self.candidates_ = [model.with_others(nodes) for model in screening.candidates]
-        self.candidates_table_, self.effort_ = screening.table(), search.effort
+        self.candidates_ = [model.with_others(nodes) for model in consensus.candidates]
+        self.candidates_table_, self.effort_ = consensus.table(), search.effort
         self.consensus_models_ = [tree.model.with_others(nodes) for tree in trees]
         self.block_model_ = self.consensus_models_[0]
         self.labels_ = self.block_model_.labels
@@ -577,16 +577,20 @@ class BlockModelSelector(BlockGuidedSelector):
         rngs: Sequence[np.random.Generator],
         report: Progress = no_progress,
     ) -> FloatArray:
-        """1 / rank on other graphs of the same nodes, without a complete fit to each: see `Resampling.scores`."""
-        resampling = Resampling(
+        """1 / rank on other graphs of the same nodes, without a complete fit to each: see `inverse_ranks`."""
+        return inverse_ranks(
             self.consensus_models_,
+            graph,
+            self._scored_nodes(graph),
+            adjacencies,
+            rngs,
             searched=self._finds_blocks(),
             refine=self.refined_,
             max_iter=self._factorization_steps(),
             n_ranked=n_looked_at(self.n_features_),
             n_jobs=self.n_jobs,
+            progress=report,
         )
-        return resampling.scores(graph, self._scored_nodes(graph), adjacencies, rngs, report)
 
     def _without_effect(self) -> dict[str, str]:
         if not self._finds_blocks():

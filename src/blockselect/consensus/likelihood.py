@@ -50,7 +50,6 @@ _TINY = float(np.finfo(np.float64).tiny)
 _ROUNDING = 64 * np.finfo(np.float64).eps  # gains below this share of their terms are rounding errors
 _EQUAL = 1e-9  # values with a smaller relative difference are equal
 _LEAST_DISPERSION = 1e-6  # a standard deviation of a thousandth of the mean: such a feature is practically constant
-_SPARSE_BELOW = 0.1  # share of non-zero values up to which a sparse product is faster
 
 
 def link_unit(adjacency: Sparse) -> float:
@@ -194,18 +193,11 @@ def feature_gains(sums: FloatArray, entropies: FloatArray, block_totals: FloatAr
     return np.where(gains > _ROUNDING * np.abs(single), gains, 0.0)
 
 
-def scaled_for_links(features: Features) -> Features:
-    """Features in units of the mean of their non-zero values; as CSR if most values are zero."""
-    if isinstance(features, np.ndarray) and np.count_nonzero(features) <= _SPARSE_BELOW * features.size:
-        features = sparse.csr_array(features)
-    return in_units(features)
-
-
 def link_gains(scaled: Features, adjacency: Sparse, unit: float) -> FloatArray:
     """Log-likelihood gain of the links among the nodes that have each feature, beyond their degrees: (m,), at least 0.
 
     A feature gains nothing if all nodes have the same value, if no link joins its nodes, or if its nodes avoid each
-    other. Self-loops are ignored. `scaled` are the features as returned by `scaled_for_links`, and `unit` is the weight
+    other. Self-loops are ignored. `scaled` are the features as returned by `in_units`, and `unit` is the weight
     that counts as one link, so neither the scale of the features nor that of the link weights matters.
     """
     weights = _without_loops(adjacency)

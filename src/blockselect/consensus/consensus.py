@@ -1,4 +1,4 @@
-"""Screening: how many candidate block models are tried, and which of them form the consensus, without labels.
+"""Consensus: how many candidate block models are tried, and which of them are kept, without labels.
 
 The criterion is the penalised log-likelihood gain of links and features together over a single block (see
 `JointLikelihood`). If blocks may be refined with the features, every candidate makes a few rounds of refinement, and
@@ -101,11 +101,11 @@ def _work(graph: AttributedGraph, n_blocks: int, n_candidates: int) -> float:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Screening:
+class Consensus:
     """Candidates and their penalised log-likelihood gains in nats; larger is better."""
 
     candidates: Sequence[BlockModel]  # as found
-    consensus: list[BlockModel]  # the best of them, the best first, refined if requested
+    models: list[BlockModel]  # the best of them, the best first, refined if requested
     places: IntArray  # positions of these among the candidates
     gain_at_start: FloatArray  # (c,) gain of each candidate as found
     gain: FloatArray  # (c,) gain of each candidate after its refinement
@@ -124,7 +124,7 @@ class Screening:
         )
 
 
-def screen(
+def find_consensus(
     likelihood: JointLikelihood,
     candidates: Sequence[BlockModel],
     *,
@@ -133,7 +133,7 @@ def screen(
     max_rounds: int = MAX_ROUNDS,
     n_jobs: int | None = None,
     progress: StepProgress = no_step_progress,
-) -> Screening:
+) -> Consensus:
     """Keep the best quarter of the candidates, at least one.
 
     With `refine` the blocks are refined with the features, those of the best quarter for at most `max_rounds` rounds.
@@ -147,7 +147,7 @@ def screen(
         alike = len({model.n_blocks for model in candidates}) == 1
         places = best_first(gain if alike else likelihood.comparable_gains(labels))[:n_kept]
         progress(total, total)
-        return Screening(candidates, [candidates[i] for i in places], places, gain, gain)
+        return Consensus(candidates, [candidates[i] for i in places], places, gain, gain)
 
     def refined(models: Sequence[BlockModel], rounds: int, done: int) -> list[JointResult]:
         improving = likelihood.improve_all(models, rngs=rng.spawn(len(models)), max_rounds=rounds, n_jobs=n_jobs)
@@ -164,7 +164,7 @@ def screen(
     last = refined([first[i].model for i in places], max_rounds, len(candidates))
     gain[places] = _gains(last)
     order = _best_refined(last)
-    return Screening(candidates, [last[i].model for i in order], places[order], at_start, gain)
+    return Consensus(candidates, [last[i].model for i in order], places[order], at_start, gain)
 
 
 def _gains(results: Sequence[JointResult]) -> FloatArray:
