@@ -24,12 +24,13 @@ from blockselect import (
 from blockselect._sklearn import check_parameters
 from blockselect.blockmodels.candidates import find_candidates
 from blockselect.blockmodels.n_blocks import MAX_BLOCKS, count_blocks
-from blockselect.consensus import estimator
 from blockselect.consensus.refine import JointLikelihood
 from blockselect.consensus.resampling import inverse_ranks, search_again
+from blockselect.consensus.search import numbers_to_try
 from blockselect.errors import ParameterError
 from blockselect.graphs import check_attributed_graph
 from blockselect.graphs.links import cap_weights, resample_links
+from blockselect.graphs.statistics import in_standard_form
 from made_fits import QUICK, fit, precision
 from made_graphs import reweighted
 from references import explained as reference
@@ -306,7 +307,7 @@ def test_blocks_found_anew_are_the_best_of_two_starts_of_the_families_that_were_
 def test_as_many_blocks_as_links_show_are_tried_and_more_up_to_a_dozen(by_links, max_blocks, n_nodes, numbers):
     ring = sparse.eye_array(n_nodes, k=1) + sparse.eye_array(n_nodes, k=-1)
     count = count_blocks(sparse.csr_array(ring), max_blocks=max_blocks, rng=np.random.default_rng(0))
-    assert estimator._numbers_to_try(replace(count, n_blocks=by_links)) == numbers
+    assert numbers_to_try(replace(count, n_blocks=by_links)) == numbers
 
 
 @pytest.mark.parametrize(("n_candidates", "n_more"), [(8, 2), (3, 1)])
@@ -538,8 +539,8 @@ def test_features_are_held_by_their_share_of_values_not_by_how_they_came(share):
     values = np.zeros((30, 10))
     values.flat[: round(share * 300)] = 2.5
     for form in (values, sparse.csr_array(values)):
-        assert sparse.issparse(estimator._in_standard_form(form)) == (share == 1 / 3)
-        again = estimator._in_standard_form(form)
+        assert sparse.issparse(in_standard_form(form)) == (share == 1 / 3)
+        again = in_standard_form(form)
         assert_array_equal(again.toarray() if sparse.issparse(again) else again, values)
 
 

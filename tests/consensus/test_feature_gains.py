@@ -8,6 +8,7 @@ from blockselect.blockmodels import BlockModel
 from blockselect.consensus.ranking import FeatureGains
 from blockselect.consensus.refine import JointLikelihood
 from blockselect.graphs.attributed import check_attributed_graph
+from blockselect.graphs.statistics import in_units
 from references import joint as reference
 from references.joint import small_network
 
@@ -53,7 +54,7 @@ def test_features_that_were_scaled_before_have_the_same_gains():
     graph = check_attributed_graph(X, A)
     likelihood, models = JointLikelihood(graph), [BlockModel.from_labels(graph.adjacency, labels)]
     plain = gains_of(likelihood, graph, models)
-    again = gains_of(likelihood, graph, models(graph.features))
+    again = gains_of(likelihood, graph, models, in_units(graph.features))
     assert_array_equal(again.total, plain.total)
 
 

@@ -1,103 +1,27 @@
-"""Consensus: how many candidate block models are tried, and which of them are kept, without labels.
+"""Consensus: which of the candidate block models are kept, without labels.
 
 The criterion is the penalised log-likelihood gain of links and features together over a single block (see
 `JointLikelihood`). If blocks may be refined with the features, every candidate makes a few rounds of refinement, and
 only the best quarter is refined to the end.
-
-The number of candidates depends on the cost of refining them. With c candidates of k blocks, nnz(A) entries of the
-graph and nnz(X) values of the features, the cost is at most about
-
-    k (2 c + 50 ⌈c/4⌉) (nnz(A) + nnz(X))
-
-multiplications: two rounds per candidate, and fifty rounds per member of the best quarter. Two cores make about 10⁹
-multiplications per second. More candidates lead to better blocks, above all if blocks link to other blocks. By default
-a search has as many candidates as 2·10⁸ multiplications allow, 9 to 48. If the cost exceeds 2·10¹¹, the numbers of
-candidates, rounds and resampled graphs shrink in proportion, but not below three candidates (one per family), five
-rounds and five resampled graphs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, floor
-from typing import Literal
+from math import ceil
 
 import numpy as np
 import pandas as pd
 
 from blockselect.arrays import FloatArray, IntArray
 from blockselect.base import best_first
-from blockselect.blockmodels.candidates import MIXED
 from blockselect.blockmodels.model import BlockModel
 from blockselect.consensus.refine import MAX_ROUNDS, JointLikelihood, JointResult
-from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.over_rows import n_values
 from blockselect.progress import StepProgress, no_step_progress
 
 KEPT = 0.25  # share of the candidates that form the consensus
-_FIRST_ROUNDS = 2  # rounds of refinement of every candidate
-BUDGET = 2e11  # multiplications: a few minutes on two cores
-FACTORIZATION_STEPS = 100  # iterations of a factorisation whose blocks are refined afterwards; more do not help
-CHEAP = 2e8  # multiplications: less than a second
-FEW_CANDIDATES, MANY_CANDIDATES = 9, 48  # the fewest and the most candidates by default
-LEAST_CANDIDATES = len(MIXED)
-LEAST_ROUNDS = 5
-LEAST_RESAMPLES = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Effort:
-    """Planned and requested search effort."""
-
-    work: float  # most multiplications that the requested effort takes
-    asked_candidates: int
-    asked_rounds: int = MAX_ROUNDS
-
-    @property
-    def share(self) -> float:
-        """Planned share of the requested effort; 1 if nothing is cut."""
-        return min(1.0, BUDGET / max(self.work, 1.0))
-
-    @property
-    def n_candidates(self) -> int:
-        """Number of candidate block models."""
-        return self._cut(self.asked_candidates, LEAST_CANDIDATES)
-
-    @property
-    def max_rounds(self) -> int:
-        """Most rounds of refinement of a consensus model."""
-        return self._cut(self.asked_rounds, LEAST_ROUNDS)
-
-    def n_resamples(self, asked: int) -> int:
-        """Number of resampled graphs if so many are requested."""
-        return self._cut(asked, LEAST_RESAMPLES)
-
-    @property
-    def was_cut(self) -> bool:
-        return self.share < 1
-
-    def _cut(self, asked: int, least: int) -> int:
-        return max(min(asked, least), floor(self.share * asked))
-
-
-def plan_effort(graph: AttributedGraph, n_blocks: int, *, n_candidates: int | Literal["auto"]) -> Effort:
-    """The effort of a search for block models with this number of blocks."""
-    asked = _default_candidates(graph, n_blocks) if n_candidates == "auto" else n_candidates
-    return Effort(_work(graph, n_blocks, asked), asked)
-
-
-def _default_candidates(graph: AttributedGraph, n_blocks: int) -> int:
-    """9 to 48 candidates, depending on the estimated cost; each family has the same number of turns."""
-    affordable = CHEAP / _work(graph, n_blocks, FEW_CANDIDATES) * FEW_CANDIDATES
-    turns = floor(min(affordable, MANY_CANDIDATES) / len(MIXED))
-    return max(FEW_CANDIDATES, turns * len(MIXED))
-
-
-def _work(graph: AttributedGraph, n_blocks: int, n_candidates: int) -> float:
-    """Most multiplications of a search."""
-    rounds = _FIRST_ROUNDS * n_candidates + MAX_ROUNDS * ceil(KEPT * n_candidates)
-    return n_blocks * rounds * float(graph.adjacency.nnz + n_values(graph.features))
+FIRST_ROUNDS = 2  # rounds of refinement of every candidate
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -157,7 +81,7 @@ def find_consensus(
             progress(done + len(results), total)
         return results
 
-    first = refined(candidates, _FIRST_ROUNDS, 0)
+    first = refined(candidates, FIRST_ROUNDS, 0)
     at_start = np.array([-result.objective[0] for result in first])
     gain = _gains(first)
     places = _best_refined(first)[:n_kept]
