@@ -37,7 +37,7 @@ from blockselect import (
     make_selector,
     selection_stability,
 )
-from blockselect.consensus.agreement import expected_agreement
+from blockselect.consensus.consensus import expected_agreement
 from blockselect.graphs.links import resample_links
 
 PATH = Path(__file__).parent.parent / "docs" / "benchmarks" / "stability.csv"

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import adjusted_rand_score
 
 from blockselect import BMGUFS, BlockModelSelector, RowChunks, make_attributed_blocks
-from blockselect.consensus.agreement import expected_agreement
+from blockselect.consensus.consensus import expected_agreement
 from made_fits import QUICK, fit
 
 WHOLE = np.repeat([0, 1, 2], 4)

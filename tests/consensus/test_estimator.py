@@ -267,10 +267,10 @@ def ranks_on_resampled(network, selector, **settings):
     return inverse_ranks(selector.consensus_models_, network.graph, every, graphs, rngs, **settings)
 
 
-def test_on_every_fourth_resampled_graph_blocks_are_found_anew(network):
-    selector, seen = fit(network), []
-    anew = ranks_on_resampled(network, selector, progress=lambda *news: seen.append(news))
-    of_fit = ranks_on_resampled(network, selector, searched=False)
+def test_on_every_fourth_resampled_graph_blocks_are_found_anew(hard_network, hard_fit):
+    seen = []
+    anew = ranks_on_resampled(hard_network, hard_fit, progress=lambda *news: seen.append(news))
+    of_fit = ranks_on_resampled(hard_network, hard_fit, searched=False)
     assert_array_equal((anew != of_fit).any(axis=1), [False, False, False, True] * 2)
     assert seen == [("resampling", done, 8) for done in range(9)]
 

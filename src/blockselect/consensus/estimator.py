@@ -23,8 +23,7 @@ from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.blockmodels.levels import BlockTree, groups_at, numbers_of_groups
 from blockselect.blockmodels.model import BlockModel
 from blockselect.blockmodels.n_blocks import AS_GIVEN, MAX_BLOCKS
-from blockselect.consensus.agreement import expected_agreement
-from blockselect.consensus.consensus import Consensus, find_consensus
+from blockselect.consensus.consensus import Consensus, expected_agreement, find_consensus
 from blockselect.consensus.explained_curve import explained_by_size
 from blockselect.consensus.prediction import regress_blocks
 from blockselect.consensus.ranking import MAX_COUNTED, Ranking, rank_by_trees
