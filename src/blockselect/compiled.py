@@ -35,7 +35,14 @@ def part_of_compiled(function: _Function) -> _Function:
 
 
 class _Cache(FunctionCache):
-    """A cache on a disk that may be full."""
+    """A cache on a disk that may be full, or that another version of this package has written."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except (AttributeError, ImportError):  # a record of the other version is missing in this one
+            self.flush()
+            return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         try:
