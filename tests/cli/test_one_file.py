@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 
 from blockselect import BlockModelSelector
+from terminal import without_stages
 
 networkx = pytest.importorskip("networkx")
 
 QUICK = ("--top", 2, "--blocks", 2, "--candidates", 2, "--resamples", 0)
-from terminal import without_stages
 
 
 @pytest.fixture(scope="module")

@@ -157,6 +157,8 @@ class BlockModel:
 
         Isolated nodes join the block whose nodes have the fewest links, which lowers its densities.
         """
+        if nodes.all():
+            return self
         labels = np.full(len(nodes), np.argmin(self.density @ self.block_sizes), dtype=np.intp)
         labels[nodes] = self.labels
         grown = self.block_sizes / np.bincount(labels)

@@ -23,7 +23,7 @@ from blockselect.bmgufs.losses import induced_density
 from blockselect.bmgufs.statistics import BlockStatistics
 from blockselect.errors import ParameterError, warn_caller
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.chunks import RowChunks
+from blockselect.graphs.over_rows import in_memory
 from blockselect.parameters import generator_from
 from blockselect.progress import StepProgress, follow_fit
 
@@ -263,7 +263,7 @@ class BMGUFS(BlockGuidedSelector):
         solver, on_device = self._solver(), self.device != "cpu"
         shared: dict[str, Any] = {"dtype": solver.float_type, "memory_limit": solver.memory_limit}
         choice = choose_form(features, **shared, on_device=on_device)
-        if on_device and choice.form == "dense" and not isinstance(features, RowChunks):
+        if on_device and choice.form == "dense" and in_memory(features):
             return dense_gram_on_device(features, dtype=solver.float_type, device=self.device), choice
         return gram_squared(features, **shared, form=choice.form, n_jobs=self.n_jobs), choice
 

@@ -183,7 +183,7 @@ def attribute_table(graph: Any, path: Path, use: TableColumns) -> FeatureTable:
         )
         raise BadFileError(message) from error
     assert table.encoding is not None
-    filled = table.encoding.query("kind == 'number' and n_missing > 0")
+    filled = table.encoding.query("kind == 'numbers' and n_missing > 0")
     for attribute, n_missing in zip(filled["attribute"], filled["n_missing"], strict=True):
         note("filled %r of %s with %g", attribute, count(n_missing, "node"), use.fill)
     note(
