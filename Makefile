@@ -4,6 +4,9 @@ VENV := .venv
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
+# A step that may be silent for long: what it does, then a dot per second until this shell ends.
+step = @printf '%s ' "$(1)"; while kill -0 $$$$ 2>/dev/null; do printf .; sleep 1; done & $(2); code=$$?; echo; exit $$code
+
 # Two test processes with one thread each: more would slow each other down on two cores.
 PYTEST := $(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 test fast coverage fuzz shapes shuffled: export OMP_NUM_THREADS = 1
@@ -12,15 +15,15 @@ test fast coverage fuzz shapes shuffled: export OMP_NUM_THREADS = 1
 
 # The command with its pictures: enough for the demo.
 $(VENV)/.cli: pyproject.toml
-	@echo "installing blockselect and what it needs (about a minute) …"
-	@$(PYTHON) -m venv $(VENV)
-	@$(INSTALL) --editable '.[cli]'
+	$(call step,creating $(VENV),$(PYTHON) -m venv $(VENV))
+	$(call step,installing numba with NumPy and SciPy,$(INSTALL) numba scipy)
+	$(call step,installing pandas and scikit-learn,$(INSTALL) pandas scikit-learn)
+	$(call step,installing blockselect and matplotlib,$(INSTALL) --editable '.[cli]')
 	@touch $@
 
 # The packages that tests and checks need in addition.
 $(VENV)/.dev: $(VENV)/.cli
-	@echo "installing what tests and checks need (about a minute) …"
-	@$(INSTALL) --editable '.[dev]'
+	$(call step,installing what tests and checks need (about a minute),$(INSTALL) --editable '.[dev]')
 	@touch $@
 
 demo: $(VENV)/.cli

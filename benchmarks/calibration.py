@@ -37,7 +37,7 @@ from blockselect import (
     make_selector,
     selection_stability,
 )
-from blockselect.consensus.agreement import expected_agreement
+from blockselect.consensus.consensus import expected_agreement
 from blockselect.graphs.links import resample_links
 
 PATH = Path(__file__).parent.parent / "docs" / "benchmarks" / "stability.csv"
@@ -161,7 +161,8 @@ def calibrate_blocks(case: Case, n_again: int) -> BlockCalibration:
     seen = []
     for fit in fits:
         pairs = [expected_agreement([fit.labels_, other.labels_]) for other in fits if other is not fit]
-        seen.append((np.mean([pair.overall for pair in pairs]), np.mean([pair.of_blocks for pair in pairs], axis=0)))
+        of_blocks, overall = zip(*pairs, strict=True)
+        seen.append((np.mean(overall), np.mean(of_blocks, axis=0)))
     return BlockCalibration(
         (float(np.mean([fit.block_agreement_ for fit in fits])), float(np.mean([overall for overall, _ in seen]))),
         np.concatenate([fit.block_stability_ for fit in fits]),

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-import blockselect.consensus.estimator as default
+import blockselect.consensus.search as search
 from benchmarks.candidates import SIZES
 from benchmarks.quality.planted_networks import precision
 from benchmarks.quality.regimes import REGIMES, plant
@@ -59,7 +59,7 @@ def _compare(network: str, graph: Any, seed: int, is_planted: np.ndarray | None)
     n_selected = 64 if is_planted is None else int(is_planted.sum())
     for form, features in {IN_MEMORY: X, BY_LINKS: X, IN_CHUNKS: chunks}.items():
         selector = BlockModelSelector(n_selected, n_candidates=12, random_state=seed)
-        with mock.patch.object(default, "find_candidates", _by_links if form == BY_LINKS else default.find_candidates):
+        with mock.patch.object(search, "find_candidates", _by_links if form == BY_LINKS else search.find_candidates):
             selector.fit(features, adjacency=graph.adjacency)
         yield {
             "network": network,
@@ -71,7 +71,7 @@ def _compare(network: str, graph: Any, seed: int, is_planted: np.ndarray | None)
         }
 
 
-_find_candidates = default.find_candidates
+_find_candidates = search.find_candidates
 
 
 def _by_links(adjacency: Any, features: Any, *arguments: Any, **settings: Any) -> Any:

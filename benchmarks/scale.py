@@ -231,14 +231,15 @@ class Stages:
 
         import blockselect.consensus.estimator as default
         from blockselect.blockmodels import candidates
+        from blockselect.consensus import search
 
         stack = ExitStack()
         steps: tuple[tuple[Any, str, str], ...] = (
-            (default.BlockModelSelector, "_read_network", "gate"),
-            (default, "count_blocks", "number of blocks"),
-            (default, "find_candidates", "block models"),
+            (default.BlockModelSelector, "_read_given", "gate"),
+            (search, "count_blocks", "number of blocks"),
+            (search, "find_candidates", "block models"),
             (default, "JointLikelihood", "screening"),
-            (default, "screen", "screening"),
+            (default, "find_consensus", "screening"),
             (default, "rank_by_trees", "ranking"),
         )
         for owner, name, stage in steps:

@@ -18,7 +18,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from blockselect import BlockModel, BlockModelSelector, make_attributed_blocks, plot
+from blockselect import (
+    BMGUFS,
+    BlockModel,
+    BlockModelSelector,
+    make_attributed_blocks,
+    plot,
+)
 
 DEPARTMENTS = np.array(["research", "sales", "office"])
 mails = [[0.10, 0.01, 0.06], [0.01, 0.10, 0.06], [0.06, 0.06, 0.02]]
@@ -66,6 +72,20 @@ for name, labels in {
 }.items():
     model = BlockModel.from_labels(firm.adjacency, labels)
     print(f"{name:14} relative error {model.relative_error:.4f}")
+
+# %%
+# With F and M, as in the paper
+# -----------------------------
+# Algorithm 1 of the paper takes a one-hot matrix F, which says which node is in which
+# block, and the densities M between the blocks. ``BMGUFS`` takes the same two, so M need
+# not be that of the graph. Here we ask which skills would go with a firm in which every
+# department only mails within.
+F = pd.get_dummies(department).to_numpy()
+M = 0.1 * np.eye(3)
+within = BMGUFS(10, block_model=(F, M)).fit(skills, adjacency=firm.adjacency)
+as_it_is = BMGUFS(10, block_model=F).fit(skills, adjacency=firm.adjacency)
+for name, fitted in {"mails only within": within, "mails as they are": as_it_is}.items():
+    print(f"{name}: relative error {fitted.block_model_.relative_error:.4f}")
 
 # %%
 # The blocks that the selector finds from the graph, without the departments:

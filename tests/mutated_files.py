@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,6 @@ from typing import Any
 import networkx
 import numpy as np
 import pandas as pd
-import zstandard
 from scipy import io, sparse
 
 from blockselect.graphs import read_features, read_graph
@@ -44,9 +44,12 @@ SOUND: dict[str, bytes] = {
     "table.parquet": _written(lambda file: EDGES.to_parquet(file)),
     "table.feather": _written(lambda file: EDGES.to_feather(file)),
     "edges.csv.gz": gzip.compress(b"source,target,weight\n007,x,1\nx,NA,2.5\n"),
-    "features.csv.zst": zstandard.compress(b"id,red,blue\n007,1,0\nx,0.5,2\nNA,0,3\n"),
     "graph.edgelist": b"# people\nann bob 1\nbob cleo 2.5\n",
     "graph.gml": "\n".join(networkx.generate_gml(GRAPH)).encode(),
+    "graph.gexf": "\n".join(networkx.generate_gexf(GRAPH)).encode(),
+    "graph.json": json.dumps(networkx.node_link_data(GRAPH)).encode(),
+    "snap.txt": b"# people\n1\t2\n2\t3\n",
+    "table.xlsx": _written(lambda file: EDGES.to_excel(file, index=False)),
     "graph.graphml": "\n".join(networkx.generate_graphml(GRAPH)).encode(),
 }
 """Name → content that is read without complaint."""

@@ -8,6 +8,11 @@ import subprocess
 import sys
 
 
+def without_stages(stderr: str) -> str:
+    """What a command said, without the lines of a slow command about what it is doing."""
+    return "".join(line for line in stderr.splitlines(keepends=True) if not line.endswith(" ...\n"))
+
+
 def interrupt_on_terminal(arguments, once_shown: bytes) -> tuple[int, bytes, bytes]:
     """Start `blockselect` and press Ctrl-C once that text is shown: exit code, stdout, what the terminal showed."""
     ours, theirs = os.openpty()

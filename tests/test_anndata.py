@@ -105,13 +105,16 @@ def test_errors_say_what_to_choose_instead(network):
         select_genes(cells, 1, copy=True, inplace=False)
 
 
-def test_blocks_of_a_series_are_put_in_the_order_of_the_cells(network):
+def test_blocks_of_a_series_or_a_one_hot_table_are_put_in_the_order_of_the_cells(network):
     cells = Cells(network.features, network.adjacency)
     blocks = pd.Series(network.blocks, index=cells.obs_names)
-    in_order, shuffled = (
-        select_genes(cells, 5, block_model=labels, inplace=False) for labels in (blocks, blocks.sample(frac=1))
+    one_hot = pd.get_dummies(blocks).sample(frac=1)
+    in_order, *others = (
+        select_genes(cells, 5, block_model=labels, inplace=False)
+        for labels in (blocks, blocks.sample(frac=1), one_hot, (one_hot, np.eye(3)))
     )
-    pd.testing.assert_frame_equal(in_order, shuffled)
+    for other in others:
+        pd.testing.assert_frame_equal(in_order, other)
 
 
 REFUSED = {

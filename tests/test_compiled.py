@@ -55,3 +55,27 @@ def test_a_fit_survives_a_full_disk_under_the_cache(tmp_path):
     assert (done.returncode, done.stdout) == (0, fit().stdout), done.stderr
     assert done.stderr.startswith("compiled functions cannot be kept on disk (File too large)")
     assert done.stderr.count("\n") == 1
+
+
+MODULE = """
+from typing import NamedTuple
+from blockselect.compiled import compiled
+
+class {record}(NamedTuple):
+    value: float
+
+@compiled
+def double(record):
+    return 2 * record.value
+
+print(double({record}(1.5)))
+"""
+
+
+def test_what_another_version_has_kept_is_compiled_again(tmp_path):
+    """Numba refers to records by their names, which may be missing in another version."""
+    path = f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
+    for record in ("Older", "Newer", "Older"):
+        (tmp_path / "versions.py").write_text(MODULE.format(record=record))
+        done = fit("import versions", PYTHONPATH=path, NUMBA_CACHE_DIR=str(tmp_path / "kept"))
+        assert (done.returncode, done.stdout) == (0, "3.0\n"), done.stderr

@@ -16,9 +16,11 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn import set_config
+from sklearn import config_context
+from sklearn.compose import make_column_transformer
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MaxAbsScaler
+from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder
 
 from blockselect import BMGUFS, BlockModelSelector, RowChunks, SignedSelector, make_selector, plot
 from blockselect.blockmodels.markers import block_markers
@@ -85,15 +87,38 @@ def test_edges_that_were_a_list_or_a_table_are_not_needed_again(tmp_path):
 
 @pytest.mark.parametrize("make", [default, paper])
 def test_a_pipeline_answers_after_its_fit(make, tmp_path):
-    set_config(enable_metadata_routing=True)
-    try:
+    with config_context(enable_metadata_routing=True):
         selector = make().set_fit_request(adjacency=True)
         steps = make_pipeline(MaxAbsScaler().set_output(transform="pandas"), selector)
         steps.fit(FRAME, adjacency=PLANTED.adjacency)
-    finally:
-        set_config(enable_metadata_routing=False)
     assert steps[-1].table()["feature"][0].startswith("word ")
     assert steps[-1].report(tmp_path / "report.html").exists()
+
+
+def test_names_of_a_column_transformer_go_through_a_pipeline():
+    people = FRAME.assign(town=np.array(["Ulm", "Bonn", "Jena"])[PLANTED.blocks])
+    columns = make_column_transformer((OneHotEncoder(sparse_output=False), ["town"]), remainder=MaxAbsScaler())
+    with config_context(enable_metadata_routing=True):
+        steps = make_pipeline(columns, default().set_fit_request(adjacency=True)).set_output(transform="pandas")
+        steps.fit(people, adjacency=PLANTED.adjacency)
+    names = [f"onehotencoder__town_{town}" for town in ("Bonn", "Jena", "Ulm")]
+    assert set(steps[-1].table()["feature"]) == {*names, *(f"remainder__{one}" for one in FRAME)}
+    assert list(steps.get_feature_names_out()) == list(steps[-1].get_feature_names_out())
+
+
+def test_names_of_words_counted_in_a_pipeline_are_one_line_away():
+    texts = [" ".join(name.replace(" ", "") for name in FRAME.columns[row > 0]) for row in FRAME.to_numpy()]
+    with config_context(enable_metadata_routing=True):
+        steps = make_pipeline(CountVectorizer(), default().set_fit_request(adjacency=True))
+        steps.fit(texts, adjacency=PLANTED.adjacency)
+    selector = steps[-1]
+    assert selector.table()["feature"].str.match(r"x\d+").all()  # scikit-learn does not pass the names on
+    table = selector.table().assign(feature=lambda t: steps[:-1].get_feature_names_out()[t["column"]])
+    assert set(table.query("selected")["feature"]) == set(steps.get_feature_names_out())
+    counted = CountVectorizer()
+    words = pd.DataFrame.sparse.from_spmatrix(counted.fit_transform(texts), columns=counted.get_feature_names_out())
+    named = default().fit(words, adjacency=PLANTED.adjacency)
+    assert named.table()["feature"].tolist() == table["feature"].tolist()
 
 
 @pytest.mark.parametrize("carry", [copy.deepcopy, lambda each: pickle.loads(pickle.dumps(each))])

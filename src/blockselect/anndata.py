@@ -14,7 +14,7 @@ from sklearn.base import clone
 
 from blockselect.arrays import IntArray, ObjectArray
 from blockselect.blockmodels.candidates import FAMILIES
-from blockselect.blockmodels.model import BlockModel
+from blockselect.blockmodels.model import BlockModel, is_pair_of_matrices
 from blockselect.consensus.estimator import BlockModelSelector
 from blockselect.errors import ParameterError
 from blockselect.graphs.adjacency import CONNECTIVITIES, ReadGraph, cell_graph
@@ -313,6 +313,8 @@ def _raw_matrix(adata: Any) -> Any:
 
 def _as_block_model(adata: Any, block_model: Any) -> Any:
     """The name of a family or a BlockModel as it is, and other blocks as an array with the block of each cell."""
+    if is_pair_of_matrices(block_model):
+        block_model = block_model[0]  # the default does not use the densities
     if isinstance(block_model, BlockModel):
         return block_model
     if isinstance(block_model, str):

@@ -31,6 +31,7 @@ from blockselect.graphs.attributed import (
 )
 from blockselect.graphs.chunks import RowChunks
 from blockselect.graphs.features import as_feature_table, is_anndata, is_attributed_graph, is_igraph, is_networkx
+from blockselect.graphs.over_rows import in_memory, jobs_for
 from blockselect.graphs.statistics import constant_columns
 from blockselect.parameters import check_within
 from blockselect.progress import Progress, no_progress
@@ -172,11 +173,9 @@ class ScoreSelector(ReportMixin, SelectorMixin, BaseEstimator):
         quiet = clone(self).set_params(**dict.fromkeys(verbose, 0))  # the caller shows the progress of all fits
         fits = ((clone(quiet), graph.features, adjacency) for adjacency in adjacencies)
         report("resampling", 0, len(adjacencies))
-        if isinstance(graph.features, RowChunks):  # each fit uses the cluster itself
-            found = (_inverse_ranks(*fit) for fit in fits)
-        else:
-            parallel = Parallel(n_jobs=getattr(self, "n_jobs", None), prefer="threads", return_as="generator")
-            found = parallel(delayed(_inverse_ranks)(*fit) for fit in fits)
+        n_jobs = jobs_for(graph.features, getattr(self, "n_jobs", None))
+        parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
+        found = parallel(delayed(_inverse_ranks)(*fit) for fit in fits)
         scores = []
         with one_thread():  # one limit for all fits, because it holds for the whole process
             for done, one in enumerate(found, start=1):
@@ -224,7 +223,7 @@ class ScoreSelector(ReportMixin, SelectorMixin, BaseEstimator):
     def _warn_of_constant(self, features: Features) -> None:
         """Warn if constant features are selected, as some methods do; they carry no information."""
         chosen = np.flatnonzero(self.support_)
-        if isinstance(features, RowChunks) or not len(chosen):
+        if not in_memory(features) or not len(chosen):
             return
         constant = chosen[constant_columns(features[:, chosen])]
         if len(constant):

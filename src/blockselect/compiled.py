@@ -6,12 +6,13 @@ from collections.abc import Callable
 from functools import cache
 from logging import getLogger
 from multiprocessing import parent_process
-from typing import Any
+from typing import Any, TypeVar
 
 from numba import njit
 from numba.core.caching import FunctionCache
 
 _log = getLogger("blockselect")
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def compiled(function: Callable[..., Any]) -> Any:
@@ -24,8 +25,24 @@ def compiled(function: Callable[..., Any]) -> Any:
     return dispatcher
 
 
+def part_of_compiled(function: _Function) -> _Function:
+    """Decorator: a part of a compiled function, inlined where it is called.
+
+    It must not allocate arrays. References to arrays are not counted, because that would take longer than the part.
+    """
+    part: _Function = njit(nogil=True, forceinline=True, _nrt=False)(function)
+    return part
+
+
 class _Cache(FunctionCache):
-    """A cache on a disk that may be full."""
+    """A cache on a disk that may be full, or that another version of this package has written."""
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except (AttributeError, ImportError):  # a record of the other version is missing in this one
+            self.flush()
+            return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
         try:

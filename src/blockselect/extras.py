@@ -15,11 +15,11 @@ _EXTRAS = {  # package → the extra of blockselect that installs it
     "networkx": "graphs",
     "narwhals": "polars",
     "polars": "polars",
+    "openpyxl": "excel",
     "pooch": "datasets",
     "pyarrow": "parquet",
     "rich": "cli",
     "typer": "cli",
-    "zstandard": "zstd",
 }
 
 

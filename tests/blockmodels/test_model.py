@@ -1,6 +1,7 @@
 """BlockModel: densities, error, perturbation."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -136,9 +137,45 @@ def test_one_block_has_no_other_to_move_to():
     assert moved.relative_error == pytest.approx(model.relative_error)
 
 
-def test_labels_of_two_dimensions_are_refused():
-    with pytest.raises(ValueError, match=r"block labels have shape \(3, 2\); give one label per node"):
-        BlockModel.from_labels(np.ones((3, 3)), np.zeros((3, 2)))
+ONE_HOT = np.array([[0, 1, 0], [1, 0, 0], [0, 0, 1], [0, 1, 0]])
+PATH = [[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 0]]
+DENSITY = np.array([[0.5, 0.2, 0.1], [0.2, 0.4, 0.0], [0.1, 0.0, 0.3]])
+
+
+@pytest.mark.parametrize(
+    "kind", [np.asarray, sparse.csr_array, sparse.coo_matrix, pd.DataFrame, np.ndarray.tolist, lambda F: F == 1]
+)
+def test_a_one_hot_matrix_gives_the_blocks_of_its_columns(kind):
+    F = kind(ONE_HOT)
+    assert_array_equal(BlockModel.from_labels(PATH, F).labels, [1, 0, 2, 1])
+    model = BlockModel.from_matrices(F, DENSITY)
+    assert_array_equal(model.labels, [1, 0, 2, 1])
+    assert_array_equal(model.density, DENSITY)
+    assert np.isnan(model.relative_error)
+    named = BlockModel.from_matrices(["b", "a", "c", "b"], sparse.csr_array(DENSITY))
+    assert_array_equal(named.labels, model.labels)
+    assert_array_equal(named.density, DENSITY)
+
+
+@pytest.mark.parametrize(
+    ("F", "M", "message"),
+    [
+        (np.zeros((4, 3)), DENSITY, r"shape \(4, 3\) and 4 row\(s\) that are not one-hot, first row 0; expected a"),
+        (ONE_HOT / 2, DENSITY, r"not one-hot.*block_model=F\.argmax\(axis=1\)"),
+        ([[1, 0], [0.5, 0.5], [0, 1]], np.eye(2), r"1 row\(s\) that are not one-hot, first row 1"),
+        ([[1, 0], [1, 1], [0, 1]], np.eye(2), r"1 row\(s\) that are not one-hot, first row 1"),
+        (ONE_HOT, DENSITY[:2], r"M has shape \(2, 3\), but F puts nodes into 3 blocks; expected \(3, 3\)"),
+        (ONE_HOT, DENSITY[0], r"M has shape \(3,\), but F.*Leave M out to compute it: block_model=F"),
+        (ONE_HOT[[0, 1, 1, 0]], DENSITY, r"F puts nodes into 2 blocks; expected \(2, 2\).* per block that has a node"),
+        (ONE_HOT, -DENSITY, r"densities are finite and ≥ 0"),
+        (ONE_HOT, DENSITY * [[1], [np.nan], [1]], r"M is not symmetric|densities are finite"),
+        (ONE_HOT, np.triu(DENSITY), r"M is not symmetric, but links have no direction here; pass \(M \+ M\.T\) / 2"),
+        (ONE_HOT, [["a"] * 3] * 3, r"M is not an array of numbers"),
+    ],
+)
+def test_other_matrices_are_refused_with_the_cure(F, M, message):
+    with pytest.raises(ValueError, match=message):
+        BlockModel.from_matrices(F, M)
 
 
 def test_a_block_model_is_printed_in_one_line():

@@ -4,6 +4,7 @@ import pickle
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
@@ -83,7 +84,38 @@ def test_blocks_of_ones_own_are_used_as_labels_or_as_a_model(network):
     assert_allclose(by_labels.scores_, by_model.scores_, atol=1e-12)
 
 
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, pd.DataFrame])
+def test_the_matrices_of_the_paper_give_the_fit_of_a_block_model_made_by_hand(network, kind):
+    F, rng = np.eye(3)[network.blocks], np.random.default_rng(0)
+    M = rng.random((3, 3))
+    M += M.T
+    A = network.adjacency.toarray()
+    error = np.linalg.norm(A - F @ M @ F.T) / np.linalg.norm(A)
+    by_hand = fit_paper(network, block_model=BlockModel(network.blocks, M, error))
+    for blocks in ((kind(F), M), (network.blocks, kind(M)), BlockModel.from_matrices(kind(F), M)):
+        found = fit_paper(network, block_model=blocks)
+        assert_array_equal(found.scores_, by_hand.scores_)
+        assert_array_equal(found.block_model_.density, M)
+        assert found.block_model_.relative_error == pytest.approx(error)
+    by_labels = fit_paper(network, block_model=network.blocks)
+    assert np.abs(by_labels.scores_ - by_hand.scores_).max() > 1e-6  # M matters
+    assert_array_equal(fit_paper(network, block_model=kind(F)).scores_, by_labels.scores_)
+    assert_array_equal(clone(found).fit(network.features, adjacency=network.adjacency).scores_, by_hand.scores_)
+
+
+def test_rows_of_a_one_hot_table_are_matched_by_id(network):
+    ids = [f"node {row}" for row in range(200)]
+    table = pd.DataFrame(network.features.toarray(), index=ids).add_prefix("f")
+    membership = pd.get_dummies(pd.Series(network.blocks, index=ids))
+    M = BlockModel.from_labels(network.adjacency, network.blocks).density
+    for blocks in (membership[::-1], (membership[::-1], M)):
+        selector = BMGUFS(12, block_model=blocks).fit(table, adjacency=network.adjacency)
+        assert_array_equal(selector.labels_, network.blocks)
+
+
 def test_blocks_of_another_graph_are_refused(network):
+    with pytest.raises(ValueError, match="the block model has 50 nodes but the graph has 200"):
+        fit_paper(network, block_model=(network.blocks[:50], np.eye(3)))
     with pytest.raises(ValueError, match="3 block labels but the graph has 200 nodes"):
         fit_paper(network, block_model=[0, 1, 2])
     other = BlockModel.from_labels(network.adjacency[:50, :50], network.blocks[:50])

@@ -41,7 +41,7 @@ def test_one_way_to_name_the_network_is_needed(refuse, network):
     assert "either --dataset NAME or --features FILE" in refuse("--top", 3)
     assert "and not both" in refuse("--dataset", "cora", *network.options)
     assert "--graph goes with --features" in refuse("--dataset", "cora", "--graph", network.edges)
-    assert "--dataset NAME or --features FILE" in refuse("--graph", network.edges)
+    assert "edges.csv holds no features; name a file of features too" in refuse("--graph", network.edges)
 
 
 @pytest.mark.parametrize("with_graph", [True, False])

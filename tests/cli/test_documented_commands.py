@@ -6,23 +6,32 @@ about, such as the files, which are filled in.
 
 from __future__ import annotations
 
+import gzip
+import json
 import re
 import shlex
+from io import BytesIO
 from itertools import chain
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
+from scipy import io, sparse
 
 from blockselect import make_attributed_blocks
 from blockselect.cli.commands import COMMANDS, app, load_command
 from blockselect.datasets.catalogue import Dataset
 from blockselect.reproduction import engine, networks, page
 
+networkx = pytest.importorskip("networkx")
+pytest.importorskip("openpyxl")
+pytest.importorskip("pyarrow")
+
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 FILLED_IN = {  # subcommand → what its arguments must have, and what is filled in otherwise
-    "select": (("--features", "--dataset"), "--features table.csv --graph edges.csv"),
+    "select": (("--features", "--dataset", "--graph"), "--features table.csv --graph edges.csv"),
     "compare": (("--features", "--dataset"), "--features table.csv --graph edges.csv"),
     "reproduce": (("all",), "all --config quick"),
 }
@@ -63,9 +72,31 @@ def folder(tmp_path, monkeypatch, network):
     edges = pd.DataFrame({"source": links.row, "target": links.col}).map(lambda node: names[node])
     classes = pd.DataFrame({"name": names, "class": [f"type {number}" for number in network.classes]})
     table.to_csv(tmp_path / "genes.csv")
-    table.assign(**{"class": network.classes}).to_csv(tmp_path / "table.csv")
-    for file in ("edges.csv", "links.csv"):
-        edges[links.row < links.col].to_csv(tmp_path / file, index=False)
+    table.assign(**{"class": network.classes, "note": 1}).to_csv(tmp_path / "table.csv")
+    edges = edges[links.row < links.col]
+    for file in ("edges.csv", "links.csv", "links.csv.gz"):
+        edges.to_csv(tmp_path / file, index=False)
+    for file in ("p2p-Gnutella08.txt.gz", "links.edgelist"):
+        edges.to_csv(tmp_path / file, index=False, header=False, sep=" ")
+    table.to_excel(tmp_path / "genes.xlsx")
+    edges.to_excel(tmp_path / "links.xlsx", index=False)
+    table.to_parquet(tmp_path / "genes.parquet")
+    edges.to_feather(tmp_path / "links.feather")
+    np.save(tmp_path / "genes.npy", table)
+    sparse.save_npz(tmp_path / "links.npz", network.adjacency)
+    io.mmwrite(tmp_path / "links.mtx", network.adjacency)
+    content = BytesIO()
+    io.mmwrite(content, network.features)
+    (tmp_path / "matrix.mtx.gz").write_bytes(gzip.compress(content.getvalue()))
+    io.savemat(tmp_path / "net.mat", {"features": network.features, "adjacency": network.adjacency})
+    graph = networkx.from_pandas_edgelist(edges)
+    graph.add_nodes_from(names)
+    networkx.set_node_attributes(graph, table.assign(team=classes["class"].tolist()).to_dict("index"))
+    networkx.set_node_attributes(graph, dict(zip(names, classes["class"], strict=True)), "club")
+    networkx.write_graphml(graph, tmp_path / "friends.graphml")
+    for suffix in ("graphml", "gexf", "gml"):
+        getattr(networkx, f"write_{suffix}")(graph, tmp_path / f"karate.{suffix}")
+    (tmp_path / "karate.json").write_text(json.dumps(networkx.node_link_data(graph)))
     for file in ("types.csv", "labels.csv"):
         classes.to_csv(tmp_path / file, index=False)
     monkeypatch.chdir(tmp_path)
@@ -101,5 +132,7 @@ def test_a_mentioned_command_works(run, folder, quick, command):
         words += filling.split()
     if words[0] in FILLED_IN and not {"--out", "--json"} & set(words):
         words += ["--out", "results"]
+    if "cells.h5ad" in words:
+        pytest.skip("tests/graphs/test_files.py reads such a file, where anndata is installed")
     result = run(*words)
     assert result.exit_code == 0, result.stderr

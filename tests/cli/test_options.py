@@ -25,7 +25,10 @@ from blockselect.inspection.reselection import MIN_RESAMPLES
 from blockselect.inspection.stability import selection_stability
 
 ONLY_IN_PYTHON = {"solver", "step_size", "smoothing", "initial_scores", "compile", "verbose"}  # verbose: --quiet
-OF_FUNCTIONS = {"adjacency", "n_features", "id_column", "drop", "one_hot"}  # not of selectors
+OF_FUNCTIONS = {  # not of selectors
+    *("adjacency", "n_features", "id_column", "drop", "one_hot"),
+    *("fill", "decimal", "transpose", "unknown_nodes", "weight"),
+}
 SAID_OTHERWISE = {  # parameter → what the help says in place of the default in Python
     "n_features_to_select": "the fewest that explain 80 % of what all features explain, at most 500; half of all "
     "features with another --method",

@@ -16,6 +16,7 @@ import pytest
 from blockselect.cli import reproduce
 from blockselect.cli.reproduce import parse_experiments
 from blockselect.reproduction.experiments import EXPERIMENTS
+from terminal import without_stages
 
 COMMAND = (sys.executable, "-m", "blockselect.cli.main", "reproduce")
 SETTINGS = {
@@ -69,7 +70,7 @@ def options(config: Path, out: Path) -> list[str]:
 
 def without_progress(stderr: str) -> str:
     """A slow machine brings a line now and then of how far the run is."""
-    return re.sub(r"^\d+ of \d+ trials.*\n", "", stderr, flags=re.MULTILINE)
+    return re.sub(r"^\d+ of \d+ trials.*\n", "", without_stages(stderr), flags=re.MULTILINE)
 
 
 def files(out: Path) -> dict[str, bytes]:

@@ -31,7 +31,7 @@ from blockselect import (
 )
 from blockselect.cli.failure import OPTION_OF
 from blockselect.cli.inputs import hash_matrix
-from blockselect.consensus import screening
+from blockselect.consensus import search
 from blockselect.graphs import nearest_neighbour_graph
 from blockselect.report import draw_overview, render_png, summarize
 from blockselect.wording import per_cent, times
@@ -531,7 +531,7 @@ def test_the_summary_says_how_many_blocks_and_candidates_were_chosen(run, networ
 
 def test_a_search_that_was_cut_is_shown_and_recorded(run, network, done, tmp_path, monkeypatch):
     assert "The network is large" not in done[1]
-    monkeypatch.setattr(screening, "BUDGET", 1.0)
+    monkeypatch.setattr(search, "BUDGET", 1.0)
     options = (*QUICK, "--candidates", 9, "--resamples", 8, "--out", tmp_path / "cut")
     shown = run("select", *network.options, *options, "-v").stdout
     assert "The network is large, so fewer block models were tried" in shown

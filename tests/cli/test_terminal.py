@@ -62,7 +62,7 @@ def test_stages_are_shown_by_their_names_with_what_is_done(monkeypatch):
         assert text in shown.getvalue()
 
 
-def test_nothing_is_shown_when_quiet_or_where_no_terminal_is(monkeypatch):
+def test_a_quick_command_shows_nothing_when_quiet_or_where_no_terminal_is(monkeypatch):
     for stream, quiet in ((Terminal(), True), (StringIO(), False)):
         monkeypatch.setattr("sys.stderr", stream)
         with terminal.progress_bar(quiet) as report:

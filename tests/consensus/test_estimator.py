@@ -22,12 +22,15 @@ from blockselect import (
     selection_stability,
 )
 from blockselect._sklearn import check_parameters
+from blockselect.blockmodels.candidates import find_candidates
 from blockselect.blockmodels.n_blocks import MAX_BLOCKS, count_blocks
-from blockselect.consensus import estimator, resampling
 from blockselect.consensus.refine import JointLikelihood
+from blockselect.consensus.resampling import inverse_ranks, search_again
+from blockselect.consensus.search import numbers_to_try
 from blockselect.errors import ParameterError
 from blockselect.graphs import check_attributed_graph
-from blockselect.graphs.links import cap_weights
+from blockselect.graphs.links import cap_weights, resample_links
+from blockselect.graphs.statistics import in_standard_form
 from made_fits import QUICK, fit, precision
 from made_graphs import reweighted
 from references import explained as reference
@@ -95,6 +98,9 @@ def test_blocks_of_ones_own_are_used_as_labels_or_as_a_model(network):
     by_labels, by_model = fit(network, block_model=network.blocks), fit(network, block_model=model)
     assert by_model.block_model_ is model
     assert_allclose(by_labels.scores_, by_model.scores_, atol=1e-12)
+    F = np.eye(3)[network.blocks]
+    for blocks in (F, sparse.csr_array(F), (F, model.density)):
+        assert_array_equal(fit(network, block_model=blocks).scores_, by_labels.scores_)
     with pytest.raises(ValueError, match=r"3 block labels but the graph has 200 nodes"):
         fit(network, block_model=[0, 1, 2])
 
@@ -220,17 +226,12 @@ def test_a_graph_of_self_loops_alone_is_refused_before_any_work(network):
         BlockModelSelector(5).fit(network.features, adjacency=loops)
 
 
-@pytest.mark.parametrize("refine", [True, False])
-def test_on_resampled_graphs_blocks_are_refined_where_those_of_the_fit_were(network, monkeypatch, refine):
-    selector, asked, improve = fit(network, refine=refine), [], JointLikelihood.improve
-
-    def recorded(self, model, **options):
-        asked.append(options["max_rounds"])
-        return improve(self, model, **options)
-
-    monkeypatch.setattr(JointLikelihood, "improve", recorded)
-    selection_stability(selector, network.features, adjacency=network.adjacency, n_resamples=3)
-    assert asked == ([resampling._ROUNDS] * 3 if refine else [])
+def test_on_resampled_graphs_blocks_are_refined_where_those_of_the_fit_were(hard_network):
+    settings = {"adjacency": hard_network.adjacency, "n_resamples": 3}
+    refined, plain = (fit(hard_network, refine=refine) for refine in (True, False))
+    plain.consensus_models_ = refined.consensus_models_  # only refinement on the resampled graphs differs
+    one, two = (selection_stability(selector, hard_network.features, **settings) for selector in (refined, plain))
+    assert (one != two).any()
 
 
 def test_why_there_are_as_many_blocks_follows_what_showed_them():
@@ -261,48 +262,37 @@ def test_what_a_fit_says_of_itself_is_not_changed_by_a_test_on_capped_weights():
     assert_array_equal(of_auto.scores_, of_number.scores_)
 
 
-def test_on_every_fourth_resampled_graph_blocks_are_found_anew(network, monkeypatch):
-    selector, refined, found_anew = fit(network), [], []
-    improve = JointLikelihood.improve
-    monkeypatch.setattr(
-        JointLikelihood, "improve", lambda *given, **options: refined.append(options) or improve(*given, **options)
-    )
-    monkeypatch.setattr(
-        resampling.Resampling,
-        "_search_again",
-        lambda *given: found_anew.append(len(refined)) or selector.consensus_models_[0],
-    )
+def ranks_on_resampled(network, selector, **settings):
+    rngs = np.random.default_rng(0).spawn(8)
+    graphs = [resample_links(network.adjacency, np.random.default_rng(seed)) for seed in range(8)]
+    every = np.ones(network.graph.n_nodes, dtype=bool)
+    settings = {"searched": True, "refine": True, "max_iter": 100, "n_ranked": 10, **settings}
+    return inverse_ranks(selector.consensus_models_, network.graph, every, graphs, rngs, **settings)
+
+
+def test_on_every_fourth_resampled_graph_blocks_are_found_anew(hard_network, hard_fit):
     seen = []
-    selection_stability(
-        selector,
-        network.features,
-        adjacency=network.adjacency,
-        n_resamples=8,
-        progress=lambda *news: seen.append(news),
-    )
-    assert found_anew == [3, 6]  # after so many that were refined
-    assert [options["max_rounds"] for options in refined] == [3] * 6
-    assert [news[1:] for news in seen if news[0] == "resampling"] == [(done, 8) for done in range(9)]
+    anew = ranks_on_resampled(hard_network, hard_fit, progress=lambda *news: seen.append(news))
+    of_fit = ranks_on_resampled(hard_network, hard_fit, searched=False)
+    assert_array_equal((anew != of_fit).any(axis=1), [False, False, False, True] * 2)
+    assert seen == [("resampling", done, 8) for done in range(9)]
 
 
-def test_blocks_found_anew_are_the_best_of_two_starts_of_the_families_that_were_kept(network, monkeypatch):
-    selector, asked, screened = fit(network), [], []
-    find, screen = resampling.find_candidates, resampling.screen
-
-    def noted(adjacency, features, n_candidates, **options):
-        asked.append((n_candidates, options["family"], options["max_iter"]))
-        return find(adjacency, features, n_candidates, **options)
-
-    monkeypatch.setattr(resampling, "find_candidates", noted)
-    monkeypatch.setattr(
-        resampling, "screen", lambda *given, **options: screened.append(given[1]) or screen(*given, **options)
-    )
-    likelihood, kept = JointLikelihood(network.graph), selector.consensus_models_
-    again = resampling.Resampling(kept, searched=True, refine=True, max_iter=100, n_ranked=10, n_jobs=None)
-    model = again._search_again(likelihood, network.graph, np.random.default_rng(0))
-    assert asked == [({3: 1}, one.family, 100) for one in kept[:2]]
-    assert len(screened[0]) == 2
-    assert likelihood.gains([model.labels])[0] >= max(likelihood.gains([one.labels for one in screened[0]])) - 1e-9
+@pytest.mark.parametrize("refine", [True, False])
+def test_blocks_found_anew_are_the_best_of_two_starts_of_the_families_that_were_kept(network, refine):
+    kept, likelihood = fit(network).consensus_models_, JointLikelihood(network.graph)
+    rng = np.random.default_rng(0)
+    starts = [
+        find_candidates(network.adjacency, network.features, {3: 1}, family=one.family, rng=rng, max_iter=100)[0]
+        for one in (kept * 2)[:2]
+    ]
+    settings = {"refine": refine, "max_iter": 100}
+    model = search_again(kept, likelihood, network.graph, np.random.default_rng(0), **settings)
+    gains = likelihood.gains([one.labels for one in starts])
+    if refine:
+        assert likelihood.gains([model.labels])[0] >= max(gains) - 1e-9
+    else:
+        assert_array_equal(model.labels, starts[np.argmax(gains)].labels)
 
 
 @pytest.mark.parametrize(
@@ -320,7 +310,7 @@ def test_blocks_found_anew_are_the_best_of_two_starts_of_the_families_that_were_
 def test_as_many_blocks_as_links_show_are_tried_and_more_up_to_a_dozen(by_links, max_blocks, n_nodes, numbers):
     ring = sparse.eye_array(n_nodes, k=1) + sparse.eye_array(n_nodes, k=-1)
     count = count_blocks(sparse.csr_array(ring), max_blocks=max_blocks, rng=np.random.default_rng(0))
-    assert estimator._numbers_to_try(replace(count, n_blocks=by_links)) == numbers
+    assert numbers_to_try(replace(count, n_blocks=by_links)) == numbers
 
 
 @pytest.mark.parametrize(("n_candidates", "n_more"), [(8, 2), (3, 1)])
@@ -552,8 +542,8 @@ def test_features_are_held_by_their_share_of_values_not_by_how_they_came(share):
     values = np.zeros((30, 10))
     values.flat[: round(share * 300)] = 2.5
     for form in (values, sparse.csr_array(values)):
-        assert sparse.issparse(estimator._in_standard_form(form)) == (share == 1 / 3)
-        again = estimator._in_standard_form(form)
+        assert sparse.issparse(in_standard_form(form)) == (share == 1 / 3)
+        again = in_standard_form(form)
         assert_array_equal(again.toarray() if sparse.issparse(again) else again, values)
 
 

@@ -5,10 +5,10 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from blockselect.blockmodels import BlockModel
-from blockselect.consensus.likelihood import scaled_for_links
 from blockselect.consensus.ranking import FeatureGains
 from blockselect.consensus.refine import JointLikelihood
 from blockselect.graphs.attributed import check_attributed_graph
+from blockselect.graphs.statistics import in_units
 from references import joint as reference
 from references.joint import small_network
 
@@ -54,7 +54,7 @@ def test_features_that_were_scaled_before_have_the_same_gains():
     graph = check_attributed_graph(X, A)
     likelihood, models = JointLikelihood(graph), [BlockModel.from_labels(graph.adjacency, labels)]
     plain = gains_of(likelihood, graph, models)
-    again = gains_of(likelihood, graph, models, scaled_for_links(graph.features))
+    again = gains_of(likelihood, graph, models, in_units(graph.features))
     assert_array_equal(again.total, plain.total)
 
 

@@ -5,8 +5,9 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from blockselect.consensus.likelihood import link_gains, link_unit, scaled_for_links
+from blockselect.consensus.likelihood import link_gains, link_unit
 from blockselect.graphs import along_links
+from blockselect.graphs.statistics import in_units
 from references import joint as reference
 from references.joint import small_network
 
@@ -14,7 +15,7 @@ from references.joint import small_network
 def gains_of_links(features, adjacency, unit=None):
     links = sparse.csr_array(adjacency)
     apart = sparse.csr_array(links - sparse.diags_array(links.diagonal()))
-    return link_gains(scaled_for_links(features), links, link_unit(apart) if unit is None else unit)
+    return link_gains(in_units(features), links, link_unit(apart) if unit is None else unit)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -102,12 +103,3 @@ def test_the_unit_of_a_graph_can_be_given_to_one_drawn_from_it():
     A, X, _ = small_network(2)
     binary = (X > 0).astype(float)
     assert_allclose(gains_of_links(binary, 3 * A, unit=3.0), gains_of_links(binary, A, unit=1.0))
-
-
-@pytest.mark.parametrize(("n_held", "is_sparse"), [(10, True), (11, False)])
-def test_features_of_which_a_tenth_is_not_zero_are_held_without_zeros(n_held, is_sparse):
-    X = np.zeros((20, 5))
-    X.flat[:n_held] = 2.0
-    scaled = scaled_for_links(X)
-    assert sparse.issparse(scaled) == is_sparse
-    assert_array_equal(scaled.toarray() if is_sparse else scaled, X / 2)

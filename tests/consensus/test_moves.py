@@ -13,8 +13,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from blockselect import BlockModel, check_attributed_graph
-from blockselect.consensus.likelihood import FeatureCounts, as_links, block_tables, link_gain, weights_by_block
-from blockselect.consensus.moves import SURE, Counts, sweep
+from blockselect.consensus.likelihood import as_links, block_tables, link_gain, weights_by_block
+from blockselect.consensus.moves import SURE, Counts, Rows, sweep
 from blockselect.consensus.refine import JointLikelihood
 from blockselect.datasets import make_attributed_blocks
 from references import joint as reference
@@ -29,7 +29,7 @@ def counts_of(X):
     holders = np.maximum(np.count_nonzero(X, axis=0), 1)
     typical = np.where(X.any(axis=0), X.sum(axis=0) / holders, 1.0)
     equal = bool(np.all((X == 0) | (typical == X)))
-    return FeatureCounts(sparse.csr_array(X), X.sum(axis=1), typical, equal)
+    return Counts(sparse.csr_array(X), X.sum(axis=1), typical, equal)
 
 
 def swept(A, X, labels, order, *, slack=None, in_use=IN_USE):
@@ -38,9 +38,9 @@ def swept(A, X, labels, order, *, slack=None, in_use=IN_USE):
     links, features = as_links(sparse.csr_array(A), 1.0), counts_of(X)
     (tables,) = block_tables(links, features, [labels])
     slack = np.zeros(len(A)) if slack is None else slack
-    csr, *others = features.matrix, features.totals, features.typical, features.equal
-    counts = Counts(csr.indptr.astype(np.int64), csr.indices.astype(np.int32), csr.data, *others)
-    n_moves = sweep(labels, order, slack, links, counts, tables, in_use, 1e-9)
+    csr = features.matrix
+    rows = Rows(csr.indptr.astype(np.int64), csr.indices.astype(np.int32), csr.data, first=0)
+    n_moves = sweep(labels, order, slack, links, features._replace(matrix=rows), tables, in_use, 1e-9)
     return labels, n_moves, tables, slack
 
 

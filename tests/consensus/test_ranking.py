@@ -127,9 +127,9 @@ def test_greedy_selection_is_that_of_a_regression_for_each_set(form, seed, n_ste
     candidates = np.array([0, 1, 2, 4, 5, 3])
     effect = np.random.default_rng(seed).uniform(0.2, 2, 6) if with_effect else np.ones(6)
     chosen, shares, would_add = reference.greedy(U, T, regression.ridge, candidates, n_steps, effect)
-    found = select_together(regression, candidates, n_steps, effect)
-    assert_array_equal(found.chosen, chosen)
-    by_column = dict(zip(candidates, found.added, strict=True))
+    found, added = select_together(regression, candidates, n_steps, effect)
+    assert_array_equal(found, chosen)
+    by_column = dict(zip(candidates, added, strict=True))
     assert_allclose([by_column[j] for j in chosen], np.diff(shares, prepend=0), atol=1e-10)
     for column, rise in would_add.items():
         assert by_column[column] == pytest.approx(rise, abs=1e-10)

@@ -22,10 +22,10 @@ from blockselect import (
 )
 from blockselect.blockmodels import BlockModel
 from blockselect.consensus import ranking, target
-from blockselect.consensus.likelihood import as_counts, link_gains, link_unit, scaled_for_links
+from blockselect.consensus.likelihood import as_counts, link_gains, link_unit
 from blockselect.consensus.ranking import rank_by_trees
 from blockselect.consensus.refine import JointLikelihood
-from blockselect.graphs.statistics import are_sparse_counts, constant_columns
+from blockselect.graphs.statistics import are_sparse_counts, constant_columns, in_units
 
 PLANTED = make_attributed_blocks(240, 4, mean_degree=5, n_informative=20, n_redundant=0, n_noise=60, random_state=0)
 RNG = np.random.default_rng(0)
@@ -130,7 +130,7 @@ def test_statistics_are_those_in_memory(kind):
     assert there.equal == here.equal
     assert_allclose(sparse.vstack(list(there.matrix)).toarray(), here.matrix.toarray())
     unit = link_unit(PLANTED.adjacency)
-    here, there = (link_gains(scaled_for_links(one), PLANTED.adjacency, unit) for one in (X, chunks))
+    here, there = (link_gains(in_units(one), PLANTED.adjacency, unit) for one in (X, chunks))
     assert here.any()
     assert_allclose(there, here, rtol=1e-8, atol=1e-9)
 

@@ -9,7 +9,6 @@ from io import BytesIO
 from typing import Any
 
 import numpy as np
-import zstandard
 from scipy import io, sparse
 
 from blockselect.graphs import read_attributed_graph, read_features, read_graph
@@ -36,11 +35,6 @@ def _sparse(form: str, indices: list[int], indptr: list[int]) -> bytes:
     return _npz(format=np.array(form.encode()), shape=[2, 2], data=data, indices=np.array(indices, int), indptr=indptr)
 
 
-def _zstd(content: bytes) -> bytes:
-    """Two frames, as parallel packers write them."""
-    return zstandard.compress(content[:1000]) + zstandard.compress(content[1000:])
-
-
 class Unsafe:
     def __reduce__(self) -> tuple[Any, ...]:
         return exit, ("a pickled object was loaded",)
@@ -61,17 +55,16 @@ BAD_FEATURES: tuple[tuple[str, str, str | bytes, tuple[str, ...]], ...] = (
     ("no header", "f.csv", "1,2\n3,4\n", ("f.csv: the first line ['1', '2'] looks like data", "Add it")),
     ("a row without an id", "f.csv", "id,a\nx,1\n,2\n", ("f.csv: row 2 has no id", "give it one")),
     ("long rows", "f.csv", "id,a\nx,1,2\ny,1,2\n", ("line 2 has 3 cell(s)",)),
-    ("mixed separators", "f.csv", "id;a;b\nx,1,2\n", ("line 2 has 1 cell(s)", "';' between them as in the header")),
+    ("mixed separators", "f.csv", "id;a;b\nx,1,2\n", ("line 2 has 1 cell(s)", "';' between them as in the first line")),
     ("a word among numbers", "f.csv", "id,a,b\nx,1,2\ny,1,many\n", ("f.csv: row 2 ('y'), column 'b' holds 'many'",)),
-    ("an empty cell", "f.csv", "id,a,b\nx,1,2\ny,,2\n", ("row 2 ('y'), column 'a' holds ''", "fill in a number")),
-    ("a decimal comma", "f.csv", "id;a\nx;1,5\ny;2\n", ("'1,5'", "decimal point")),
+    ("an empty cell", "f.csv", "id,a,b\nx,1,2\ny,,2\n", ("row 2 ('y'), column 'a' is empty", "give fill=0")),
+    ("a decimal comma", "f.csv", "id;a\nx;1,5\ny;2\n", ("'1,5'", "give decimal=','")),
     ("a number of 310 digits", "f.csv", f"id,a\nx,1\ny,{'9' * 310}\n", ("row 2 ('y')", f"'{'9' * 40}…'", "1.8e308")),
     ("a number of 5,000 digits", "f.csv", f"id,a\nx,1\ny,{'9' * 5000}\n", ("row 2 ('y')", f"'{'9' * 40}…'")),
     ("a quote that is not closed", "f.csv", 'id,a\n"x,1\ny,2\n', ("f.csv could not be read", "export it again")),
     ("other than UTF-8", "f.csv", "id,größe\nx,1\n".encode("latin-1"), ("f.csv could not be read", "as UTF-8")),
     ("a zero byte", "f.csv", b"id,a\nx,1\x002\ny,3\n", ("f.csv: line 2 holds a NUL byte", "save it again as UTF-8")),
-    ("a cut .gz", "f.csv.gz", gzip.compress(TABLE)[:-9], ("f.csv.gz could not be read: it ends", "with gzip or zstd")),
-    ("a cut .zst", "f.csv.zst", _zstd(TABLE)[:-9], ("f.csv.zst could not be read: it ends before its data do",)),
+    ("a cut .gz", "f.csv.gz", gzip.compress(TABLE)[:-9], ("f.csv.gz could not be read: Compressed file", "gzip")),
     ("a cut npy", "f.npy", _npy(np.ones((9, 9)))[:-8], ("f.npy could not be read", "file size")),
     ("an npy that declares too much", "f.npy", _header((10**6, 10**6)), ("file size",)),
     ("an npy of negative size", "f.npy", _header((-1, 3)), ("negative dimensions",)),
@@ -98,12 +91,15 @@ BAD_FEATURES: tuple[tuple[str, str, str | bytes, tuple[str, ...]], ...] = (
 )  # fmt: skip
 
 BAD_GRAPHS: tuple[tuple[str, str, str | bytes, tuple[str, ...]], ...] = (
-    ("no header, numbers", "g.csv", "0,1\n1,2\n", ("['0', '1'] looks like an edge", "add the line source,target")),
     ("text", "g.npy", _npy(np.array([["a", "b"]])), ("g.npy holds 'a' at row 0, column 0", "encode it as a number")),
     ("no graphml", "g.graphml", "<graphml>", ("g.graphml could not be read", "export it again")),
-    ("entities", "g.graphml", '<!DOCTYPE g [<!ENTITY a "aa">]><graphml/>', ("declares entities", "export it again")),
-    ("a short line", "g.edgelist", "a b 1\nb c\n", ("g.edgelist: line 2 has 2 cell(s)", "weight on every line")),
-    ("attributes", "g.edgelist", "a b {'weight': 1}\n", ("line 1 has 4 cell(s)", "without attributes in braces")),
+    (
+        "entities",
+        "g.graphml",
+        '<!DOCTYPE g [<!ENTITY a "aa">]><graphml/>',
+        ("declares entities", "export it without"),
+    ),
+    ("a short line", "g.edgelist", "a b 1\nb c\n", ("g.edgelist: line 2 has 2 cell(s)", "one cell per column")),
     ("comments alone", "g.edgelist", "# a b\n", ("g.edgelist: it holds no edge", "write one per line")),
 )
 

@@ -10,6 +10,15 @@ from numpy.testing import assert_array_equal
 from scipy import sparse
 
 from blockselect import RowChunks, check_attributed_graph, make_selector
+from blockselect.graphs.over_rows import (
+    by_row,
+    jobs_for,
+    n_values,
+    row_slices,
+    some_rows,
+    sum_over_pairs,
+    sum_over_rows,
+)
 
 MATRIX = np.random.default_rng(0).poisson(0.4, (23, 7)).astype(float)
 RING = sparse.csr_array(np.roll(np.eye(23), 1, axis=0))
@@ -196,6 +205,10 @@ def row_sums(block, rows):
     return block.sum(axis=1)
 
 
+def column_sums(block, rows):
+    return block.sum(axis=0)
+
+
 def later_products(block, rows, other, other_rows, links):
     """Σ_j<i A_ij x_i x_j, counted in the way of `sum_over_pairs`."""
     lower = np.tril(links.toarray(), -1)[rows, other_rows]
@@ -204,6 +217,23 @@ def later_products(block, rows, other, other_rows, links):
 
 def appended(block, rows, state, name):
     return [*state, (name, rows.start, rows.stop)]
+
+
+@pytest.mark.parametrize("wanted", [np.arange(23), np.array([0, 4, 5, 22])], ids=["all", "some"])
+def test_rows_are_the_same_in_memory_and_in_chunks(wanted):
+    matrix = sparse.csr_array(MATRIX)
+    chunks = RowChunks.from_blocks([matrix[:10], matrix[10:]])
+    for features in (matrix, chunks):
+        assert_array_equal(some_rows(features, wanted).toarray(), MATRIX[wanted])
+        assert_array_equal(by_row(features, row_sums), MATRIX.sum(axis=1))
+        assert_array_equal(sum_over_rows(features, column_sums), MATRIX.sum(axis=0))
+        assert_array_equal(sum_over_pairs(features, later_products, RING), sum_over_pairs(matrix, later_products, RING))
+        assert n_values(features) == np.count_nonzero(MATRIX)
+        assert sum(rows.stop - rows.start for rows in row_slices(features)) == 23
+    assert row_slices(matrix) == [slice(0, 23)]
+    assert row_slices(chunks) == [slice(0, 10), slice(10, 23)]
+    assert n_values(MATRIX) == MATRIX.size  # a pass over a dense matrix looks at its zeros too
+    assert (jobs_for(matrix, 4), jobs_for(chunks, 4)) == (4, 1)
 
 
 @pytest.mark.parametrize("made", ["here", "by dask"])

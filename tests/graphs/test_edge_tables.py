@@ -38,7 +38,9 @@ def test_a_weight_may_be_chosen_or_left_out():
     table = pd.DataFrame({"source": [0, 0], "target": [1, 1], "year": [2020, 2021], "strength": [2, 3]})
     assert edge_matrix(table, N, weight="strength")[0, 1] == 5
     assert edge_matrix(table, N, weight=False)[0, 1] == 1
-    with pytest.raises(ValueError, match=r"weight is 'size', but 0 .* choose one of \['year', 'strength'\], or False"):
+    with pytest.raises(
+        ValueError, match=r"weight is 'size', but 0 .* choose one of \['year', 'strength'\], or weight=False"
+    ):
         edge_matrix(table, N, weight="size")
 
 

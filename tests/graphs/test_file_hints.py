@@ -28,11 +28,11 @@ def message(tmp_path):
 def test_unknown_nodes_can_be_dropped(message):
     text = message(FEATURES, EDGES + "cleo,dan\n")
     assert "1 node(s) of the edge table have no row in features, for example ['dan']" in text
-    assert text.endswith("To leave out the links of nodes without features, give --unknown-nodes drop.")
+    assert text.endswith("To leave out the links of nodes without features, give unknown_nodes='drop'.")
 
 
 def test_links_of_nodes_that_are_all_unknown_are_not_dropped(message):
-    assert "--unknown-nodes" not in message(FEATURES, "source,target\nx,y\n")
+    assert "unknown_nodes" not in message(FEATURES, "source,target\nx,y\n")
 
 
 @pytest.mark.parametrize("weight", ["", ",weight"])
@@ -40,8 +40,8 @@ def test_swapped_files_are_said_to_be_swapped(message, weight):
     edges = EDGES.replace("target", f"target{weight}").replace("bob\n", "bob,1\n" if weight else "bob\n")
     edges = edges.replace("cleo\n", "cleo,2\n" if weight else "cleo\n")
     assert message(edges, FEATURES, names=("edges.csv", "features.csv")) == (
-        "edges.csv holds links and features.csv holds features, so the two files are swapped; give "
-        "--features features.csv --graph edges.csv."
+        "edges.csv holds links and features.csv holds features, so the two files are swapped; read features.csv as the "
+        "features and edges.csv as the graph."
     )
 
 
@@ -64,15 +64,15 @@ def test_other_mistakes_are_not_called_swapped(message):
 @pytest.mark.parametrize("second", [40, 1], ids=["no row number is an end", "a row number is an end"])
 def test_ids_in_another_column_are_found(message, second):
     text = message(f"row,paper,a\n0,1000035,1\n1,{second},0\n2,77,1\n", f"source,target\n1000035,{second}\n77,77\n")
-    assert text.endswith("The links name the nodes by the column 'paper' of the features; give --id-column paper.")
+    assert text.endswith("The links name the nodes by the column 'paper' of the features; give id_column='paper'.")
 
 
 def test_a_column_with_duplicates_holds_no_ids(message):
-    assert "give --id-column" not in message("name,n,a\nx,1,1\ny,1,0\nz,2,1\n", "source,target\n1,2\n")
+    assert "give id_column" not in message("name,n,a\nx,1,1\ny,1,0\nz,2,1\n", "source,target\n1,2\n")
     text = message("team,a,b\nred,1,0\nred,0,1\nblue,1,1\n", "source,target\nred,blue\nred,green\n")
-    assert text.endswith("If another column of the features holds the ids of the nodes, name it with --id-column.")
+    assert text.endswith("If another column of the features holds the ids of the nodes, name it with id_column.")
 
 
 def test_a_table_with_nodes_in_columns_is_found(message):
     text = message("gene,ann,bob,cleo\na,1,0,1\nb,0,1,1\n", EDGES)
-    assert text.endswith("The graph fits the columns of the features; if nodes are in columns, give --transpose.")
+    assert text.endswith("The graph fits the columns of the features; if nodes are in columns, give transpose=True.")

@@ -35,8 +35,6 @@ GRAPH = networkx.from_pandas_edgelist(EDGES, edge_attr="weight")
 def packed(path: Path, text: str) -> Path:
     if path.suffix == ".gz":
         path.write_bytes(gzip.compress(text.encode()))
-    elif path.suffix == ".zst":
-        path.write_bytes(pytest.importorskip("zstandard").ZstdCompressor().compress(text.encode()))
     else:
         path.write_text(text, newline="")
     return path
@@ -47,7 +45,7 @@ TABLES = {
     "f.tsv": lambda path: packed(path, TEXT.replace(",", "\t")),
     "f.txt": lambda path: packed(path, TEXT.replace(",", "\t")),
     "f.csv.gz": lambda path: packed(path, TEXT),
-    "f.tsv.zst": lambda path: packed(path, TEXT.replace(",", "\t")),
+    "f.tsv.gz": lambda path: packed(path, TEXT.replace(",", "\t")),
     "indexed.parquet": lambda path: FRAME.to_parquet(path),
     "plain.parquet": lambda path: FRAME.reset_index(names="id").to_parquet(path),
     "f.feather": lambda path: FRAME.reset_index(names="id").to_feather(path),
@@ -69,7 +67,7 @@ MATRICES = {
 NETWORKS = {
     "e.csv": lambda path: EDGES.to_csv(path, index=False),
     "e.csv.gz": lambda path: EDGES.to_csv(path, index=False),
-    "e.tsv.zst": lambda path: packed(path, EDGES.to_csv(index=False, sep="\t")),
+    "e.tsv.gz": lambda path: packed(path, EDGES.to_csv(index=False, sep="\t")),
     "e.parquet": lambda path: EDGES.to_parquet(path),
     "e.feather": lambda path: EDGES.to_feather(path),
     "e.edgelist": lambda path: networkx.write_weighted_edgelist(GRAPH, path),
@@ -104,7 +102,7 @@ def assert_is_the_table(table):
 
 
 @pytest.mark.parametrize("network", NETWORKS)
-@pytest.mark.parametrize("table", ["f.csv", "f.tsv.zst", "indexed.parquet"])
+@pytest.mark.parametrize("table", ["f.csv", "f.tsv.gz", "indexed.parquet"])
 def test_every_pair_of_formats_gives_the_same_network(tmp_path, table, network):
     graph = read_attributed_graph(*written(tmp_path, table, network))
     assert_array_equal(graph.adjacency.toarray(), EXPECTED)
@@ -225,7 +223,7 @@ def test_a_table_may_be_transposed(tmp_path):
 def test_a_transpose_is_suggested_where_the_graph_fits_the_columns(tmp_path):
     np.save(tmp_path / "f.npy", FRAME.to_numpy().T)
     matrix, edges = written(tmp_path, "e.npz", "e.csv")
-    with pytest.raises(ValueError, match=r"fits the columns .* give --transpose"):
+    with pytest.raises(ValueError, match=r"fits the columns .* give transpose=True"):
         read_attributed_graph(tmp_path / "f.npy", matrix)
     FRAME.T.to_csv(tmp_path / "f.csv", index_label="word")
     with pytest.raises(ValueError, match=r"no row in features.*fits the columns"):
@@ -357,10 +355,11 @@ def test_an_h5ad_file_brings_both_and_knows_its_nodes(tmp_path, monkeypatch):
     (tmp_path / "cells.h5ad").write_bytes(b"any")
     monkeypatch.setitem(sys.modules, "anndata", SimpleNamespace(read_h5ad=lambda path: Cells()))
     monkeypatch.setitem(sys.modules, "h5py", SimpleNamespace(Group=dict, File=lambda path: nullcontext({})))
-    graph = read_attributed_graph(tmp_path / "cells.h5ad", tmp_path / "cells.h5ad", unknown_nodes="drop")
-    assert_array_equal(graph.adjacency.toarray(), EXPECTED)
-    assert_array_equal(graph.features.toarray(), FRAME)
-    assert graph.feature_names.tolist() == ["red", "blue"]
+    for files in ([tmp_path / "cells.h5ad"], [tmp_path / "cells.h5ad"] * 2):
+        graph = read_attributed_graph(*files, unknown_nodes="drop")
+        assert_array_equal(graph.adjacency.toarray(), EXPECTED)
+        assert_array_equal(graph.features.toarray(), FRAME)
+        assert graph.feature_names.tolist() == ["red", "blue"]
 
 
 @pytest.mark.parametrize("read", [read_features, read_graph])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from importlib import import_module
 from types import SimpleNamespace
 
 import numpy as np
@@ -42,7 +44,24 @@ def named_igraph():
     return graph
 
 
+class Rustworkx(SimpleNamespace):
+    """The methods of a PyGraph that are used; the numbers of removed nodes are not used again."""
+
+    def __init__(self, edges, nodes=(0, 1, 2, 3), **others):
+        super().__init__(weighted_edge_list=lambda: edges, node_indices=lambda: nodes, **others)
+
+
+class Networkit(SimpleNamespace):
+    def __init__(self, edges, directed=False):
+        super().__init__(
+            iterEdgesWeights=lambda: iter(edges), iterNodes=lambda: iter(range(4)), isDirected=lambda: directed
+        )
+
+
 BY_NAME = {
+    "libpysal, W": lambda: SimpleNamespace(sparse=sparse.csr_matrix(EXPECTED), id_order=NAMES),
+    "libpysal, Graph": lambda: SimpleNamespace(sparse=sparse.csr_array(EXPECTED), unique_ids=pd.Index(NAMES)),
+    "scikit-network": lambda: {"adjacency": sparse.csr_matrix(EXPECTED), "names": np.array(NAMES)},
     "networkx": lambda: weighted(networkx.Graph()),
     "networkx, directed": lambda: weighted(networkx.DiGraph()),
     "networkx, multi": lambda: weighted(networkx.MultiGraph()),
@@ -74,6 +93,8 @@ NUMBERED = {
     "networkx": lambda: networkx.from_edgelist(PAIRS[np.argsort(PAIRS[:, 0])].tolist()),
     "igraph": lambda: igraph.Graph(edges=PAIRS.tolist()),
     "PyTorch Geometric": lambda: SimpleNamespace(edge_index=PAIRS.T, num_nodes=4),
+    "rustworkx": lambda: Rustworkx([(*pair, None) for pair in PAIRS.tolist()]),
+    "networkit": lambda: Networkit([(*pair, 1.0) for pair in PAIRS.tolist()]),
 }
 
 
@@ -87,6 +108,49 @@ def test_nodes_that_are_numbered_are_the_rows(make):
         graph = numbered
     adjacency = check_attributed_graph(np.eye(4), graph).adjacency
     assert_array_equal(np.argwhere(np.triu(adjacency.toarray())), [[0, 1], [0, 3], [1, 2], [2, 3]])
+
+
+def test_edges_of_rustworkx_hold_a_weight_or_attributes():
+    edges = [(0, 1, 2.0), (1, 0, {"weight": 3, "strength": 7}), (2, 3, None)]
+    one_way = {"successors": None}
+    for others, expected in (({}, 5), (one_way, 3)):  # parallel links are added up, those of two directions are not
+        graph = Rustworkx(edges, **others)
+        adjacency = check_attributed_graph(np.eye(4), graph).adjacency
+        assert (adjacency[0, 1], adjacency[2, 3]) == (expected, 1)
+    assert as_adjacency(Rustworkx(edges[1:]), weight="strength")[0, 1] == 7
+    assert as_adjacency(Rustworkx(edges), weight=False).sum() == 3
+    holes = Rustworkx([(1, 4, 2.0)], nodes=(1, 4))
+    assert check_attributed_graph(pd.DataFrame(np.eye(2), index=[4, 1]), holes).n_links == 1
+    with pytest.raises(ValueError, match=r"2 node\(s\) are in only one"):
+        check_attributed_graph(np.eye(2), holes)
+
+
+def test_names_of_a_scikit_network_dataset_are_those_of_its_rows():
+    dataset = {"adjacency": sparse.csr_matrix(EXPECTED), "names": np.array(NAMES)}
+    assert_array_equal(check_attributed_graph(np.eye(4), dataset).adjacency.toarray(), EXPECTED)
+    del dataset["names"]
+    assert_array_equal(check_attributed_graph(np.eye(4), dataset).adjacency.toarray(), EXPECTED)
+
+
+def test_graphs_of_the_real_packages_are_read():
+    karate = networkx.karate_club_graph()
+    expected = networkx.to_scipy_sparse_array(karate).toarray()
+    found = {}
+    with suppress(ImportError):
+        found["libpysal"] = import_module("libpysal.weights").W.from_networkx(karate)
+    with suppress(ImportError):
+        found["rustworkx"] = import_module("rustworkx").networkx_converter(karate)
+    with suppress(ImportError):
+        found["networkit"] = import_module("networkit").nxadapter.nx2nk(karate, weightAttr="weight")
+    with suppress(ImportError):
+        adjacency = import_module("sknetwork.data").from_edge_list(
+            list(karate.edges(data="weight")), reindex=False, matrix_only=False
+        )
+        found["scikit-network"] = adjacency
+    if not found:
+        pytest.skip("none of libpysal, rustworkx, networkit and scikit-network is installed")
+    for package, graph in found.items():
+        assert_array_equal(check_attributed_graph(np.eye(34), graph).adjacency.toarray(), expected, err_msg=package)
 
 
 @pytest.mark.filterwarnings("ignore:Sparse CSR tensor support is in beta")
@@ -151,13 +215,15 @@ CARELESS = {
         r"1 duplicate node id\(s\), for example \['a'\]"),
     "no graph in obsp": (FEATURES, lambda: SimpleNamespace(X=None, obs_names=NAMES, var_names=[], obsp={}),
         r"no graph obsp\['connectivities'\]; build one first: scanpy\.pp\.neighbors"),
-    "a dict": (np.eye(4), lambda: {0: [1]}, r"type dict, which is no graph.*networkx\.from_dict_of_lists"),
+    "a dict": (np.eye(4), lambda: {0: [1]}, r"type dict, which is no graph.*convert it to a SciPy matrix, an edge tab"),
+    "links of two kinds of nodes": (np.eye(4), lambda: {"biadjacency": np.eye(4)}, r"type dict, which is no graph"),
+    "text as weight": (np.eye(4), lambda: Rustworkx([(0, 1, "much")]), r"whose 'weight' is 'much'"),
     "a path": (np.eye(4), lambda: "graph.csv", r"type str.*read_graph\(path\)"),
     "ragged": (np.eye(4), lambda: [[0, 1], [1]], r"adjacency is not a matrix .*every row the same number"),
     "neither square nor pairs": (np.eye(4), lambda: np.ones((3, 4), dtype=int), r"adjacency has shape \(3, 4\)"),
     "complex, sparse": (np.eye(4), lambda: sparse.csr_array(1j * EXPECTED), r"Complex data not supported: adjacency"),
     "one dimension, sparse": (np.eye(4), lambda: sparse.coo_array(np.ones(4)), r"adjacency has 1 dimension\(s\)"),
-    "something else": (np.eye(4), object, r"pass a SciPy or NumPy matrix, an edge table"),
+    "something else": (np.eye(4), object, r"type object.* a SciPy matrix, an edge table .* or a networkx graph"),
 }  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import tracemalloc
+import zipfile
 
 import numpy as np
 import pandas as pd
@@ -36,9 +37,15 @@ def _null_table(path):
     (module.write_table if parquet else module.write_feather)(pyarrow.table({"a": pyarrow.nulls(10**6)}), path)
 
 
+def _zip_of_zeros(path):
+    pytest.importorskip("openpyxl")
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/worksheets/sheet1.xml", bytes(10**6))
+
+
 BOMBS = {
     "f.csv.gz": lambda path: path.write_bytes(gzip.compress(b"id,a\n" + b"x,1\n" * 10**5)),
-    "f.csv.zst": lambda path: path.write_bytes(pytest.importorskip("zstandard").compress(b"id,a\n" + b"x,1\n" * 10**6)),
+    "f.xlsx": lambda path: _zip_of_zeros(path),
     "f.npz": lambda path: np.savez_compressed(path, np.zeros((1000, 1000))),
     "f.mat": lambda path: io.savemat(path, {"X": np.zeros((1000, 1000))}, do_compression=True),
     "f.parquet": _null_table,

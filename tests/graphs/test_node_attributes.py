@@ -63,6 +63,7 @@ def test_numbers_categories_and_words_become_columns(read):
     assert_array_equal(graph.adjacency.toarray(), [[0, 0, 2], [0, 0, 1], [2, 1, 0]])
     assert graph.encoding["attribute"].tolist() == ["age", "member", "town", "plays"]
     assert graph.encoding["kind"].tolist() == ["numbers", "numbers", "categories", "words"]
+    assert graph.encoding["n_missing"].tolist() == [0, 0, 0, 0]
     assert graph.encoding["n_columns"].tolist() == [1, 1, 2, 2]
     assert list(chain(*graph.encoding["columns"])) == COLUMNS
 
@@ -91,10 +92,12 @@ def test_vertices_of_igraph_without_names_are_rows():
     [
         (
             {"ann": {"age": None}},
-            r"1 of 3 nodes have no value of the attribute 'age', for example \['ann'\]; give each",
+            r"1 of 3 nodes have no value of the attribute 'age', for example \['ann'\]; give each node a n.*fill=0",
         ),
         ({"ann": {"age": np.nan}}, r"have no value of the attribute 'age'"),
-        ({"cleo": {"extra": "x"}}, r"2 of 3 nodes have no value of the attribute 'extra'.*empty list.*attributes=\["),
+        ({"cleo": {"extra": 7}}, r"2 of 3 nodes have no value of the attribute 'extra'.*fill=0.*attributes=\["),
+        ({"cleo": {"extra": None}}, r"no node has a value of the attribute 'extra'; leave this attribute out"),
+        ({"cleo": {"extra": "x"}}, r"'extra' has another text for each node, such as 'x'"),
         (
             {"ann": {"age": "31"}},
             r"'age' holds numbers and categories, for example 62 at node 'dan', '31' at node 'ann'",
@@ -111,12 +114,40 @@ def test_vertices_of_igraph_without_names_are_rows():
         ({"dan": {"town": "Jena"}}, r"'town' has another text for each node, such as 'Jena', .*text\.split\(\)"),
         ({"ann": {"age": -1}}, r"negative"),
     ],
-    ids=["None", "NaN", "lacking", "mixed", "word and words", "bytes", "vector", "names", "negative"],
+    ids=[
+        "None",
+        "NaN",
+        "lacking",
+        "nowhere",
+        "once",
+        "mixed",
+        "word and words",
+        "bytes",
+        "vector",
+        "names",
+        "negative",
+    ],
 )
 def test_what_cannot_be_encoded_is_refused_with_the_cure(changes, message):
     for graph in (people(**changes), in_igraph(people(**changes))):
         with pytest.raises(ValueError, match=message):
             BlockModelSelector(1).fit(graph)
+
+
+@pytest.mark.parametrize("convert", [lambda graph: graph, in_igraph], ids=["networkx", "igraph"])
+def test_a_node_may_lack_a_category_or_words_and_with_fill_a_number(convert):
+    graph = people(ann={"age": None})
+    del graph.nodes["ann"]["town"], graph.nodes["ann"]["member"], graph.nodes["cleo"]["plays"]
+    kind = "networkx" if convert(graph) is graph else "igraph"
+    read = getattr(AttributedGraph, f"from_{kind}")
+    found = read(convert(graph), fill=5)
+    assert found.feature_names.tolist() == ["age", "member", "town=Ulm", "plays=chess", "plays=go"]
+    assert_array_equal(as_dense(found.features), [[62, 1, 1, 1, 1], [5, 5, 0, 0, 0], [40, 1, 1, 0, 0]])
+    assert found.encoding["n_missing"].tolist() == [1, 1, 1, 1]
+    texts = read(convert(graph), attributes=["town", "plays"])  # without numbers, fill is not needed
+    assert_array_equal(as_dense(texts.features), [[1, 1, 1], [0, 0, 0], [1, 0, 0]])
+    with pytest.raises(ParameterError, match=r"fill is nan; expected a finite number"):
+        read(convert(graph), fill=np.nan)
 
 
 def test_a_graph_without_attributes_is_no_table_of_features():

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
+from scipy import sparse
 from sklearn import config_context
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
@@ -68,6 +69,20 @@ def test_cross_val_score_cuts_the_graph_with_the_rows(planted):
         error_score="raise",
     )
     assert_array_equal(scores, scores_by_hand(planted.features, planted.blocks, planted.adjacency))
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csr_matrix, np.asarray])
+def test_cross_validation_with_a_plain_matrix_names_the_class_that_can_be_cut(planted, form):
+    given = form(planted.adjacency if form is not np.asarray else planted.adjacency.toarray())
+    with pytest.raises(ValueError, match=r"adjacency has shape \(80, 120\).*adjacency=NodeGraph\(graph\)"):
+        cross_val_score(
+            pipeline(),
+            planted.features,
+            planted.blocks,
+            cv=KFold(3),
+            params={"adjacency": given},
+            error_score="raise",
+        )
 
 
 @pytest.mark.parametrize("form", ["matrix", "networkx", "square frame", "edges", "features without ids"])

@@ -16,7 +16,7 @@ from blockselect.graphs.write import as_text_cell, matrix_file, matrix_suffix
 MATRIX = np.array([[1.5, 0.0], [0.0, 2.0], [3.0, 0.0]])
 IDS = np.array(["007", "x", "NA"], dtype=object)
 NAMES = np.array(["red", "blue"], dtype=object)
-NAMED = ("f.csv", "f.tsv", "f.txt", "f.csv.gz", "f.tsv.zst", "f.parquet", "f.feather", "f.h5ad")
+NAMED = ("f.csv", "f.tsv", "f.txt", "f.csv.gz", "f.tsv.gz", "f.parquet", "f.feather", "f.h5ad")
 PACKAGES = {"f.parquet": "pyarrow", "f.feather": "pyarrow", "f.h5ad": "anndata"}
 
 

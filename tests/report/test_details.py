@@ -78,6 +78,8 @@ def test_settings_say_which_are_changed():
     rows = {row["name"]: row for row in settings_table(BMGUFS(3, block_model=np.arange(500) % 3))}
     assert rows["block_model"] == {"name": "block_model", "value": "ndarray of length 500", "changed": True}
     assert rows["n_jobs"]["changed"] is False
+    one_hot = settings_table(BMGUFS(3, block_model=sparse.csr_array(np.eye(3))))
+    assert {row["name"]: row["value"] for row in one_hot}["block_model"] == "csr_array"
 
 
 def test_versions_begin_with_our_own():

@@ -12,7 +12,7 @@ from numpy.testing import assert_allclose
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from blockselect import BMGUFS, BlockModelSelector, check_attributed_graph, make_attributed_blocks
-from blockselect.consensus import screening
+from blockselect.consensus import search
 from blockselect.report import blocks_table, summarize
 from blockselect.report.page import make_report
 from blockselect.report.summarize import block_patterns, small_blocks
@@ -215,7 +215,7 @@ def test_candidates_say_how_well_each_explains_and_which_are_kept(summary, selec
 def test_effort_says_what_a_large_network_left_of_the_search(graph, summary, monkeypatch):
     assert summary["effort"]["was_cut"] is False
     assert summary["effort"]["candidates"] == {"asked": 6, "made": 6}
-    monkeypatch.setattr(screening, "BUDGET", 1.0)
+    monkeypatch.setattr(search, "BUDGET", 1.0)
     cut = summarize(fit(graph, n_candidates=9))["effort"]
     assert (cut["was_cut"], cut["candidates"], cut["rounds"]) == (
         True,

@@ -25,6 +25,7 @@ from blockselect.blockmodels.model import BlockModel, adjacency_of
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph, check_feature_table, check_same_order
 from blockselect.graphs.checks import check_n_blocks
+from blockselect.graphs.over_rows import in_memory
 from blockselect.parameters import as_generator, check_n_jobs, check_whole
 from blockselect.progress import StepProgress, no_step_progress
 from blockselect.threads import in_threads
@@ -151,10 +152,10 @@ def find_candidates(
     """Find candidates as `find_block_models` does, for a graph and features that were checked before.
 
     `n_candidates` says how many candidates to find for each number of blocks. Features are used only by families that
-    need them. `eigenvectors` (n, s) are the leading eigenvectors of the degree-normalised graph, if they are known;
-    "spectral" uses them.
+    need them, and only if they are in memory, because each iteration would read all row chunks. `eigenvectors` (n, s)
+    are the leading eigenvectors of the degree-normalised graph, if they are known; "spectral" uses them.
     """
-    used = features if family in (FEATURE_READING, "mixed") else None
+    used = features if family in (FEATURE_READING, "mixed") and in_memory(features) else None
     together = family == "onmtf"  # its starts advance together, and it reports their iterations
     shown = progress if together else no_step_progress
     smoothing = None if used is None else share_smoothing(adjacency, used)

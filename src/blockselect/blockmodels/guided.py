@@ -20,7 +20,7 @@ from blockselect.base import ScoreSelector
 from blockselect.blockmodels.description import BlockDescription, blocks_table, describe_blocks
 from blockselect.blockmodels.levels import groups_at, numbers_of_groups
 from blockselect.blockmodels.markers import Markers, effective_holders, markers_of, typical_nodes
-from blockselect.blockmodels.model import BlockModel, block_weights, check_block_model
+from blockselect.blockmodels.model import BlockModel, block_weights, check_block_model, is_pair_of_matrices, with_error
 from blockselect.blockmodels.names import BlockName, name_blocks
 from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph
@@ -172,10 +172,11 @@ class BlockGuidedSelector(ScoreSelector):
 
     def _given_names(self, graph: AttributedGraph) -> list[str] | None:
         """The names of blocks that were given as text."""
-        if self.block_model is None or isinstance(self.block_model, str | tuple | BlockModel):
+        given = self.block_model[0] if is_pair_of_matrices(self.block_model) else self.block_model
+        if given is None or isinstance(given, str | BlockModel):
             return None
-        given = np.unique(as_labels(labels_by_id(self.block_model, graph.node_ids), "block labels"))
-        return [str(name) for name in given] if all(isinstance(name, str) for name in given.tolist()) else None
+        names = np.unique(as_labels(labels_by_id(given, graph.node_ids), "block labels")).tolist()
+        return names if all(isinstance(name, str) for name in names) else None
 
     def _table_columns(self) -> dict[str, FloatArray | BoolArray]:
         """Further columns of the table."""
@@ -251,9 +252,12 @@ class BlockGuidedSelector(ScoreSelector):
 
     def _given_block_model(self, graph: AttributedGraph) -> BlockModel:
         """The blocks given by the user, as a block model of this graph."""
-        if isinstance(self.block_model, BlockModel):
-            return check_block_model(self.block_model, graph.n_nodes)
-        return BlockModel.from_labels(graph.adjacency, labels_by_id(self.block_model, graph.node_ids))
+        given = self.block_model
+        if is_pair_of_matrices(given):
+            given = BlockModel.from_matrices(labels_by_id(given[0], graph.node_ids), given[1])
+        if isinstance(given, BlockModel):
+            return with_error(check_block_model(given, graph.n_nodes), graph.adjacency)
+        return BlockModel.from_labels(graph.adjacency, labels_by_id(given, graph.node_ids))
 
     def _scores_on(
         self,

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from blockselect.arrays import BoolArray, FloatArray, IntArray, Sparse
+from blockselect.errors import ParameterError
 from blockselect.graphs.attributed import AttributedGraph, check_adjacency, check_same_order
-from blockselect.graphs.node_labels import encode_labels
+from blockselect.graphs.node_labels import encode_labels, labels_of_one_hot
 from blockselect.parameters import as_generator, as_numbers, check_entries, check_real
 
 _ENTRIES = 2**23  # entries of the graph in work at once
@@ -20,11 +21,15 @@ _ENTRIES = 2**23  # entries of the graph in work at once
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BlockModel:
-    """A block model of a graph: A ≈ F M Fᵀ. Every block has at least one node."""
+    """A block model of a graph: A ≈ F M Fᵀ. Every block has at least one node.
+
+    Make one with :meth:`from_labels`, which computes the best M for your blocks, or with :meth:`from_matrices` from
+    both F and M; :func:`blockselect.find_block_models` finds block models.
+    """
 
     labels: IntArray  # (n,) block of each node, 0 … k − 1 (paper: F, as numbers)
     density: FloatArray  # (k, k) mean link weight of each block pair (paper: M)
-    relative_error: float  # ‖A − F M Fᵀ‖ / ‖A‖ (paper: RRE)
+    relative_error: float = np.nan  # ‖A − F M Fᵀ‖ / ‖A‖ (paper: RRE); NaN until a selector fits to a graph A
     family: str = "given"  # the family that found the blocks, or "given" by the user
 
     def __repr__(self) -> str:
@@ -46,8 +51,17 @@ class BlockModel:
         """The block model with the best density for these blocks (theorem 1 of the paper).
 
         The graph may have any form that :func:`blockselect.check_attributed_graph` accepts. Labels may be any sortable
-        values; unused numbers give no empty blocks. `family` is the name of the family that found the labels.
+        values, or a one-hot matrix (n, k); unused numbers give no empty blocks. `family` is the name of the family that
+        found the labels.
+
+        Examples
+        --------
+        >>> path = [[0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 0]]
+        >>> BlockModel.from_labels(path, ["left", "left", "right", "right"]).density
+        array([[0.5 , 0.25],
+               [0.25, 0.5 ]])
         """
+        labels = labels_of_one_hot(labels)
         numbers = encode_labels(labels)
         n_nodes = len(numbers)
         if sparse.issparse(adjacency) and adjacency.shape[0] != n_nodes:  # the labels are wrong, not the graph
@@ -59,6 +73,40 @@ class BlockModel:
         if isinstance(labels, pd.Series):
             check_same_order(labels.index, adjacency, checked, what="labels", fix="labels.loc[ids]")
         return cls.of_checked(checked, numbers, family=family)
+
+    @classmethod
+    def from_matrices(cls, F: Any, M: Any) -> BlockModel:
+        """The block model with the two matrices that algorithm 1 of the paper takes.
+
+        The relative error is NaN until a selector fits: it depends on the graph. ``BMGUFS(16, block_model=(F, M))`` is
+        the same as ``BMGUFS(16, block_model=BlockModel.from_matrices(F, M))``.
+
+        Parameters
+        ----------
+        F : array, sparse matrix or DataFrame of shape (n, k), or labels of shape (n,)
+            One-hot: a single 1 per row, in the column of the node's block. Labels may be any sortable values. Rows are
+            in the order of the nodes; only ``block_model=(F, M)`` matches a DataFrame or Series by node id.
+        M : array or sparse matrix of shape (k, k)
+            Mean link weight of each pair of blocks, in the order of the columns of F or of the sorted labels. Symmetric
+            and ≥ 0.
+
+        Examples
+        --------
+        >>> BlockModel.from_matrices([[1, 0], [1, 0], [0, 1]], [[0.9, 0.1], [0.1, 0.8]])
+        BlockModel(n_nodes=3, n_blocks=2, relative_error=nan, family='given')
+        """
+        labels = encode_labels(labels_of_one_hot(F))
+        density = as_numbers("M", M.toarray() if sparse.issparse(M) else M)
+        k = int(labels.max()) + 1
+        if density.shape != (k, k):
+            raise ParameterError(
+                "M",
+                f"has shape {density.shape}, but F puts nodes into {k} blocks; expected ({k}, {k}), one row and one "
+                "column per block that has a node. Leave M out to compute it: block_model=F.",
+            )
+        if not np.allclose(density, density.T, equal_nan=True):
+            raise ParameterError("M", "is not symmetric, but links have no direction here; pass (M + M.T) / 2.")
+        return check_block_model(cls(labels, density), len(labels))
 
     @classmethod
     def of_checked(cls, adjacency: Sparse, labels: IntArray, *, family: str = "given") -> BlockModel:
@@ -109,6 +157,8 @@ class BlockModel:
 
         Isolated nodes join the block whose nodes have the fewest links, which lowers its densities.
         """
+        if nodes.all():
+            return self
         labels = np.full(len(nodes), np.argmin(self.density @ self.block_sizes), dtype=np.intp)
         labels[nodes] = self.labels
         grown = self.block_sizes / np.bincount(labels)
@@ -139,6 +189,19 @@ class BlockModel:
             return BlockModel.from_labels(adjacency, labels)
         error = _relative_error(adjacency, block_weights(adjacency, labels), np.bincount(labels), self.density)
         return BlockModel(labels, self.density, error)
+
+
+def is_pair_of_matrices(blocks: Any) -> bool:
+    """Whether blocks were given as (F, M), and not as the labels or communities of two nodes."""
+    return isinstance(blocks, tuple) and len(blocks) == 2 and np.ndim(blocks[1]) > 0
+
+
+def with_error(model: BlockModel, adjacency: Sparse) -> BlockModel:
+    """The model itself, or with the relative error of this graph if it has none."""
+    if not np.isnan(model.relative_error):
+        return model
+    weight = block_weights(adjacency, model.labels)
+    return replace(model, relative_error=_relative_error(adjacency, weight, model.block_sizes, model.density))
 
 
 def adjacency_of(network: Any) -> Sparse:

@@ -23,7 +23,7 @@ from blockselect.bmgufs.losses import induced_density
 from blockselect.bmgufs.statistics import BlockStatistics
 from blockselect.errors import ParameterError, warn_caller
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.chunks import RowChunks
+from blockselect.graphs.over_rows import in_memory
 from blockselect.parameters import generator_from
 from blockselect.progress import StepProgress, follow_fit
 
@@ -52,11 +52,12 @@ class BMGUFS(BlockGuidedSelector):
         How many features to keep; between 0 and 1 a share of them; None keeps half. (paper: d)
     n_blocks : int or None, default=None
         Number of blocks. The paper gives no rule for it, so it must be given, unless `block_model` is. (paper: k)
-    block_model : array of shape (n,), Series, dict, list of sets, VertexClustering, BlockModel or None, default=None
-        Blocks of your own: one label per node, in the order of the rows or by node id (a Series or dict), the
-        communities of networkx (a list of sets of node ids), a clustering of igraph, or a block model. None finds
-        blocks by non-negative tri-factorisation of the graph, and takes the candidate with the lowest relative error.
-        (paper: F, M)
+    block_model : (F, M), F, array of shape (n,), Series, dict, list of sets, VertexClustering, BlockModel or None
+        Blocks of your own: the matrices of the paper, F one-hot of shape (n, k) or labels and M of shape (k, k); F
+        alone; one label per node, in the order of the rows or by node id (a Series or dict), the communities of
+        networkx (a list of sets of node ids), a clustering of igraph, or a block model. Without M, it is computed from
+        the graph (theorem 1). None, the default, finds blocks by non-negative tri-factorisation of the graph, and takes
+        the candidate with the lowest relative error. (paper: F, M)
     n_candidates : int, default=10
         Number of block models to find, from different random starts.
     profile_ratio : float, default=0.6
@@ -111,7 +112,8 @@ class BMGUFS(BlockGuidedSelector):
     graph_source_ : str
         "adjacency" if `fit` was given the graph, "features" if it linked nearest neighbours.
     encoding_ : DataFrame or None
-        How the attributes of nodes became features, if X was a graph of networkx or igraph: one row per attribute.
+        How the attributes of nodes became features, if X was a graph of networkx or igraph: one row per attribute,
+        with its kind, the number of nodes without a value (n_missing), and its columns.
     network_evidence_ : NetworkEvidence or None
         Whether the selected features follow this graph, tested against random permutations of the nodes: `p_value`,
         `autocorrelation` (mean correlation of the selected features between linked nodes) and `is_clear`. `fit` warns
@@ -137,7 +139,7 @@ class BMGUFS(BlockGuidedSelector):
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
         **BlockGuidedSelector._parameter_constraints,
         "n_blocks": [None, Interval(Integral, 1, None, closed="left")],
-        "block_model": [None, "array-like", BlockModel],
+        "block_model": [None, "array-like", "sparse matrix", BlockModel],
         "profile_ratio": [Interval(Real, 0, 1, closed="both")],
         "solver": [None, Descent],
         "device": [str],
@@ -261,7 +263,7 @@ class BMGUFS(BlockGuidedSelector):
         solver, on_device = self._solver(), self.device != "cpu"
         shared: dict[str, Any] = {"dtype": solver.float_type, "memory_limit": solver.memory_limit}
         choice = choose_form(features, **shared, on_device=on_device)
-        if on_device and choice.form == "dense" and not isinstance(features, RowChunks):
+        if on_device and choice.form == "dense" and in_memory(features):
             return dense_gram_on_device(features, dtype=solver.float_type, device=self.device), choice
         return gram_squared(features, **shared, form=choice.form, n_jobs=self.n_jobs), choice
 

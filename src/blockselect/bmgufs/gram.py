@@ -33,13 +33,12 @@ from blockselect.bmgufs.gram_sums import (
     sparse_square,
 )
 from blockselect.errors import ParameterError, memory_for
-from blockselect.graphs.chunks import RowChunks
-from blockselect.graphs.over_rows import squared_lengths, sum_over_rows
+from blockselect.graphs.over_rows import in_memory, squared_lengths, sum_over_rows
 
 _ROWS = 256  # rows of the sparse matrix that are counted at once
 _ROW_BYTES = 64  # bytes of working memory per row
 _IN_DENSE_SUM = 3  # dense matrices that a sum over row chunks holds at once
-_SPARSE_BELOW = 0.1  # share of non-zeros below which the sparse product is faster (benchmarks/gram.py)
+_SPARSE_BELOW = 0.1  # non-zeros of the Gram matrix below which its product with scores is faster (benchmarks/gram.py)
 _SPACIOUS = 2**30  # bytes up to which the faster form is used even if it is larger
 _SAMPLE = 64  # columns that estimate that share
 MEMORY_LIMIT = 8e9  # bytes, if no limit is given; the same on every machine
@@ -196,7 +195,7 @@ def _share_of_nonzeros(features: Features) -> float:
 def dense_bytes(features: Features, dtype: np.dtype[Any]) -> float:
     """Most memory, in bytes, for computing the dense form."""
     matrix: float = float(features.shape[1]) ** 2 * dtype.itemsize
-    if isinstance(features, RowChunks):
+    if not in_memory(features):
         return _IN_DENSE_SUM * matrix + 3 * min(SLAB_BYTES, matrix)
     if quicker_by_pairs(features):
         return matrix + _bytes_by_column(features, dtype)
@@ -209,7 +208,7 @@ def sparse_bytes(features: Features, n_nonzeros: float, dtype: np.dtype[Any]) ->
     m = features.shape[1]
     index_bytes = 4 if n_nonzeros <= np.iinfo(np.int32).max else 8
     matrix = n_nonzeros * (dtype.itemsize + index_bytes) + float(_ROW_BYTES * m)
-    if isinstance(features, RowChunks):
+    if not in_memory(features):
         return IN_SPARSE_SUM * matrix
     return matrix + _bytes_by_column(features, dtype)
 
@@ -239,7 +238,7 @@ def low_rank_bytes(features: Features, rank: int, dtype: np.dtype[Any]) -> float
 
 def _copy_bytes(features: Features, dtype: np.dtype[Any]) -> float:
     """Bytes of a copy of the features in this float type; 0 if they have this type, or come in chunks."""
-    if isinstance(features, RowChunks) or features.dtype == dtype:
+    if not in_memory(features) or features.dtype == dtype:
         return 0.0
     if sparse.issparse(features):
         return float(features.nnz * (dtype.itemsize + features.indices.itemsize) + features.indptr.nbytes)

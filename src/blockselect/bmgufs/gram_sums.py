@@ -13,9 +13,8 @@ from scipy.linalg.blas import get_blas_funcs
 from blockselect.arrays import Array, Features, FloatArray, IntArray, Sparse
 from blockselect.compiled import compiled
 from blockselect.errors import ParameterError
-from blockselect.graphs.chunks import RowChunks
 from blockselect.graphs.features import as_dense
-from blockselect.graphs.over_rows import sum_over_rows
+from blockselect.graphs.over_rows import in_memory, sum_over_rows
 
 SLAB_BYTES = 2**26  # of dense rows handled at once
 _TILE = 64  # rows and columns of the dense matrix that are computed at once
@@ -26,7 +25,7 @@ _BY_PAIRS = 16  # multiplications of a dense product that take as long as one of
 
 def dense_square(features: Features, dtype: np.dtype[Any], n_jobs: int | None = None) -> FloatArray:
     """The dense form, by pairs of non-zeros of each node, or by a dense product if there are many pairs. (m, m)"""
-    if isinstance(features, RowChunks):
+    if not in_memory(features):
         gram: FloatArray = sum_over_rows(features, dense_gram, dtype)
         return np.square(gram, out=gram)
     m = features.shape[1]
@@ -49,7 +48,7 @@ def sparse_square(features: Features, dtype: np.dtype[Any], *, limit: float = np
 
     The size of a sum over row chunks is not known in advance, so it is rejected once it exceeds the limit.
     """
-    bound = limit if isinstance(features, RowChunks) else np.inf
+    bound = np.inf if in_memory(features) else limit
     squared: Sparse = sum_over_rows(features, sparse_gram, dtype, bound).values
     squared.sort_indices()
     np.square(squared.data, out=squared.data)

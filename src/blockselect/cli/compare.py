@@ -13,6 +13,7 @@ from blockselect.cli import options as opt
 from blockselect.cli.failure import Failure, begin_work, expecting_bad_input, one_line, say
 from blockselect.cli.options import expert_option, input_file, output_option
 from blockselect.cli.outputs import check_folder, write_together
+from blockselect.cli.waiting import waiting
 
 OUTPUT_FILES = ("comparison.html", "comparison.csv", "comparison.md", "run.json")
 ALL_FAILED = 1  # exit code
@@ -98,9 +99,13 @@ def compare(
     id_column: opt.IdColumn = None,
     drop: opt.Drop = None,
     one_hot: opt.OneHot = False,
+    fill: opt.Fill = None,
+    decimal: opt.Decimal = None,
+    no_header: opt.NoHeader = False,
     unknown_nodes: opt.OnUnknownNodes = "error",
     weight: opt.Weight = None,
     classes: Classes = None,
+    label_attribute: opt.LabelAttribute = None,
     protocol: Protocol = None,
     methods: Methods = METHODS,
     top: Top = None,
@@ -122,10 +127,12 @@ def compare(
     if out is None and quiet and not as_json:
         raise Failure("nowhere to put the result; name a folder with --out, or give --json.")
     if protocol is None:
-        protocol = "structure" if classes is None else "clustering"
+        protocol = "structure" if (classes or label_attribute) is None else "clustering"
+    if classes is not None and label_attribute is not None:
+        raise Failure("--classes and --label-attribute both name the known classes; leave one of them out.")
     if dataset is not None and classes is not None:
         raise Failure("--classes goes with --features; a --dataset brings its own classes.")
-    if features is not None and classes is None and protocol in NEED_CLASSES:
+    if dataset is None and (classes or label_attribute) is None and protocol in NEED_CLASSES:
         raise Failure(
             "--features needs --classes FILE for this protocol, or --protocol structure or links, which need none."
         )
@@ -141,6 +148,7 @@ def compare(
     from blockselect.cli.terminal import progress_bar, show_files
     from blockselect.evaluation.comparison import compare_methods
     from blockselect.graphs.neighbours import N_NEIGHBORS
+    from blockselect.progress import STAGES
     from blockselect.registry import SELECTORS
 
     begin_work()
@@ -154,10 +162,18 @@ def compare(
         id_column=id_column,
         drop=drop,
         one_hot=one_hot,
+        fill=fill,
+        decimal=decimal,
+        label_attribute=label_attribute,
     )
+    if no_header:
+        reading["header"] = False
+    waiting.now(STAGES["reading"])
     network = load_network(dataset, features, graph, reading, n_neighbors=N_NEIGHBORS)
-    if classes is not None:
+    if (classes or label_attribute) is not None:
         network = with_classes(network, classes)
+    for note in () if quiet else network.notes:
+        say(note)
     for message in (*network.warnings, *([NO_GRAPH] if network.built_from_features else [])):
         say(f"warning: {message}")
     with progress_bar(quiet) as progress, expecting_bad_input():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shlex
 import signal
 import sys
 from collections.abc import Iterator
@@ -25,7 +26,7 @@ if hasattr(signal, "SIGHUP"):  # pragma: no branch (not on Windows)
 NAMED_ALIKE = (
     *("n_blocks", "max_blocks", "block_model", "n_candidates", "refine", "binarize", "profile_ratio", "sparsity"),
     *("gradient", "max_iter", "tol", "device", "dtype", "memory_limit", "n_neighbors", "n_jobs", "n_resamples"),
-    *("id_column", "drop", "one_hot"),
+    *("id_column", "drop", "one_hot", "fill", "decimal", "transpose", "unknown_nodes", "weight"),
 )
 OPTION_OF = {
     "n_features_to_select": "--top",
@@ -58,6 +59,21 @@ def by_options(message: str) -> str:
     rest = re.sub(rf"(,| or) {no_value}(?=,| or|\.)|(?<=^must be ){no_value}(, | or )", "", rest)
     rest = rest.replace("an array-like", "a file of labels")
     return f"{option_of(first)}{blank}{re.sub(r'[a-z]+(_[a-z]+)+', lambda found: option_of(found[0]), rest)}"
+
+
+def in_options(message: str) -> str:
+    """A message of the library with ``--drop age`` instead of ``drop=['age']``, and so on."""
+    message = re.sub(rf"\b({'|'.join([*NAMED_ALIKE, 'header'])})=(\[.*?\]|'.*?'|\".*?\"|[\w.]+)", _as_option, message)
+    return re.sub(r"\b(id_column|unknown_nodes|one_hot)\b", lambda found: option_of(found[0]), message)
+
+
+def _as_option(found: re.Match[str]) -> str:
+    name, value = found[1], re.sub(r"^\[?['\"]?|['\"]?\]?$", "", found[2])
+    if name == "header":
+        return "--no-header"
+    if value == "True":
+        return option_of(name)
+    return f"{option_of(name)} {'none' if value == 'False' else shlex.quote(value)}"
 
 
 def _range_in_words(found: re.Match[str]) -> str:
@@ -111,13 +127,13 @@ def complain(error: Exception) -> int:
 
 def _reason(error: Exception) -> str:
     if isinstance(error, ParameterError):
-        return by_options(str(error))
+        return in_options(by_options(str(error)))
     if isinstance(error, OSError) and error.strerror and error.filename is not None:
         return f"{error.filename}: {error.strerror}."
     if isinstance(error, MemoryError):
         request = error.__cause__ if isinstance(error, OutOfMemoryError) else error
         return f"not enough memory ({str(request) or 'no size given'}); drop features first (by variance, say)."
-    return (isinstance(error, ImportError) and install_advice(error)) or str(error)
+    return (isinstance(error, ImportError) and install_advice(error)) or in_options(str(error))
 
 
 def end_at_once() -> None:

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
-from collections.abc import Iterable, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from logging import INFO, Handler, getLogger
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -20,13 +25,15 @@ from blockselect.datasets.catalogue import find_dataset
 from blockselect.errors import collected_warnings
 from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
 from blockselect.graphs.features import as_dense
-from blockselect.graphs.files import read_attributed_graph, read_features
-from blockselect.graphs.text_files import BadFileError, read_csv_table, reading
+from blockselect.graphs.files import WHOLE, read_attributed_graph, read_features, read_label_column
+from blockselect.graphs.graph_files import MARKUP
+from blockselect.graphs.text_files import BadFileError, format_of, read_csv_table, reading
 from blockselect.progress import Progress
 from blockselect.wording import visible
 
 LABEL_NAMES = {"class", "classes", "label", "labels", "target", "y", "cluster", "community"}
 MOST_CLASSES = 50
+STANDARD_INPUT = Path("-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +45,8 @@ class NetworkInput:
     record: dict[str, Any]  # for run.json
     built_from_features: bool = False  # links to nearest neighbours
     warnings: tuple[str, ...] = ()  # about the files
+    notes: tuple[str, ...] = ()  # how the files were read
+    labels: pd.Series[Any] | None = None  # of --label-attribute, by the ids of the nodes
     features_file: Path | None = None
 
 
@@ -58,24 +67,66 @@ def load_network(
         The options of these names.
     options : mapping
         Given options for reading files, by the parameters of `read_attributed_graph`; the weight "none" stands for
-        links that all count alike.
+        links that all count alike, and `label_attribute` names the column or attribute of known labels.
     n_neighbors : int or None
         Neighbours that each node is linked to if features come without a graph; None refuses that case.
     progress : callable, optional
         Called during a download.
     """
-    if (dataset is None) == (features is None):
+    if ((features or graph) is None and dataset is None) or None not in (features, dataset):
         raise Failure("give either --dataset NAME or --features FILE (with --graph FILE), and not both.")
     if dataset is not None:
         _refuse([*options, *(["graph"] if graph else [])], "--features; a --dataset is not read from your files.")
-    elif graph is None:
+    elif features is None and format_of(Path(str(graph))) not in WHOLE:
+        raise Failure(
+            f"--features is not given, and {graph} holds no features; name a file of features too, or one file with "
+            f"links and features ({', '.join(WHOLE)})."
+        )
+    elif graph is None and format_of(Path(str(features))) not in MARKUP:
         _refuse(options.keys() & {"unknown_nodes", "weight"}, "--graph, which is not given; leave it out.")
         if n_neighbors is None:
             raise Failure("--graph is not given; name a file of links, or link nearest neighbours by --neighbors N.")
     with expecting_bad_input():
-        if features is None:
-            return _load_dataset(str(dataset), progress)
-        return _load_files(features, graph, options, n_neighbors)
+        if dataset is not None:
+            return _load_dataset(dataset, progress)
+        with _files(features, graph) as (features, graph):
+            return _load_files(features, graph, options, n_neighbors)
+
+
+@contextmanager
+def _files(features: Path | None, graph: Path | None) -> Iterator[tuple[Path | None, Path | None]]:
+    """The two files, with a temporary one in place of standard input, and a whole network as the graph alone."""
+    if features == graph == STANDARD_INPUT:
+        raise Failure("--features and --graph are both -, but standard input holds one file; name the other one.")
+    with TemporaryDirectory() as folder:
+        if STANDARD_INPUT in (features, graph):
+            stdin = Path(folder) / "stdin.csv"
+            stdin.write_bytes(sys.stdin.buffer.read())
+            features, graph = (stdin if path == STANDARD_INPUT else path for path in (features, graph))
+        if graph is None and format_of(Path(str(features))) in MARKUP:
+            features, graph = None, features
+        try:
+            yield features, graph
+        except ValueError as error:
+            if (message := str(error).replace(f"{folder}{os.sep}", "")) == str(error):
+                raise
+            raise ValueError(message) from error
+
+
+@contextmanager
+def collected_notes() -> Iterator[list[str]]:
+    """Collect what the readers say about how they read files."""
+    notes: list[str] = []
+    log, handler = getLogger("blockselect.files"), Handler()
+    handler.emit = lambda record: notes.append(record.getMessage())  # type: ignore[method-assign]
+    level = log.level
+    log.addHandler(handler)
+    log.setLevel(INFO)
+    try:
+        yield notes
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(level)
 
 
 def _refuse(names: Iterable[str], company: str) -> None:
@@ -95,29 +146,39 @@ def _load_dataset(name: str, progress: Progress | None) -> NetworkInput:
 
 
 def _load_files(
-    features: Path, graph: Path | None, options: Mapping[str, Any], n_neighbors: int | None
+    features: Path | None, graph: Path | None, options: Mapping[str, Any], n_neighbors: int | None
 ) -> NetworkInput:
-    """Features with their links, or with links to nearest neighbours if there is no file of links."""
-    with collected_warnings() as messages:
+    """Features with their links, in one file or two, or with links to nearest neighbours if there is no graph."""
+    source = features or graph
+    assert source is not None
+    settings = {**options, "weight": False if options.get("weight") == "none" else options.get("weight")}
+    column, labels = settings.pop("label_attribute", None), None
+    if column is not None:
+        how = {name: settings[name] for name in ("id_column", "decimal", "header") if name in settings}
+        labels = read_label_column(source, column, **how)
+        settings["drop"] = [*settings.get("drop", []), column]
+    with collected_warnings() as messages, collected_notes() as notes:
         if graph is None:
-            network = _linked_features(features, options, n_neighbors)
+            del settings["weight"]
+            network = _linked_features(source, settings, n_neighbors)
         else:
-            weight = False if options.get("weight") == "none" else options.get("weight")
-            network = read_attributed_graph(features, graph, **{**options, "weight": weight})
+            network = read_attributed_graph(source, graph, **settings)
     if graph is None:
         links: dict[str, Any] = {"nearest_neighbours": n_neighbors}
-        title = f"{features.name}; no --graph: each node linked with its {n_neighbors} nearest by the features"
+        title = f"{source.name}; no --graph: each node linked with its {n_neighbors} nearest by the features"
     else:
         links = file_record(graph)
-        title = features.name if graph == features else f"{features.name} with {graph.name}"
+        title = source.name if graph == source else f"{source.name} with {graph.name}"
     given = {name: file_record(value) if isinstance(value, Path) else value for name, value in options.items()}
     return NetworkInput(
         network,
         visible(title),
-        {"features": file_record(features), "graph": links, **given},
+        {"features": file_record(source), "graph": links, **given, **({"notes": notes} if notes else {})},
         built_from_features=graph is None,
         warnings=(*messages, *label_like_columns(network)),
-        features_file=features,
+        notes=tuple(notes),
+        labels=labels,
+        features_file=source,
     )
 
 
@@ -145,31 +206,39 @@ def read_labels(path: Path) -> pd.Series[str]:
         table = read_csv_table(path, as_text=True)
         if table.shape[1] != 2:
             raise BadFileError(f"it has {table.shape[1]} columns; expected two, the id and the label of each node.")
-        ids, labels = (table.iloc[:, column].str.strip() for column in (0, 1))
-        return pd.Series(labels.to_numpy(), index=ids.to_numpy())
+        ids, labels = (table.iloc[:, column].fillna("").to_numpy(dtype=object) for column in (0, 1))
+        return pd.Series(labels, index=ids)
 
 
-def node_labels(network: NetworkInput, name: str, path: Path) -> ObjectArray:
-    """The label of each node, (n,), from a file that is recorded by this name. Nodes without ids are called 0, 1, …."""
-    labels, ids = read_labels(path), network.graph.node_ids
-    network.record[name] = file_record(path)
+def node_labels(network: NetworkInput, name: str, path: Path | None) -> ObjectArray:
+    """The label of each node, (n,), from a file that is recorded by this name, or from the file of the network.
+
+    Nodes without ids are called 0, 1, ….
+    """
+    labels, where = network.labels, "--label-attribute"
+    if path is not None:
+        labels, where = read_labels(path), str(path)
+        network.record[name] = file_record(path)
+    assert labels is not None
+    ids = network.graph.node_ids
     nodes = pd.Index(range(network.graph.n_nodes) if ids is None else ids).astype(str)
     repeated = labels.index[labels.index.duplicated()].intersection(nodes)
     labels = labels[labels != ""]
     odd = {*repeated, *labels.index.symmetric_difference(nodes)}
     if odd:
         raise Failure(
-            f"{path}: {len(odd)} id(s) have no label, several labels or no node, for example {sorted(odd)[:3]}; give "
+            f"{where}: {len(odd)} id(s) have no label, several labels or no node, for example {sorted(odd)[:3]}; give "
             "each node one row with its id and its label."
         )
     return labels[nodes].to_numpy(dtype=object)
 
 
-def with_classes(network: NetworkInput, path: Path) -> NetworkInput:
+def with_classes(network: NetworkInput, path: Path | None) -> NetworkInput:
     """The network with the classes of its nodes, numbered in the order of their sorted names."""
     found, classes = np.unique(node_labels(network, "classes", path).astype(str), return_inverse=True)
     if len(found) < 2:
-        raise Failure(f"{path}: every node is of class {found[0].item()!r}; at least two classes are needed.")
+        where = path or "--label-attribute"
+        raise Failure(f"{where}: every node is of class {found[0].item()!r}; at least two classes are needed.")
     return replace(network, graph=replace(network.graph, classes=classes.astype(np.intp)))
 
 

@@ -14,6 +14,9 @@ def main() -> None:
     """Run the command with the arguments of this process."""
     end_at_once()
     open_closed_streams()
+    from blockselect.cli.waiting import waiting  # here, because signals should be answered first
+
+    waiting.begin()
     os.environ["MPLBACKEND"] = "agg"  # all pictures go to files; Matplotlib does not load with an unknown backend
     # joblib's semaphore tracker may complain about workers that a signal ended, although everything was removed.
     quiet = "ignore:resource_tracker:UserWarning"
@@ -25,6 +28,7 @@ def main() -> None:
     try:
         app()
     finally:
+        waiting.end()
         end_at_once()
 
 

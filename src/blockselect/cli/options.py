@@ -66,6 +66,13 @@ def parse_folder(text: str) -> Path:
     return Path(text)
 
 
+def parse_input(text: str) -> Path:
+    """A file, or - for standard input. Typer refuses - even where `allow_dash` is set."""
+    if text != "-" and not Path(text).is_file():
+        raise typer.BadParameter(f"{text!r} does not exist or is no file.")
+    return Path(text)
+
+
 def complete_dataset(incomplete: str) -> list[str]:
     """Names of data sets for shell completion."""
     return [name for name in DATASETS if name.startswith(incomplete)]
@@ -73,7 +80,7 @@ def complete_dataset(incomplete: str) -> list[str]:
 
 def given(**options: Any) -> dict[str, Any]:
     """The options that differ from their defaults."""
-    return {name: value for name, value in options.items() if value not in (None, False, [])}
+    return {name: value for name, value in options.items() if value is not None and value is not False and value != []}
 
 
 def repeat_command(context: typer.Context, folder: str = "results") -> str:
@@ -89,7 +96,7 @@ def repeat_command(context: typer.Context, folder: str = "results") -> str:
             continue
         for one in value if isinstance(value, list | tuple) else [value]:
             # Older versions of Typer (0.25) keep a path as text.
-            is_path = isinstance(one, Path) or option.metavar == "FILE"
+            is_path = isinstance(one, Path) or option.metavar in ("FILE", "FILE|-")
             words += [option.opts[0], Path(str(one)).name if is_path else str(one)]
     return shlex.join([*words, "--out", folder])
 
@@ -104,17 +111,23 @@ Dataset = Annotated[
 ]
 Features = Annotated[
     Path | None,
-    input_file(
-        help="Features, one row per node: .csv, .tsv or .txt with a header and an id column (also .gz, .zst), "
-        ".parquet, .feather, .npz, .npy, .mtx (with the files of names that 10x writes beside it), .mat or .h5ad."
+    data_option(
+        parser=parse_input,
+        metavar="FILE|-",
+        help="Features, one row per node: .csv, .tsv or .txt with a header and an id column (also .gz), .xlsx, "
+        ".parquet, .feather, .npz, .npy, .mtx (with the files of names that 10x writes beside it), .mat or .h5ad. "
+        "With - a .csv table from standard input. Not needed if --graph holds attributes of the nodes.",
     ),
 ]
 Graph = Annotated[
     Path | None,
-    input_file(
-        help="Links: a table with the columns source, target and optionally weight (.csv, .tsv, .txt, .parquet, "
-        ".feather), .edgelist, .graphml, .gml, an adjacency matrix (.npz, .npy, .mtx, .mat) or .h5ad. Without it each "
-        "node is linked to its nearest neighbours by the features."
+    data_option(
+        parser=parse_input,
+        metavar="FILE|-",
+        help="Links: a table with the columns source, target and optionally weight (.csv, .tsv, .txt, .xlsx, .parquet, "
+        ".feather), a list of edges as SNAP has them (.txt, .edgelist, also .gz), an adjacency matrix (.npz, .npy, "
+        ".mtx, .mat), .graphml, .gexf, .gml, .json (node-link) or .h5ad; these five may bring the features too. "
+        "With - a table from standard input. Without it each node is linked to its nearest neighbours by the features.",
     ),
 ]
 NodeIds = Annotated[
@@ -128,16 +141,37 @@ IdColumn = Annotated[
     str | None,
     data_option(
         metavar="NAME",
-        help="The column of the features that holds the ids of the nodes.",
+        help="The column of the features, or the attribute of nodes, that holds the ids of the nodes.",
         show_default="the first column",
     ),
 ]
 Drop = Annotated[
     list[str] | None,
-    data_option(metavar="COLUMN", help="Leave this column of the features out. May be given several times."),
+    data_option(
+        metavar="COLUMN",
+        help="Leave this column of the features, or this attribute of nodes, out. May be given several times.",
+    ),
 ]
 OneHot = Annotated[
     bool, data_option("--one-hot", help="Make an indicator of each value of each text column, called column=value.")
+]
+Fill = Annotated[
+    float | None,
+    data_option(metavar="NUMBER", help="The number for empty cells, and for nodes that lack an attribute of numbers."),
+]
+Decimal = Annotated[
+    str | None, data_option(metavar=".|,", help="The decimal point of numbers in files of text.", show_default=".")
+]
+NoHeader = Annotated[
+    bool, data_option("--no-header", help="The first row of tables holds data, not names; columns are called 0, 1, ….")
+]
+LabelAttribute = Annotated[
+    str | None,
+    data_option(
+        metavar="NAME",
+        help="Known labels of the nodes, in this attribute of nodes or column of the features, which is then no "
+        "feature.",
+    ),
 ]
 OnUnknownNodes = Annotated[UnknownNodes, data_option(help="What to do with links of nodes that have no features.")]
 Weight = Annotated[

@@ -16,10 +16,11 @@ from blockselect.cli import options as opt
 from blockselect.cli.failure import begin_work, expecting_bad_input, one_line, say
 from blockselect.cli.options import output_option
 from blockselect.cli.outputs import check_folder, write_together
+from blockselect.cli.waiting import waiting
 from blockselect.wording import visible
 
 ALL_FAILED = 1  # exit code
-LINE_EVERY = 30.0  # seconds between lines of progress if stderr is not a terminal
+LINE_EVERY = 10.0  # seconds between lines of progress if stderr is not a terminal
 
 computation_option: Any = partial(typer.Option, rich_help_panel="Computation")
 
@@ -91,6 +92,7 @@ def reproduce(
         with _trials_running(quiet=quiet) as progress:
             chosen = {name: plans[name] for name in names}
             run_experiments(chosen, settings, store, workers=workers, progress=progress)
+        waiting.now("drawing the figures")
         rows = complete_rows(plans, settings, store)
         files, judgements = make_files(rows, settings, title=visible(Path(config).stem))
     write_together(out, files, mark="config.json")
@@ -124,6 +126,8 @@ def _trials_running(*, quiet: bool) -> Iterator[Callable[[int, int], None]]:
     try:
         with progress_bar(quiet) as report:
             as_log = not (quiet or sys.stderr.isatty())
+            if as_log:
+                waiting.now("running the trials")
             yield _line_from_time_to_time() if as_log else partial(report, "trials")
     except KeyboardInterrupt:
         say("the trials that had ended are kept; the same command goes on from there.")

@@ -112,7 +112,8 @@ SaveMatrix = Annotated[
     bool,
     output_option(
         "--save-matrix",
-        help="Also write the selected features of all nodes, in the format of --features, to matrix.csv or similar.",
+        help="Also write the selected features of all nodes to matrix.csv or, in the format of --features, to "
+        "matrix.npz or similar.",
     ),
 ]
 MaxBlocks = Annotated[
@@ -235,10 +236,14 @@ def select(
     id_column: opt.IdColumn = None,
     drop: opt.Drop = None,
     one_hot: opt.OneHot = False,
+    fill: opt.Fill = None,
+    decimal: opt.Decimal = None,
+    no_header: opt.NoHeader = False,
     unknown_nodes: opt.OnUnknownNodes = "error",
     weight: opt.Weight = None,
     neighbors: Neighbors = None,
     labels: Labels = None,
+    label_attribute: opt.LabelAttribute = None,
     method: Method = None,
     paper: Paper = False,
     top: Top = None,
@@ -271,12 +276,15 @@ def select(
       blockselect select --dataset debian --top 60 --out results
       blockselect select --features genes.csv --graph links.csv --out results
       blockselect select --features genes.csv --graph links.csv --top auto --json
+      blockselect select --graph friends.graphml --label-attribute team --out results
       blockselect select --dataset cora --method morans-i --top 64 --out moran
     """
     if out is None and not as_json:
         raise Failure("nowhere to put the result; name a folder with --out, or give --json.")
     if paper and method not in (None, PAPER):
         raise Failure(f"--paper runs {PAPER} and --method {method!r} another; leave one of them out.")
+    if labels is not None and label_attribute is not None:
+        raise Failure("--labels and --label-attribute both name the known labels; leave one of them out.")
     method = PAPER if paper else method or DEFAULT
     if neighbors is not None and (graph is not None or dataset is not None):
         raise Failure("--neighbors links nodes where no graph is given; leave it or the graph out.")
@@ -313,7 +321,7 @@ def select(
     begin_work()
     if out is not None:
         inputs = (features, graph, node_ids, feature_names, labels, blocks_file)
-        check_folder(out, work.file_names(method, features, save_matrix), inputs, overwrite=overwrite)
+        check_folder(out, work.file_names(method, features or graph, save_matrix), inputs, overwrite=overwrite)
     if blocks_file is not None:
         settings["block_model"] = read_labels(blocks_file)
     selector = work.configured_selector(method, {key: value for key, value in settings.items() if value is not None})
@@ -326,14 +334,21 @@ def select(
         id_column=id_column,
         drop=drop,
         one_hot=one_hot,
+        fill=fill,
+        decimal=decimal,
+        label_attribute=label_attribute,
     )
+    if no_header:
+        reading["header"] = False
     with progress_bar(quiet) as progress:
         progress("reading", 0, 1)
         n_neighbors = work.neighbors_to_link(selector)
         network = load_network(dataset, features, graph, reading, n_neighbors=n_neighbors, progress=progress)
         if blocks_file is not None:
             selector.set_params(block_model=node_labels(network, "block_model", blocks_file))
-        known = None if labels is None else node_labels(network, "labels", labels)
+        known = None
+        if labels is not None or label_attribute is not None:
+            known = node_labels(network, "labels", labels)
         progress("reading", 1, 1)
         selection = work.run_selection(network, selector, method, resamples, progress)
         if known is not None and not selection.by_blocks:
@@ -345,6 +360,8 @@ def select(
             progress("writing", 0, 1)
             files = work.file_contents(selection, opt.repeat_command(context), labels=known, save_matrix=save_matrix)
             write_together(out, files, mark="run.json")
+    for note in () if quiet else network.notes:
+        say(note)
     for warning in selection.warnings:
         say(f"warning: {warning}")
     if as_json:

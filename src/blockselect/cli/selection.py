@@ -120,6 +120,8 @@ def run_selection(
     stability = None
     with collected_warnings() as messages:
         with expecting_bad_input():
+            if not shown:
+                progress("scores", 0, 1)
             selector.fit(data, **shown)
             if n_resamples:
                 stability = selection_stability(selector, data, n_resamples=n_resamples, progress=progress)

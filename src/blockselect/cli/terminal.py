@@ -26,6 +26,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from blockselect.cli.waiting import waiting
 from blockselect.progress import STAGES, no_progress
 from blockselect.registry import SELECTORS
 from blockselect.report.sentences import blocks_found, blocks_refined, is_doubtful, main_findings, no_evidence
@@ -51,10 +52,11 @@ class Steps(MofNCompleteColumn):
 
 @contextmanager
 def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
-    """One bar per stage on stderr, removed at the end; nothing is shown if stderr is not a terminal."""
+    """One bar per stage on stderr, removed at the end; a line per stage of a slow command if it is not a terminal."""
     if quiet or not sys.stderr.isatty():
-        yield no_progress
+        yield no_progress if quiet else lambda stage, done, total: waiting.now(STAGES.get(stage, stage))
         return
+    waiting.end()
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), Steps(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         stages: dict[str, TaskID] = {}

@@ -2,47 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import combinations
-from math import ceil
 from numbers import Integral
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import accuracy_score, adjusted_rand_score
+from sklearn.metrics import accuracy_score
 from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from blockselect._sklearn import Interval, StrOptions, fit_context
 from blockselect.arrays import BoolArray, Features, FloatArray, IntArray, ObjectArray, Sparse
-from blockselect.base import best_first
-from blockselect.blockmodels.candidates import FAMILIES, FEATURE_READING, find_candidates
+from blockselect.blockmodels.candidates import FAMILIES, FEATURE_READING
 from blockselect.blockmodels.families import MAX_ITER
 from blockselect.blockmodels.guided import BlockGuidedSelector
-from blockselect.blockmodels.levels import groups_at, numbers_of_groups
+from blockselect.blockmodels.levels import BlockTree, groups_at, numbers_of_groups
 from blockselect.blockmodels.model import BlockModel
-from blockselect.blockmodels.n_blocks import AS_GIVEN, MAX_BLOCKS, BlockCount, count_blocks, reason_for_asked
-from blockselect.consensus.agreement import expected_agreement
+from blockselect.blockmodels.n_blocks import AS_GIVEN, MAX_BLOCKS
+from blockselect.consensus.consensus import Consensus, expected_agreement, find_consensus
 from blockselect.consensus.explained_curve import explained_by_size
 from blockselect.consensus.prediction import regress_blocks
-from blockselect.consensus.ranking import MAX_COUNTED, rank_by_trees
+from blockselect.consensus.ranking import MAX_COUNTED, Ranking, rank_by_trees
 from blockselect.consensus.refine import JointLikelihood
-from blockselect.consensus.resampling import Resampling
-from blockselect.consensus.screening import FACTORIZATION_STEPS, KEPT, Effort, plan_effort, screen
+from blockselect.consensus.resampling import inverse_ranks
+from blockselect.consensus.search import Effort, Search, search_blocks, whether_to_refine
 from blockselect.errors import ParameterError, warn_caller
 from blockselect.graphs.adjacency import graph_of
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.checks import check_n_blocks
 from blockselect.graphs.chunks import RowChunks
-from blockselect.graphs.evidence import features_follow_blocks
 from blockselect.graphs.links import cap_weights
 from blockselect.graphs.neighbours import N_NEIGHBORS
-from blockselect.graphs.statistics import are_sparse_counts, presence
+from blockselect.graphs.over_rows import in_memory
+from blockselect.graphs.statistics import are_sparse_counts, in_standard_form, presence
 from blockselect.inspection.circularity import warn_if_made_from_features
 from blockselect.inspection.discoveries import (
     DEFAULT_LEVEL,
@@ -56,30 +51,10 @@ from blockselect.parameters import check_whole, generator_from
 from blockselect.progress import Progress, follow_fit, no_progress
 from blockselect.threads import one_thread
 
-_MORE_THAN_LINKS_SHOW = (3, 4, 6, 8, 12)  # numbers of blocks that are also tried if the links show fewer
-_AGREE = 0.95  # mean adjusted Rand index above which block models found from the links agree
+FACTORIZATION_STEPS = 100  # iterations of a factorisation whose blocks are refined afterwards; more do not help
 _LEFT_OUT = (
     f"the family {FEATURE_READING!r} is left out for row chunks, because each of its iterations would read all chunks"
 )
-_SPARSE_BELOW = 1 / 3  # share of non-zero values up to which features are stored as CSR, whatever their input format
-
-
-class _Search(NamedTuple):
-    """Candidate block models of one graph."""
-
-    models: list[BlockModel]  # the lowest relative error first
-    effort: Effort
-    why: Callable[[int], str]  # the reason for a number of blocks, in words
-    n_blocks: int  # the number to try first
-    counted: BlockCount | None = None  # if the number was counted
-
-
-class _RefineChoice(NamedTuple):
-    """Whether blocks are refined with the features."""
-
-    refine: bool
-    why: str
-    models: list[BlockModel]  # candidates
 
 
 class BlockModelSelector(BlockGuidedSelector):
@@ -107,8 +82,9 @@ class BlockModelSelector(BlockGuidedSelector):
         The largest number of blocks that "auto" chooses.
     block_model : str, array of shape (n,), Series, dict, list of sets, VertexClustering or BlockModel, default="mixed"
         How blocks are found, or the blocks themselves: one label per node, in the order of the rows or by node id (a
-        Series or dict), the communities of networkx (a list of sets of node ids), a clustering of igraph, or a block
-        model. "mixed" uses several families in turn. See :func:`blockselect.find_block_models`. (paper: F, M)
+        Series or dict), a one-hot matrix of shape (n, k), the communities of networkx (a list of sets of node ids), a
+        clustering of igraph, or a block model. "mixed" uses several families in turn. See
+        :func:`blockselect.find_block_models`. (paper: F)
     n_candidates : int or "auto", default="auto"
         Number of block models to find, from different random starts. "auto": 9 to 48, depending on the estimated cost,
         and fewer on networks of more than about 5·10⁶ links.
@@ -198,7 +174,8 @@ class BlockModelSelector(BlockGuidedSelector):
     graph_source_ : str
         "adjacency" if `fit` was given the graph, "features" if it linked nearest neighbours.
     encoding_ : DataFrame or None
-        How the attributes of nodes became features, if X was a graph of networkx or igraph: one row per attribute.
+        How the attributes of nodes became features, if X was a graph of networkx or igraph: one row per attribute,
+        with its kind, the number of nodes without a value (n_missing), and its columns.
     network_evidence_ : NetworkEvidence or None
         Whether the selected features follow this graph, tested against random permutations of the nodes: `p_value`,
         `autocorrelation` (mean correlation of the selected features between linked nodes) and `is_clear`. `fit` warns
@@ -237,7 +214,7 @@ class BlockModelSelector(BlockGuidedSelector):
         ],
         "n_blocks": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "max_blocks": [Interval(Integral, 2, None, closed="left")],
-        "block_model": [StrOptions(set(FAMILIES)), "array-like", BlockModel],
+        "block_model": [StrOptions(set(FAMILIES)), "array-like", "sparse matrix", BlockModel],
         "n_candidates": [StrOptions({"auto"}), *BlockGuidedSelector._parameter_constraints["n_candidates"]],
         "refine": [StrOptions({"auto"}), "boolean"],
         "binarize": [StrOptions({"auto"}), "boolean"],
@@ -305,63 +282,71 @@ class BlockModelSelector(BlockGuidedSelector):
         with one_thread():  # sums over several threads would depend on the number of cores
             search = self._search(graph, rng, report)
             likelihood = JointLikelihood(graph)
-            refinement = self._refinement(graph, likelihood, search)
-            screening = screen(
+            self.refined_, self.refine_reason_, candidates = self._refinement(graph, likelihood, search)
+            consensus = find_consensus(
                 likelihood,
-                refinement.models,
-                refine=refinement.refine,
+                candidates,
+                refine=self.refined_,
                 rng=rng.spawn(1)[0],
                 max_rounds=search.effort.max_rounds,
                 n_jobs=self.n_jobs,
                 progress=partial(report, "screening"),
             )
-            trees = likelihood.trees(screening.consensus, renumber=self._finds_blocks())
+            trees = likelihood.trees(consensus.models, renumber=self._finds_blocks())
             found = self._discoveries(graph, search.models, rng, report)
             n_wanted = self._n_wanted(graph.n_features) if found is None else int(found.support.sum())
             report("ranking", 0, 1)
             ranking = rank_by_trees(graph, likelihood, trees, n_wanted, n_jobs=self.n_jobs)
-            if found is None:
-                n_constant = int(np.count_nonzero(~ranking.is_useful))
-                why = f"the other {n_constant} have the same value for all nodes."
-                self._select(ranking.scores, why_fewer=why, order=ranking.order, wanted=ranking.n_wanted)
-            else:  # all discoveries are selected: a subset of them would lose the guarantee
-                self._rank(ranking.scores, ranking.order)
-                self.support_, self.n_features_ = found.support, ranking.n_wanted
-            in_order = self._selected_in_order()
-            self.explained_ = ranking.explained(in_order)
-            self.coef_, self.intercept_ = regress_blocks(
-                graph.features,
-                np.flatnonzero(self.support_),
-                in_order[:MAX_COUNTED],
-                trees[0].model.labels,
-                ranking.regression.ridge,
-            )
-            at_levels = ranking.regression.by_level(in_order[:MAX_COUNTED])
-            # The curve would read row chunks several times; one block leaves nothing to explain.
-            has_curve = trees[0].model.n_blocks > 1 and not isinstance(graph.features, RowChunks)
-            explained = explained_by_size(self, ranking.regression, ranking.of_all) if has_curve else None
+            self._select_best(ranking, found)
+            curve = self._explain(graph.features, trees[0], ranking)
             report("ranking", 1, 1)
+        self._keep_blocks(search, consensus, trees, nodes)
+        is_mixed = self._finds_blocks() and self.block_model == "mixed"
+        self.families_left_out_ = _LEFT_OUT if is_mixed and not in_memory(graph.features) else None
+        by_links = search.found_by_links() if self._finds_blocks() else []
+        self.network_evidence_ = self._evidence(graph, by_links[0].labels if by_links else None)
+        return self._keep(given, curve)
+
+    def _select_best(self, ranking: Ranking, found: Discoveries | None) -> None:
+        """Select the first features of the ranking, or all discoveries: some of them would lose the guarantee."""
+        if found is None:
+            n_constant = int(np.count_nonzero(~ranking.is_useful))
+            why = f"the other {n_constant} have the same value for all nodes."
+            self._select(ranking.scores, why_fewer=why, order=ranking.order, wanted=ranking.n_wanted)
+            self.p_values_ = self.q_values_ = None
+        else:
+            self._rank(ranking.scores, ranking.order)
+            self.support_, self.n_features_ = found.support, ranking.n_wanted
+            self.p_values_, self.q_values_ = found.p_values, found.q_values
+
+    def _explain(self, features: Features, best: BlockTree, ranking: Ranking) -> dict[str, Any] | None:
+        """How much of the blocks the selected features explain; returns the curve over the number of features."""
+        in_order = self._selected_in_order()
+        counted, regression = in_order[:MAX_COUNTED], ranking.regression
+        self.explained_ = ranking.explained(in_order)
         self.explained_more_, self.explained_alone_ = ranking.added, ranking.alone
         self.beyond_chance_ = ranking.is_clear
-        self.linkage_ = trees[0].linkage
-        n_blocks = numbers_of_groups(trees[0].model.n_blocks)
+        self.coef_, self.intercept_ = regress_blocks(
+            features, np.flatnonzero(self.support_), counted, best.model.labels, regression.ridge
+        )
+        n_blocks, at_levels = numbers_of_groups(best.model.n_blocks), regression.by_level(counted)
         self.levels_ = pd.DataFrame({"n_blocks": n_blocks[::-1], "explained": at_levels[::-1]})
-        self.network_evidence_ = self._evidence(graph, self._blocks_by_links(search.models))
-        self.p_values_ = None if found is None else found.p_values
-        self.q_values_ = None if found is None else found.q_values
-        self.candidates_ = _of_all_nodes(screening.candidates, nodes)
-        self.candidates_table_, self.effort_ = screening.table(), search.effort
-        self.consensus_models_ = _of_all_nodes([tree.model for tree in trees], nodes)
+        # The curve would read row chunks several times; one block leaves nothing to explain.
+        has_curve = best.model.n_blocks > 1 and in_memory(features)
+        return explained_by_size(self, regression, ranking.of_all) if has_curve else None
+
+    def _keep_blocks(self, search: Search, consensus: Consensus, trees: Sequence[BlockTree], nodes: BoolArray) -> None:
+        """Set the attributes of the block models; nodes that were left out join the block with the fewest links."""
+        self.linkage_ = trees[0].linkage
+        self.candidates_ = [model.with_others(nodes) for model in consensus.candidates]
+        self.candidates_table_, self.effort_ = consensus.table(), search.effort
+        self.consensus_models_ = [tree.model.with_others(nodes) for tree in trees]
         self.block_model_ = self.consensus_models_[0]
         self.labels_ = self.block_model_.labels
-        agreement = expected_agreement([model.labels for model in self.consensus_models_])
-        self.block_stability_ = None if agreement is None else agreement.of_blocks
-        self.block_agreement_ = None if agreement is None else agreement.overall
+        self.block_stability_, self.block_agreement_ = expected_agreement(
+            [model.labels for model in self.consensus_models_]
+        )
         self.n_blocks_reason_ = search.why(self.block_model_.n_blocks)
-        self.refined_, self.refine_reason_ = refinement.refine, refinement.why
-        in_chunks = isinstance(X, RowChunks) and self._finds_blocks()
-        self.families_left_out_ = _LEFT_OUT if in_chunks and self.block_model == "mixed" else None
-        return self._keep(given, explained)
 
     def predict(self, X: Any, *, as_names: bool = False) -> IntArray | ObjectArray:
         """Predict the blocks of nodes, also of new ones, from the selected features alone.
@@ -447,7 +432,7 @@ class BlockModelSelector(BlockGuidedSelector):
 
     def _as_used(self, graph: AttributedGraph) -> AttributedGraph:
         """Convert the features as the method uses them."""
-        features = _in_standard_form(graph.features)
+        features = in_standard_form(graph.features)
         self.binarized_ = are_sparse_counts(features) if self.binarize == "auto" else self.binarize
         return replace(graph, features=presence(features) if self.binarized_ else features)
 
@@ -466,36 +451,15 @@ class BlockModelSelector(BlockGuidedSelector):
         """Iterations of a factorisation: fewer if blocks are refined afterwards."""
         return FACTORIZATION_STEPS if self.refine is not False else MAX_ITER
 
-    def _refinement(self, graph: AttributedGraph, likelihood: JointLikelihood, search: _Search) -> _RefineChoice:
-        """Whether to refine the blocks with the features, and the candidates to compare.
-
-        Features that are unrelated to the graph would destroy blocks that the links show clearly. If the links do not
-        show any clearly, features may still find them.
-        """
+    def _refinement(
+        self, graph: AttributedGraph, likelihood: JointLikelihood, search: Search
+    ) -> tuple[bool, str, list[BlockModel]]:
+        """Whether to refine the blocks with the features, the reason, and the candidates to compare."""
         if not self._finds_blocks():
-            return _RefineChoice(False, "the blocks were given", search.models)
+            return False, "the blocks were given", search.models
         if self.refine != "auto":
-            return _RefineChoice(bool(self.refine), f"refine={self.refine}", search.models)
-        by_links = [
-            model for model in search.models if model.family != FEATURE_READING and model.n_blocks == search.n_blocks
-        ]
-        if not by_links:
-            return _RefineChoice(True, "all blocks were found with the features", search.models)
-        order = best_first(likelihood.gains_of_links([model.labels for model in by_links]))
-        best = [by_links[place].labels for place in order[: max(2, ceil(KEPT * len(order)))]]
-        if features_follow_blocks(graph.features, best[0], self.n_jobs):
-            return _RefineChoice(True, "the features follow the blocks that the links show", search.models)
-        count = search.counted or count_blocks(graph, max_blocks=self.max_blocks, rng=np.random.default_rng(0))
-        agreement = np.mean([adjusted_rand_score(one, two) for one, two in combinations(best, 2)] or [1.0])
-        if count.n_shown < 2 or agreement < _AGREE:
-            return _RefineChoice(True, "the links show no clear blocks without the features", search.models)
-        return _RefineChoice(False, "the features do not follow the blocks that the links clearly show", by_links)
-
-    def _blocks_by_links(self, models: Sequence[BlockModel]) -> IntArray | None:
-        """The blocks with the lowest relative error among those that were found without the features, if any."""
-        if not self._finds_blocks():
-            return None
-        return next((model.labels for model in models if model.family != FEATURE_READING), None)
+            return bool(self.refine), f"refine={self.refine}", search.models
+        return whether_to_refine(search, graph, likelihood, max_blocks=self.max_blocks, n_jobs=self.n_jobs)
 
     def _finds_blocks(self) -> bool:
         """Whether blocks are searched for, not given."""
@@ -505,37 +469,22 @@ class BlockModelSelector(BlockGuidedSelector):
         """All nodes except those with neither links nor features; all nodes if blocks are given."""
         return graph.is_linked | graph.has_features if self._finds_blocks() else np.ones(graph.n_nodes, dtype=bool)
 
-    def _search(self, graph: AttributedGraph, rng: np.random.Generator, report: Progress) -> _Search:
+    def _search(self, graph: AttributedGraph, rng: np.random.Generator, report: Progress) -> Search:
         """Candidate block models of the graph, or the blocks that were given."""
         if not self._finds_blocks():
             given = self._given_block_model(graph)
-            return _Search([given], Effort(0.0, 1), lambda _: AS_GIVEN, given.n_blocks)
-        if self.n_blocks == "auto":
-            report("number of blocks", 0, 1)
-            count = count_blocks(graph, max_blocks=self.max_blocks, rng=rng.spawn(1)[0])
-            report("number of blocks", 1, 1)
-            numbers, eigenvectors, why = _numbers_to_try(count), count.vectors, count.reason_for
-        else:
-            check_n_blocks(self.n_blocks, graph.n_nodes)
-            numbers, eigenvectors, why = [self.n_blocks], None, partial(reason_for_asked, asked=self.n_blocks)
-            count = None
-        effort = plan_effort(graph, numbers[0], n_candidates=self.n_candidates)
-        report("block models", 0, 1)
-        first, *others = numbers
-        models = find_candidates(
-            graph.adjacency,
-            None if isinstance(graph.features, RowChunks) else graph.features,
-            {first: effort.n_candidates, **dict.fromkeys(others, max(1, effort.n_candidates // 4))},
+            return Search([given], Effort(0.0, 1), lambda _: AS_GIVEN, given.n_blocks)
+        return search_blocks(
+            graph,
+            n_blocks=self.n_blocks,
+            max_blocks=self.max_blocks,
             family=self.block_model,
-            rng=rng,
-            n_jobs=self.n_jobs,
+            n_candidates=self.n_candidates,
             max_iter=self._factorization_steps(),
-            eigenvectors=eigenvectors,
-            progress=partial(report, "block models"),
+            n_jobs=self.n_jobs,
+            rng=rng,
+            progress=report,
         )
-        report("block models", 1, 1)
-        order = best_first(-np.array([model.relative_error for model in models]))
-        return _Search([models[place] for place in order], effort, why, first, count)
 
     def _discoveries(
         self, graph: AttributedGraph, candidates: Sequence[BlockModel], rng: np.random.Generator, report: Progress
@@ -576,51 +525,23 @@ class BlockModelSelector(BlockGuidedSelector):
         rngs: Sequence[np.random.Generator],
         report: Progress = no_progress,
     ) -> FloatArray:
-        """1 / rank on other graphs of the same nodes, without a complete fit to each: see `Resampling.scores`."""
-        resampling = Resampling(
+        """1 / rank on other graphs of the same nodes, without a complete fit to each: see `inverse_ranks`."""
+        return inverse_ranks(
             self.consensus_models_,
+            graph,
+            self._scored_nodes(graph),
+            adjacencies,
+            rngs,
             searched=self._finds_blocks(),
             refine=self.refined_,
             max_iter=self._factorization_steps(),
             n_ranked=n_looked_at(self.n_features_),
             n_jobs=self.n_jobs,
+            progress=report,
         )
-        return resampling.scores(graph, self._scored_nodes(graph), adjacencies, rngs, report)
 
     def _without_effect(self) -> dict[str, str]:
         if not self._finds_blocks():
             names = ("n_blocks", "max_blocks", "n_candidates", "refine")
             return dict.fromkeys(names, "block_model brings the blocks")
         return {} if self.n_blocks == "auto" else {"max_blocks": 'it limits n_blocks="auto" alone'}
-
-
-def _in_standard_form(features: Features) -> Features:
-    """The features in double precision, as CSR if few values are non-zero, so that the input format changes nothing.
-
-    Row chunks are always CSR.
-    """
-    if isinstance(features, RowChunks):
-        return features.map(_in_double)
-    features = features.astype(np.float64, copy=False)
-    n_values = features.count_nonzero() if sparse.issparse(features) else np.count_nonzero(features)
-    if n_values <= _SPARSE_BELOW * features.shape[0] * features.shape[1]:
-        return sparse.csr_array(features)
-    return features.toarray() if sparse.issparse(features) else features
-
-
-def _in_double(block: Sparse, rows: slice) -> Sparse:
-    return block.astype(np.float64, copy=False)
-
-
-def _of_all_nodes(models: Sequence[BlockModel], nodes: BoolArray) -> list[BlockModel]:
-    """Block models of all nodes; nodes that were left out join the block with the fewest links."""
-    return list(models) if nodes.all() else [model.with_others(nodes) for model in models]
-
-
-def _numbers_to_try(count: BlockCount) -> list[int]:
-    """As many blocks as the links show, and larger numbers up to twelve as well if the links show fewer.
-
-    Links alone miss blocks near the detectability threshold; links and features together may show them.
-    """
-    more = [number for number in _MORE_THAN_LINKS_SHOW if count.n_blocks < number <= count.limit]
-    return [count.n_blocks, *more]

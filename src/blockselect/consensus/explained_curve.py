@@ -13,7 +13,7 @@ from blockselect.consensus.ranking import MAX_COUNTED
 from blockselect.consensus.refine import JointLikelihood
 from blockselect.consensus.target import BlockRegression
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.chunks import RowChunks
+from blockselect.graphs.over_rows import in_memory
 from blockselect.threads import one_thread
 
 _BEYOND = 4  # the curve goes on to this multiple of the selected features: would more of them explain more?
@@ -61,7 +61,7 @@ def explained_by_size(
 
 def explained_of_model(selector: BlockGuidedSelector, graph: AttributedGraph) -> dict[str, Any] | None:
     """The same for a selector with one block model; None for one block, and for features in row chunks."""
-    if selector.block_model_.n_blocks == 1 or isinstance(graph.features, RowChunks):
+    if selector.block_model_.n_blocks == 1 or not in_memory(graph.features):
         return None
     with one_thread():  # with several threads, sums would depend on the number of cores
         (tree,) = JointLikelihood(graph).trees([selector.block_model_], renumber=False)

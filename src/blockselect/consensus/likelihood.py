@@ -23,7 +23,6 @@ binary are divided by an overdispersion factor.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -32,13 +31,14 @@ from scipy import sparse
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.blockmodels.levels import xlogx
 from blockselect.blockmodels.model import sums_between_blocks
-from blockselect.consensus.moves import Links, Tables
+from blockselect.consensus.moves import Counts, Links, Tables
 from blockselect.graphs.along_links import products_along_links
-from blockselect.graphs.chunks import RowChunks
 from blockselect.graphs.evidence import sums_in_blocks
 from blockselect.graphs.features import without_zeros
 from blockselect.graphs.over_rows import (
     by_row,
+    in_memory,
+    map_rows,
     n_holders,
     squared_lengths,
     sum_by_column,
@@ -50,7 +50,6 @@ _TINY = float(np.finfo(np.float64).tiny)
 _ROUNDING = 64 * np.finfo(np.float64).eps  # gains below this share of their terms are rounding errors
 _EQUAL = 1e-9  # values with a smaller relative difference are equal
 _LEAST_DISPERSION = 1e-6  # a standard deviation of a thousandth of the mean: such a feature is practically constant
-_SPARSE_BELOW = 0.1  # share of non-zero values up to which a sparse product is faster
 
 
 def link_unit(adjacency: Sparse) -> float:
@@ -80,33 +79,25 @@ def as_links(adjacency: Sparse, unit: float) -> Links:
     )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class FeatureCounts:
-    """Non-negative features in units in which they vary like Poisson counts, and the total of each node."""
-
-    matrix: Features  # (n, m) CSR without zeros, or RowChunks of such blocks
-    totals: FloatArray  # (n,) of all features, each in units of the mean of its non-zero values
-    typical: FloatArray  # (m,) mean of the non-zero values of each feature
-    equal: bool  # whether the non-zero values of each feature are all the same
-
-
-def as_counts(features: Features) -> FeatureCounts:
+def as_counts(features: Features) -> Counts:
     """Features in units in which they vary like Poisson counts.
 
     Each feature adds to the totals in units of the mean of its non-zero values, so all features have the same weight.
     """
-    scaled = in_units(features)
-    if not isinstance(scaled, RowChunks):
-        scaled = sparse.csr_array(scaled)
+    scaled = map_rows(in_units(features), _as_csr)
     totals: FloatArray = by_row(scaled, _row_totals)
     squares, by_total, n_equal = sum_over_rows(scaled, _moments, totals)
     held = n_holders(features)
     units = 1 / dispersions(held.astype(np.float64), squares, by_total, totals)
-    if isinstance(features, RowChunks):
-        matrix = features.map(scale_columns, units / typical_values(features))
-    else:
-        matrix = scale_columns(scaled, slice(None), units)
-    return FeatureCounts(matrix, totals, units, bool(np.all(n_equal == held)))
+    if in_memory(features):
+        matrix = map_rows(scaled, scale_columns, units)
+    else:  # at once, because chunks are scaled whenever they are read
+        matrix = map_rows(features, scale_columns, units / typical_values(features))
+    return Counts(matrix, totals, units, bool(np.all(n_equal == held)))
+
+
+def _as_csr(block: Features, rows: slice) -> Sparse:
+    return sparse.csr_array(block)
 
 
 def _row_totals(block: Sparse, rows: slice) -> FloatArray:
@@ -141,12 +132,12 @@ def dispersions(sums: FloatArray, squares: FloatArray, by_total: FloatArray, tot
     return varies
 
 
-def block_tables(links: Links, counts: FeatureCounts, labels: Sequence[IntArray]) -> Iterator[Tables]:
+def block_tables(links: Links, counts: Counts, labels: Sequence[IntArray]) -> Iterator[Tables]:
     """The sums of links and features over the blocks of each array of labels (n,).
 
     Row chunks are read once for all labels.
     """
-    at_once = len(labels) if isinstance(counts.matrix, RowChunks) else 1
+    at_once = 1 if in_memory(counts.matrix) else len(labels)
     typical = counts.typical[:, None]
     for start in range(0, len(labels), at_once):
         some = labels[start : start + at_once]
@@ -163,7 +154,7 @@ def weights_by_block(links: Links, labels: IntArray) -> FloatArray:
     return sums_between_blocks(links.indptr, links.indices, links.weights, labels)
 
 
-def sums_by_block(counts: FeatureCounts, labels: Sequence[IntArray]) -> list[FloatArray]:
+def sums_by_block(counts: Counts, labels: Sequence[IntArray]) -> list[FloatArray]:
     """Sum of each feature in each block, (m, k), for each array of labels (n,)."""
     sizes = [int(of_node.max()) + 1 for of_node in labels]
     together: FloatArray = sum_over_rows(counts.matrix, _sums_by_block, list(labels), sizes)
@@ -202,18 +193,11 @@ def feature_gains(sums: FloatArray, entropies: FloatArray, block_totals: FloatAr
     return np.where(gains > _ROUNDING * np.abs(single), gains, 0.0)
 
 
-def scaled_for_links(features: Features) -> Features:
-    """Features in units of the mean of their non-zero values; as CSR if most values are zero."""
-    if isinstance(features, np.ndarray) and np.count_nonzero(features) <= _SPARSE_BELOW * features.size:
-        features = sparse.csr_array(features)
-    return in_units(features)
-
-
 def link_gains(scaled: Features, adjacency: Sparse, unit: float) -> FloatArray:
     """Log-likelihood gain of the links among the nodes that have each feature, beyond their degrees: (m,), at least 0.
 
     A feature gains nothing if all nodes have the same value, if no link joins its nodes, or if its nodes avoid each
-    other. Self-loops are ignored. `scaled` are the features as returned by `scaled_for_links`, and `unit` is the weight
+    other. Self-loops are ignored. `scaled` are the features as returned by `in_units`, and `unit` is the weight
     that counts as one link, so neither the scale of the features nor that of the link weights matters.
     """
     weights = _without_loops(adjacency)

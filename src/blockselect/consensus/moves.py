@@ -1,9 +1,12 @@
 """Node moves: each node moves to the block with the largest likelihood, one node at a time.
 
-The moves are compiled (Numba), because each move changes the gains of the next one, so array operations do not apply. A
-visit takes few logarithms, however many blocks there are: tables contain the gain of one more link between two blocks,
-and of one more value of a feature in a block. These tables show the few blocks that suit the node best, and the exact
-gain is computed only for those. The best of them is the new block if its exact gain is positive.
+The moves are compiled (Numba), because each move changes the gains of the next one, so array operations do not apply.
+A visit of a node has three steps:
+
+1. score all blocks roughly. This takes few logarithms, however many blocks there are: tables contain the gain of one
+   more link between two blocks, and of one more value of a feature in a block;
+2. choose the best of the few blocks with the highest rough scores, by their exact gains;
+3. apply the move, if its exact gain is positive, and update the tables.
 
 Most nodes no longer move after the first rounds. A node whose best other block is worse by many nats is visited again
 only after so many of its neighbours have moved that this might have changed.
@@ -14,12 +17,12 @@ from __future__ import annotations
 from logging import getLogger
 from math import log
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from blockselect.arrays import BoolArray, FloatArray, IntArray
-from blockselect.compiled import compiled
+from blockselect.compiled import compiled, part_of_compiled
 
 N_EXACT = 3  # other blocks whose exact gains are compared
 # Rough bounds on the change of a gain, in nats: by one link to a neighbour that has moved, and by all other moves.
@@ -40,16 +43,22 @@ class Links(NamedTuple):
     degrees: FloatArray  # (n,)
 
 
-class Counts(NamedTuple):
+class Rows(NamedTuple):
     """Features of all nodes, or of the nodes in a chunk of rows: CSR, without zeros."""
 
     indptr: IntArray  # (rows + 1,)
     indices: IntArray
     values: FloatArray
-    totals: FloatArray  # (rows,) of all features
+    first: int  # the node of the first row
+
+
+class Counts(NamedTuple):
+    """Non-negative features in units in which they vary like Poisson counts, and the total of each node."""
+
+    matrix: Any  # (n, m) CSR without zeros, or RowChunks of such blocks; `Rows` in a sweep
+    totals: FloatArray  # (n,) of all features, each in units of the mean of its non-zero values
     typical: FloatArray  # (m,) mean of the non-zero values of each feature
     equal: bool  # whether the non-zero values of each feature are all the same
-    first: int = 0  # the node of the first row
 
 
 class Tables(NamedTuple):
@@ -63,9 +72,50 @@ class Tables(NamedTuple):
     totals: FloatArray  # (k,) total of all features in each block
 
 
-@compiled
-def _xlogx(x: float) -> float:
-    return x * log(x) if x > _TINY else 0.0
+class _Blocks(NamedTuple):
+    """What follows from labels and tables. A sweep keeps it up to date: (k,) each."""
+
+    sizes: FloatArray  # number of nodes
+    degrees: FloatArray  # sum of the degrees
+    log_degrees: FloatArray
+    in_use: FloatArray  # total of the features in use
+    log_totals: FloatArray  # of all features
+    more: FloatArray  # (k, k) gain of one more link between two blocks
+
+
+class _Scores(NamedTuple):
+    """Work space of a visit: links and rough scores of the node for each block, (k,) each."""
+
+    links: FloatArray  # weight of its links to the block, without the self-loop; 0 between two visits
+    near: IntArray  # the first `n_near` are the blocks of its neighbours
+    features: FloatArray  # change of s log s if its features join the block
+    rough: FloatArray  # gain of joining the block, by the tables
+
+
+class _State(NamedTuple):
+    """All that a sweep reads and changes."""
+
+    labels: IntArray  # (n,)
+    links: Links
+    counts: Counts
+    in_use: BoolArray  # (m,)
+    tables: Tables
+    blocks: _Blocks
+    scores: _Scores
+
+
+class _Node(NamedTuple):
+    """A node that is visited."""
+
+    block: int
+    degree: float
+    loop: float  # weight of its self-loop
+    total: float  # of all its features
+    in_use: float  # total of its features in use
+    begin: int  # its features are `rows.indices[begin:end]`
+    end: int
+    n_near: int  # number of blocks of its neighbours
+    leave: float  # change of s log s if its features leave the block, unless values differ
 
 
 @compiled
@@ -81,163 +131,229 @@ def sweep(
 ) -> int:
     """Visit nodes in the given order and move each to its best block; returns how many moved.
 
-    The nodes in `order` must be those of the rows of `counts`. `labels`, `tables` and `slack` are changed in place. A
+    The nodes in `order` must be those of the `Rows` of `counts`. `labels`, `tables` and `slack` are changed in place. A
     move is made only if it gains more than `least_gain`, the rounding error. The last node of a block stays. `slack`
     (n,) contains the nats by which the best other block of each node is worse, minus what moved neighbours may have
     changed. Only nodes with a slack of at most 0 are visited.
     """
-    w, sums, entropies, join, leave, t = tables
-    k = len(w)
-    sizes, log_t = np.zeros(k), np.empty(k)
-    e, log_e = np.zeros(k), np.empty(k)  # sum of the degrees in each block
-    z = np.zeros(k)  # total in each block of the features in use
+    k = len(tables.weights)
+    blocks = _blocks_of(labels, tables, in_use)
+    scores = _Scores(np.zeros(k), np.empty(k, dtype=np.int64), np.empty(k), np.empty(k))
+    state = _State(labels, links, counts, in_use, tables, blocks, scores)
+    n_moves = 0
+    for index in order:
+        if slack[index] > 0 or blocks.sizes[labels[index]] == 1:
+            continue
+        node = _score(index, state)
+        new, gain = _choose(node, state)
+        slack[index] = -gain - SURE
+        if gain > least_gain:
+            _move(node, new, state)
+            for at in range(links.indptr[index], links.indptr[index + 1]):
+                slack[links.indices[at]] -= NATS_PER_LINK * links.weights[at]
+            labels[index] = new
+            n_moves += 1
+        for place in range(node.n_near):
+            scores.links[scores.near[place]] = 0.0
+    return n_moves
+
+
+@compiled
+def _blocks_of(labels: IntArray, tables: Tables, in_use: BoolArray) -> _Blocks:
+    weights, sums, k = tables.weights, tables.sums, len(tables.weights)
+    sizes, degrees, of_use, more = np.zeros(k), np.zeros(k), np.zeros(k), np.empty((k, k))
     for node in range(len(labels)):
         sizes[labels[node]] += 1
     for feature in range(len(in_use)):
         if in_use[feature]:
             for block in range(k):
-                z[block] += sums[feature, block]
-    more = np.empty((k, k))  # gain of one more link of each block pair
-    for a in range(k):
-        for b in range(k):
-            more[a, b] = _xlogx(w[a, b] + 1.0) - _xlogx(w[a, b])
-            e[a] += w[a, b]
-        log_e[a], log_t[a] = log(max(e[a], _TINY)), log(max(t[a], _TINY))
-    to_blocks, of_features, rough = np.zeros(k), np.empty(k), np.empty(k)
-    near = np.empty(k, dtype=np.int64)  # blocks of the neighbours
-    n_moves = 0
-    for node in order:
-        old = labels[node]
-        if slack[node] > 0 or sizes[old] == 1:
-            continue
-        loop, degree, t_node = links.loops[node], links.degrees[node], counts.totals[node - counts.first]
-        begin, end = counts.indptr[node - counts.first], counts.indptr[node - counts.first + 1]  # of its features
-        # Links to each block, without the self-loop.
-        n_near = 0
-        for at in range(links.indptr[node], links.indptr[node + 1]):
-            neighbour = links.indices[at]
-            if neighbour != node:
-                block = labels[neighbour]
-                if to_blocks[block] == 0:
-                    near[n_near] = block
-                    n_near += 1
-                to_blocks[block] += links.weights[at]
-        # By the tables: features, then links.
+                of_use[block] += sums[feature, block]
+    for one in range(k):
+        for two in range(k):
+            more[one, two] = _xlogx(weights[one, two] + 1.0) - _xlogx(weights[one, two])
+            degrees[one] += weights[one, two]
+    blocks = _Blocks(sizes, degrees, np.empty(k), of_use, np.empty(k), more)
+    for block in range(k):
+        _update_logs(block, tables, blocks)
+    return blocks
+
+
+@part_of_compiled
+def _score(index: int, state: _State) -> _Node:
+    """The node with this index; writes its links to each block, and the rough gain of joining each, into the scores."""
+    labels, links, counts, in_use, tables, blocks, scores = state
+    rows, row, k, old = counts.matrix, index - counts.matrix.first, len(tables.weights), labels[index]
+    to_blocks, near, of_features, rough = scores
+    degree, total, begin, end = links.degrees[index], counts.totals[index], rows.indptr[row], rows.indptr[row + 1]
+    n_near = 0
+    for at in range(links.indptr[index], links.indptr[index + 1]):
+        neighbour = links.indices[at]
+        if neighbour != index:
+            block = labels[neighbour]
+            if to_blocks[block] == 0:
+                near[n_near] = block
+                n_near += 1
+            to_blocks[block] += links.weights[at]
+    for block in range(k):
+        of_features[block] = 0.0
+    of_use, leave, join = 0.0, 0.0, tables.join
+    for at in range(begin, end):
+        feature = rows.indices[at]
+        if in_use[feature]:
+            of_use += rows.values[at]
+            if counts.equal:
+                leave += tables.leave[feature, old]
+                for block in range(k):
+                    of_features[block] += join[feature, block]
+            else:
+                share = rows.values[at] / counts.typical[feature]
+                for block in range(k):
+                    of_features[block] += share * join[feature, block]
+    for block in range(k):
+        exposure = of_use * blocks.log_totals[block]
+        exposure += (blocks.in_use[block] + of_use) * total / max(tables.totals[block] + total, _TINY)
+        own = degree * (blocks.log_degrees[block] + 0.5 * degree / max(blocks.degrees[block] + degree, _TINY))
+        rough[block] = of_features[block] - exposure - own
+    more = blocks.more
+    for place in range(n_near):
+        weight = to_blocks[near[place]]
         for block in range(k):
-            of_features[block] = 0.0
-        leave_features, z_node = 0.0, 0.0
-        for at in range(begin, end):
-            feature = counts.indices[at]
+            rough[block] += weight * more[near[place], block]
+    return _Node(old, degree, links.loops[index], total, of_use, begin, end, n_near, leave)
+
+
+@part_of_compiled
+def _choose(node: _Node, state: _State) -> tuple[int, float]:
+    """The best of the few other blocks with the highest rough scores, and the exact gain of moving there."""
+    rough = state.scores.rough
+    of_leaving = _gain_of_leaving(node, state)
+    rough[node.block] = -np.inf
+    best, gain = node.block, -np.inf
+    for _ in range(min(N_EXACT, len(rough) - 1)):
+        new = 0
+        for block in range(1, len(rough)):
+            if rough[block] > rough[new]:
+                new = block
+        rough[new] = -np.inf
+        exact = _gain_of_joining(of_leaving, node, new, state)
+        if exact > gain:
+            best, gain = new, exact
+    return best, gain
+
+
+@part_of_compiled
+def _gain_of_leaving(node: _Node, state: _State) -> float:
+    """What leaving its block changes, whatever the new block."""
+    _, _, counts, in_use, tables, blocks, scores = state
+    old, w, to = node.block, tables.weights, scores.links
+    gain = _xlogx(blocks.degrees[old]) - _xlogx(blocks.degrees[old] - node.degree)
+    gain += 0.5 * (_xlogx(w[old, old] - 2 * to[old] - node.loop) - _xlogx(w[old, old]))
+    for place in range(node.n_near):
+        near = scores.near[place]
+        if near != old:
+            gain += _xlogx(w[old, near] - to[near]) - _xlogx(w[old, near])
+    features = node.leave
+    if not counts.equal:
+        for at in range(node.begin, node.end):
+            feature = counts.matrix.indices[at]
             if in_use[feature]:
-                z_node += counts.values[at]
-                if counts.equal:
-                    leave_features += leave[feature, old]
-                    for block in range(k):
-                        of_features[block] += join[feature, block]
-                else:
-                    share = counts.values[at] / counts.typical[feature]
-                    for block in range(k):
-                        of_features[block] += share * join[feature, block]
-        for block in range(k):
-            exposure = z_node * log_t[block] + (z[block] + z_node) * t_node / max(t[block] + t_node, _TINY)
-            own = degree * (log_e[block] + 0.5 * degree / max(e[block] + degree, _TINY))
-            rough[block] = of_features[block] - exposure - own
-        for place in range(n_near):
-            weight = to_blocks[near[place]]
-            for block in range(k):
-                rough[block] += weight * more[near[place], block]
-        # What leaving the old block changes, whatever the new one.
-        left = _xlogx(e[old]) - _xlogx(e[old] - degree)
-        left += 0.5 * (_xlogx(w[old, old] - 2 * to_blocks[old] - loop) - _xlogx(w[old, old]))
-        for place in range(n_near):
-            c = near[place]
-            if c != old:
-                left += _xlogx(w[old, c] - to_blocks[c]) - _xlogx(w[old, c])
-        if not counts.equal:
-            for at in range(begin, end):
-                feature = counts.indices[at]
-                if in_use[feature]:
-                    leave_features += _xlogx(sums[feature, old] - counts.values[at]) - entropies[feature, old]
-        leave_features -= _weighted_log(z[old] - z_node, t[old] - t_node) - _weighted_log(z[old], t[old])
-        left += leave_features
-        # Exact gains of the best few other blocks.
-        rough[old] = -np.inf
-        new, gain = old, -np.inf
-        for _ in range(min(N_EXACT, k - 1)):
-            s = 0
-            for block in range(1, k):
-                if rough[block] > rough[s]:
-                    s = block
-            rough[s] = -np.inf
-            there = to_blocks[s]
-            exact = left + _xlogx(e[s]) - _xlogx(e[s] + degree)
-            exact += 0.5 * (_xlogx(w[s, s] + 2 * there + loop) - _xlogx(w[s, s]))
-            exact += _xlogx(w[old, s] - there + to_blocks[old]) - _xlogx(w[old, s] - there)
-            for place in range(n_near):
-                c = near[place]
-                if c != old and c != s:
-                    exact += _xlogx(w[s, c] + to_blocks[c]) - _xlogx(w[s, c])
-            features = of_features[s]
-            if not counts.equal:
-                features = 0.0
-                for at in range(begin, end):
-                    feature = counts.indices[at]
-                    if in_use[feature]:
-                        features += _xlogx(sums[feature, s] + counts.values[at]) - entropies[feature, s]
-            exact += features - (_weighted_log(z[s] + z_node, t[s] + t_node) - _weighted_log(z[s], t[s]))
-            if exact > gain:
-                new, gain = s, exact
-        slack[node] = -gain - SURE
-        if gain > least_gain:
-            for place in range(n_near):
-                c = near[place]
-                w[old, c] -= to_blocks[c]
-                w[c, old] -= to_blocks[c]
-                w[new, c] += to_blocks[c]
-                w[c, new] += to_blocks[c]
-            w[old, old] -= loop
-            w[new, new] += loop
-            for block in (old, new):
-                for place in range(n_near):
-                    c = near[place]
-                    more[block, c] = more[c, block] = _xlogx(w[block, c] + 1.0) - _xlogx(w[block, c])
-            e[old] -= degree
-            e[new] += degree
-            z[old] -= z_node
-            z[new] += z_node
-            t[old] -= t_node
-            t[new] += t_node
-            for at in range(begin, end):
-                feature, x = counts.indices[at], counts.values[at]
-                sums[feature, old] -= x
-                sums[feature, new] += x
-                if counts.equal:  # one more and then one less is what it was
-                    entropies[feature, old] += leave[feature, old]
-                    entropies[feature, new] += join[feature, new]
-                    join[feature, old] = -leave[feature, old]
-                    leave[feature, new] = -join[feature, new]
-                    leave[feature, old] = _xlogx(sums[feature, old] - x) - entropies[feature, old]
-                    join[feature, new] = _xlogx(sums[feature, new] + x) - entropies[feature, new]
-                else:
-                    for block in (old, new):
-                        total, typical = sums[feature, block], counts.typical[feature]
-                        entropies[feature, block] = _xlogx(total)
-                        join[feature, block] = _xlogx(total + typical) - entropies[feature, block]
-                        leave[feature, block] = _xlogx(total - typical) - entropies[feature, block]
-            for block in (old, new):
-                log_e[block], log_t[block] = log(max(e[block], _TINY)), log(max(t[block], _TINY))
-            for at in range(links.indptr[node], links.indptr[node + 1]):
-                slack[links.indices[at]] -= NATS_PER_LINK * links.weights[at]
-            labels[node] = new
-            sizes[old] -= 1
-            sizes[new] += 1
-            n_moves += 1
-        for place in range(n_near):
-            to_blocks[near[place]] = 0.0
-    return n_moves
+                left = tables.sums[feature, old] - counts.matrix.values[at]
+                features += _xlogx(left) - tables.entropies[feature, old]
+    return gain + (features - _exposure(old, -node.in_use, -node.total, tables, blocks))
 
 
-@compiled
+@part_of_compiled
+def _gain_of_joining(gain: float, node: _Node, new: int, state: _State) -> float:
+    """The gain of leaving the old block, and then joining a new one."""
+    _, _, counts, in_use, tables, blocks, scores = state
+    old, w, to = node.block, tables.weights, scores.links
+    gain += _xlogx(blocks.degrees[new])
+    gain -= _xlogx(blocks.degrees[new] + node.degree)
+    gain += 0.5 * (_xlogx(w[new, new] + 2 * to[new] + node.loop) - _xlogx(w[new, new]))
+    gain += _xlogx(w[old, new] - to[new] + to[old]) - _xlogx(w[old, new] - to[new])
+    for place in range(node.n_near):
+        near = scores.near[place]
+        if near != old and near != new:
+            gain += _xlogx(w[new, near] + to[near]) - _xlogx(w[new, near])
+    features: float = scores.features[new]
+    if not counts.equal:
+        features = 0.0
+        for at in range(node.begin, node.end):
+            feature = counts.matrix.indices[at]
+            if in_use[feature]:
+                joined = tables.sums[feature, new] + counts.matrix.values[at]
+                features += _xlogx(joined) - tables.entropies[feature, new]
+    return gain + (features - _exposure(new, node.in_use, node.total, tables, blocks))
+
+
+@part_of_compiled
+def _exposure(block: int, in_use: float, total: float, tables: Tables, blocks: _Blocks) -> float:
+    """Change of z log t of a block if these are added to z, its total of the features in use, and to t, of all."""
+    z, t = blocks.in_use[block], tables.totals[block]
+    return _weighted_log(z + in_use, t + total) - _weighted_log(z, t)
+
+
+@part_of_compiled
+def _move(node: _Node, new: int, state: _State) -> None:
+    """Update the tables and the blocks for a node that moves to a new block."""
+    _, _, counts, _, tables, blocks, scores = state
+    old, w = node.block, tables.weights
+    for place in range(node.n_near):
+        near = scores.near[place]
+        weight = scores.links[near]
+        w[old, near] -= weight
+        w[near, old] -= weight
+        w[new, near] += weight
+        w[near, new] += weight
+    w[old, old] -= node.loop
+    w[new, new] += node.loop
+    for block, sign in ((old, -1.0), (new, 1.0)):
+        for place in range(node.n_near):
+            near = scores.near[place]
+            blocks.more[block, near] = _xlogx(w[block, near] + 1.0) - _xlogx(w[block, near])
+            blocks.more[near, block] = blocks.more[block, near]
+        blocks.sizes[block] += sign
+        blocks.degrees[block] += sign * node.degree
+        blocks.in_use[block] += sign * node.in_use
+        tables.totals[block] += sign * node.total
+        _update_logs(block, tables, blocks)
+    for at in range(node.begin, node.end):
+        _move_feature(counts.matrix.indices[at], counts.matrix.values[at], old, new, counts, tables)
+
+
+@part_of_compiled
+def _move_feature(feature: int, value: float, old: int, new: int, counts: Counts, tables: Tables) -> None:
+    """Update the tables of a feature for a node with this value of it."""
+    sums, entropies, join, leave = tables.sums, tables.entropies, tables.join, tables.leave
+    sums[feature, old] -= value
+    sums[feature, new] += value
+    if counts.equal:  # one more and then one less is what it was
+        entropies[feature, old] += leave[feature, old]
+        entropies[feature, new] += join[feature, new]
+        join[feature, old] = -leave[feature, old]
+        leave[feature, new] = -join[feature, new]
+        leave[feature, old] = _xlogx(sums[feature, old] - value) - entropies[feature, old]
+        join[feature, new] = _xlogx(sums[feature, new] + value) - entropies[feature, new]
+        return
+    typical = counts.typical[feature]
+    for block in (old, new):
+        entropies[feature, block] = _xlogx(sums[feature, block])
+        join[feature, block] = _xlogx(sums[feature, block] + typical) - entropies[feature, block]
+        leave[feature, block] = _xlogx(sums[feature, block] - typical) - entropies[feature, block]
+
+
+@part_of_compiled
+def _update_logs(block: int, tables: Tables, blocks: _Blocks) -> None:
+    blocks.log_degrees[block] = log(max(blocks.degrees[block], _TINY))
+    blocks.log_totals[block] = log(max(tables.totals[block], _TINY))
+
+
+@part_of_compiled
+def _xlogx(x: float) -> float:
+    return x * log(x) if x > _TINY else 0.0
+
+
+@part_of_compiled
 def _weighted_log(weight: float, x: float) -> float:
     """weight · log x; 0 if the weight is 0, and finite if x is 0 up to rounding."""
     return weight * log(max(x, _TINY)) if weight > 0 else 0.0

@@ -2,13 +2,11 @@
 
 Let V be the selected features with rows of unit length and centred columns, and H the one-hot block membership of the
 best block model with column means removed. The coefficients W minimise ‖H − V W‖² + λ‖W‖². This is the regression by
-which features are selected (see `explained`, with the same λ), but without the neighbours, which a new node need not
+which features are selected (see `target`, with the same λ), but without the neighbours, which a new node need not
 have, and with rows that have unit length in the selected features alone, so that no other feature needs to be known.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -19,17 +17,10 @@ from blockselect.graphs.features import as_dense
 from blockselect.graphs.over_rows import sum_over_rows
 
 
-class BlockRidge(NamedTuple):
-    """The coefficients of the selected features for each block."""
-
-    coefficients: FloatArray  # (k, d)
-    intercepts: FloatArray  # (k,)
-
-
 def regress_blocks(
     features: Features, selected: IntArray, used: IntArray, labels: IntArray, ridge: float
-) -> BlockRidge:
-    """Regress the blocks (n,) on some columns of the features.
+) -> tuple[FloatArray, FloatArray]:
+    """Regress the blocks (n,) on some columns of the features: coefficients (k, d) and intercepts (k,).
 
     `selected` (d,) are the columns in which rows get unit length, in rising order; the others of them than `used` have
     coefficients of 0.
@@ -38,7 +29,7 @@ def regress_blocks(
     shares = np.bincount(labels) / n
     coefficients = np.zeros((n_blocks, len(selected)))
     if not len(selected):
-        return BlockRidge(coefficients, shares)
+        return coefficients, shares
     places = np.searchsorted(selected, used)
     sums = sum_over_rows(features, _products, selected, places, labels, n_blocks)
     gram, by_block, means = np.split(sums, [len(used), len(used) + n_blocks], axis=1)
@@ -49,7 +40,7 @@ def regress_blocks(
         coefficients[:, places] = np.linalg.solve(gram, products).T
     except np.linalg.LinAlgError:  # rounding errors exceed λ, as in `BlockRegression.added`
         coefficients[:, places] = np.linalg.lstsq(gram, products)[0].T
-    return BlockRidge(coefficients, shares - coefficients[:, places] @ means[:, 0])
+    return coefficients, shares - coefficients[:, places] @ means[:, 0]
 
 
 def _products(

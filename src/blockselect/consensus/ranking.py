@@ -29,13 +29,12 @@ from scipy import sparse
 from blockselect.arrays import BoolArray, Features, FloatArray, IntArray
 from blockselect.base import best_first
 from blockselect.blockmodels.levels import BlockTree
-from blockselect.consensus.likelihood import link_gains, scaled_for_links
+from blockselect.consensus.likelihood import link_gains
 from blockselect.consensus.refine import JointLikelihood, penalty
 from blockselect.consensus.target import BlockRegression
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.chunks import RowChunks
-from blockselect.graphs.over_rows import n_holders
-from blockselect.graphs.statistics import constant_columns
+from blockselect.graphs.over_rows import in_memory, jobs_for, n_holders
+from blockselect.graphs.statistics import constant_columns, in_units
 from blockselect.threads import in_threads
 
 MAX_STEPS = 500  # of greedy selection; later features are ranked by what each would add next
@@ -67,10 +66,10 @@ class FeatureGains:
     ) -> FeatureGains:
         """How much better these block models, and the links, explain each feature than chance does.
 
-        `scaled` is the result of `scaled_for_links`, for callers that need the gains on many graphs.
+        `scaled` is the result of `in_units`, for callers that need the gains on many graphs.
         """
         by_blocks = np.mean([tree.gains - penalty(tree.model.n_blocks) for tree in trees], axis=0)
-        scaled = scaled_for_links(graph.features) if scaled is None else scaled
+        scaled = in_units(graph.features) if scaled is None else scaled
         by_links = link_gains(scaled, graph.adjacency, likelihood.link_unit)
         return cls(by_blocks, by_links - penalty(2), constant_columns(graph.features))
 
@@ -126,8 +125,7 @@ def rank_by_trees(
         partial(FeatureGains.of, likelihood, graph, trees, scaled),
         partial(BlockRegression.of, graph.features, graph.adjacency, labels, linkages),
     ]
-    n_jobs = 1 if isinstance(graph.features, RowChunks) else n_jobs  # chunks are read by one thread at a time
-    gains, regression = in_threads(n_jobs, parts)
+    gains, regression = in_threads(jobs_for(graph.features, n_jobs), parts)
     if n_wanted is not None:
         return rank_features(regression, gains, n_wanted)
     of_all = regression.of_all()
@@ -152,13 +150,13 @@ def rank_features(regression: BlockRegression, gains: FeatureGains, n_wanted: in
     is_clear = is_useful & (gains.z_values > _CLEAR)
     effect = effect_sizes(gains, regression.features)
     clear = np.flatnonzero(is_clear)
-    greedy = select_together(regression, clear, n_wanted, effect[clear])
+    chosen, share = select_together(regression, clear, n_wanted, effect[clear])
     next_to_greedy = np.zeros(len(effect))
-    next_to_greedy[clear] = greedy.added * effect[clear]
-    groups = (np.setdiff1d(clear, greedy.chosen), np.flatnonzero(is_useful & ~is_clear), np.flatnonzero(~is_useful))
-    values = (next_to_greedy if greedy.added.any() else gains.total, gains.total, gains.total)
+    next_to_greedy[clear] = share * effect[clear]
+    groups = (np.setdiff1d(clear, chosen), np.flatnonzero(is_useful & ~is_clear), np.flatnonzero(~is_useful))
+    values = (next_to_greedy if share.any() else gains.total, gains.total, gains.total)
     ranked = [group[best_first(value[group])] for group, value in zip(groups, values, strict=True)]
-    order = np.concatenate([greedy.chosen, *ranked])
+    order = np.concatenate([chosen, *ranked])
     counted, others = np.split(order[: np.count_nonzero(is_useful)], [min(n_wanted, MAX_COUNTED)])
     added = np.zeros(len(effect))
     added[counted], added[others] = regression.added(counted, others)
@@ -195,23 +193,18 @@ def effect_sizes(gains: FeatureGains, features: Features) -> FloatArray:
     return sizes
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Greedy:
-    """The result of greedy selection among some candidate columns."""
-
-    chosen: IntArray  # (s,) columns in the order of their selection
-    added: FloatArray  # (candidates,) share each added when it was chosen, or would add next
-
-
-def select_together(regression: BlockRegression, candidates: IntArray, n_steps: int, effect: FloatArray) -> Greedy:
+def select_together(
+    regression: BlockRegression, candidates: IntArray, n_steps: int, effect: FloatArray
+) -> tuple[IntArray, FloatArray]:
     """Orthogonal least squares among the candidate columns, at most `MAX_STEPS` of them.
 
-    Each step takes the column with the largest rise of R² times its `effect`. Of columns that are equally
+    Returns the chosen columns in their order, and the share that each candidate added when it was chosen, or would add
+    next. Each step takes the column with the largest rise of R² times its `effect`. Of columns that are equally
     good up to rounding, the lowest index is taken. With the chosen columns orthogonalised (rows of `basis` are their
     products with all candidates), a step costs one column of the Gram matrix and two matrix-vector products.
     """
     n_steps = min(n_steps, MAX_STEPS, len(candidates)) if regression.products.any() else 0
-    columns = _columns(regression, candidates)
+    columns = (_Columns if in_memory(regression.features) else _ColumnsOfChunks)(regression, candidates)
     products = regression.products[candidates]  # (c, q)
     left = regression.penalised[candidates]  # squared length of what is not yet spanned
     unexplained = np.square(products).sum(axis=1)  # ‖residual productᵀ‖² of each candidate
@@ -233,12 +226,7 @@ def select_together(regression: BlockRegression, candidates: IntArray, n_steps: 
         left = left - np.where(is_free, direction**2, 0.0)
         basis[step], coefficients[step] = direction, target
     added[is_free] = np.maximum(unexplained, 0.0)[is_free] / left[is_free]
-    return Greedy(candidates[np.array(chosen, dtype=np.intp)], added / regression.total)
-
-
-def _columns(regression: BlockRegression, candidates: IntArray) -> _Columns | _ColumnsOfChunks:
-    of_chunks = isinstance(regression.features, RowChunks)
-    return (_ColumnsOfChunks if of_chunks else _Columns)(regression, candidates)
+    return candidates[np.array(chosen, dtype=np.intp)], added / regression.total
 
 
 class _ColumnsOfChunks:

@@ -16,7 +16,7 @@ if hubs are separated. All three lead away from planted blocks, even if the desc
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -25,7 +25,6 @@ from blockselect.arrays import BoolArray, FloatArray, IntArray, Sparse
 from blockselect.blockmodels.levels import BlockTree, leaf_order, merge_blocks, renumber_leaves, xlogx
 from blockselect.blockmodels.model import BlockModel
 from blockselect.consensus.likelihood import (
-    FeatureCounts,
     as_counts,
     as_links,
     block_tables,
@@ -34,10 +33,9 @@ from blockselect.consensus.likelihood import (
     weights_by_block,
 )
 from blockselect.consensus.likelihood import link_unit as default_link_unit
-from blockselect.consensus.moves import Counts, Links, Tables, announce_compilation, sweep
+from blockselect.consensus.moves import Counts, Links, Rows, Tables, announce_compilation, sweep
 from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.chunks import RowChunks
-from blockselect.graphs.over_rows import fold_over_rows
+from blockselect.graphs.over_rows import fold_over_rows, in_memory, place_at_rows, row_slices
 
 DEFAULT_TOL = 0.01  # nats per node
 MAX_ROUNDS = 50
@@ -55,53 +53,20 @@ class JointResult:
     comparable_gain: float  # see `JointLikelihood.comparable_gains`
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _State:
-    """The sums over blocks and what follows from them."""
-
-    tables: Tables  # a sweep changes these in place
-    gains: FloatArray  # (m,) log-likelihood gain of each feature
-    objective: float  # J
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Round:
-    """A round of visits for a fixed choice of features. A sweep changes labels, slack and tables in place."""
-
-    labels: IntArray  # (n,)
-    slack: FloatArray  # (n,) nodes with a positive slack are not visited (see `sweep`)
-    tables: Tables
-    order: IntArray  # (n,) nodes in the order of the visits; those of each chunk of rows stand at its rows
-    in_use: BoolArray  # (m,)
-    least_gain: float
-    n_moves: int = 0
-
-
 @dataclass(slots=True, eq=False)
 class _Refinement:
-    """A block model that is being refined."""
+    """A block model that is being refined. A sweep changes labels, slack and tables in place."""
 
-    labels: IntArray  # (n,) changed in place
-    state: _State
-    slack: FloatArray  # (n,) changed in place (see `sweep`)
+    labels: IntArray  # (n,)
+    tables: Tables
+    in_use: BoolArray  # (m,) features whose gain exceeds the penalty; only they move nodes
     objective: list[float]  # J before the first round and after each round
-    n_moves: list[int] = field(default_factory=list)
-    all_due: bool = True  # whether the next round visits all nodes
+    slack: FloatArray  # (n,) nodes with a positive slack are not visited (see `sweep`)
+    n_moves: list[int] = field(default_factory=list)  # in each round
+    order: IntArray = field(default_factory=lambda: np.arange(0))  # (n,) of the visits of a round
+    least_gain: float = 0.0  # of a move; smaller gains are rounding errors
+    visits_all: bool = True  # whether a round visits all nodes
     is_done: bool = False
-
-    @classmethod
-    def start(cls, labels: IntArray, state: _State) -> _Refinement:
-        return cls(labels, state, np.zeros(len(labels)), [state.objective])
-
-    def end_round(self, labels: IntArray, slack: FloatArray, state: _State, n_moves: int, tol: float) -> None:
-        self.labels, self.slack, self.state = labels, slack, state
-        self.n_moves.append(n_moves)
-        self.objective.append(state.objective)
-        if n_moves == 0 or self.objective[-2] - self.objective[-1] <= tol * len(labels):
-            if self.all_due:
-                self.is_done = True
-            self.slack[:] = 0.0
-        self.all_due = not self.slack.any()
 
 
 def penalty(n_blocks: int) -> int:
@@ -122,7 +87,7 @@ class JointLikelihood:
     link_unit : float, optional
         The weight that counts as one link; by default that of `likelihood.link_unit`. A resampled graph has the unit of
         the graph from which it was drawn.
-    counts : FeatureCounts, optional
+    counts : Counts, optional
         The result of `as_counts`, if another likelihood of the same features has computed it.
 
     Examples
@@ -144,7 +109,7 @@ class JointLikelihood:
         graph: AttributedGraph,
         *,
         link_unit: float | None = None,
-        counts: FeatureCounts | None = None,
+        counts: Counts | None = None,
     ) -> None:
         self._graph = graph
         self.link_unit = default_link_unit(graph.adjacency) if link_unit is None else link_unit
@@ -153,7 +118,7 @@ class JointLikelihood:
 
     def gains(self, labels: Sequence[IntArray]) -> FloatArray:
         """−J of c arrays of labels, the penalised log-likelihood gain of links and features; larger is better: (c,)."""
-        return np.array([-state.objective for state in self._states(labels)])
+        return np.array([-_evaluate(tables)[1] for tables in self._tables(labels)])
 
     def gains_of_links(self, labels: Sequence[IntArray]) -> FloatArray:
         """Log-likelihood gain of the links by the blocks of c arrays of labels, without any penalty: (c,)."""
@@ -165,30 +130,32 @@ class JointLikelihood:
         More blocks gain more by chance, so the cost of describing them is subtracted: log k nats per label, and half
         the logarithm of the total link weight per density. Larger is better.
         """
-        return np.array([self._comparable(state) for state in self._states(labels)])
+        return np.array([self._comparable(tables, _evaluate(tables)[1]) for tables in self._tables(labels)])
 
-    def _comparable(self, state: _State) -> float:
-        weights = state.tables.weights
+    def _comparable(self, tables: Tables, objective: float) -> float:
+        weights = tables.weights
         n, k = self._graph.n_nodes, len(weights)
         densities = k * (k + 1) / 4 * np.log(max(float(weights.sum()) / 2, 1.0))
-        return float(-state.objective - densities - n * np.log(k))
+        return float(-objective - densities - n * np.log(k))
 
     def trees(self, models: Sequence[BlockModel], *, renumber: bool = True) -> list[BlockTree]:
         """The tree of the blocks of each model, by links and the features whose gain exceeds the penalty.
 
         With `renumber`, blocks are numbered along the tree, the largest branch first.
         """
-        states = self._states([model.labels for model in models])
-        return [self._tree(model, state, renumber) for model, state in zip(models, states, strict=True)]
+        return [
+            self._tree(model, tables, renumber)
+            for model, tables in zip(models, self._tables([model.labels for model in models]), strict=True)
+        ]
 
-    def _tree(self, model: BlockModel, state: _State, renumber: bool) -> BlockTree:
-        tables = state.tables
-        in_use = state.gains > penalty(model.n_blocks)
+    def _tree(self, model: BlockModel, tables: Tables, renumber: bool) -> BlockTree:
+        gains, _ = _evaluate(tables)
+        in_use = gains > penalty(model.n_blocks)
         linkage = merge_blocks(tables.weights, model.block_sizes, tables.sums[in_use], tables.totals)
         if renumber:
             order = leaf_order(linkage, model.block_sizes)
             model, linkage = model.renumbered(order), renumber_leaves(linkage, order)
-        return BlockTree(model, linkage, state.gains)
+        return BlockTree(model, linkage, gains)
 
     def improve(
         self, model: BlockModel, *, max_rounds: int = MAX_ROUNDS, tol: float = DEFAULT_TOL, rng: np.random.Generator
@@ -233,7 +200,7 @@ class JointLikelihood:
         then refined together, so that each round reads each chunk once.
         """
         announce_compilation()
-        if isinstance(self._counts.matrix, RowChunks):
+        if not in_memory(self._counts.matrix):
             yield from self._improve_together(models, rngs, max_rounds, tol, n_jobs)
             return
         parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
@@ -251,80 +218,74 @@ class JointLikelihood:
         tol: float,
         n_jobs: int | None = None,
     ) -> list[JointResult]:
-        labels = [model.labels.astype(np.int64) for model in models]
-        runs = [_Refinement.start(*one) for one in zip(labels, self._states(labels), strict=True)]
         matrix = self._counts.matrix
-        place = matrix.place if isinstance(matrix, RowChunks) else lambda shared: shared
-        shared = place(self._links), place(self._counts.totals), place(self._counts.typical), self._counts.equal
+        shared = place_at_rows(matrix, self._links, self._counts._replace(matrix=None))
+        labels = [model.labels.astype(np.int64) for model in models]
+        runs = [_start(*one) for one in zip(labels, self._tables(labels), strict=True)]
         for _ in range(max_rounds):
-            due = [(run, rng) for run, rng in zip(runs, rngs, strict=True) if not run.is_done]
+            due = [place for place, run in enumerate(runs) if not run.is_done]
             if not due:
                 break
-            rounds = [self._round(run, rng) for run, rng in due]
-            for (run, _), visited in zip(
-                due, fold_over_rows(matrix, _visit, rounds, *shared, n_jobs=n_jobs), strict=True
-            ):
-                run.end_round(visited.labels, visited.slack, self._state(visited.tables), visited.n_moves, tol)
+            for place in due:
+                self._begin_round(runs[place], rngs[place])
+            visited = fold_over_rows(matrix, _visit, [runs[place] for place in due], *shared, n_jobs=n_jobs)
+            for place, run in zip(due, visited, strict=True):
+                _end_round(run, tol)
+                runs[place] = run
         return [self._result(model, run) for model, run in zip(models, runs, strict=True)]
+
+    def _begin_round(self, run: _Refinement, rng: np.random.Generator) -> None:
+        """Draw the order of the visits: at random, but the nodes of each chunk stand at the positions of its rows."""
+        order, slices = rng.permutation(self._graph.n_nodes), row_slices(self._counts.matrix)
+        chunk_of = np.repeat(np.arange(len(slices)), [rows.stop - rows.start for rows in slices])
+        run.order = order[np.argsort(chunk_of[order], kind="stable")]
+        of_features = float(run.tables.sums[run.in_use].sum())
+        run.least_gain = _ROUNDING * max(float(xlogx(run.tables.weights.sum()) + xlogx(np.float64(of_features))), 1.0)
+        run.visits_all = not run.slack.any()
+        run.n_moves.append(0)
 
     def _result(self, model: BlockModel, run: _Refinement) -> JointResult:
         return JointResult(
             model=BlockModel.of_checked(self._graph.adjacency, run.labels, family=model.family),
-            in_use=run.state.gains > penalty(model.n_blocks),
+            in_use=run.in_use,
             objective=np.array(run.objective),
             n_moves=np.array(run.n_moves, dtype=np.intp),
-            comparable_gain=self._comparable(run.state),
+            comparable_gain=self._comparable(run.tables, run.objective[-1]),
         )
 
-    def _states(self, labels: Sequence[IntArray]) -> Iterator[_State]:
-        return map(self._state, block_tables(self._links, self._counts, labels))
-
-    def _state(self, tables: Tables) -> _State:
-        """The gains of the features by these blocks, and J for the best choice of features."""
-        gains = feature_gains(tables.sums, tables.entropies, tables.totals)
-        above = float(np.maximum(gains - penalty(len(tables.weights)), 0.0).sum())
-        return _State(tables, gains, -float(link_gain(tables.weights)) - above)
-
-    def _round(self, run: _Refinement, rng: np.random.Generator) -> _Round:
-        """The next round of visits; only the features whose gain exceeds the penalty move nodes."""
-        tables = run.state.tables
-        in_use = run.state.gains > penalty(len(tables.weights))
-        of_features = float(tables.sums[in_use].sum())
-        least = _ROUNDING * max(float(xlogx(tables.weights.sum()) + xlogx(np.float64(of_features))), 1.0)
-        order = self._in_chunks(rng.permutation(self._graph.n_nodes))
-        return _Round(run.labels, run.slack, tables, order, in_use, least)
-
-    def _in_chunks(self, order: IntArray) -> IntArray:
-        """The nodes in this order, but grouped by chunk: those of each chunk stand at the positions of its rows."""
-        matrix = self._counts.matrix
-        if not isinstance(matrix, RowChunks):
-            return order
-        sizes = [rows.stop - rows.start for rows in matrix.survey().rows]
-        chunk_of = np.repeat(np.arange(len(sizes)), sizes)
-        return order[np.argsort(chunk_of[order], kind="stable")]
+    def _tables(self, labels: Sequence[IntArray]) -> Iterator[Tables]:
+        return block_tables(self._links, self._counts, labels)
 
 
-def _visit(
-    block: Sparse, rows: slice, now: _Round, links: Links, totals: FloatArray, typical: FloatArray, equal: bool
-) -> _Round:
-    """Visit the nodes of some rows; changes `labels`, `slack` and the tables of the round in place."""
-    counts = Counts(
-        block.indptr.astype(np.int64, copy=False),
-        block.indices.astype(np.int32, copy=False),
-        block.data,
-        totals[rows],
-        typical,
-        equal,
-        rows.start,
+def _evaluate(tables: Tables) -> tuple[FloatArray, float]:
+    """The gains of the features by these blocks, (m,), and J for the best choice of features."""
+    gains = feature_gains(tables.sums, tables.entropies, tables.totals)
+    above = float(np.maximum(gains - penalty(len(tables.weights)), 0.0).sum())
+    return gains, -float(link_gain(tables.weights)) - above
+
+
+def _start(labels: IntArray, tables: Tables) -> _Refinement:
+    gains, objective = _evaluate(tables)
+    return _Refinement(labels, tables, gains > penalty(len(tables.weights)), [objective], np.zeros(len(labels)))
+
+
+def _visit(block: Sparse, rows: slice, run: _Refinement, links: Links, counts: Counts) -> _Refinement:
+    """Visit the nodes of some rows; changes the refinement in place."""
+    matrix = Rows(
+        block.indptr.astype(np.int64, copy=False), block.indices.astype(np.int32, copy=False), block.data, rows.start
     )
-    moved = sweep(
-        now.labels,
-        now.order[rows],
-        now.slack,
-        links,
-        counts,
-        now.tables,
-        now.in_use,
-        now.least_gain,
+    counts = counts._replace(matrix=matrix)
+    run.n_moves[-1] += sweep(
+        run.labels, run.order[rows], run.slack, links, counts, run.tables, run.in_use, run.least_gain
     )
-    return replace(now, n_moves=now.n_moves + int(moved))
+    return run
+
+
+def _end_round(run: _Refinement, tol: float) -> None:
+    """Choose the best features for the new blocks, and which nodes the next round visits."""
+    gains, objective = _evaluate(run.tables)
+    run.in_use = gains > penalty(len(run.tables.weights))
+    run.objective.append(objective)
+    if run.n_moves[-1] == 0 or run.objective[-2] - run.objective[-1] <= tol * len(run.labels):
+        run.is_done = run.visits_all
+        run.slack[:] = 0.0

@@ -35,9 +35,8 @@ from sklearn.preprocessing import normalize
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.blockmodels.levels import groups_at, numbers_of_groups
-from blockselect.graphs.chunks import RowChunks
 from blockselect.graphs.features import as_dense, membership_matrix, without_zeros
-from blockselect.graphs.over_rows import map_rows, squared_lengths, sum_over_rows
+from blockselect.graphs.over_rows import in_memory, map_rows, n_values, squared_lengths, sum_over_rows
 
 _STEPS = 4  # of the random walk
 _AT_ONCE = 4096  # columns per slice of a product
@@ -71,8 +70,7 @@ class BlockRegression:
         data = np.repeat(share, np.diff(adjacency.indptr))
         data *= adjacency.data
         walk = sparse.csr_array((data, adjacency.indices, adjacency.indptr), shape=adjacency.shape)  # P
-        place = U.place if isinstance(U, RowChunks) else lambda shared: shared
-        sums: _Sums = sum_over_rows(U, _sums_with_blocks, place(walk), place(list(labels)))
+        sums: _Sums = sum_over_rows(U, _sums_with_blocks, walk, list(labels))
         means = sums.plain / n
         squares = sums.squares - n * means**2
         squares = np.where(squares > _TIE * sums.squares, squares, 0.0)  # constant columns, up to rounding
@@ -108,9 +106,11 @@ class BlockRegression:
         Each iteration would read all row chunks, so the result is None for these too.
         """
         U, B = self.features, self.products
-        if not isinstance(U, RowChunks) and len(B) <= _FEW_FEATURES:
+        if not in_memory(U):
+            return None
+        if len(B) <= _FEW_FEATURES:
             return float(self.added(np.flatnonzero(self.squares), np.arange(0))[0].sum())
-        if isinstance(U, RowChunks) or (U.nnz if sparse.issparse(U) else U.size) * B.shape[1] > _LARGEST_PRODUCT:
+        if n_values(U) * B.shape[1] > _LARGEST_PRODUCT:
             return None
         solution, residual = np.zeros_like(B), B.copy()  # of (UᵀU + λI) W = UᵀT
         direction, squares, explained = residual, np.sum(B * B, axis=0), 0.0
@@ -142,7 +142,7 @@ class BlockRegression:
         factor = self._factor(chosen)
         along = solve_triangular(factor, self.products[chosen], lower=True)
         would_add = np.empty(len(others))
-        at_once = _CELLS // max(len(chosen), 1) if isinstance(self.features, RowChunks) else _AT_ONCE
+        at_once = _AT_ONCE if in_memory(self.features) else _CELLS // max(len(chosen), 1)
         for start in range(0, len(others), at_once):
             part = others[start : start + at_once]
             spanned = solve_triangular(factor, self.gram(chosen, part), lower=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from numbers import Integral, Real
@@ -36,21 +36,6 @@ _FOR_FOLDS = (
     "Cross-validation (GridSearchCV, cross_val_score) cuts the rows of a matrix but not its columns; pass "
     "adjacency=NodeGraph(graph), which is cut by both."
 )
-_CONVERSIONS = {  # package → how to convert its graphs
-    "graph_tool": "graph_tool.spectral.adjacency(graph)",
-    "dgl": "graph.adj_external(scipy_fmt='csr')",
-    "networkit": "networkit.algebraic.adjacencyMatrix(graph)",
-    "rustworkx": "rustworkx.adjacency_matrix(graph)",
-    "cugraph": "graph.view_edge_list().to_pandas()",
-    "torch_geometric": "data.to_homogeneous()",
-    "torch_sparse": "matrix.to_scipy()",
-    "sknetwork": "dataset.adjacency",
-    "xarray": "array.values",
-    "cupy": "matrix.get()",
-    "builtins": "a list of pairs (source, target), networkx.from_dict_of_lists(graph), or, for a file, "
-    "blockselect.graphs.read_graph(path)",
-    "pathlib": "blockselect.graphs.read_graph(path)",
-}
 
 
 def as_adjacency(graph: Any, *, nodes: int | Iterable[Any] | None = None, weight: Any = None) -> Sparse:
@@ -64,8 +49,9 @@ def as_adjacency(graph: Any, *, nodes: int | Iterable[Any] | None = None, weight
     graph : sparse matrix, array, DataFrame, edge list, or graph of another library
         A square matrix (SciPy, NumPy, torch, or a DataFrame whose index and columns are the same nodes); edges (a table
         of pandas, polars or Arrow with the columns source, target and perhaps weight, a list of pairs, an array of
-        shape (E, 2) or (2, E)); a graph of networkx or igraph, `Data` of PyTorch Geometric, an AnnData, whose
-        ``obsp["connectivities"]`` is read, or a :class:`blockselect.NodeGraph`.
+        shape (E, 2) or (2, E)); a graph of networkx, igraph, rustworkx or networkit, `W` or `Graph` of libpysal, a
+        `Dataset` of scikit-network, `Data` of PyTorch Geometric, an AnnData, whose ``obsp["connectivities"]`` is read,
+        or a :class:`blockselect.NodeGraph`.
     nodes : int, iterable of ids, or None
         The ids of the nodes in the order of the rows, or the number of nodes if edges refer to nodes by number. None
         takes the nodes of the graph in their own order; a list of edges does not know them and needs this argument.
@@ -154,14 +140,20 @@ def _read(graph: Any, n_nodes: int | None, node_ids: ObjectArray | None, name: s
         return ReadGraph(matrix, graph.node_ids, graph.own_order, graph.origin, graph.fix)
     if is_networkx(graph):
         return _read_networkx(graph, weight)
-    has_edge_index = getattr(graph, "edge_index", None) is not None and not isinstance(graph, pd.DataFrame)
-    if is_igraph(graph) or has_edge_index:
-        read = _read_igraph(graph, weight) if is_igraph(graph) else _read_edge_index(graph, weight)
+    if reader := _numbered_reader(graph):
+        read = reader(graph, weight)
         if read.node_ids is None:
             _refuse_numbers_for_ids(node_ids, name)
         return read
     if is_anndata(graph):
         return ReadGraph(_as_weights(obsp_graph(graph, CONNECTIVITIES), name, weight), object_array(graph.obs_names))
+    if sparse.issparse(getattr(graph, "sparse", None)):  # W and Graph of libpysal
+        ids = graph.id_order if hasattr(graph, "id_order") else graph.unique_ids
+        return ReadGraph(_as_weights(graph.sparse, name, weight), object_array(ids))
+    if isinstance(graph, Mapping) and "adjacency" in graph:  # Dataset of scikit-network: names are those of the rows
+        ids = graph.get("names")
+        matrix = _as_weights(graph["adjacency"], name, weight)
+        return ReadGraph(matrix, None if ids is None else object_array(ids), own_order=True)
     table = _as_matrix_or_edges(graph, n_nodes, name)
     if not isinstance(table, pd.DataFrame):
         return ReadGraph(_as_weights(table, name, weight))
@@ -177,6 +169,16 @@ def _read(graph: Any, n_nodes: int | None, node_ids: ObjectArray | None, name: s
     if n_nodes == len(table) < table.shape[1] and table.index.isin(table.columns).all():
         _check_square(table.shape, n_nodes, name)
     return ReadGraph(edge_matrix(table, n_nodes, node_ids, weight=weight))
+
+
+def _numbered_reader(graph: Any) -> Callable[[Any, Any], ReadGraph] | None:
+    """The function that reads a graph whose nodes are numbers unless they have names."""
+    if is_igraph(graph):
+        return _read_igraph
+    if getattr(graph, "edge_index", None) is not None and not isinstance(graph, pd.DataFrame):
+        return _read_edge_index
+    is_listed = hasattr(graph, "weighted_edge_list") or hasattr(graph, "iterEdgesWeights")
+    return _read_edge_lists if is_listed else None
 
 
 def _as_matrix_or_edges(graph: Any, n_nodes: int | None, name: str) -> Any:
@@ -195,7 +197,11 @@ def _as_matrix_or_edges(graph: Any, n_nodes: int | None, name: str) -> Any:
         return matrix_or_edges(graph, n_nodes, name)
     if hasattr(graph, "__array__"):
         return graph
-    raise ValueError(f"{name} is of type {type_name(graph)}, which is no graph that can be read; {_how_to(graph)}.")
+    raise ValueError(
+        f"{name} is of type {type_name(graph)}, which is no graph that can be read; convert it to a SciPy matrix, an "
+        "edge table (columns source, target and perhaps weight) or a networkx graph, or read a file with "
+        "blockselect.graphs.read_graph(path)."
+    )
 
 
 def _as_weights(matrix: Any, name: str, weight: Any) -> Sparse:
@@ -348,6 +354,22 @@ def _read_edge_index(data: Any, weight: Any) -> ReadGraph:
     return ReadGraph(edge_matrix(edges, int(data.num_nodes)))
 
 
+def _read_edge_lists(graph: Any, weight: Any) -> ReadGraph:
+    """A graph of networkit or rustworkx, whose edges hold a weight, a dict of attributes or nothing."""
+    if hasattr(graph, "iterEdgesWeights"):  # networkit
+        nodes, edges, directed = list(graph.iterNodes()), list(graph.iterEdgesWeights()), graph.isDirected()
+    else:
+        nodes, edges = list(graph.node_indices()), list(graph.weighted_edge_list())
+        directed = hasattr(graph, "successors")
+    held = [one if isinstance(one, Mapping) else {} if one is None else {WEIGHT: one} for *_, one in edges]
+    attribute = _weight_attribute(weight, set(chain.from_iterable(held)), WEIGHT)
+    values = [1.0 if attribute is None else one.get(attribute, 1.0) for one in held]
+    found = _linked(nodes, [(start, end) for start, end, _ in edges], values, directed=directed)
+    return (
+        ReadGraph(found.matrix) if nodes == list(range(len(nodes))) else found
+    )  # numbers of removed nodes are left out
+
+
 def _weight_attribute(weight: Any, known: Collection[Any], usual: str) -> Any:
     """The attribute of edges that holds their weights; None if all links count alike."""
     if weight is False or (weight is None and usual not in known):
@@ -376,13 +398,3 @@ def _linked(nodes: list[Any], ends: list[tuple[Any, Any]], values: list[Any], *,
 def type_name(thing: Any) -> str:
     kind = type(thing)
     return kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"
-
-
-def _how_to(graph: Any) -> str:
-    for package, conversion in _CONVERSIONS.items():
-        if comes_from(graph, package) and type(graph) is not object:
-            return f"pass {conversion}"
-    return (
-        "pass a SciPy or NumPy matrix, an edge table (columns source, target, weight), a graph of networkx or igraph, "
-        "or data of PyTorch Geometric"
-    )

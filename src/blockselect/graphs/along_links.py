@@ -10,7 +10,7 @@ from scipy import sparse
 
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.compiled import compiled
-from blockselect.graphs.chunks import RowChunks
+from blockselect.graphs.over_rows import sum_over_pairs
 
 _CELLS = 2**22  # numbers of a dense product held at once
 
@@ -24,12 +24,9 @@ def products_along_links(features: Features, weights: Sparse) -> FloatArray:
     weights : CSR of shape (n, n)
         Symmetric, without self-loops.
     """
-    if isinstance(features, RowChunks):
-        return np.asarray(features.sum_over_pairs(_products_of_pairs, weights))
+    if not isinstance(features, np.ndarray):
+        return np.asarray(sum_over_pairs(features, _products_of_pairs, weights))
     n_nodes, n_features = features.shape
-    if sparse.issparse(features):
-        rows = slice(0, n_nodes)
-        return _products_of_pairs(features, rows, features, rows, weights)
     step = max(1, _CELLS // n_features)
     sums = np.zeros(n_features)
     for start in range(0, n_nodes, step):

@@ -43,7 +43,7 @@ class AttributedGraph:
     node_ids: ObjectArray | None = None  # (n,)
     feature_names: ObjectArray | None = None  # (m,)
     classes: IntArray | None = None  # (n,) known classes, only for evaluation: no selector reads them
-    encoding: pd.DataFrame | None = None  # one row per attribute of nodes: attribute, kind, n_columns, columns
+    encoding: pd.DataFrame | None = None  # one row per attribute: attribute, kind, n_missing, n_columns, columns
     origin: str | None = None  # who says that the graph was made from the features, such as "uns['neighbors']"
 
     def __repr__(self) -> str:
@@ -55,7 +55,13 @@ class AttributedGraph:
 
     @classmethod
     def from_networkx(
-        cls, graph: Any, *, attributes: Iterable[Any] | None = None, weight: Any = None, non_negative: bool = True
+        cls,
+        graph: Any,
+        *,
+        attributes: Iterable[Any] | None = None,
+        fill: float | None = None,
+        weight: Any = None,
+        non_negative: bool = True,
     ) -> AttributedGraph:
         """Read a networkx graph, with the attributes of its nodes as features.
 
@@ -66,9 +72,12 @@ class AttributedGraph:
         Parameters
         ----------
         graph : networkx graph
-            Every node must have each attribute. The order and the ids of the nodes are kept.
+            The order and the ids of the nodes are kept. A node that lacks a category or words has zeros in their
+            columns; `encoding` says how many nodes lack each attribute.
         attributes : iterable, optional
             The attributes to use; None uses all of them. Leave out labels that the features are to be compared with.
+        fill : float, optional
+            The number for nodes that lack an attribute of numbers; without it, they are an error.
         weight : attribute, False or None, default=None
             The attribute of edges that holds their weights: see :func:`blockselect.as_adjacency`.
         non_negative : bool, default=True
@@ -92,17 +101,23 @@ class AttributedGraph:
         0       age  numbers          1
         1     plays    words          2
         """
-        return _from_graph(graph, is_networkx, "networkx", attributes, weight, non_negative)
+        return _from_graph(graph, is_networkx, "networkx", attributes, fill, weight, non_negative)
 
     @classmethod
     def from_igraph(
-        cls, graph: Any, *, attributes: Iterable[Any] | None = None, weight: Any = None, non_negative: bool = True
+        cls,
+        graph: Any,
+        *,
+        attributes: Iterable[Any] | None = None,
+        fill: float | None = None,
+        weight: Any = None,
+        non_negative: bool = True,
     ) -> AttributedGraph:
         """Read an igraph graph, with the attributes of its vertices as features, as :meth:`from_networkx` does.
 
         The attribute "name", if there is one, holds the ids of the nodes.
         """
-        return _from_graph(graph, is_igraph, "igraph", attributes, weight, non_negative)
+        return _from_graph(graph, is_igraph, "igraph", attributes, fill, weight, non_negative)
 
     @property
     def n_nodes(self) -> int:
@@ -166,12 +181,13 @@ def _from_graph(
     is_right: Callable[[Any], bool],
     library: str,
     attributes: Iterable[Any] | None,
+    fill: float | None,
     weight: Any,
     non_negative: bool,
 ) -> AttributedGraph:
     if not is_right(graph):
         raise ParameterError("graph", f"is of type {type(graph).__name__}; expected a graph of {library}.")
-    table = encode_attributes(graph, attributes)
+    table = encode_attributes(graph, attributes, fill=fill)
     links = as_adjacency(graph, nodes=table.node_ids, weight=weight)
     return check_attributed_graph(table, links, non_negative=non_negative)
 

@@ -16,7 +16,7 @@ import pandas as pd
 from joblib import Parallel, delayed
 from scipy import sparse
 
-from blockselect.arrays import BoolArray, Features, FloatArray, ObjectArray, Sparse
+from blockselect.arrays import BoolArray, Features, FloatArray, IntArray, ObjectArray, Sparse
 from blockselect.errors import ParameterError
 from blockselect.extras import needed
 from blockselect.graphs.checks import check_range, check_values, first_entry, largest_value, stored_values
@@ -233,6 +233,11 @@ class RowChunks:
         return sum(chunk.n_values for chunk in self.survey().chunks)
 
     @property
+    def slices(self) -> list[slice]:
+        """The rows of each chunk among all rows."""
+        return self.survey().rows
+
+    @property
     def feature_names(self) -> ObjectArray | None:
         return check_names(self._names, self.shape[1], "feature name", "column")
 
@@ -283,6 +288,12 @@ class RowChunks:
     def __getitem__(self, nodes: BoolArray) -> RowChunks:
         """The rows for which a boolean array of shape (n,) is true."""
         return _Mapped(self, keep_rows, (nodes,), survey_of(self.survey(), nodes))
+
+    def some(self, rows: IntArray) -> Sparse:
+        """Some rows, given by increasing numbers, in memory."""
+        is_wanted = np.zeros(self.shape[0], dtype=bool)
+        is_wanted[rows] = True
+        return sparse.csr_array(sparse.vstack(list(self[is_wanted])))
 
     def sum(self, part: Part, *shared: Any) -> Any:
         """The sum over all chunks of ``part(block, rows, *shared)``, `rows` being the slice of all rows it holds."""

@@ -73,7 +73,7 @@ def _weight_column(edges: pd.DataFrame, names: list[str], ends: list[int], weigh
         name = WEIGHT if weight is None else weight
         raise ValueError(
             f"weight is {name!r}, but {len(chosen)} of the edge columns beside source and target are called so; choose "
-            f"one of {[edges.columns[at] for at in others]}, or False (--weight none) for links that count alike."
+            f"one of {[edges.columns[at] for at in others]}, or weight=False for links that count alike."
         )
     if chosen:
         return chosen[0]
@@ -82,8 +82,7 @@ def _weight_column(edges: pd.DataFrame, names: list[str], ends: list[int], weigh
         column = edges.columns[doubtful[0]]
         raise ValueError(
             f"edge column {column!r} holds numbers but is not called weight; rename it to weight if it is the weight "
-            f"of the links, drop it if not, or say which: as_adjacency(edges, nodes=ids, weight={column!r}) or "
-            f"weight=False in Python, --weight {column} or --weight none on the command line."
+            f"of the links, drop it if not, or choose: weight={column!r} uses it, weight=False leaves it out."
         )
     return None
 

@@ -39,9 +39,8 @@ from scipy.special import xlogy
 from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.compiled import compiled
 from blockselect.graphs.along_links import products_of_links
-from blockselect.graphs.chunks import RowChunks
 from blockselect.graphs.features import membership_matrix
-from blockselect.graphs.over_rows import extremes_by_column, sum_by_column
+from blockselect.graphs.over_rows import extremes_by_column, in_memory, n_values, some_rows, sum_by_column
 
 N_PERMUTATIONS = 39  # so that the smallest possible p-value is 1/40
 LEVEL = 0.025  # largest p-value that is evidence: no permutation may reach the statistic of the data
@@ -97,7 +96,7 @@ def network_evidence(
     p_value = _p_value(along_links if blocks is None else _ByBlocks(features, blocks), selected, n_jobs)
     if p_value > LEVEL:
         more = along_links
-        if blocks is None and not isinstance(features, RowChunks):
+        if blocks is None and in_memory(features):
             more = _AlongLinks(features, _links_to_use(features, adjacency, _PRODUCTS[1], np.random.default_rng(0)))
         p_value = min(p_value, _p_value(more.of_ranks(), selected, n_jobs))
     return NetworkEvidence(p_value, float(along_links.correlations()[selected].mean()))
@@ -152,13 +151,13 @@ class _ByBlocks:
     """Log-likelihood gains of features by blocks."""
 
     def __init__(self, features: Features, blocks: IntArray, most: float = _PRODUCTS[1]) -> None:
-        n_values, rows = _n_values(features), np.arange(features.shape[0])
-        if isinstance(features, RowChunks):
+        size, rows = n_values(features), np.arange(features.shape[0])
+        if not in_memory(features):
             most = _PRODUCTS[0]  # the rows must fit into memory
-        if n_values > most:  # a random sample of the nodes
-            n_rows = int(most / n_values * len(rows))
+        if size > most:  # a random sample of the nodes
+            n_rows = int(most / size * len(rows))
             rows = np.sort(np.random.default_rng(0).choice(len(rows), n_rows, replace=False))
-        features, blocks = _in_memory(features, rows), blocks[rows]
+        features, blocks = some_rows(features, rows), blocks[rows]
         self.n_rows = features.shape[0]
         self._features, self._blocks = features, blocks
         means, variances = _moments(features)
@@ -197,7 +196,7 @@ class _AlongLinks:
         nodes, ends = np.unique(np.concatenate([links.first, links.second]), return_inverse=True)
         first, second = np.split(ends, 2)
         self._links = _Links(first, second, links.weights)  # among the rows of their ends alone
-        self._features = _in_memory(features, nodes)
+        self._features = some_rows(features, nodes)
         self.n_rows = len(nodes)
         self._means, self._variances = _moments(self._features)
         smallest, largest = extremes_by_column(self._features)
@@ -239,23 +238,6 @@ class _AlongLinks:
         return correlations
 
 
-def _n_values(features: Features) -> int:
-    if isinstance(features, RowChunks):
-        return features.n_values
-    return int(features.nnz if sparse.issparse(features) else features.size)
-
-
-def _in_memory(features: Features, rows: IntArray) -> Features:
-    """Some rows of the features, given by increasing numbers."""
-    if len(rows) == features.shape[0] and not isinstance(features, RowChunks):
-        return features
-    if not isinstance(features, RowChunks):
-        return features[rows]
-    is_wanted = np.zeros(features.shape[0], dtype=bool)
-    is_wanted[rows] = True
-    return sparse.csr_array(sparse.vstack(list(features[is_wanted])))
-
-
 def _moments(features: Features) -> tuple[FloatArray, FloatArray]:
     """Means and variances of the columns: (m,) each. A variance that is only rounding is 0."""
     if sparse.issparse(features):
@@ -288,7 +270,7 @@ def _links_to_use(features: Features, adjacency: Sparse, products: float, rng: n
     pairs = sparse.triu(adjacency, k=1, format="csr").tocoo()
     first, second, weights = pairs.row, pairs.col, pairs.data.astype(np.float64)
     weights /= weights.max(initial=0.0) or 1.0
-    n_links = int(products / max(_n_values(features) / features.shape[0], 1.0))
+    n_links = int(products / max(n_values(features) / features.shape[0], 1.0))
     if n_links < len(weights):
         drawn = np.sort(rng.choice(len(weights), n_links, p=weights / weights.sum()))
         first, second, weights = first[drawn], second[drawn], np.ones(n_links)

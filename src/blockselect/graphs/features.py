@@ -18,7 +18,7 @@ from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.extras import comes_from, needed
 from blockselect.parameters import is_number
 
-FEW_NON_ZERO = 0.05  # share of non-zero features below which sparse products are faster than dense ones
+FEW_NON_ZERO = 0.05  # share of non-zero values below which distances between sparse rows are faster than dense ones
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,6 +16,7 @@ from sklearn.preprocessing import MultiLabelBinarizer
 from blockselect.errors import ParameterError
 from blockselect.graphs.features import FeatureTable, is_igraph, is_networkx
 from blockselect.graphs.node_labels import IGRAPH_NAMES, igraph_names
+from blockselect.parameters import check_real
 
 _NUMBERS, _CATEGORIES, _WORDS = "numbers", "categories", "words"
 _RESULT = "blockselect_result_"  # an attribute of the graph with this prefix tells that blockselect wrote one of nodes
@@ -26,25 +27,31 @@ def mark_as_result(graph: Any, attribute: Any) -> None:
     (graph.graph if is_networkx(graph) else graph)[f"{_RESULT}{attribute}"] = "written by blockselect"
 
 
-def encode_attributes(graph: Any, attributes: Iterable[Any] | None = None) -> FeatureTable:
+def encode_attributes(
+    graph: Any, attributes: Iterable[Any] | None = None, *, fill: float | None = None
+) -> FeatureTable:
     """Encode the attributes of nodes as numbers, in the order of the nodes; CSR unless all of them are numbers.
 
     Parameters
     ----------
     graph : graph of networkx or igraph
-        Every node must have each attribute. Numbers, and True or False, become one column. Texts are categories, with
-        one column of zeros and ones per category. Lists, tuples and sets of texts are words, with one column of zeros
-        and ones per word.
+        Numbers, and True or False, become one column. Texts are categories, with one column of zeros and ones per
+        category. Lists, tuples and sets of texts are words, with one column of zeros and ones per word. A node without
+        a category or without words has zeros in all of these columns.
     attributes : iterable, optional
         The attributes to use; None uses all of them except those that blockselect wrote.
+    fill : float, optional
+        The number for nodes that have none; without it, they are an error.
     """
+    if fill is not None:
+        fill = check_real("fill", fill, 0, np.inf)
     node_ids, values = _read_nodes(graph)
     nodes = list(range(graph.vcount())) if node_ids is None else node_ids
     if attributes is not None:
         values = _only(values, attributes)
     else:
-        known = graph.graph if is_networkx(graph) else graph.attributes()
-        values = {one: column for one, column in values.items() if f"{_RESULT}{one}" not in known}
+        of_graph = graph.graph if is_networkx(graph) else graph.attributes()
+        values = {one: column for one, column in values.items() if f"{_RESULT}{one}" not in of_graph}
     if not values:
         raise ValueError(
             f"features is of type {type(graph).__name__}, a graph; its nodes have no attributes, so pass the "
@@ -52,16 +59,17 @@ def encode_attributes(graph: Any, attributes: Iterable[Any] | None = None) -> Fe
         )
     rows, blocks, names = [], [], []
     for attribute, column in values.items():
-        kind = _check_attribute(attribute, column, nodes, f"from_{'networkx' if is_networkx(graph) else 'igraph'}")
-        block, own_names = _encode(attribute, column, kind)
-        rows.append((attribute, kind, len(own_names), own_names))
+        known = {at: value for at, value in enumerate(column) if not _is_missing(value)}
+        kind = _check_attribute(attribute, known, nodes, f"from_{'networkx' if is_networkx(graph) else 'igraph'}", fill)
+        block, own_names = _encode(attribute, [known.get(at) for at in range(len(nodes))], kind, fill)
+        rows.append((attribute, kind, len(nodes) - len(known), len(own_names), own_names))
         blocks.append(block)
         names.extend(own_names)
     return FeatureTable(
         matrix=sparse.hstack(blocks, format="csr") if any(map(sparse.issparse, blocks)) else np.hstack(blocks),
         node_ids=node_ids,
         feature_names=names,
-        encoding=pd.DataFrame(rows, columns=["attribute", "kind", "n_columns", "columns"]),
+        encoding=pd.DataFrame(rows, columns=["attribute", "kind", "n_missing", "n_columns", "columns"]),
     )
 
 
@@ -81,28 +89,32 @@ def _only(values: dict[Any, list[Any]], attributes: Iterable[Any]) -> dict[Any, 
     return {one: values[one] for one in chosen}
 
 
-def _check_attribute(attribute: Any, column: list[Any], nodes: list[Any], reader: str) -> str:
-    """The kind of an attribute, or an error that says what to do."""
+def _check_attribute(attribute: Any, known: dict[int, Any], nodes: list[Any], reader: str, fill: float | None) -> str:
+    """The kind of an attribute, or an error that says what to do; `known` has the values that are not missing."""
     advice = f"leave this attribute out: AttributedGraph.{reader}(graph, attributes=[…])"
-    missing = [node for node, value in zip(nodes, column, strict=True) if _is_missing(value)]
-    if missing:
-        raise ValueError(
-            f"{len(missing)} of {len(nodes)} nodes have no value of the attribute {attribute!r}, for example "
-            f"{missing[:3]}; give each node a value (an empty list where there are no words), or {advice}."
-        )
     first_of: dict[str, int] = {}  # kind → the first node of this kind
-    for at, value in enumerate(column):
+    for at, value in known.items():
         first_of.setdefault(_kind_of(value), at)
+    if not known:
+        raise ValueError(f"no node has a value of the attribute {attribute!r}; {advice}.")
     if len(first_of) > 1 or not first_of.keys() <= {_NUMBERS, _CATEGORIES, _WORDS}:
-        examples = (f"{column[at]!r} at node {nodes[at]!r}" for at in first_of.values())
+        examples = (f"{known[at]!r} at node {nodes[at]!r}" for at in first_of.values())
         raise ValueError(
             f"the attribute {attribute!r} holds {' and '.join(first_of)}, for example {', '.join(examples)}; expected "
             f"numbers alone, texts alone, or lists or sets of texts alone. Convert the values, or {advice}."
         )
     (kind,) = first_of
-    if kind == _CATEGORIES and len(set(column)) == len(column):
+    if kind == _NUMBERS and len(known) < len(nodes) and fill is None:
+        without = [node for at, node in enumerate(nodes) if at not in known]
         raise ValueError(
-            f"the attribute {attribute!r} has another text for each node, such as {column[0]!r}, so it names nodes "
+            f"{len(without)} of {len(nodes)} nodes have no value of the attribute {attribute!r}, for example "
+            f"{without[:3]}; give each node a number, choose one for these nodes: AttributedGraph.{reader}(graph, "
+            f"fill=0), or {advice}."
+        )
+    if kind == _CATEGORIES and len(set(known.values())) == len(known):
+        text = next(iter(known.values()))
+        raise ValueError(
+            f"the attribute {attribute!r} has another text for each node, such as {text!r}, so it names nodes "
             f"and has no categories; {advice}, or, if these texts hold several words, split them: text.split()."
         )
     return kind
@@ -123,10 +135,12 @@ def _kind_of(value: Any) -> str:
     return f"a {type(value).__name__}"
 
 
-def _encode(attribute: Any, column: list[Any], kind: str) -> tuple[Any, list[str]]:
-    """The columns of one attribute, and their names."""
+def _encode(attribute: Any, column: list[Any], kind: str, fill: float | None) -> tuple[Any, list[str]]:
+    """The columns of one attribute, whose missing values are None, and their names."""
     if kind == _NUMBERS:
-        return np.array(column, dtype=np.float64)[:, None], [str(attribute)]
+        numbers = [fill if value is None else value for value in column]
+        return np.array(numbers, dtype=np.float64)[:, None], [str(attribute)]
     binarizer = MultiLabelBinarizer(sparse_output=True)
-    indicators = binarizer.fit_transform([[value] for value in column] if kind == _CATEGORIES else column)
+    words = ([] if value is None else [value] if kind == _CATEGORIES else value for value in column)
+    indicators = binarizer.fit_transform(list(words))
     return sparse.csr_array(indicators, dtype=np.float64), [f"{attribute}={value}" for value in binarizer.classes_]

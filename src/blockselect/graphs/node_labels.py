@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy import sparse
 
 from blockselect.arrays import IntArray, ObjectArray
 from blockselect.errors import ParameterError
 from blockselect.extras import comes_from
+from blockselect.graphs.features import as_float_matrix
 
 IGRAPH_NAMES = ("name", "_nx_name")  # attributes that name nodes; the second is that of igraph.Graph.from_networkx
 
@@ -46,24 +48,47 @@ def as_labels(labels: Any, what: str) -> NDArray[Any]:
     return np.asarray(array)
 
 
+def labels_of_one_hot(membership: Any) -> Any:
+    """The column of the 1 in each row of a one-hot matrix (n, k), by node id if it is a DataFrame (paper: F).
+
+    Labels in any other form are returned as they are.
+    """
+    matrix = np.array(membership, dtype=object) if isinstance(membership, list | tuple) else membership
+    if getattr(matrix, "ndim", 1) != 2:
+        return membership
+    one_hot = sparse.csr_array(as_float_matrix(matrix, "the matrix of blocks"))
+    is_one = np.asarray(one_hot.sum(axis=1)).ravel() == 1
+    is_one &= np.diff(one_hot.indptr) == 1
+    if not is_one.all():
+        raise ValueError(
+            f"the matrix of blocks has shape {matrix.shape} and {np.count_nonzero(~is_one)} row(s) that are not "
+            f"one-hot, first row {np.argmin(is_one)}; expected a single 1 per row, in the column of the node's block, "
+            "or one label per node. If its entries are weights, put each node into the block of its largest: "
+            "block_model=F.argmax(axis=1)."
+        )
+    return pd.Series(one_hot.indices, membership.index) if isinstance(membership, pd.DataFrame) else one_hot.indices
+
+
 def labels_by_id(labels: Any, node_ids: ObjectArray | None, parameter: str = "block_model") -> Any:
     """Put labels that name their nodes in the order of the nodes; an array of labels is returned as it is.
 
     Parameters
     ----------
-    labels : array of shape (n,), Series, dict, list of sets, or clustering of igraph
+    labels : array of shape (n,), one-hot matrix of shape (n, k), Series, dict, list of sets, or clustering of igraph
         A Series or a dict from node ids to labels, communities as networkx finds them (a list of sets of node ids), or
-        a `VertexClustering`. Each must name every node once. The index of a Series may also count 0, 1, … while the
-        nodes have other ids: then it names no nodes, and the order is kept.
+        a `VertexClustering`. Each must name every node once. The index of a Series or of a one-hot DataFrame may also
+        count 0, 1, … while the nodes have other ids: then it names no nodes, and the order is kept.
     node_ids : array of shape (n,) or None
         None if nodes have no ids other than their row numbers.
     parameter : str
         The parameter that holds the labels, for errors.
     """
+    kind = type(labels).__name__
+    labels = labels_of_one_hot(labels)
     named = _named_labels(labels, parameter)
     if not isinstance(named, pd.Series):
         return named
-    kind, is_series = type(labels).__name__, isinstance(labels, pd.Series)
+    is_series = isinstance(labels, pd.Series)
     counts = named.index.equals(pd.RangeIndex(len(named)))
     known: pd.Index[Any] = pd.RangeIndex(len(named)) if node_ids is None else pd.Index(node_ids, tupleize_cols=False)
     alone = known.symmetric_difference(named.index, sort=False).tolist()

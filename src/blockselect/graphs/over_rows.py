@@ -19,34 +19,101 @@ from blockselect.graphs.features import as_dense
 _AT_ONCE = 2**20  # stored values of a sparse matrix that are looked at together, so that temporary copies stay small
 
 
+class _InMemory:
+    """Features in memory as one chunk of all rows, with the methods of `RowChunks`."""
+
+    def __init__(self, features: Features) -> None:
+        self._features, self._rows = features, slice(0, features.shape[0])
+
+    def sum(self, part: Part, *shared: Any) -> Any:
+        return part(self._features, self._rows, *shared)
+
+    def map(self, function: Part, *shared: Any) -> Features:
+        return function(self._features, self._rows, *shared)
+
+    def concatenate(self, part: Part, *shared: Any) -> Any:
+        return part(self._features, self._rows, *shared)
+
+    def sum_over_pairs(self, part: Part, links: Sparse, *shared: Any) -> Any:
+        return part(self._features, self._rows, self._features, self._rows, links, *shared)
+
+    def fold(self, step: Part, states: Sequence[Any], *shared: Any, n_jobs: int | None = None) -> list[Any]:
+        return [self.sum(step, state, *shared) for state in states]
+
+    def place(self, shared: Any) -> Any:
+        return shared
+
+    def some(self, rows: IntArray) -> Features:
+        return self._features if len(rows) == self._rows.stop else self._features[rows]
+
+    @property
+    def slices(self) -> list[slice]:
+        return [self._rows]
+
+    @property
+    def n_values(self) -> int:
+        return int(self._features.nnz if sparse.issparse(self._features) else self._features.size)
+
+
+def in_memory(features: Features) -> bool:
+    """Whether the features are in memory, where another pass over them costs little."""
+    return not isinstance(features, RowChunks)
+
+
+def _chunks_of(features: Features) -> RowChunks | _InMemory:
+    return _InMemory(features) if in_memory(features) else features
+
+
 def sum_over_rows(features: Features, part: Part, *shared: Any) -> Any:
     """The sum of a part over all rows of the features."""
-    if isinstance(features, RowChunks):
-        return features.sum(part, *shared)
-    return part(features, slice(0, features.shape[0]), *shared)
+    return _chunks_of(features).sum(part, *shared)
+
+
+def sum_over_pairs(features: Features, part: Part, links: Sparse, *shared: Any) -> Any:
+    """The sum of a part over pairs of linked rows of sparse features, see `RowChunks.sum_over_pairs`."""
+    return _chunks_of(features).sum_over_pairs(part, links, *shared)
 
 
 def map_rows(features: Features, function: Part, *shared: Any) -> Features:
     """``function(block, rows, *shared)`` of all rows: at once in memory, and whenever a chunk is read otherwise."""
-    if isinstance(features, RowChunks):
-        return features.map(function, *shared)
-    return function(features, slice(0, features.shape[0]), *shared)
+    return _chunks_of(features).map(function, *shared)
 
 
 def by_row(features: Features, part: Part, *shared: Any) -> Any:
     """The entries that a part has for each row, of all rows: (n, …)."""
-    if isinstance(features, RowChunks):
-        return features.concatenate(part, *shared)
-    return part(features, slice(0, features.shape[0]), *shared)
+    return _chunks_of(features).concatenate(part, *shared)
 
 
 def fold_over_rows(
     features: Features, step: Part, states: Sequence[Any], *shared: Any, n_jobs: int | None = None
 ) -> list[Any]:
     """Each state after a step over the rows in memory, or one step over each chunk in order."""
-    if isinstance(features, RowChunks):
-        return features.fold(step, states, *shared, n_jobs=n_jobs)
-    return [step(features, slice(0, features.shape[0]), state, *shared) for state in states]
+    return _chunks_of(features).fold(step, states, *shared, n_jobs=n_jobs)
+
+
+def place_at_rows(features: Features, *shared: Any) -> list[Any]:
+    """What to pass to several sums in place of these objects, so that each travels only once to where the rows are."""
+    return [_chunks_of(features).place(one) for one in shared]
+
+
+def some_rows(features: Features, rows: IntArray) -> Features:
+    """Some rows of the features, given by increasing numbers, in memory."""
+    return _chunks_of(features).some(rows)
+
+
+def row_slices(features: Features) -> list[slice]:
+    """The rows of each chunk; all rows if they are in memory."""
+    return _chunks_of(features).slices
+
+
+def n_values(features: Features) -> int:
+    """Number of values that a pass over the features looks at: all of a dense matrix, otherwise the non-zero ones."""
+    return _chunks_of(features).n_values
+
+
+def jobs_for(features: Features, n_jobs: int | None) -> int | None:
+    """Number of threads that may each pass over the features; chunks are read by one at a time."""
+    return n_jobs if in_memory(features) else 1
 
 
 def n_holders(features: Features) -> IntArray:

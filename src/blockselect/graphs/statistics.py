@@ -11,9 +11,17 @@ from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.errors import ParameterError
 from blockselect.graphs.chunks import ChunkSurvey, RowChunks
 from blockselect.graphs.features import without_zeros
-from blockselect.graphs.over_rows import extremes_by_column, map_rows, n_holders, scale_by_column, sum_over_rows
+from blockselect.graphs.over_rows import (
+    extremes_by_column,
+    in_memory,
+    map_rows,
+    n_holders,
+    scale_by_column,
+    sum_over_rows,
+)
 
 _LARGEST_MULTIPLE = 1e4  # larger multiples cannot be distinguished from other numbers because of rounding
+_STORED_SPARSE = 1 / 3  # share of non-zero values up to which CSR takes at most half the memory of an array
 _EQUAL = 1e-9  # values in row chunks with a smaller relative difference from their mean are equal
 
 
@@ -85,6 +93,20 @@ def _broken_multiples(block: Features, rows: slice, unit: float) -> int:
     return int(np.count_nonzero(np.abs(multiples - np.rint(multiples)) > rounding))
 
 
+def in_standard_form(features: Features) -> Features:
+    """The features in double precision, as CSR if few values are non-zero, so that the input format changes nothing.
+
+    Row chunks are always CSR.
+    """
+    features = map_rows(features, _in_double)
+    if not in_memory(features):
+        return features
+    n_values = features.count_nonzero() if sparse.issparse(features) else np.count_nonzero(features)
+    if n_values <= _STORED_SPARSE * features.shape[0] * features.shape[1]:
+        return sparse.csr_array(features)
+    return features.toarray() if sparse.issparse(features) else features
+
+
 def presence(features: Features) -> Features:
     """1 if a node has a feature, otherwise 0, in the float type and storage of the features."""
     if (n_holders(features) % features.shape[0] == 0).all():
@@ -139,6 +161,10 @@ def _equal_values(block: Sparse, rows: slice, units: FloatArray) -> IntArray:
     """Number of values of each column that are equal to its unit: (m,)."""
     equal = np.abs(block.data / units[block.indices] - 1) < _EQUAL
     return np.bincount(block.indices[equal], minlength=block.shape[1])
+
+
+def _in_double(block: Features, rows: slice) -> Features:
+    return block.astype(np.float64, copy=False)
 
 
 def _present(features: Features, rows: slice) -> Features:

@@ -25,6 +25,7 @@ from blockselect.parameters import is_number
 from blockselect.wording import feature_labels
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
+WRITTEN = (*SEPARATORS, ".parquet", ".feather", ".npz", ".npy", ".mtx", ".mat", ".h5ad")
 FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # East Asian spreadsheets read the wide ones too
 
 
@@ -36,8 +37,10 @@ def as_text_cell(cell: Any) -> Any:
 
 
 def matrix_suffix(source: Path | None) -> str:
-    """The suffix of a file in the format of the source; .npz without a source. Packed text is packed by gzip."""
+    """The suffix of a file in the format of the source, or .csv; .npz without a source."""
     suffix = ".npz" if source is None else format_of(source)
+    if source is not None and suffix not in WRITTEN:
+        return ".csv"
     return f"{suffix}.gz" if suffix in SEPARATORS and source is not None and is_packed(source) else suffix
 
 

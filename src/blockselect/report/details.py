@@ -10,6 +10,7 @@ from inspect import signature
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.metrics import normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
@@ -236,7 +237,8 @@ def _shown(value: Any) -> str:
     text = repr(value)
     if not _is_long(text):
         return text
-    return f"{type(value).__name__} of length {len(value):,}" if hasattr(value, "__len__") else type(value).__name__
+    has_length = hasattr(value, "__len__") and not sparse.issparse(value)
+    return f"{type(value).__name__} of length {len(value):,}" if has_length else type(value).__name__
 
 
 def package_versions() -> dict[str, str]:

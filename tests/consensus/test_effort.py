@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from blockselect import BlockModelSelector, make_attributed_blocks, selection_stability
-from blockselect.consensus import screening
+from blockselect.consensus import search
 from blockselect.consensus.refine import JointLikelihood
-from blockselect.consensus.screening import CHEAP, Effort, plan_effort
+from blockselect.consensus.search import CHEAP, Effort, plan_effort
 
 NETWORK = make_attributed_blocks(200, 3, mean_degree=2, random_state=0)
 
@@ -41,7 +41,7 @@ def test_more_candidates_are_found_where_they_are_cheap():
     [(1.0, (12, 50, 8)), (100.0, (12, 50, 8)), (160.0, (7, 31, 5)), (1e9, (3, 5, 5))],
 )
 def test_all_shrink_in_proportion_down_to_the_least(work, made, monkeypatch):
-    monkeypatch.setattr(screening, "BUDGET", 100.0)
+    monkeypatch.setattr(search, "BUDGET", 100.0)
     effort = Effort(work, 12)
     assert (effort.n_candidates, effort.max_rounds, effort.n_resamples(8)) == made
     assert effort.was_cut == (work > 100)
@@ -58,11 +58,11 @@ def test_a_fit_keeps_to_the_budget_and_says_what_it_cut(monkeypatch):
     whole = fit(n_candidates=12)
     assert not whole.effort_.was_cut
     assert len(whole.candidates_) == 12
-    monkeypatch.setattr(screening, "BUDGET", whole.effort_.work / 1.6)
+    monkeypatch.setattr(search, "BUDGET", whole.effort_.work / 1.6)
     cut = fit(n_candidates=12)
     assert cut.effort_.was_cut
     assert len(cut.candidates_) == cut.effort_.n_candidates == 7
-    monkeypatch.setattr(screening, "BUDGET", 1.0)
+    monkeypatch.setattr(search, "BUDGET", 1.0)
     assert len(fit().candidates_) == 3
 
 
@@ -75,13 +75,13 @@ def test_rounds_of_refinement_follow_the_budget(monkeypatch):
         return improve(*given, max_rounds=max_rounds, **options)
 
     monkeypatch.setattr(JointLikelihood, "improve_all", noted)
-    monkeypatch.setattr(screening, "BUDGET", 1.0)
+    monkeypatch.setattr(search, "BUDGET", 1.0)
     fit()
     assert asked == [2, 5]
 
 
 def test_resamples_of_stability_follow_the_budget(monkeypatch):
-    monkeypatch.setattr(screening, "BUDGET", 1.0)
+    monkeypatch.setattr(search, "BUDGET", 1.0)
     selector, made = fit(), []
     monkeypatch.setattr(
         type(selector), "_scores_on", lambda self, graph, adjacencies, *rest: made.append(len(adjacencies)) or _SCORES

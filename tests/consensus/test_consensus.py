@@ -8,8 +8,8 @@ from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
 
 from blockselect.blockmodels import BlockModel, find_block_models
+from blockselect.consensus.consensus import find_consensus
 from blockselect.consensus.refine import JointLikelihood
-from blockselect.consensus.screening import screen
 from blockselect.datasets import make_attributed_blocks
 
 
@@ -37,14 +37,14 @@ def candidates(network):
 
 
 def screened(likelihood, candidates, refine, **options):
-    return screen(likelihood, candidates, refine=refine, rng=np.random.default_rng(1), **options)
+    return find_consensus(likelihood, candidates, refine=refine, rng=np.random.default_rng(1), **options)
 
 
 @pytest.mark.parametrize(("n", "n_kept"), [(1, 1), (4, 1), (5, 2), (9, 3)])
 @pytest.mark.parametrize("refine", [False, True])
 def test_a_quarter_is_kept_and_at_least_one(likelihood, candidates, refine, n, n_kept):
     result = screened(likelihood, candidates[:n], refine)
-    assert len(result.consensus) == len(result.places) == n_kept
+    assert len(result.models) == len(result.places) == n_kept
     assert result.gain_at_start.shape == result.gain.shape == (n,)
 
 
@@ -54,7 +54,7 @@ def test_those_that_are_kept_explain_most_and_the_best_comes_first(likelihood, c
     of_voters = result.gain[result.places]
     assert all(first >= second for first, second in pairwise(of_voters))
     assert of_voters.min() >= np.delete(result.gain, result.places).max()
-    assert_allclose(of_voters, likelihood.gains([model.labels for model in result.consensus]))
+    assert_allclose(of_voters, likelihood.gains([model.labels for model in result.models]))
     assert_allclose(result.gain_at_start, likelihood.gains([model.labels for model in candidates]))
 
 
@@ -67,7 +67,7 @@ def test_the_planted_blocks_beat_blocks_at_random(network, likelihood):
 
 def test_candidates_stay_as_they_are_unless_refined(likelihood, candidates):
     result = screened(likelihood, candidates, refine=False)
-    assert all(model is candidates[i] for model, i in zip(result.consensus, result.places, strict=True))
+    assert all(model is candidates[i] for model, i in zip(result.models, result.places, strict=True))
     assert_array_equal(result.gain, result.gain_at_start)
 
 
@@ -76,7 +76,7 @@ def test_refined_blocks_explain_more_and_remember_who_found_them(likelihood, can
     result = screened(likelihood, candidates, refine=True)
     assert (result.gain >= result.gain_at_start).all()
     assert (result.gain > result.gain_at_start).any()
-    assert [model.family for model in result.consensus] == [candidates[i].family for i in result.places]
+    assert [model.family for model in result.models] == [candidates[i].family for i in result.places]
     assert all((model.labels == labels).all() for model, labels in zip(candidates, before, strict=True))
 
 

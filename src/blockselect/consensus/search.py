@@ -1,0 +1,186 @@
+"""Search: candidate block models of a graph, how many of them, and whether to refine them with the features.
+
+The number of candidates depends on the cost of refining them. With c candidates of k blocks, nnz(A) entries of the
+graph and nnz(X) values of the features, the cost is at most about
+
+    k (2 c + 50 ⌈c/4⌉) (nnz(A) + nnz(X))
+
+multiplications: two rounds per candidate, and fifty rounds per member of the best quarter. Two cores make about 10⁹
+multiplications per second. More candidates lead to better blocks, above all if blocks link to other blocks. By default
+a search has as many candidates as 2·10⁸ multiplications allow, 9 to 48. If the cost exceeds 2·10¹¹, the numbers of
+candidates, rounds and resampled graphs shrink in proportion, but not below three candidates (one per family), five
+rounds and five resampled graphs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
+from math import ceil, floor
+from typing import Literal, NamedTuple
+
+import numpy as np
+from sklearn.metrics import adjusted_rand_score
+
+from blockselect.base import best_first
+from blockselect.blockmodels.candidates import FEATURE_READING, MIXED, find_candidates
+from blockselect.blockmodels.model import BlockModel
+from blockselect.blockmodels.n_blocks import BlockCount, count_blocks, reason_for_asked
+from blockselect.consensus.consensus import FIRST_ROUNDS, KEPT
+from blockselect.consensus.refine import MAX_ROUNDS, JointLikelihood
+from blockselect.graphs.attributed import AttributedGraph
+from blockselect.graphs.checks import check_n_blocks
+from blockselect.graphs.evidence import features_follow_blocks
+from blockselect.graphs.over_rows import n_values
+from blockselect.progress import Progress
+
+BUDGET = 2e11  # multiplications: a few minutes on two cores
+CHEAP = 2e8  # multiplications: less than a second
+FEW_CANDIDATES, MANY_CANDIDATES = 9, 48  # the fewest and the most candidates by default
+LEAST_CANDIDATES = len(MIXED)
+LEAST_ROUNDS = 5
+LEAST_RESAMPLES = 5
+_MORE_THAN_LINKS_SHOW = (3, 4, 6, 8, 12)  # numbers of blocks that are also tried if the links show fewer
+_AGREE = 0.95  # mean adjusted Rand index above which block models found from the links agree
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """Planned and requested search effort."""
+
+    work: float  # most multiplications that the requested effort takes
+    asked_candidates: int
+    asked_rounds: int = MAX_ROUNDS
+
+    @property
+    def share(self) -> float:
+        """Planned share of the requested effort; 1 if nothing is cut."""
+        return min(1.0, BUDGET / max(self.work, 1.0))
+
+    @property
+    def n_candidates(self) -> int:
+        """Number of candidate block models."""
+        return self._cut(self.asked_candidates, LEAST_CANDIDATES)
+
+    @property
+    def max_rounds(self) -> int:
+        """Most rounds of refinement of a consensus model."""
+        return self._cut(self.asked_rounds, LEAST_ROUNDS)
+
+    def n_resamples(self, asked: int) -> int:
+        """Number of resampled graphs if so many are requested."""
+        return self._cut(asked, LEAST_RESAMPLES)
+
+    @property
+    def was_cut(self) -> bool:
+        return self.share < 1
+
+    def _cut(self, asked: int, least: int) -> int:
+        return max(min(asked, least), floor(self.share * asked))
+
+
+def plan_effort(graph: AttributedGraph, n_blocks: int, *, n_candidates: int | Literal["auto"]) -> Effort:
+    """The effort of a search for block models with this number of blocks."""
+    asked = _default_candidates(graph, n_blocks) if n_candidates == "auto" else n_candidates
+    return Effort(_work(graph, n_blocks, asked), asked)
+
+
+def _default_candidates(graph: AttributedGraph, n_blocks: int) -> int:
+    """9 to 48 candidates, depending on the estimated cost; each family has the same number of turns."""
+    affordable = CHEAP / _work(graph, n_blocks, FEW_CANDIDATES) * FEW_CANDIDATES
+    turns = floor(min(affordable, MANY_CANDIDATES) / len(MIXED))
+    return max(FEW_CANDIDATES, turns * len(MIXED))
+
+
+def _work(graph: AttributedGraph, n_blocks: int, n_candidates: int) -> float:
+    """Most multiplications of a search."""
+    rounds = FIRST_ROUNDS * n_candidates + MAX_ROUNDS * ceil(KEPT * n_candidates)
+    return n_blocks * rounds * float(graph.adjacency.nnz + n_values(graph.features))
+
+
+class Search(NamedTuple):
+    """Candidate block models of one graph."""
+
+    models: list[BlockModel]  # the lowest relative error first
+    effort: Effort
+    why: Callable[[int], str]  # the reason for a number of blocks, in words
+    n_blocks: int  # the number to try first
+    counted: BlockCount | None = None  # if the number was counted
+
+    def found_by_links(self) -> list[BlockModel]:
+        """The models that were found without the features."""
+        return [model for model in self.models if model.family != FEATURE_READING]
+
+
+def search_blocks(
+    graph: AttributedGraph,
+    *,
+    n_blocks: int | Literal["auto"],
+    max_blocks: int,
+    family: str,
+    n_candidates: int | Literal["auto"],
+    max_iter: int,
+    n_jobs: int | None,
+    rng: np.random.Generator,
+    progress: Progress,
+) -> Search:
+    """Find candidates with as many blocks as were asked for, or as the links show."""
+    count, eigenvectors = None, None
+    if n_blocks == "auto":
+        progress("number of blocks", 0, 1)
+        count = count_blocks(graph, max_blocks=max_blocks, rng=rng.spawn(1)[0])
+        progress("number of blocks", 1, 1)
+        numbers, eigenvectors, why = numbers_to_try(count), count.vectors, count.reason_for
+    else:
+        check_n_blocks(n_blocks, graph.n_nodes)
+        numbers, why = [n_blocks], partial(reason_for_asked, asked=n_blocks)
+    first, *others = numbers
+    effort = plan_effort(graph, first, n_candidates=n_candidates)
+    progress("block models", 0, 1)
+    models = find_candidates(
+        graph.adjacency,
+        graph.features,
+        {first: effort.n_candidates, **dict.fromkeys(others, max(1, effort.n_candidates // 4))},
+        family=family,
+        rng=rng,
+        n_jobs=n_jobs,
+        max_iter=max_iter,
+        eigenvectors=eigenvectors,
+        progress=partial(progress, "block models"),
+    )
+    progress("block models", 1, 1)
+    order = best_first(-np.array([model.relative_error for model in models]))
+    return Search([models[place] for place in order], effort, why, first, count)
+
+
+def numbers_to_try(count: BlockCount) -> list[int]:
+    """As many blocks as the links show, and larger numbers up to twelve as well if the links show fewer.
+
+    Links alone miss blocks near the detectability threshold; links and features together may show them.
+    """
+    more = [number for number in _MORE_THAN_LINKS_SHOW if count.n_blocks < number <= count.limit]
+    return [count.n_blocks, *more]
+
+
+def whether_to_refine(
+    search: Search, graph: AttributedGraph, likelihood: JointLikelihood, *, max_blocks: int, n_jobs: int | None
+) -> tuple[bool, str, list[BlockModel]]:
+    """Whether to refine the blocks with the features, the reason, and the candidates to compare.
+
+    Features that are unrelated to the graph would destroy blocks that the links show clearly. If the links do not show
+    any clearly, features may still find them.
+    """
+    by_links = [model for model in search.found_by_links() if model.n_blocks == search.n_blocks]
+    if not by_links:
+        return True, "all blocks were found with the features", search.models
+    order = best_first(likelihood.gains_of_links([model.labels for model in by_links]))
+    best = [by_links[place].labels for place in order[: max(2, ceil(KEPT * len(order)))]]
+    if features_follow_blocks(graph.features, best[0], n_jobs):
+        return True, "the features follow the blocks that the links show", search.models
+    count = search.counted or count_blocks(graph, max_blocks=max_blocks, rng=np.random.default_rng(0))
+    agreement = np.mean([adjusted_rand_score(one, two) for one, two in combinations(best, 2)] or [1.0])
+    if count.n_shown < 2 or agreement < _AGREE:
+        return True, "the links show no clear blocks without the features", search.models
+    return False, "the features do not follow the blocks that the links clearly show", by_links
