@@ -94,8 +94,8 @@ torch: $(VENV)/.dev
 single-cell:
 	$(PYTHON) -m venv $(VENV)-single-cell
 	$(VENV)-single-cell/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[test-single-cell]'
-	$(VENV)-single-cell/bin/python -m pytest $(or $(ARGS),tests/test_anndata.py tests/docs/test_single_cell_page.py tests/graphs/test_chunks.py \
-	  tests/graphs/test_files.py tests/graphs/test_write.py tests/baselines/by_network/test_moran.py)
+	$(VENV)-single-cell/bin/python -m pytest $(or $(ARGS),tests/test_anndata.py tests/docs/test_single_cell_page.py tests/rows/test_chunks.py \
+	  tests/inputs/test_files.py tests/inputs/test_write.py tests/baselines/by_network/test_moran.py)
 	$(VENV)-single-cell/bin/python examples/single_cell.py
 
 # Build the site in docs/_build/html: pages, API and the examples, which are run. A warning, an example that raises or a broken

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from blockselect.arrays import FloatArray, IntArray, Sparse
 from blockselect.datasets.planted import structured_density
+from blockselect.utils.arrays import FloatArray, IntArray, Sparse
 
 _RATES = (0.02, 0.2)  # of a feature outside its own blocks, evenly on a log scale
 _SIGNAL = 4.0  # times as frequent in its own blocks

@@ -28,7 +28,7 @@ from benchmarks.scale import markdown
 from blockselect import AttributedGraph, BlockModel, find_block_models
 from blockselect.blockmodels.n_blocks import choose_n_blocks
 from blockselect.consensus.refine import JointLikelihood
-from blockselect.graphs.statistics import are_sparse_counts, presence
+from blockselect.rows.statistics import are_sparse_counts, presence
 
 SAVED = Path(__file__).parent.parent / "docs" / "benchmarks" / "moves.csv"
 SIZES = PlantedSizes(n_nodes=800, n_blocks=6, n_informative=40, n_redundant=20, n_noise=400, n_decoys=20)

@@ -10,11 +10,11 @@ import numpy as np
 from benchmarks.measure import Measurement, interleaved_ratio, peak_gigabytes
 from benchmarks.networks import N_BLOCKS, blogcatalog
 from blockselect import BMGUFS, Descent, find_block_models
-from blockselect.arrays import Features
 from blockselect.blockmodels.model import BlockModel
 from blockselect.bmgufs.gram import GramSquared, gram_squared
 from blockselect.bmgufs.statistics import BlockStatistics
-from blockselect.graphs.features import membership_matrix
+from blockselect.rows.matrices import membership_matrix
+from blockselect.utils.arrays import Features
 
 _ITERATIONS = 10
 _DESCENT = Descent(max_iter=_ITERATIONS, tol=0)

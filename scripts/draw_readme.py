@@ -12,7 +12,7 @@ from typing import Any
 from blockselect import AttributedGraph, BlockModelSelector, load_debian
 from blockselect.report.charts import block_drawing
 from blockselect.report.summarize import summarize
-from blockselect.wording import count, per_cent
+from blockselect.utils.wording import count, per_cent
 
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "debian.svg"
 SCALE = 1.45  # of the drawing in a report, which has numbers in place of names

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from blockselect import BlockModel, BlockModelSelector
 from blockselect.anndata import select_genes
-from blockselect.errors import ParameterError
+from blockselect.utils.errors import ParameterError
 from made_fits import QUICK
 
 

@@ -8,12 +8,13 @@ from numpy.testing import assert_array_equal
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from blockselect import BlockModel, find_block_models, make_attributed_blocks
-from blockselect.base import ScoreSelector, best_first
+from blockselect.base import ScoreSelector
 from blockselect.baselines.by_features.ndfs import NDFS
 from blockselect.baselines.by_features.variance import VarianceScore
 from blockselect.blockmodels.n_blocks import count_blocks
-from blockselect.errors import ParameterError
-from blockselect.parameters import as_generator, generator_from
+from blockselect.utils.arrays import best_first
+from blockselect.utils.errors import ParameterError
+from blockselect.utils.parameters import as_generator, generator_from
 
 
 class Given(ScoreSelector):

@@ -116,7 +116,7 @@ def test_it_keeps_names_and_works_behind_a_scaler(planted):
 
 def test_without_a_graph_neighbours_are_those_of_the_signed_features(planted):
     X, _ = planted
-    from blockselect.graphs.neighbours import nearest_neighbour_graph
+    from blockselect.inputs.neighbour_graph import nearest_neighbour_graph
 
     scores = wrapped(n_neighbors=6).fit(X).scores_
     assert_array_equal(wrapped(n_neighbors=6).fit(X, adjacency=nearest_neighbour_graph(X, 6)).scores_, scores)

@@ -26,9 +26,9 @@ from benchmarks.quality.use.judgements import judge_by_classes
 from benchmarks.quality.use.seen_networks import network
 from benchmarks.quality.use.selections import select_by_rival, select_default, select_reference
 from benchmarks.quality.variants import DEFAULT
-from blockselect.arrays import Features, IntArray
 from blockselect.evaluation.comparison_result import markdown_table
 from blockselect.reproduction.store import Row
+from blockselect.utils.arrays import Features, IntArray
 
 TOPS = (30, 100, 200)
 RIVALS = ("hotspot", "morans-i", "laplacian-score-network", "partial-order", "variance")  # seconds to minutes each

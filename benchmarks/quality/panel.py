@@ -17,10 +17,10 @@ from benchmarks.quality import panel_trials
 from benchmarks.quality.command import progress_lines, write_files
 from benchmarks.quality.panel_tables import make_tables, render
 from benchmarks.quality.panel_trials import PanelConfig, cells
-from blockselect.parameters import check_known
 from blockselect.registry import SELECTORS
 from blockselect.reproduction.engine import run_experiments
 from blockselect.reproduction.store import Store
+from blockselect.utils.parameters import check_known
 
 STORE = "panel"
 

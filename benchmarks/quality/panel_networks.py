@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks.quality.regimes import find_regime
 from blockselect.datasets.planted import make_attributed_blocks
-from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
+from blockselect.inputs.attributed import AttributedGraph, check_attributed_graph
 
 MARKERS_A_BLOCK = 4
 NOISE_A_MARKER = 4  # columns with the values of a marker, at random nodes

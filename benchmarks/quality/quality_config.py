@@ -9,7 +9,6 @@ from typing import Any
 from benchmarks.quality.regimes import REGIMES, PlantedSizes, find_regime
 from benchmarks.quality.variants import DEFAULT, VARIANTS, find_variant
 from blockselect import __version__
-from blockselect.errors import ParameterError
 from blockselect.registry import SELECTORS, find_method
 from blockselect.reproduction.config import (
     CHECKS,
@@ -22,6 +21,7 @@ from blockselect.reproduction.config import (
     read_toml,
     whole,
 )
+from blockselect.utils.errors import ParameterError
 
 OURS = "block-model"  # in the registry it is the default itself, given the number of blocks
 RIVALS = tuple(name for name in SELECTORS if name != OURS)

@@ -12,9 +12,8 @@ import numpy as np
 from sklearn.feature_selection import chi2
 
 from benchmarks.quality.selected import taken
-from blockselect.arrays import Features, IntArray
-from blockselect.base import best_first
 from blockselect.reproduction.store import Row
+from blockselect.utils.arrays import Features, IntArray, best_first
 
 ALL, RANDOM, BY_LABELS = "all features", "random features", "chi² with all labels"
 REFERENCES = (ALL, RANDOM, BY_LABELS)

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from blockselect.datasets.planted import PlantedNetwork, make_attributed_blocks
-from blockselect.parameters import look_up
+from blockselect.utils.parameters import look_up
 
 _STRUCTURES: dict[str, dict[str, Any]] = {
     "assortative": {"structure": "assortative"},

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from blockselect.arrays import IntArray
 from blockselect.base import ScoreSelector
 from blockselect.reproduction.selections import selection_row
 from blockselect.reproduction.store import Row
+from blockselect.utils.arrays import IntArray
 
 
 def selected_by_rank(selector: ScoreSelector) -> IntArray:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from blockselect.consensus.estimator import BlockModelSelector
-from blockselect.parameters import look_up
+from blockselect.utils.parameters import look_up
 
 DEFAULT = "default"
 KNOWN_BLOCKS = "as many as there are"

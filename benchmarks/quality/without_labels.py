@@ -23,7 +23,7 @@ from blockselect.evaluation.clustering import kmeans_runs
 from blockselect.evaluation.comparison import rank_features
 from blockselect.evaluation.explained_links import ExplainedLinks, links_explained
 from blockselect.evaluation.protocol import unit_rows
-from blockselect.graphs.features import membership_matrix
+from blockselect.rows.matrices import membership_matrix
 
 NETWORKS = ("cora", "citeseer", "debian", "acm", "cora_ml", "uai")
 METHODS = ("block-model", "morans-i", "hotspot", "variance", "laplacian-score", "laplacian-score-network")

@@ -45,15 +45,15 @@ if TYPE_CHECKING:
     )
     from blockselect.evaluation import evaluate_selection
     from blockselect.evaluation.comparison import compare_methods
-    from blockselect.graphs.adjacency import as_adjacency
-    from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
-    from blockselect.graphs.chunks import RowChunks
-    from blockselect.graphs.node_graph import NodeGraph
+    from blockselect.inputs.adjacency import as_adjacency
+    from blockselect.inputs.attributed import AttributedGraph, check_attributed_graph
+    from blockselect.inputs.node_graph import NodeGraph
     from blockselect.inspection.discoveries import discover_features
     from blockselect.inspection.stability import selection_stability
     from blockselect.registry import SELECTORS, make_selector
+    from blockselect.rows.chunks import RowChunks
     from blockselect.signed import SignedSelector
-    from blockselect.versions import show_versions
+    from blockselect.utils.versions import show_versions
 
 _HOME = {  # public name → the module that defines it
     "BMGUFS": "bmgufs.estimator",

@@ -12,15 +12,15 @@ import pandas as pd
 from scipy import sparse
 from sklearn.base import clone
 
-from blockselect.arrays import IntArray, ObjectArray
 from blockselect.blockmodels.candidates import FAMILIES
 from blockselect.blockmodels.model import BlockModel, is_pair_of_matrices
 from blockselect.consensus.estimator import BlockModelSelector
-from blockselect.errors import ParameterError
-from blockselect.graphs.adjacency import CONNECTIVITIES, ReadGraph, cell_graph
-from blockselect.graphs.features import FeatureTable, anndata_matrix, is_anndata
-from blockselect.graphs.node_labels import as_labels, labels_by_id
-from blockselect.parameters import check_page_path
+from blockselect.inputs.adjacency import CONNECTIVITIES, ReadGraph, cell_graph
+from blockselect.inputs.kinds import FeatureTable, anndata_matrix, is_anndata
+from blockselect.inputs.labels import as_labels, labels_by_id
+from blockselect.utils.arrays import IntArray, ObjectArray
+from blockselect.utils.errors import ParameterError
+from blockselect.utils.parameters import check_page_path
 
 
 def select_genes(

@@ -18,28 +18,29 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from blockselect._sklearn import Interval
-from blockselect.arrays import BoolArray, Features, FloatArray, IntArray, Sparse
-from blockselect.errors import warn_caller
-from blockselect.graphs.adjacency import CONNECTIVITIES, graph_of
-from blockselect.graphs.attributed import (
+from blockselect.inputs.adjacency import CONNECTIVITIES, graph_of
+from blockselect.inputs.attributed import (
     AttributedGraph,
     CheckedTable,
     check_attributed_graph,
     check_feature_table,
     refuse_graph_as_target,
 )
-from blockselect.graphs.chunks import RowChunks
-from blockselect.graphs.features import as_feature_table, is_anndata, is_attributed_graph, is_igraph, is_networkx
-from blockselect.graphs.over_rows import in_memory, jobs_for
-from blockselect.graphs.statistics import constant_columns
-from blockselect.parameters import check_within
-from blockselect.progress import Progress, no_progress
+from blockselect.inputs.features import as_feature_table
+from blockselect.inputs.kinds import is_anndata, is_attributed_graph, is_igraph, is_networkx
 from blockselect.reported import ReportMixin
-from blockselect.threads import one_thread
+from blockselect.rows.chunks import RowChunks
+from blockselect.rows.statistics import constant_columns
+from blockselect.rows.sums import in_memory, jobs_for
+from blockselect.utils.arrays import BoolArray, Features, FloatArray, IntArray, Sparse, best_first
+from blockselect.utils.errors import warn_caller
+from blockselect.utils.parameters import check_within
+from blockselect.utils.progress import Progress, no_progress
+from blockselect.utils.sklearn_contract import Interval
+from blockselect.utils.threads import one_thread
 
 if TYPE_CHECKING:
-    from blockselect.graphs.evidence import NetworkEvidence
+    from blockselect.inspection.evidence import NetworkEvidence
 
 
 class ScoreSelector(ReportMixin, SelectorMixin, BaseEstimator):
@@ -244,7 +245,9 @@ class ScoreSelector(ReportMixin, SelectorMixin, BaseEstimator):
         made = self.graph_source_ == "features" or graph.origin is not None
         if made or not (has_links and len(chosen)):
             return None
-        from blockselect.graphs.evidence import network_evidence  # here, because Numba takes half a second to import
+        from blockselect.inspection.evidence import (
+            network_evidence,  # here, because Numba takes half a second to import
+        )
 
         found = network_evidence(graph.features, graph.adjacency, chosen, blocks, getattr(self, "n_jobs", None))
         if not found.is_clear:
@@ -281,13 +284,3 @@ def _inverse_ranks(selector: ScoreSelector, features: Features, adjacency: Spars
     """1 / rank of each feature; 0 if it could not be selected: (m,)."""
     fitted = selector.fit(features, adjacency=adjacency)
     return np.where(fitted._is_eligible(fitted.scores_), 1 / fitted.ranking_, 0.0)
-
-
-def best_first(scores: FloatArray) -> IntArray:
-    """Indices ordered by decreasing score, equal scores by index.
-
-    Scores that differ only by rounding count as equal, because sums over identical features may differ by rounding.
-    """
-    finite = np.abs(scores[np.isfinite(scores)])
-    scale = finite.max() if finite.size and finite.max() > 0 else 1.0
-    return np.argsort(-np.round(scores / scale, 12), kind="stable")

@@ -23,7 +23,7 @@ from blockselect.baselines.by_network.netfs import NetFS
 from blockselect.baselines.by_network.partial_order import PartialOrder
 from blockselect.bmgufs.estimator import BMGUFS
 from blockselect.consensus.estimator import BlockModelSelector
-from blockselect.parameters import look_up
+from blockselect.utils.parameters import look_up
 
 Guidance = Literal["blocks", "features", "network", "none"]
 Certainty = Literal["checked", "recalled", "reconstructed"]

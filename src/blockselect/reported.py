@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from blockselect.arrays import FloatArray
-from blockselect.parameters import check_page_path
 from blockselect.result import Result
+from blockselect.utils.arrays import FloatArray
+from blockselect.utils.parameters import check_page_path
 
 if TYPE_CHECKING:
     from blockselect.report import Report

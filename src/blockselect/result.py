@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from blockselect.arrays import Features, FloatArray, IntArray, ObjectArray, Sparse
-from blockselect.graphs.attributed import AttributedGraph, CheckedTable
-from blockselect.graphs.chunks import RowChunks
-from blockselect.graphs.features import as_dense
-from blockselect.graphs.over_rows import n_holders
-from blockselect.graphs.statistics import mean_and_variance
+from blockselect.inputs.attributed import AttributedGraph, CheckedTable
+from blockselect.rows.chunks import RowChunks
+from blockselect.rows.matrices import as_dense
+from blockselect.rows.statistics import mean_and_variance
+from blockselect.rows.sums import n_holders
+from blockselect.utils.arrays import Features, FloatArray, IntArray, ObjectArray, Sparse
 
 PIXELS = 400  # width of the picture of the ordered adjacency matrix
 ALIKE = 0.5  # correlation from which two features count as alike
@@ -103,7 +103,9 @@ def make_result(
 def _links(graph: AttributedGraph, holders: IntArray, by_feature: bool) -> LinkRecord:
     degree = autocorrelation = None
     if by_feature:
-        from blockselect.graphs.evidence import link_correlations  # here, because Numba takes half a second to import
+        from blockselect.inspection.evidence import (
+            link_correlations,  # here, because Numba takes half a second to import
+        )
 
         degrees = np.diff(graph.adjacency.indptr).astype(np.float64)
         at_holders = (graph.features != 0).T @ degrees

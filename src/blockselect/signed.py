@@ -9,12 +9,12 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import MetaEstimatorMixin, clone
 
-from blockselect._sklearn import Interval, fit_context
-from blockselect.arrays import BoolArray, Features, FloatArray
 from blockselect.base import ScoreSelector
-from blockselect.errors import ParameterError
-from blockselect.graphs.attributed import AttributedGraph
+from blockselect.inputs.attributed import AttributedGraph
 from blockselect.result import make_result
+from blockselect.utils.arrays import BoolArray, Features, FloatArray
+from blockselect.utils.errors import ParameterError
+from blockselect.utils.sklearn_contract import Interval, fit_context
 
 
 class SignedSelector(MetaEstimatorMixin, ScoreSelector):

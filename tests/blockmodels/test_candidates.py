@@ -13,13 +13,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from blockselect import threads
 from blockselect.blockmodels.candidates import FAMILIES, find_block_models
 from blockselect.blockmodels.families import Search
 from blockselect.blockmodels.model import BlockModel
 from blockselect.datasets.planted import make_attributed_blocks
 from blockselect.evaluation.metrics import clustering_accuracy
-from blockselect.threads import in_threads
+from blockselect.utils import threads
+from blockselect.utils.threads import in_threads
 
 families = pytest.mark.parametrize("family", sorted(FAMILIES))
 SCALE_FREE = sorted(set(FAMILIES) - {"onmtf", "mixed"})

@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from blockselect import BMGUFS, BlockModelSelector
 from blockselect.blockmodels.markers import block_markers
-from blockselect.wording import count
+from blockselect.utils.wording import count
 from made_fits import fit
 
 

@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.stats import beta, false_discovery_control
 
 from blockselect.blockmodels.markers import block_markers, effective_holders, typical_nodes
-from blockselect.graphs.chunks import RowChunks
+from blockselect.rows.chunks import RowChunks
 
 RNG = np.random.default_rng(0)
 LABELS = RNG.permutation(np.repeat([0, 1, 2], [30, 20, 10]))

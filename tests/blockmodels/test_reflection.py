@@ -12,7 +12,7 @@ from blockselect.bmgufs.descent import Descent
 from blockselect.bmgufs.gram import gram_squared
 from blockselect.bmgufs.statistics import BlockStatistics
 from blockselect.datasets import make_attributed_blocks
-from blockselect.graphs.features import membership_matrix
+from blockselect.rows.matrices import membership_matrix
 
 sizes_of_blocks = st.lists(st.integers(1, 6), min_size=1, max_size=5)
 seeds = st.integers(0, 10_000)

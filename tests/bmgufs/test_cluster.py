@@ -12,7 +12,7 @@ from blockselect import BMGUFS, BlockModelSelector, Descent, RowChunks, make_att
 from blockselect.bmgufs import gram as gram_module
 from blockselect.bmgufs import gram_sums
 from blockselect.bmgufs.gram_sums import dense_gram
-from blockselect.graphs import dask_chunks
+from blockselect.rows import dask_chunks
 from local_clusters import assert_what_workers_hold_does_not_grow, die_once, distributed, start_cluster
 
 dask = pytest.importorskip("dask")

@@ -13,14 +13,14 @@ from sklearn.base import clone
 
 import golden_arrays
 from blockselect import Descent
-from blockselect._sklearn import check_parameters
 from blockselect.blockmodels import BlockModel
 from blockselect.bmgufs import descent
 from blockselect.bmgufs.device import problem_to_device
 from blockselect.bmgufs.gram import gram_squared
 from blockselect.bmgufs.statistics import BlockStatistics
-from blockselect.errors import ParameterError
-from blockselect.progress import no_step_progress
+from blockselect.utils.errors import ParameterError
+from blockselect.utils.progress import no_step_progress
+from blockselect.utils.sklearn_contract import check_parameters
 from references import bmgufs
 from references.problems import make_problem
 

@@ -12,7 +12,7 @@ from blockselect.bmgufs import descent, device
 from blockselect.bmgufs.gram import gram_squared, low_rank_gram_squared
 from blockselect.bmgufs.losses import evaluate_losses
 from blockselect.bmgufs.statistics import BlockStatistics
-from blockselect.errors import ParameterError
+from blockselect.utils.errors import ParameterError
 from references.problems import make_problem
 
 torch = pytest.importorskip("torch")

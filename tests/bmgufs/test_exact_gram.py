@@ -13,8 +13,8 @@ from blockselect.bmgufs import gram as module
 from blockselect.bmgufs import gram_sums
 from blockselect.bmgufs.gram import count_nonzeros, dense_bytes, sparse_bytes
 from blockselect.bmgufs.gram_sums import dense_square, sparse_square
-from blockselect.errors import ParameterError
-from blockselect.graphs.chunks import RowChunks
+from blockselect.rows.chunks import RowChunks
+from blockselect.utils.errors import ParameterError
 
 DOUBLE = np.dtype(np.float64)
 

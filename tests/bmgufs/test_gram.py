@@ -20,8 +20,8 @@ from blockselect.bmgufs.gram import (
     gram_squared,
     sparse_bytes,
 )
-from blockselect.errors import OutOfMemoryError, ParameterError
-from blockselect.graphs.chunks import RowChunks
+from blockselect.rows.chunks import RowChunks
+from blockselect.utils.errors import OutOfMemoryError, ParameterError
 
 
 def random_features(seed, n=30, m=17, share=0.2):

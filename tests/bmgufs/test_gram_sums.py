@@ -13,8 +13,8 @@ from blockselect.bmgufs import gram_sums as module
 from blockselect.bmgufs.gram import choose_form, gram_squared, low_rank_error, low_rank_gram_squared
 from blockselect.bmgufs.gram_sums import dense_gram, gram_times, principal_factor, sparse_gram
 from blockselect.bmgufs.statistics import BlockStatistics
-from blockselect.errors import ParameterError
-from blockselect.graphs.over_rows import squared_lengths, sum_over_rows
+from blockselect.rows.sums import squared_lengths, sum_over_rows
+from blockselect.utils.errors import ParameterError
 
 NETWORK = make_attributed_blocks(300, 3, random_state=0)
 WEIGHTS = sparse.diags_array(np.random.default_rng(0).random(300))

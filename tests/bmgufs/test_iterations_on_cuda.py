@@ -12,7 +12,7 @@ from blockselect import BMGUFS, Descent, make_attributed_blocks
 from blockselect.bmgufs import cuda, descent
 from blockselect.bmgufs.device import problem_to_device
 from blockselect.bmgufs.gram import gram_squared
-from blockselect.errors import ParameterError
+from blockselect.utils.errors import ParameterError
 from references.problems import make_problem
 
 torch = pytest.importorskip("torch")

@@ -133,6 +133,6 @@ def test_a_mentioned_command_works(run, folder, quick, command):
     if words[0] in FILLED_IN and not {"--out", "--json"} & set(words):
         words += ["--out", "results"]
     if "cells.h5ad" in words:
-        pytest.skip("tests/graphs/test_files.py reads such a file, where anndata is installed")
+        pytest.skip("tests/inputs/test_files.py reads such a file, where anndata is installed")
     result = run(*words)
     assert result.exit_code == 0, result.stderr

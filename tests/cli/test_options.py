@@ -17,12 +17,12 @@ from blockselect.cli.options import number_or_word
 from blockselect.cli.selection import configured_selector
 from blockselect.consensus.ranking import ENOUGH, MAX_STEPS
 from blockselect.datasets import DATASETS
-from blockselect.errors import ParameterError
 from blockselect.evaluation.comparison import DEFAULT_METHODS, PROTOCOLS
-from blockselect.graphs.files import UnknownNodes
-from blockselect.graphs.neighbours import N_NEIGHBORS
+from blockselect.inputs.files import UnknownNodes
+from blockselect.inputs.neighbour_graph import N_NEIGHBORS
 from blockselect.inspection.reselection import MIN_RESAMPLES
 from blockselect.inspection.stability import selection_stability
+from blockselect.utils.errors import ParameterError
 
 ONLY_IN_PYTHON = {"solver", "step_size", "smoothing", "initial_scores", "compile", "verbose"}  # verbose: --quiet
 OF_FUNCTIONS = {  # not of selectors

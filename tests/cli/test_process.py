@@ -17,7 +17,7 @@ import pytest
 import blockselect
 from blockselect.cli import commands
 from blockselect.cli.commands import COMMANDS, app, load_command
-from blockselect.extras import install_advice
+from blockselect.utils.extras import install_advice
 from terminal import interrupt_on_terminal, without_stages
 
 QUICK = ("--blocks", "3", "--top", "5")

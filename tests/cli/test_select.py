@@ -34,7 +34,7 @@ from blockselect.cli.inputs import hash_matrix
 from blockselect.consensus import search
 from blockselect.graphs import nearest_neighbour_graph
 from blockselect.report import draw_overview, render_png, summarize
-from blockselect.wording import per_cent, times
+from blockselect.utils.wording import per_cent, times
 
 FILES = [
     "blocks.csv",

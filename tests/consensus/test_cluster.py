@@ -11,7 +11,7 @@ from scipy import sparse
 
 from blockselect import BlockModelSelector, RowChunks, make_attributed_blocks, selection_stability
 from blockselect.consensus import refine
-from blockselect.graphs import dask_chunks
+from blockselect.rows import dask_chunks
 from local_clusters import (
     assert_what_workers_hold_does_not_grow,
     die_once,

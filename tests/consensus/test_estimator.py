@@ -21,16 +21,16 @@ from blockselect import (
     make_attributed_blocks,
     selection_stability,
 )
-from blockselect._sklearn import check_parameters
 from blockselect.blockmodels.candidates import find_candidates
 from blockselect.blockmodels.n_blocks import MAX_BLOCKS, count_blocks
 from blockselect.consensus.refine import JointLikelihood
 from blockselect.consensus.resampling import inverse_ranks, search_again
 from blockselect.consensus.search import numbers_to_try
-from blockselect.errors import ParameterError
 from blockselect.graphs import check_attributed_graph
 from blockselect.graphs.links import cap_weights, resample_links
-from blockselect.graphs.statistics import in_standard_form
+from blockselect.rows.statistics import in_standard_form
+from blockselect.utils.errors import ParameterError
+from blockselect.utils.sklearn_contract import check_parameters
 from made_fits import QUICK, fit, precision
 from made_graphs import reweighted
 from references import explained as reference

@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
 from blockselect import BMGUFS, BlockModelSelector, load_cora, selection_stability
-from blockselect.errors import ParameterError
+from blockselect.utils.errors import ParameterError
 from made_fits import QUICK, fit
 
 

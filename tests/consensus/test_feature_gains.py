@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from blockselect.blockmodels import BlockModel
 from blockselect.consensus.ranking import FeatureGains
 from blockselect.consensus.refine import JointLikelihood
-from blockselect.graphs.attributed import check_attributed_graph
-from blockselect.graphs.statistics import in_units
+from blockselect.inputs.attributed import check_attributed_graph
+from blockselect.rows.statistics import in_units
 from references import joint as reference
 from references.joint import small_network
 

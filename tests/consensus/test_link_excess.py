@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from blockselect.consensus.likelihood import link_gains, link_unit
-from blockselect.graphs import along_links
-from blockselect.graphs.statistics import in_units
+from blockselect.graphs import link_products as along_links
+from blockselect.rows.statistics import in_units
 from references import joint as reference
 from references.joint import small_network
 

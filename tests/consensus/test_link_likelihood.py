@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy import sparse
 
 from blockselect.consensus.likelihood import as_links, link_gain, link_unit
-from blockselect.graphs.statistics import in_units
+from blockselect.rows.statistics import in_units
 
 
 def test_units_leave_zeros_and_ones_alone_and_the_caller_s_array():

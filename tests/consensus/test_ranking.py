@@ -20,7 +20,7 @@ from blockselect.consensus.ranking import (
 from blockselect.consensus.refine import JointLikelihood
 from blockselect.consensus.target import BlockRegression
 from blockselect.datasets import make_attributed_blocks
-from blockselect.graphs.attributed import check_attributed_graph
+from blockselect.inputs.attributed import check_attributed_graph
 from made_graphs import complete, path
 from references import explained as reference
 from references.joint import small_network

@@ -25,7 +25,7 @@ from blockselect.consensus import ranking, target
 from blockselect.consensus.likelihood import as_counts, link_gains, link_unit
 from blockselect.consensus.ranking import rank_by_trees
 from blockselect.consensus.refine import JointLikelihood
-from blockselect.graphs.statistics import are_sparse_counts, constant_columns, in_units
+from blockselect.rows.statistics import are_sparse_counts, constant_columns, in_units
 
 PLANTED = make_attributed_blocks(240, 4, mean_degree=5, n_informative=20, n_redundant=0, n_noise=60, random_state=0)
 RNG = np.random.default_rng(0)

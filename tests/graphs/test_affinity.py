@@ -13,7 +13,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 import golden_arrays
-from blockselect.graphs.affinity import BLOCK_SIZE, check_affinity, neighbour_affinity, radial_affinity
+from blockselect.graphs.affinity import BLOCK_SIZE, neighbour_affinity, radial_affinity
+from blockselect.inputs.adjacency import check_affinity
 from references import laplacian as reference
 from references import spec as spec_reference
 

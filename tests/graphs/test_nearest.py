@@ -13,8 +13,8 @@ from scipy import sparse
 from blockselect import load_cora
 from blockselect.graphs import nearest_neighbour_graph, neighbours
 from blockselect.graphs.affinity import neighbour_affinity
-from blockselect.graphs.features import as_plain_csr
 from blockselect.graphs.neighbours import nearest_others
+from blockselect.rows.matrices import as_plain_csr
 
 STORAGES = {
     "float64": np.asarray,

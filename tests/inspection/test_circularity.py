@@ -12,7 +12,7 @@ from sklearn.neighbors import kneighbors_graph
 from sklearn.preprocessing import StandardScaler
 
 from blockselect import BlockModelSelector, check_attributed_graph, discover_features, load_cora
-from blockselect.graphs.neighbours import nearest_neighbour_graph
+from blockselect.inputs.neighbour_graph import nearest_neighbour_graph
 from blockselect.inspection.circularity import most_similar_share, warn_if_made_from_features
 from made_fits import QUICK, easy_network
 

@@ -20,10 +20,10 @@ from blockselect import (
     find_block_models,
     make_attributed_blocks,
 )
-from blockselect.errors import ParameterError
 from blockselect.inspection import discoveries
 from blockselect.inspection.discoveries import match_blocks
 from blockselect.inspection.matching_null import match_pulls
+from blockselect.utils.errors import ParameterError
 from made_fits import QUICK, fit, precision
 
 

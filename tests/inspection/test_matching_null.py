@@ -14,10 +14,10 @@ from blockselect.bmgufs.descent import Descent, normalise
 from blockselect.bmgufs.gram import gram_squared
 from blockselect.bmgufs.statistics import BlockStatistics
 from blockselect.datasets import make_attributed_blocks
-from blockselect.graphs.statistics import in_units
 from blockselect.inspection.discoveries import null_p_values
 from blockselect.inspection.given_totals import given_totals
 from blockselect.inspection.matching_null import match_pulls
+from blockselect.rows.statistics import in_units
 
 
 def pulls_of(Y, models, *, n_rounds=4, seed=0, rng=None, groups=None):

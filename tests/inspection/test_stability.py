@@ -21,8 +21,8 @@ from blockselect import (
 from blockselect.baselines.by_network.moran import MoransI
 from blockselect.consensus import resampling
 from blockselect.consensus.refine import JointLikelihood
-from blockselect.errors import ParameterError
 from blockselect.graphs.links import resample_links
+from blockselect.utils.errors import ParameterError
 from made_fits import QUICK, fit, fit_paper
 
 

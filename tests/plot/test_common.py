@@ -8,9 +8,9 @@ from numpy.testing import assert_array_equal
 from sklearn.exceptions import NotFittedError
 
 from blockselect import make_selector
-from blockselect.errors import ParameterError
-from blockselect.parameters import as_numbers
 from blockselect.plot.common import of_selector
+from blockselect.utils.errors import ParameterError
+from blockselect.utils.parameters import as_numbers
 
 
 def test_a_fitted_selector_gives_what_it_has():

@@ -12,9 +12,9 @@ from scipy import sparse
 from blockselect import BMGUFS, BlockModelSelector, make_attributed_blocks, plot
 from blockselect.blockmodels.levels import groups_at
 from blockselect.blockmodels.markers import block_markers
-from blockselect.errors import ParameterError
 from blockselect.plot.of_blocks import block_bounds
 from blockselect.result import order_by_block, ordered_links
+from blockselect.utils.errors import ParameterError
 
 LABELS = np.array([1, 0, 1, 0, 1, 0, 1, 0])
 TWO = sparse.csr_array((LABELS[:, None] == LABELS).astype(float) - np.eye(8))

@@ -13,8 +13,8 @@ from sklearn.exceptions import NotFittedError
 
 from blockselect import make_selector, plot, selection_stability
 from blockselect.blockmodels.markers import block_markers
-from blockselect.errors import ParameterError
 from blockselect.plot.common import BLUE, GREY
+from blockselect.utils.errors import ParameterError
 from made_fits import easy_network, fit, fit_paper
 
 

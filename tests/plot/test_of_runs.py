@@ -10,9 +10,9 @@ from matplotlib import figure
 from numpy.testing import assert_allclose
 
 from blockselect import plot
-from blockselect.errors import ParameterError
 from blockselect.evaluation.comparison_result import ComparisonRow, Figure
 from blockselect.plot.common import BLUE
+from blockselect.utils.errors import ParameterError
 from made_fits import fit_paper
 
 

@@ -12,8 +12,8 @@ from blockselect import (
     make_attributed_blocks,
     selection_stability,
 )
-from blockselect.arrays import FloatArray
 from blockselect.report import summarize
+from blockselect.utils.arrays import FloatArray
 
 
 @pytest.fixture(scope="session")

@@ -23,12 +23,12 @@ from blockselect import (
     selection_stability,
 )
 from blockselect.blockmodels.markers import Markers
-from blockselect.graphs.chunks import RowChunks
 from blockselect.report import sentences
 from blockselect.report.details import feature_rows
 from blockselect.report.page import cards, digits, heat_rows, lift_shade, make_report, shade, template_environment
 from blockselect.report.summarize import summarize_scores
-from blockselect.wording import per_cent
+from blockselect.rows.chunks import RowChunks
+from blockselect.utils.wording import per_cent
 from made_reports import NASTY_NAMES, STATES, page, planted, report
 
 VOID = {"meta", "link", "input"}

@@ -8,7 +8,7 @@ import pytest
 
 from blockselect import BMGUFS, BlockModelSelector
 from blockselect.report import sentences, summarize
-from blockselect.wording import per_cent
+from blockselect.utils.wording import per_cent
 
 DETAILS = {
     "title": "cora",

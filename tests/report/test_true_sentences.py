@@ -14,7 +14,7 @@ from sklearn.metrics import normalized_mutual_info_score
 
 from blockselect import BlockModelSelector, make_attributed_blocks
 from blockselect.report.page import make_report
-from blockselect.wording import per_cent, times
+from blockselect.utils.wording import per_cent, times
 
 SUBSYSTEMS = [
     "Cell Envelope Biosynthesis",

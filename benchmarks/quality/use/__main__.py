@@ -21,7 +21,7 @@ from benchmarks.quality.use import use_config
 from benchmarks.quality.use.sweep import STORE, forget, measure_use
 from benchmarks.quality.use.use_config import UseConfig
 from benchmarks.quality.use.use_tables import make_tables, render
-from blockselect.parameters import check_known
+from blockselect.utils.parameters import check_known
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from blockselect.arrays import IntArray
+from blockselect.utils.arrays import IntArray
 
 MAX_ITER = 300
 TOLERANCE = 1e-4  # of the mean variance of a column: centres that move less, squared and summed, are at rest

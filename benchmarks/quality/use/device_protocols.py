@@ -12,7 +12,6 @@ import torch
 from benchmarks.quality.use.device_kmeans import kmeans_on_device
 from benchmarks.quality.use.device_logistic import fit_logistic, with_ones
 from blockselect import AttributedGraph
-from blockselect.arrays import Features, FloatArray, IntArray
 from blockselect.evaluation import (
     ClassificationScores,
     ClusteringScores,
@@ -24,6 +23,7 @@ from blockselect.evaluation import (
 from blockselect.evaluation.classification import N_LABELS, average_over_neighbours, draw_labelled
 from blockselect.evaluation.link_prediction import link_aucs
 from blockselect.evaluation.protocol import count_zero_rows, known_classes, unit_rows
+from blockselect.utils.arrays import Features, FloatArray, IntArray
 
 
 def cluster_on_device(

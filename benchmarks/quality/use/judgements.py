@@ -12,10 +12,10 @@ import numpy as np
 from benchmarks.quality.use import selections
 from benchmarks.quality.use.seen_networks import network, split
 from benchmarks.quality.use.use_config import HIDDEN, UseConfig
-from blockselect.arrays import FloatArray
 from blockselect.evaluation import classify_selection, evaluate_selection, predict_links
 from blockselect.reproduction.engine import Trial
 from blockselect.reproduction.store import Row
+from blockselect.utils.arrays import FloatArray
 
 NAME = selections.NAME  # the rows that lead to judgements
 JUDGEMENTS = "judgements"

@@ -9,9 +9,9 @@ from typing import Literal
 from benchmarks.quality.use import judgements, selections
 from benchmarks.quality.use.use_config import UseConfig
 from benchmarks.quality.variants import DEFAULT
-from blockselect.parameters import check_known
 from blockselect.reproduction.engine import Trial, TrialProgress, run_experiments
 from blockselect.reproduction.store import Row, Store
+from blockselect.utils.parameters import check_known
 
 STORE = "use"
 

@@ -9,16 +9,16 @@ from typing import Any, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from blockselect._sklearn import Interval, StrOptions, fit_context
-from blockselect.arrays import BoolArray, Features, FloatArray, Sparse
 from blockselect.base import ScoreSelector
 from blockselect.baselines._solvers.row_sparse import Solve, reweight
-from blockselect.errors import warn_caller
-from blockselect.graphs.adjacency import graph_of
-from blockselect.graphs.affinity import check_affinity, neighbour_affinity
-from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
-from blockselect.graphs.statistics import check_varies
+from blockselect.graphs.affinity import neighbour_affinity
+from blockselect.inputs.adjacency import check_affinity, graph_of
+from blockselect.inputs.attributed import AttributedGraph, check_attributed_graph
 from blockselect.result import make_result
+from blockselect.rows.statistics import check_varies
+from blockselect.utils.arrays import BoolArray, Features, FloatArray, Sparse
+from blockselect.utils.errors import warn_caller
+from blockselect.utils.sklearn_contract import Interval, StrOptions, fit_context
 
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
 POSITIVE = Interval(Real, 0, None, closed="neither")

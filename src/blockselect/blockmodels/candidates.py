@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.blockmodels.factorization import normalized_starts, onmtf_starts, two_hop_starts
 from blockselect.blockmodels.families import (
     MAX_ITER,
@@ -21,14 +20,14 @@ from blockselect.blockmodels.families import (
     smoothed_starts,
     spectral_starts,
 )
-from blockselect.blockmodels.model import BlockModel, adjacency_of
-from blockselect.errors import ParameterError
-from blockselect.graphs.attributed import AttributedGraph, check_feature_table, check_same_order
-from blockselect.graphs.checks import check_n_blocks
-from blockselect.graphs.over_rows import in_memory
-from blockselect.parameters import as_generator, check_n_jobs, check_whole
-from blockselect.progress import StepProgress, no_step_progress
-from blockselect.threads import in_threads
+from blockselect.blockmodels.model import BlockModel, adjacency_of, check_n_blocks
+from blockselect.inputs.attributed import AttributedGraph, check_feature_table, check_same_order
+from blockselect.rows.sums import in_memory
+from blockselect.utils.arrays import Features, FloatArray, Sparse
+from blockselect.utils.errors import ParameterError
+from blockselect.utils.parameters import as_generator, check_n_jobs, check_whole
+from blockselect.utils.progress import StepProgress, no_step_progress
+from blockselect.utils.threads import in_threads
 
 FEATURE_READING = "smoothed"  # the only family that uses the features besides the graph
 MIXED = (FEATURE_READING, "spectral", "adjacency")  # these take turns first; the slowest comes first

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from blockselect.arrays import FloatArray
 from blockselect.blockmodels.markers import Markers
 from blockselect.blockmodels.model import BlockModel
 from blockselect.blockmodels.names import BlockName
 from blockselect.result import Result
-from blockselect.wording import count, cut, listed, per_cent, times
+from blockselect.utils.arrays import FloatArray
+from blockselect.utils.wording import count, cut, listed, per_cent, times
 
 _SHOWN = 10  # markers in the text
 _LINKED = 3  # other blocks in the text

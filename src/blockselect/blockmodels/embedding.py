@@ -9,8 +9,8 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 from sklearn.cluster import KMeans, MiniBatchKMeans
 
-from blockselect.arrays import FloatArray, IntArray, Sparse
-from blockselect.eigenvectors import extreme_eigenvectors
+from blockselect.utils.arrays import FloatArray, IntArray, Sparse
+from blockselect.utils.eigenvectors import extreme_eigenvectors
 
 LARGE = 20_000  # nodes above which eigenvectors are less exact and K-means uses mini-batches
 _LARGE_TOLERANCE = 1e-3  # of eigenvectors of large graphs, in single precision

@@ -15,10 +15,10 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from blockselect.arrays import FloatArray, IntArray, Sparse
 from blockselect.blockmodels.embedding import chain, degree_normalized, unit_weights
 from blockselect.blockmodels.families import Search, Start
-from blockselect.threads import Shared
+from blockselect.utils.arrays import FloatArray, IntArray, Sparse
+from blockselect.utils.threads import Shared
 
 Operator: TypeAlias = Callable[[FloatArray], FloatArray]  # symmetric: columns (n, q) → (n, q)
 

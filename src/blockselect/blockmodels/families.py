@@ -15,7 +15,6 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import eigh
 
-from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.blockmodels.embedding import (
     LARGE,
     cluster_rows,
@@ -27,8 +26,9 @@ from blockselect.blockmodels.embedding import (
     unit_weights,
     without_rounding_errors,
 )
-from blockselect.progress import StepProgress, no_step_progress
-from blockselect.threads import Shared
+from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
+from blockselect.utils.progress import StepProgress, no_step_progress
+from blockselect.utils.threads import Shared
 
 MAX_ITER = 500
 _FEW_FEATURES, _LARGEST_DENSE = 500, 5 * 10**7  # columns, and cells, up to which the smoothed features are formed

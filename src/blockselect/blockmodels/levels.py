@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from blockselect.arrays import FloatArray, IntArray
 from blockselect.blockmodels.model import BlockModel
+from blockselect.utils.arrays import FloatArray, IntArray
 
 _TINY = float(np.finfo(np.float64).tiny)
 _TIE = 1e-9  # relative difference below which two mergers lose equally much

@@ -11,10 +11,9 @@ from scipy import sparse
 from scipy.special import betainc, rel_entr
 from scipy.stats import beta
 
-from blockselect.arrays import BoolArray, Features, FloatArray, IntArray, Sparse
-from blockselect.base import best_first
-from blockselect.graphs.node_labels import encode_labels
-from blockselect.graphs.over_rows import block_sums, by_row, n_holders, sum_by_column, sum_over_rows
+from blockselect.inputs.labels import encode_labels
+from blockselect.rows.sums import block_sums, by_row, n_holders, sum_by_column, sum_over_rows
+from blockselect.utils.arrays import BoolArray, Features, FloatArray, IntArray, Sparse, best_first
 
 _TAIL = 0.025  # false discovery rate of the markers, and of each side of their 95 % intervals
 _CONSTANT = 1e-9  # variance, relative to the mean square, below which a feature counts as constant

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
-from blockselect.arrays import FloatArray, IntArray, Sparse
 from blockselect.blockmodels.embedding import LARGE, degree_normalized, leading_eigenvectors
 from blockselect.blockmodels.model import adjacency_of
-from blockselect.errors import ParameterError
-from blockselect.parameters import as_generator
-from blockselect.threads import one_thread
+from blockselect.utils.arrays import FloatArray, IntArray, Sparse
+from blockselect.utils.errors import ParameterError
+from blockselect.utils.parameters import as_generator
+from blockselect.utils.threads import one_thread
 
 MAX_BLOCKS = 50  # default limit; if communities contain communities, it decides which level is counted
 _LOOKS = (6, 16)  # numbers of eigenvalues computed first; more are computed only if all exceed the noise

@@ -9,9 +9,8 @@ from itertools import chain, count
 
 import numpy as np
 
-from blockselect.arrays import FloatArray, IntArray
-from blockselect.base import best_first
 from blockselect.blockmodels.markers import Markers
+from blockselect.utils.arrays import FloatArray, IntArray, best_first
 
 _NEARLY = 0.8  # a marker names a block in which its evidence is at least this share of its evidence in any block
 

@@ -13,7 +13,7 @@ from functools import cache
 from logging import getLogger
 from typing import Any
 
-from blockselect.arrays import Array
+from blockselect.utils.arrays import Array
 
 _WARM_UP = 1  # calls before the capture, in which libraries and kernels are loaded
 

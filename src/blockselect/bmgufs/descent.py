@@ -13,16 +13,16 @@ import numpy as np
 from array_api_compat import device
 from sklearn.base import BaseEstimator
 
-from blockselect._sklearn import Interval, Options, StrOptions
-from blockselect.arrays import Array, BoolArray, FloatArray, IntArray
 from blockselect.bmgufs.cuda import compiled, replayed
 from blockselect.bmgufs.device import in_tfloat32, namespace, problem_to_device, to_numpy
 from blockselect.bmgufs.gram import GramSquared
 from blockselect.bmgufs.losses import Gradient, Losses, evaluate_losses
 from blockselect.bmgufs.statistics import BlockStatistics
-from blockselect.errors import ParameterError
-from blockselect.parameters import as_numbers, check_entries, check_start
-from blockselect.progress import StepProgress, no_step_progress
+from blockselect.utils.arrays import Array, BoolArray, FloatArray, IntArray
+from blockselect.utils.errors import ParameterError
+from blockselect.utils.parameters import as_numbers, check_entries, check_start
+from blockselect.utils.progress import StepProgress, no_step_progress
+from blockselect.utils.sklearn_contract import Interval, Options, StrOptions
 
 _WINDOW = 10  # iterations over which both losses must be constant for a solve to stop
 _CACHE_BYTES = 2**20  # bytes of weighted block means per piece on a CPU, so that they stay in its cache

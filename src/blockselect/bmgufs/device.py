@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from blockselect.arrays import Array, Features
 from blockselect.bmgufs.cuda import float32_products
 from blockselect.bmgufs.gram import DenseGramSquared, GramSquared, LowRankGramSquared
 from blockselect.bmgufs.statistics import BlockStatistics
-from blockselect.errors import ParameterError
+from blockselect.utils.arrays import Array, Features
+from blockselect.utils.errors import ParameterError
 
 _PIECE = 256  # features per piece
 _PAIR_BYTES = 2**30  # largest size of the products of block means

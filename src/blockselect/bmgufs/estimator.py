@@ -10,10 +10,8 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from blockselect._sklearn import Interval, StrOptions, check_parameters, fit_context
-from blockselect.arrays import Features, FloatArray
+from blockselect.blockmodels.block_guided import BlockGuidedSelector
 from blockselect.blockmodels.candidates import find_block_models
-from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.blockmodels.model import BlockModel
 from blockselect.blockmodels.n_blocks import AS_GIVEN, reason_for_asked
 from blockselect.bmgufs.descent import Descent
@@ -21,11 +19,13 @@ from blockselect.bmgufs.device import check_device, dense_gram_on_device
 from blockselect.bmgufs.gram import GramChoice, GramSquared, choose_form, gram_squared
 from blockselect.bmgufs.losses import induced_density
 from blockselect.bmgufs.statistics import BlockStatistics
-from blockselect.errors import ParameterError, warn_caller
-from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.over_rows import in_memory
-from blockselect.parameters import generator_from
-from blockselect.progress import StepProgress, follow_fit
+from blockselect.inputs.attributed import AttributedGraph
+from blockselect.rows.sums import in_memory
+from blockselect.utils.arrays import Features, FloatArray
+from blockselect.utils.errors import ParameterError, warn_caller
+from blockselect.utils.parameters import generator_from
+from blockselect.utils.progress import StepProgress, follow_fit
+from blockselect.utils.sklearn_contract import Interval, StrOptions, check_parameters, fit_context
 
 _NEAR = 10  # the smoothing changes densities that are less than this many times as large
 SPARSITY_GRID = tuple(0.5 * i for i in range(11))  # the values of γ in the paper

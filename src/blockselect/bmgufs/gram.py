@@ -19,7 +19,6 @@ import numpy as np
 from array_api_compat import array_namespace, is_torch_array
 from scipy import sparse
 
-from blockselect.arrays import Array, Features, FloatArray, Sparse
 from blockselect.bmgufs.gram_sums import (
     IN_SPARSE_SUM,
     OVERSAMPLES,
@@ -32,8 +31,9 @@ from blockselect.bmgufs.gram_sums import (
     quicker_by_pairs,
     sparse_square,
 )
-from blockselect.errors import ParameterError, memory_for
-from blockselect.graphs.over_rows import in_memory, squared_lengths, sum_over_rows
+from blockselect.rows.sums import in_memory, squared_lengths, sum_over_rows
+from blockselect.utils.arrays import Array, Features, FloatArray, Sparse
+from blockselect.utils.errors import ParameterError, memory_for
 
 _ROWS = 256  # rows of the sparse matrix that are counted at once
 _ROW_BYTES = 64  # bytes of working memory per row

@@ -10,11 +10,11 @@ from joblib import Parallel, delayed
 from scipy import linalg, sparse
 from scipy.linalg.blas import get_blas_funcs
 
-from blockselect.arrays import Array, Features, FloatArray, IntArray, Sparse
-from blockselect.compiled import compiled
-from blockselect.errors import ParameterError
-from blockselect.graphs.features import as_dense
-from blockselect.graphs.over_rows import in_memory, sum_over_rows
+from blockselect.rows.matrices import as_dense
+from blockselect.rows.sums import in_memory, sum_over_rows
+from blockselect.utils.arrays import Array, Features, FloatArray, IntArray, Sparse
+from blockselect.utils.compiled import compiled
+from blockselect.utils.errors import ParameterError
 
 SLAB_BYTES = 2**26  # of dense rows handled at once
 _TILE = 64  # rows and columns of the dense matrix that are computed at once

@@ -14,9 +14,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from blockselect.arrays import Array
 from blockselect.bmgufs.device import DeviceStatistics, namespace
 from blockselect.bmgufs.statistics import BlockStatistics
+from blockselect.utils.arrays import Array
 
 Gradient = Literal["exact", "paper"]
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from blockselect.arrays import Array, Features
 from blockselect.blockmodels.model import BlockModel
-from blockselect.graphs.over_rows import block_sums, sum_over_rows
+from blockselect.rows.sums import block_sums, sum_over_rows
+from blockselect.utils.arrays import Array, Features
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,7 +11,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from blockselect import __version__
 from blockselect.cli.failure import Failure, complain, stopped
-from blockselect.versions import show_versions
+from blockselect.utils.versions import show_versions
 
 COMMANDS: dict[str, str] = {
     "select": "Select the features that explain the structure of a network.",

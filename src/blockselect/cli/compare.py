@@ -147,9 +147,9 @@ def compare(
     from blockselect.cli.inputs import load_network, with_classes
     from blockselect.cli.terminal import progress_bar, show_files
     from blockselect.evaluation.comparison import compare_methods
-    from blockselect.graphs.neighbours import N_NEIGHBORS
-    from blockselect.progress import STAGES
+    from blockselect.inputs.neighbour_graph import N_NEIGHBORS
     from blockselect.registry import SELECTORS
+    from blockselect.utils.progress import STAGES
 
     begin_work()
     names = list(SELECTORS) if methods.strip() == "all" else [name.strip() for name in methods.split(",")]

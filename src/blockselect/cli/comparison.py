@@ -14,7 +14,7 @@ from blockselect.cli.terminal import show_table
 from blockselect.evaluation.comparison_result import Comparison, cells, header, markdown_table
 from blockselect.registry import make_selector
 from blockselect.report.comparison import comparison_report
-from blockselect.wording import visible
+from blockselect.utils.wording import visible
 
 
 def run_record(

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
-from blockselect.errors import OutOfMemoryError, ParameterError
-from blockselect.extras import install_advice
-from blockselect.wording import visible
+from blockselect.utils.errors import OutOfMemoryError, ParameterError
+from blockselect.utils.extras import install_advice
+from blockselect.utils.wording import visible
 
 BAD_INPUT = 2  # exit code
 AGAIN = 0.01  # seconds until a signal is repeated

@@ -18,18 +18,18 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from blockselect.arrays import Features, ObjectArray
 from blockselect.cli.failure import Failure, expecting_bad_input
 from blockselect.cli.outputs import file_record
 from blockselect.datasets.catalogue import find_dataset
-from blockselect.errors import collected_warnings
-from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
-from blockselect.graphs.features import as_dense
-from blockselect.graphs.files import WHOLE, read_attributed_graph, read_features, read_label_column
-from blockselect.graphs.graph_files import MARKUP
-from blockselect.graphs.text_files import BadFileError, format_of, read_csv_table, reading
-from blockselect.progress import Progress
-from blockselect.wording import visible
+from blockselect.inputs.attributed import AttributedGraph, check_attributed_graph
+from blockselect.inputs.files import WHOLE, read_attributed_graph, read_features, read_label_column
+from blockselect.inputs.graph_files import MARKUP
+from blockselect.inputs.text_files import BadFileError, format_of, read_csv_table, reading
+from blockselect.rows.matrices import as_dense
+from blockselect.utils.arrays import Features, ObjectArray
+from blockselect.utils.errors import collected_warnings
+from blockselect.utils.progress import Progress
+from blockselect.utils.wording import visible
 
 LABEL_NAMES = {"class", "classes", "label", "labels", "target", "y", "cluster", "community"}
 MOST_CLASSES = 50

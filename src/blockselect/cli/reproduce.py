@@ -17,7 +17,7 @@ from blockselect.cli.failure import begin_work, expecting_bad_input, one_line, s
 from blockselect.cli.options import output_option
 from blockselect.cli.outputs import check_folder, write_together
 from blockselect.cli.waiting import waiting
-from blockselect.wording import visible
+from blockselect.utils.wording import visible
 
 ALL_FAILED = 1  # exit code
 LINE_EVERY = 10.0  # seconds between lines of progress if stderr is not a terminal
@@ -110,8 +110,8 @@ def reproduce(
 
 def parse_experiments(text: str) -> list[str]:
     """Names of experiments, in the order of the paper."""
-    from blockselect.parameters import check_known
     from blockselect.reproduction.experiments import EXPERIMENTS
+    from blockselect.utils.parameters import check_known
 
     names = {name.strip() for name in text.split(",")}
     check_known(sorted(names), ["all", *EXPERIMENTS], what="experiment")

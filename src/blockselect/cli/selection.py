@@ -7,25 +7,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from blockselect._sklearn import check_parameters
-from blockselect.arrays import ObjectArray
 from blockselect.base import ScoreSelector
-from blockselect.blockmodels.guided import BlockGuidedSelector
+from blockselect.blockmodels.block_guided import BlockGuidedSelector
 from blockselect.cli.failure import Failure, by_options, expecting_bad_input, option_of
 from blockselect.cli.inputs import NetworkInput
 from blockselect.cli.outputs import json_bytes, settings_record, versions
 from blockselect.cli.select import DEFAULT, PAPER
-from blockselect.errors import collected_warnings
-from blockselect.graphs.features import FeatureTable
-from blockselect.graphs.neighbours import N_NEIGHBORS
-from blockselect.graphs.write import matrix_file, matrix_suffix
+from blockselect.inputs.kinds import FeatureTable
+from blockselect.inputs.neighbour_graph import N_NEIGHBORS
+from blockselect.inputs.write import matrix_file, matrix_suffix
 from blockselect.inspection.stability import selection_stability
-from blockselect.progress import Progress
 from blockselect.registry import make_selector
 from blockselect.report.overview import draw_diagnostics, draw_overview, render_png
 from blockselect.report.page import make_report
 from blockselect.report.summarize import summarize
 from blockselect.report.tables import blocks_table, nodes_table, scores_table, selected_table
+from blockselect.utils.arrays import ObjectArray
+from blockselect.utils.errors import collected_warnings
+from blockselect.utils.progress import Progress
+from blockselect.utils.sklearn_contract import check_parameters
 
 SEED = 0  # the default, so that the same command writes the same files
 NO_GRAPH = (

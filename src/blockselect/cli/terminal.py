@@ -27,10 +27,10 @@ from rich.table import Table
 from rich.text import Text
 
 from blockselect.cli.waiting import waiting
-from blockselect.progress import STAGES, no_progress
 from blockselect.registry import SELECTORS
 from blockselect.report.sentences import blocks_found, blocks_refined, is_doubtful, main_findings, no_evidence
-from blockselect.wording import count, cut, listed, number, per_cent, times, visible
+from blockselect.utils.progress import STAGES, no_progress
+from blockselect.utils.wording import count, cut, listed, number, per_cent, times, visible
 
 SHOWN = 10  # of the selected features
 WIDE = 120  # columns of a table that is not printed on a terminal

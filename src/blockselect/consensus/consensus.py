@@ -22,11 +22,10 @@ import pandas as pd
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.cluster import contingency_matrix
 
-from blockselect.arrays import FloatArray, IntArray
-from blockselect.base import best_first
 from blockselect.blockmodels.model import BlockModel
 from blockselect.consensus.refine import MAX_ROUNDS, JointLikelihood, JointResult
-from blockselect.progress import StepProgress, no_step_progress
+from blockselect.utils.arrays import FloatArray, IntArray, best_first
+from blockselect.utils.progress import StepProgress, no_step_progress
 
 KEPT = 0.25  # share of the candidates that form the consensus
 FIRST_ROUNDS = 2  # rounds of refinement of every candidate

@@ -15,11 +15,9 @@ from sklearn.metrics import accuracy_score
 from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from blockselect._sklearn import Interval, StrOptions, fit_context
-from blockselect.arrays import BoolArray, Features, FloatArray, IntArray, ObjectArray, Sparse
+from blockselect.blockmodels.block_guided import BlockGuidedSelector
 from blockselect.blockmodels.candidates import FAMILIES, FEATURE_READING
 from blockselect.blockmodels.families import MAX_ITER
-from blockselect.blockmodels.guided import BlockGuidedSelector
 from blockselect.blockmodels.levels import BlockTree, groups_at, numbers_of_groups
 from blockselect.blockmodels.model import BlockModel
 from blockselect.blockmodels.n_blocks import AS_GIVEN, MAX_BLOCKS
@@ -30,14 +28,10 @@ from blockselect.consensus.ranking import MAX_COUNTED, Ranking, rank_by_trees
 from blockselect.consensus.refine import JointLikelihood
 from blockselect.consensus.resampling import inverse_ranks
 from blockselect.consensus.search import Effort, Search, search_blocks, whether_to_refine
-from blockselect.errors import ParameterError, warn_caller
-from blockselect.graphs.adjacency import graph_of
-from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.chunks import RowChunks
 from blockselect.graphs.links import cap_weights
-from blockselect.graphs.neighbours import N_NEIGHBORS
-from blockselect.graphs.over_rows import in_memory
-from blockselect.graphs.statistics import are_sparse_counts, in_standard_form, presence
+from blockselect.inputs.adjacency import graph_of
+from blockselect.inputs.attributed import AttributedGraph
+from blockselect.inputs.neighbour_graph import N_NEIGHBORS
 from blockselect.inspection.circularity import warn_if_made_from_features
 from blockselect.inspection.discoveries import (
     DEFAULT_LEVEL,
@@ -47,9 +41,15 @@ from blockselect.inspection.discoveries import (
     match_blocks,
 )
 from blockselect.inspection.reselection import n_looked_at
-from blockselect.parameters import check_whole, generator_from
-from blockselect.progress import Progress, follow_fit, no_progress
-from blockselect.threads import one_thread
+from blockselect.rows.chunks import RowChunks
+from blockselect.rows.statistics import are_sparse_counts, in_standard_form, presence
+from blockselect.rows.sums import in_memory
+from blockselect.utils.arrays import BoolArray, Features, FloatArray, IntArray, ObjectArray, Sparse
+from blockselect.utils.errors import ParameterError, warn_caller
+from blockselect.utils.parameters import check_whole, generator_from
+from blockselect.utils.progress import Progress, follow_fit, no_progress
+from blockselect.utils.sklearn_contract import Interval, StrOptions, fit_context
+from blockselect.utils.threads import one_thread
 
 FACTORIZATION_STEPS = 100  # iterations of a factorisation whose blocks are refined afterwards; more do not help
 _LEFT_OUT = (

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from blockselect.arrays import FloatArray, IntArray
-from blockselect.blockmodels.guided import BlockGuidedSelector
+from blockselect.blockmodels.block_guided import BlockGuidedSelector
 from blockselect.consensus.ranking import MAX_COUNTED
 from blockselect.consensus.refine import JointLikelihood
 from blockselect.consensus.target import BlockRegression
-from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.over_rows import in_memory
-from blockselect.threads import one_thread
+from blockselect.inputs.attributed import AttributedGraph
+from blockselect.rows.sums import in_memory
+from blockselect.utils.arrays import FloatArray, IntArray
+from blockselect.utils.threads import one_thread
 
 _BEYOND = 4  # the curve goes on to this multiple of the selected features: would more of them explain more?
 _WORK = 10**10  # multiplications for one Gram matrix

@@ -28,23 +28,15 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.blockmodels.levels import xlogx
 from blockselect.blockmodels.model import sums_between_blocks
 from blockselect.consensus.moves import Counts, Links, Tables
-from blockselect.graphs.along_links import products_along_links
-from blockselect.graphs.evidence import sums_in_blocks
-from blockselect.graphs.features import without_zeros
-from blockselect.graphs.over_rows import (
-    by_row,
-    in_memory,
-    map_rows,
-    n_holders,
-    squared_lengths,
-    sum_by_column,
-    sum_over_rows,
-)
-from blockselect.graphs.statistics import in_units, scale_columns, typical_values
+from blockselect.graphs.link_products import products_along_links
+from blockselect.inspection.evidence import sums_in_blocks
+from blockselect.rows.matrices import without_zeros
+from blockselect.rows.statistics import in_units, scale_columns, typical_values
+from blockselect.rows.sums import by_row, in_memory, map_rows, n_holders, squared_lengths, sum_by_column, sum_over_rows
+from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
 
 _TINY = float(np.finfo(np.float64).tiny)
 _ROUNDING = 64 * np.finfo(np.float64).eps  # gains below this share of their terms are rounding errors

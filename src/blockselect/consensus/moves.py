@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from blockselect.arrays import BoolArray, FloatArray, IntArray
-from blockselect.compiled import compiled, part_of_compiled
+from blockselect.utils.arrays import BoolArray, FloatArray, IntArray
+from blockselect.utils.compiled import compiled, part_of_compiled
 
 N_EXACT = 3  # other blocks whose exact gains are compared
 # Rough bounds on the change of a gain, in nats: by one link to a neighbour that has moved, and by all other moves.

@@ -12,9 +12,9 @@ import numpy as np
 from scipy import sparse
 from sklearn.preprocessing import normalize
 
-from blockselect.arrays import Features, FloatArray, IntArray
-from blockselect.graphs.features import as_dense
-from blockselect.graphs.over_rows import sum_over_rows
+from blockselect.rows.matrices import as_dense
+from blockselect.rows.sums import sum_over_rows
+from blockselect.utils.arrays import Features, FloatArray, IntArray
 
 
 def regress_blocks(

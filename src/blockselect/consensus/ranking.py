@@ -26,16 +26,15 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from blockselect.arrays import BoolArray, Features, FloatArray, IntArray
-from blockselect.base import best_first
 from blockselect.blockmodels.levels import BlockTree
 from blockselect.consensus.likelihood import link_gains
 from blockselect.consensus.refine import JointLikelihood, penalty
 from blockselect.consensus.target import BlockRegression
-from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.over_rows import in_memory, jobs_for, n_holders
-from blockselect.graphs.statistics import constant_columns, in_units
-from blockselect.threads import in_threads
+from blockselect.inputs.attributed import AttributedGraph
+from blockselect.rows.statistics import constant_columns, in_units
+from blockselect.rows.sums import in_memory, jobs_for, n_holders
+from blockselect.utils.arrays import BoolArray, Features, FloatArray, IntArray, best_first
+from blockselect.utils.threads import in_threads
 
 MAX_STEPS = 500  # of greedy selection; later features are ranked by what each would add next
 ENOUGH = 0.8  # share of what all features explain that the default number of features explains

@@ -21,7 +21,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from joblib import Parallel, delayed
 
-from blockselect.arrays import BoolArray, FloatArray, IntArray, Sparse
 from blockselect.blockmodels.levels import BlockTree, leaf_order, merge_blocks, renumber_leaves, xlogx
 from blockselect.blockmodels.model import BlockModel
 from blockselect.consensus.likelihood import (
@@ -34,8 +33,9 @@ from blockselect.consensus.likelihood import (
 )
 from blockselect.consensus.likelihood import link_unit as default_link_unit
 from blockselect.consensus.moves import Counts, Links, Rows, Tables, announce_compilation, sweep
-from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.over_rows import fold_over_rows, in_memory, place_at_rows, row_slices
+from blockselect.inputs.attributed import AttributedGraph
+from blockselect.rows.sums import fold_over_rows, in_memory, place_at_rows, row_slices
+from blockselect.utils.arrays import BoolArray, FloatArray, IntArray, Sparse
 
 DEFAULT_TOL = 0.01  # nats per node
 MAX_ROUNDS = 50

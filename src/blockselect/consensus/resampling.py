@@ -8,18 +8,18 @@ from dataclasses import replace
 import numpy as np
 from joblib import Parallel, delayed
 
-from blockselect.arrays import BoolArray, FloatArray, Sparse
 from blockselect.blockmodels.candidates import find_candidates
 from blockselect.blockmodels.model import BlockModel
 from blockselect.consensus.consensus import find_consensus
 from blockselect.consensus.likelihood import as_counts, link_unit
 from blockselect.consensus.ranking import rank_by_trees
 from blockselect.consensus.refine import JointLikelihood
-from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.over_rows import jobs_for
-from blockselect.graphs.statistics import in_units
-from blockselect.progress import Progress, no_progress
-from blockselect.threads import one_thread
+from blockselect.inputs.attributed import AttributedGraph
+from blockselect.rows.statistics import in_units
+from blockselect.rows.sums import jobs_for
+from blockselect.utils.arrays import BoolArray, FloatArray, Sparse
+from blockselect.utils.progress import Progress, no_progress
+from blockselect.utils.threads import one_thread
 
 _ROUNDS = 3  # of refinement on a resampled graph, because the optimum is near
 _SEARCH_EVERY, _NEW_STARTS = 4, 2  # every fourth resampled graph gets new blocks, the best of two starts

@@ -24,17 +24,16 @@ from typing import Literal, NamedTuple
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from blockselect.base import best_first
 from blockselect.blockmodels.candidates import FEATURE_READING, MIXED, find_candidates
-from blockselect.blockmodels.model import BlockModel
+from blockselect.blockmodels.model import BlockModel, check_n_blocks
 from blockselect.blockmodels.n_blocks import BlockCount, count_blocks, reason_for_asked
 from blockselect.consensus.consensus import FIRST_ROUNDS, KEPT
 from blockselect.consensus.refine import MAX_ROUNDS, JointLikelihood
-from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.checks import check_n_blocks
-from blockselect.graphs.evidence import features_follow_blocks
-from blockselect.graphs.over_rows import n_values
-from blockselect.progress import Progress
+from blockselect.inputs.attributed import AttributedGraph
+from blockselect.inspection.evidence import features_follow_blocks
+from blockselect.rows.sums import n_values
+from blockselect.utils.arrays import best_first
+from blockselect.utils.progress import Progress
 
 BUDGET = 2e11  # multiplications: a few minutes on two cores
 CHEAP = 2e8  # multiplications: less than a second

@@ -33,10 +33,10 @@ from scipy import sparse
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 from sklearn.preprocessing import normalize
 
-from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.blockmodels.levels import groups_at, numbers_of_groups
-from blockselect.graphs.features import as_dense, membership_matrix, without_zeros
-from blockselect.graphs.over_rows import in_memory, map_rows, n_values, squared_lengths, sum_over_rows
+from blockselect.rows.matrices import as_dense, membership_matrix, without_zeros
+from blockselect.rows.sums import in_memory, map_rows, n_values, squared_lengths, sum_over_rows
+from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
 
 _STEPS = 4  # of the random walk
 _AT_ONCE = 4096  # columns per slice of a product

@@ -10,9 +10,9 @@ import numpy as np
 
 from blockselect.datasets.download import Source
 from blockselect.datasets.networks import BLOGCATALOG, fetch_blogcatalog, load_citeseer, load_cora, load_debian
-from blockselect.graphs.attributed import AttributedGraph
-from blockselect.parameters import look_up
-from blockselect.progress import Progress
+from blockselect.inputs.attributed import AttributedGraph
+from blockselect.utils.parameters import look_up
+from blockselect.utils.progress import Progress
 
 COLLECTIVE = (
     "P. Sen, G. Namata, M. Bilgic, L. Getoor, B. Gallagher, T. Eliassi-Rad: Collective classification in network "

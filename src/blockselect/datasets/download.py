@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 
-from blockselect.extras import needed
-from blockselect.progress import Progress
+from blockselect.utils.extras import needed
+from blockselect.utils.progress import Progress
 
 DATA_VARIABLE, CACHE_VARIABLE = "BLOCKSELECT_DATA", "BLOCKSELECT_CACHE"
 NOT_FETCHED = "not fetched"

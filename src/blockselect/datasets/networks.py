@@ -11,8 +11,8 @@ from scipy.io import loadmat
 from scipy.sparse import coo_array, csr_array
 
 from blockselect.datasets.download import Source, fetch_content
-from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
-from blockselect.progress import Progress
+from blockselect.inputs.attributed import AttributedGraph, check_attributed_graph
+from blockselect.utils.progress import Progress
 
 CORA_CLASSES = (
     "Neural_Networks",

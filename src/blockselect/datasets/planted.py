@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import coo_array, get_index_dtype
 
-from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.datasets.planted_features import VALUES, FeaturePlan, draw_features, sample
-from blockselect.errors import ParameterError
-from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
-from blockselect.parameters import as_numbers, check_entries, check_known, check_real, check_whole, look_up
+from blockselect.inputs.attributed import AttributedGraph, check_attributed_graph
+from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
+from blockselect.utils.errors import ParameterError
+from blockselect.utils.parameters import as_numbers, check_entries, check_known, check_real, check_whole, look_up
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, get_index_dtype
 
-from blockselect.arrays import FloatArray, IntArray, Sparse
+from blockselect.utils.arrays import FloatArray, IntArray, Sparse
 
 VALUES = ("binary", "counts")
 _CELLS = 2**28  # in larger matrices only the non-zero values are drawn

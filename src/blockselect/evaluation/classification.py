@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
-from blockselect.arrays import BoolArray, Features, FloatArray, IntArray, Sparse
 from blockselect.evaluation.protocol import (
     Scores,
     SelectionProtocol,
@@ -22,9 +21,11 @@ from blockselect.evaluation.protocol import (
     seeded_runs,
     unit_rows,
 )
-from blockselect.graphs.attributed import check_adjacency
-from blockselect.graphs.features import as_dense, feature_matrix
-from blockselect.parameters import check_whole
+from blockselect.inputs.attributed import check_adjacency
+from blockselect.inputs.features import feature_matrix
+from blockselect.rows.matrices import as_dense
+from blockselect.utils.arrays import BoolArray, Features, FloatArray, IntArray, Sparse
+from blockselect.utils.parameters import check_whole
 
 N_LABELS = 20
 

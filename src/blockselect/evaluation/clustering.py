@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from blockselect.arrays import Features, FloatArray, IntArray
 from blockselect.evaluation.metrics import clustering_accuracy, normalized_mutual_information
 from blockselect.evaluation.protocol import (
     Scores,
@@ -23,7 +22,8 @@ from blockselect.evaluation.protocol import (
     seeded_runs,
     unit_rows,
 )
-from blockselect.graphs.features import feature_matrix
+from blockselect.inputs.features import feature_matrix
+from blockselect.utils.arrays import Features, FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -11,22 +11,22 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from blockselect.arrays import IntArray
 from blockselect.blockmodels.n_blocks import choose_n_blocks
 from blockselect.bmgufs.estimator import BMGUFS
-from blockselect.errors import ParameterError, collected_warnings
 from blockselect.evaluation.classification import Classification
 from blockselect.evaluation.clustering import Clustering
 from blockselect.evaluation.comparison_result import ALL_FEATURES, Comparison, ComparisonRow, Figure, agreement
 from blockselect.evaluation.explained_links import ExplainedLinks
 from blockselect.evaluation.link_prediction import LinkPrediction
 from blockselect.evaluation.protocol import Scores, SelectionProtocol, encode_classes
-from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
-from blockselect.graphs.chunks import RowChunks
-from blockselect.parameters import check_known, check_n_jobs, check_seed, check_whole, look_up
-from blockselect.progress import Progress, StepProgress, follow
+from blockselect.inputs.attributed import AttributedGraph, check_attributed_graph
 from blockselect.registry import SELECTORS, make_selector
-from blockselect.wording import feature_labels
+from blockselect.rows.chunks import RowChunks
+from blockselect.utils.arrays import IntArray
+from blockselect.utils.errors import ParameterError, collected_warnings
+from blockselect.utils.parameters import check_known, check_n_jobs, check_seed, check_whole, look_up
+from blockselect.utils.progress import Progress, StepProgress, follow
+from blockselect.utils.wording import feature_labels
 
 DEFAULT_METHODS = ("block-model", "morans-i", "hotspot", "variance")
 DEFAULT_NUMBERS = (16, 64)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from blockselect.arrays import IntArray
-from blockselect.errors import ParameterError
-from blockselect.parameters import check_page_path
-from blockselect.wording import per_cent
+from blockselect.utils.arrays import IntArray
+from blockselect.utils.errors import ParameterError
+from blockselect.utils.parameters import check_page_path
+from blockselect.utils.wording import per_cent
 
 if TYPE_CHECKING:
     from blockselect.report import Report

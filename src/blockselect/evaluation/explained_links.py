@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from scipy.special import entr
 from sklearn.preprocessing import normalize
 
-from blockselect.arrays import FloatArray, IntArray, Sparse
 from blockselect.blockmodels.n_blocks import choose_n_blocks
 from blockselect.evaluation.clustering import kmeans_runs
 from blockselect.evaluation.protocol import Scores, SelectionProtocol, unit_rows
-from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.features import membership_matrix
+from blockselect.inputs.attributed import AttributedGraph
+from blockselect.rows.matrices import membership_matrix
+from blockselect.utils.arrays import FloatArray, IntArray, Sparse
 
 _MAX_CLUSTERS = 12  # few enough to be interpreted, and to be found by K-means
 

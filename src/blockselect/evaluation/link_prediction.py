@@ -13,8 +13,6 @@ from scipy import sparse
 from sklearn.metrics import roc_auc_score
 from sklearn.utils import check_random_state
 
-from blockselect.arrays import Features, FloatArray, IntArray, Sparse
-from blockselect.errors import ParameterError
 from blockselect.evaluation.protocol import (
     Scores,
     SelectionProtocol,
@@ -23,9 +21,11 @@ from blockselect.evaluation.protocol import (
     count_zero_rows,
     unit_rows,
 )
-from blockselect.graphs.attributed import AttributedGraph, check_adjacency
-from blockselect.graphs.features import feature_matrix
-from blockselect.parameters import check_share
+from blockselect.inputs.attributed import AttributedGraph, check_adjacency
+from blockselect.inputs.features import feature_matrix
+from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
+from blockselect.utils.errors import ParameterError
+from blockselect.utils.parameters import check_share
 
 SHARE = 0.1
 _MAX_PAIRS = 10_000  # of hidden links, and of pairs without a link, per run

@@ -12,9 +12,9 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 
-from blockselect.arrays import IntArray
-from blockselect.errors import ParameterError
-from blockselect.graphs.node_labels import encode_labels
+from blockselect.inputs.labels import encode_labels
+from blockselect.utils.arrays import IntArray
+from blockselect.utils.errors import ParameterError
 
 
 @dataclass(frozen=True, slots=True)

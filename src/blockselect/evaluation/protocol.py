@@ -13,15 +13,16 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, issparse
 from sklearn.preprocessing import normalize
 
-from blockselect.arrays import Features, FloatArray, IntArray, ObjectArray
-from blockselect.errors import ParameterError
 from blockselect.evaluation.workers import end_with_parent
-from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.checks import refuse_not_finite
-from blockselect.graphs.features import as_feature_table, refuse_mask
-from blockselect.graphs.node_labels import check_names, encode_labels, labels_by_id
-from blockselect.parameters import check_entries, check_n_jobs, check_seed, check_whole
-from blockselect.threads import one_thread
+from blockselect.inputs.attributed import AttributedGraph
+from blockselect.inputs.features import as_feature_table
+from blockselect.inputs.labels import encode_labels, labels_by_id
+from blockselect.rows.checks import refuse_not_finite
+from blockselect.rows.matrices import refuse_mask
+from blockselect.utils.arrays import Features, FloatArray, IntArray, ObjectArray
+from blockselect.utils.errors import ParameterError
+from blockselect.utils.parameters import check_entries, check_n_jobs, check_names, check_seed, check_whole
+from blockselect.utils.threads import one_thread
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

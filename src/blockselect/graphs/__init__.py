@@ -1,10 +1,10 @@
 """What comes in: a graph and the features of its nodes, checked once."""
 
-from blockselect.graphs.adjacency import as_adjacency
-from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
-from blockselect.graphs.features import FeatureTable
-from blockselect.graphs.files import read_attributed_graph, read_features, read_graph
-from blockselect.graphs.neighbours import nearest_neighbour_graph
+from blockselect.inputs.adjacency import as_adjacency
+from blockselect.inputs.attributed import AttributedGraph, check_attributed_graph
+from blockselect.inputs.files import read_attributed_graph, read_features, read_graph
+from blockselect.inputs.kinds import FeatureTable
+from blockselect.inputs.neighbour_graph import nearest_neighbour_graph
 
 __all__ = [
     "AttributedGraph",

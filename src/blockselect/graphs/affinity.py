@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from scipy import sparse
 from sklearn.preprocessing import normalize
 from sklearn.utils import gen_batches
 
-from blockselect.arrays import Features, FloatArray, ObjectArray, Sparse
-from blockselect.errors import warn_caller
-from blockselect.graphs.adjacency import read_in_order, without_direction
-from blockselect.graphs.checks import check_weights
-from blockselect.graphs.features import FEW_NON_ZERO, as_dense, as_plain_csr
 from blockselect.graphs.neighbours import nearest_others
-from blockselect.graphs.statistics import mean_and_variance
+from blockselect.rows.matrices import FEW_NON_ZERO, as_dense, as_plain_csr
+from blockselect.rows.statistics import mean_and_variance
+from blockselect.utils.arrays import Features, FloatArray, Sparse
+from blockselect.utils.errors import warn_caller
 
 Weights = Literal["heat", "binary", "cosine"]
 Width = float | Literal["mean"]
@@ -140,18 +138,6 @@ def radial_affinity(features: Features, width: Width) -> RadialAffinity:
         _, variance = mean_and_variance(rows)
         width = float(np.sqrt(2 * variance.sum() * rows.shape[0] / (rows.shape[0] - 1)))
     return RadialAffinity(rows, _squared_lengths(rows), width)
-
-
-def check_affinity(affinity: Any, n_nodes: int, node_ids: ObjectArray | None = None) -> Sparse:
-    """Check a precomputed affinity and convert it to CSR: finite, non-negative, the larger value of both directions.
-
-    A DataFrame with labels is put in the order of `node_ids` if they are known.
-    """
-    weights = read_in_order(affinity, n_nodes, node_ids, name="affinity").matrix
-    check_weights(weights, None, weights.dtype, name="affinity")
-    if weights.nnz == np.count_nonzero(weights.diagonal()):
-        raise ValueError("affinity is zero off its diagonal, so no two nodes are similar; check how it was computed.")
-    return without_direction(weights)
 
 
 def _heat(distances: FloatArray, width: float) -> FloatArray:

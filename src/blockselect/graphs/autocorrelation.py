@@ -15,13 +15,9 @@ from scipy import sparse
 from scipy.special import expit, logit
 from sklearn.utils import gen_batches
 
-from blockselect.arrays import Features, FloatArray, IntArray, Sparse
-from blockselect.graphs.along_links import products_along_links, products_with_groups
-from blockselect.graphs.statistics import (
-    column_inner_products,
-    constant_columns,
-    mean_and_variance,
-)
+from blockselect.graphs.link_products import products_along_links, products_with_groups
+from blockselect.rows.statistics import column_inner_products, constant_columns, mean_and_variance
+from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
 
 _CHUNK_ENTRIES = 2**22  # entries of a dense array with some of the columns, at most
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from blockselect.arrays import Sparse
+from blockselect.utils.arrays import Sparse
 
 _OF_LINKS = 0.5  # share of the links that should count, as for weights from an exponential distribution
 _OF_NODES = 4  # links per node that are enough in any case

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy import sparse
-from sklearn.neighbors import NearestNeighbors, kneighbors_graph
-from sklearn.preprocessing import normalize
+from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import gen_batches
 
-from blockselect.arrays import FloatArray, IntArray, Sparse
-from blockselect.graphs.checks import refuse_not_finite
-from blockselect.graphs.features import as_plain_csr, by_density, feature_matrix
-from blockselect.parameters import check_whole
-
-N_NEIGHBORS = 10  # default number of neighbours per node
+from blockselect.rows.matrices import by_density
+from blockselect.utils.arrays import FloatArray, IntArray, Sparse
 
 _EPS = float(np.finfo(np.float64).eps)
 TIED = 1e-9  # relative difference up to which two distances count as equal
@@ -23,56 +16,6 @@ _ROUNDING = 16 * _EPS  # absolute difference, relative to the length of a row, w
 _PAIRS = 2**22  # pairs of nodes in one batch
 _VALUES = 2**22  # feature differences held at once
 _GROWTH = 4  # factor by which the number of candidates grows if the last may be as near as the last neighbour
-
-
-def nearest_neighbour_graph(features: Any, n_neighbors: int = N_NEIGHBORS, metric: str = "cosine") -> Sparse:
-    """Link each node with its `n_neighbors` nearest nodes by the features; links have weight 1 and no direction.
-
-    Parameters
-    ----------
-    features : array, sparse matrix or DataFrame of shape (n, m)
-        At least two rows. The input is never changed.
-    n_neighbors : int
-        At least 1; if there are fewer other nodes, all of them are linked.
-    metric : str
-        Any metric of scikit-learn's nearest neighbours. The cosine suits the method, because the graph that scores
-        induce consists of inner products of rows. By the cosine, nodes that share no feature are not linked, so a node
-        without features is isolated.
-
-    Returns
-    -------
-    csr_array of shape (n, n)
-        Symmetric, without self-loops. Among equally near nodes, the cosine and the Euclidean distance link the first
-        ones; for other metrics, scikit-learn chooses.
-    """
-    n_neighbors = check_whole("n_neighbors", n_neighbors, 1)
-    features = feature_matrix(features)
-    refuse_not_finite(features)
-    n_nodes = features.shape[0]
-    if n_nodes < 2:
-        raise ValueError(f"features has {n_nodes} row(s); at least two are needed: pass one row per node.")
-    if metric == "cosine":
-        links = _by_cosine(as_plain_csr(features), n_neighbors)
-    elif metric == "euclidean":
-        links = nearest_others(as_plain_csr(features), n_neighbors)
-    else:
-        links = sparse.csr_array(kneighbors_graph(features, min(n_neighbors, n_nodes - 1), metric=metric))
-    if links.nnz == 0:
-        raise ValueError("no two nodes share a feature, so no graph can be built from the features; pass an adjacency.")
-    links.data = np.ones(links.nnz)
-    return sparse.csr_array(links.maximum(links.T))
-
-
-def _by_cosine(rows: Sparse, n_neighbors: int) -> Sparse:
-    """Nearest neighbours by the distance of unit rows, which is √2 if the cosine is zero and less if it is positive."""
-    n_nodes = rows.shape[0]
-    held = np.flatnonzero(np.diff(rows.indptr))
-    if len(held) < 2:
-        return sparse.csr_array((n_nodes, n_nodes))
-    near = nearest_others(normalize(rows[held]), n_neighbors).tocoo()
-    alike = near.data < np.sqrt(2) * (1 - TIED)
-    places = held[near.row[alike]], held[near.col[alike]]
-    return sparse.csr_array((near.data[alike], places), shape=(n_nodes, n_nodes))
 
 
 def nearest_others(rows: Sparse, n_neighbors: int) -> Sparse:

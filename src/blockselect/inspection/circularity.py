@@ -14,10 +14,10 @@ from scipy import sparse
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import randomized_svd
 
-from blockselect.arrays import Features, FloatArray, IntArray
-from blockselect.errors import warn_caller
-from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.features import as_dense
+from blockselect.inputs.attributed import AttributedGraph
+from blockselect.rows.matrices import as_dense
+from blockselect.utils.arrays import Features, FloatArray, IntArray
+from blockselect.utils.errors import warn_caller
 
 _N_LINKS = 200  # number of links to check
 _SUSPECT = 0.5  # share of the links, beyond chance, that join most similar nodes

@@ -12,21 +12,21 @@ from numpy.typing import NDArray
 from scipy.stats import false_discovery_control
 from sklearn.preprocessing import KBinsDiscretizer
 
-from blockselect.arrays import FloatArray, IntArray
 from blockselect.blockmodels.candidates import FEATURE_READING, find_block_models
 from blockselect.blockmodels.model import BlockModel
 from blockselect.blockmodels.n_blocks import choose_n_blocks
-from blockselect.errors import ParameterError, memory_for
-from blockselect.graphs.adjacency import graph_of
-from blockselect.graphs.attributed import AttributedGraph, check_attributed_graph
-from blockselect.graphs.chunks import RowChunks
 from blockselect.graphs.links import cap_weights
-from blockselect.graphs.statistics import are_sparse_counts, in_units, presence
+from blockselect.inputs.adjacency import graph_of
+from blockselect.inputs.attributed import AttributedGraph, check_attributed_graph
 from blockselect.inspection.circularity import warn_if_made_from_features
 from blockselect.inspection.given_totals import MIN_REFERENCE, reference_features
 from blockselect.inspection.matching_null import match_pulls
-from blockselect.parameters import check_share, check_whole, generator_from
-from blockselect.progress import StepProgress, follow, no_step_progress
+from blockselect.rows.chunks import RowChunks
+from blockselect.rows.statistics import are_sparse_counts, in_units, presence
+from blockselect.utils.arrays import FloatArray, IntArray
+from blockselect.utils.errors import ParameterError, memory_for
+from blockselect.utils.parameters import check_share, check_whole, generator_from
+from blockselect.utils.progress import StepProgress, follow, no_step_progress
 
 DEFAULT_LEVEL = 0.1
 MIN_ROUNDS = 3  # a null round is compared with the spread of the others, which needs at least two

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.stats import chi2, false_discovery_control
 
-from blockselect.arrays import Features, FloatArray, IntArray
-from blockselect.graphs.over_rows import block_sums
+from blockselect.rows.sums import block_sums
+from blockselect.utils.arrays import Features, FloatArray, IntArray
 
 MIN_REFERENCE = 4  # reference features; the total of fewer is dominated by a single one
 _IN_STRATUM = 30  # minimum number of nodes per stratum, if there are at least two strata
@@ -73,7 +73,7 @@ def given_totals(features: Features, reference: NDArray[np.bool_]) -> GivenTotal
     Parameters
     ----------
     features : array or CSR of shape (n, m)
-        In comparable units, see :func:`~blockselect.graphs.statistics.in_units`.
+        In comparable units, see :func:`~blockselect.rows.statistics.in_units`.
     reference : boolean array of shape (m,)
     """
     n_nodes = features.shape[0]
@@ -128,7 +128,7 @@ def reference_features(features: Features, partitions: Sequence[IntArray]) -> ND
     Parameters
     ----------
     features : array or CSR of shape (n, m)
-        In comparable units, see :func:`~blockselect.graphs.statistics.in_units`.
+        In comparable units, see :func:`~blockselect.rows.statistics.in_units`.
     partitions : sequence of arrays of shape (n,)
         Each array holds labels, starting from 0, of one way to group the nodes; the results are averaged.
     """

@@ -23,14 +23,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from blockselect.arrays import Features, FloatArray, IntArray
 from blockselect.blockmodels.model import BlockModel
 from blockselect.bmgufs.descent import norm
 from blockselect.bmgufs.losses import pair_sizes, profile_terms
 from blockselect.bmgufs.statistics import BlockStatistics
-from blockselect.graphs.statistics import in_units
 from blockselect.inspection.given_totals import GivenTotals, given_totals
-from blockselect.progress import StepProgress, no_step_progress
+from blockselect.rows.statistics import in_units
+from blockselect.utils.arrays import Features, FloatArray, IntArray
+from blockselect.utils.progress import StepProgress, no_step_progress
 
 _OF_GROUPS = 0.85  # 0.75 lowers the power by .06 for core-periphery and small blocks and raises it by .02 elsewhere
 _ROUNDING = 1e-10  # variation below this share of the largest pull of a feature is rounding error

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from blockselect.arrays import FloatArray, IntArray
+from blockselect.utils.arrays import FloatArray, IntArray
 
 MIN_RESAMPLES = 3  # fewer do not allow an estimate of the spread
 _BOUND = 5.0  # largest margin: a score of e⁵ times the threshold counts as certain

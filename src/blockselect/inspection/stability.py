@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from blockselect.arrays import FloatArray
 from blockselect.base import ScoreSelector
-from blockselect.errors import ParameterError, memory_for
-from blockselect.graphs.adjacency import graph_of
-from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.links import resample_links
+from blockselect.inputs.adjacency import graph_of
+from blockselect.inputs.attributed import AttributedGraph
 from blockselect.inspection.reselection import MIN_RESAMPLES, reselection_chance
-from blockselect.parameters import check_whole, generator_from
-from blockselect.progress import Progress, follow
 from blockselect.result import Result
+from blockselect.utils.arrays import FloatArray
+from blockselect.utils.errors import ParameterError, memory_for
+from blockselect.utils.parameters import check_whole, generator_from
+from blockselect.utils.progress import Progress, follow
 
 
 def selection_stability(

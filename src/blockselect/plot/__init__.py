@@ -5,7 +5,7 @@
 'Scores, the best first'
 """
 
-from blockselect.extras import install_advice
+from blockselect.utils.extras import install_advice
 
 try:
     from blockselect.plot.of_blocks import block_densities, ordered_adjacency, tree

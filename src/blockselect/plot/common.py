@@ -10,10 +10,10 @@ from matplotlib.colors import LinearSegmentedColormap
 from sklearn.utils.validation import check_is_fitted
 
 from blockselect.base import ScoreSelector
-from blockselect.blockmodels.guided import BlockGuidedSelector
-from blockselect.errors import ParameterError
-from blockselect.graphs.node_labels import check_names
-from blockselect.wording import count, cut, feature_labels, visible
+from blockselect.blockmodels.block_guided import BlockGuidedSelector
+from blockselect.utils.errors import ParameterError
+from blockselect.utils.parameters import check_names
+from blockselect.utils.wording import count, cut, feature_labels, visible
 
 # The style starts from matplotlib's own defaults, so that a user's settings do not change the pictures of a report.
 STYLE: list[Any] = ["default", {"font.size": 9, "axes.titlesize": 10, "axes.titlelocation": "left"}]

@@ -10,14 +10,11 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
-from blockselect.arrays import FloatArray, IntArray
 from blockselect.base import ScoreSelector
-from blockselect.blockmodels.guided import COARSE
+from blockselect.blockmodels.block_guided import COARSE
 from blockselect.blockmodels.levels import groups_at, leaf_order
-from blockselect.errors import ParameterError
-from blockselect.graphs.attributed import check_adjacency
-from blockselect.graphs.node_labels import as_labels, encode_labels
-from blockselect.parameters import as_numbers
+from blockselect.inputs.attributed import check_adjacency
+from blockselect.inputs.labels import as_labels, encode_labels
 from blockselect.plot.common import (
     AMOUNTS,
     BLUE,
@@ -36,7 +33,10 @@ from blockselect.plot.common import (
     with_blocks,
 )
 from blockselect.result import ordered_links
-from blockselect.wording import count, number
+from blockselect.utils.arrays import FloatArray, IntArray
+from blockselect.utils.errors import ParameterError
+from blockselect.utils.parameters import as_numbers
+from blockselect.utils.wording import count, number
 
 
 def block_densities(

@@ -10,12 +10,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
 
-from blockselect.arrays import FloatArray
-from blockselect.base import ScoreSelector, best_first
-from blockselect.blockmodels.guided import BlockGuidedSelector
-from blockselect.errors import ParameterError
+from blockselect.base import ScoreSelector
+from blockselect.blockmodels.block_guided import BlockGuidedSelector
 from blockselect.inspection.stability import selection_stability
-from blockselect.parameters import as_numbers, check_whole
 from blockselect.plot.common import (
     AROUND,
     BLUE,
@@ -32,7 +29,10 @@ from blockselect.plot.common import (
     title,
     with_blocks,
 )
-from blockselect.wording import count, lift_in_cell, number, per_cent
+from blockselect.utils.arrays import FloatArray, best_first
+from blockselect.utils.errors import ParameterError
+from blockselect.utils.parameters import as_numbers, check_whole
+from blockselect.utils.wording import count, lift_in_cell, number, per_cent
 
 SHOWN = 20  # features whose names are legible
 _MAX_HIGH_NUMBERED = 20  # with more blocks than this, no cell holds a number

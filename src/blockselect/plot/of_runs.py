@@ -10,13 +10,13 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from blockselect.arrays import FloatArray
 from blockselect.base import ScoreSelector
 from blockselect.bmgufs.estimator import LossHistory
-from blockselect.errors import ParameterError
 from blockselect.evaluation.comparison_result import ALL_FEATURES, Comparison, ComparisonRow
-from blockselect.parameters import as_numbers
 from blockselect.plot.common import AMBER, BLUE, GREY, INK, axes_or_new, bare, of_selector, title
+from blockselect.utils.arrays import FloatArray
+from blockselect.utils.errors import ParameterError
+from blockselect.utils.parameters import as_numbers
 
 _NAME_SIZE = 8  # points
 

@@ -3,9 +3,9 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from blockselect.extras import install_advice
 from blockselect.report.summarize import summarize, summarize_scores
 from blockselect.report.tables import blocks_table, nodes_table, scores_table, selected_table
+from blockselect.utils.extras import install_advice
 
 if TYPE_CHECKING:
     from blockselect.report.overview import draw_diagnostics, draw_overview, render_png

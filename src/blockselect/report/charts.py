@@ -13,10 +13,10 @@ import numpy as np
 from matplotlib.ticker import MaxNLocator
 from scipy.sparse import csr_array
 
-from blockselect.arrays import FloatArray, IntArray, Sparse
 from blockselect.plot.of_blocks import block_bounds
 from blockselect.result import order_by_block
-from blockselect.wording import count, cut, number, per_cent
+from blockselect.utils.arrays import FloatArray, IntArray, Sparse
+from blockselect.utils.wording import count, cut, number, per_cent
 
 WIDTH, HEIGHT = 460, 240
 _LEFT, _RIGHT, _TOP, _BOTTOM = 58, 14, 16, 42  # margins, as in the template

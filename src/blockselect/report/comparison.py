@@ -9,7 +9,7 @@ from blockselect import __version__
 from blockselect.evaluation.comparison_result import ALL_FEATURES, Comparison, ComparisonRow
 from blockselect.registry import SELECTORS
 from blockselect.report.page import Report, render_template
-from blockselect.wording import count, listed
+from blockselect.utils.wording import count, listed
 
 
 def comparison_report(comparison: Comparison, *, title: str = "the network", command: str | None = None) -> Report:

@@ -16,15 +16,15 @@ from sklearn.metrics import normalized_mutual_info_score
 from sklearn.metrics.cluster import contingency_matrix
 
 import blockselect
-from blockselect.arrays import FloatArray, IntArray, ObjectArray, Sparse
-from blockselect.base import ScoreSelector, best_first
-from blockselect.blockmodels.guided import BlockGuidedSelector
+from blockselect.base import ScoreSelector
+from blockselect.blockmodels.block_guided import BlockGuidedSelector
 from blockselect.blockmodels.markers import Markers
-from blockselect.errors import ParameterError
-from blockselect.graphs.node_labels import as_labels, encode_labels, labels_by_id
+from blockselect.inputs.labels import as_labels, encode_labels, labels_by_id
 from blockselect.registry import SELECTORS
 from blockselect.report.charts import node_places
 from blockselect.report.summarize import marked_blocks
+from blockselect.utils.arrays import FloatArray, IntArray, ObjectArray, Sparse, best_first
+from blockselect.utils.errors import ParameterError
 
 _ROWS_BYTES = 9_000_000  # size of the table of features in the page; scores.csv holds all of it
 _MAX_LABELS = 20  # known labels with a column of their own

@@ -16,7 +16,7 @@ from blockselect import plot
 from blockselect.plot.common import INK, STYLE
 from blockselect.plot.of_features import SHOWN
 from blockselect.report.sentences import follows_network, is_doubtful, no_evidence
-from blockselect.wording import count
+from blockselect.utils.wording import count
 
 _LINE = 110  # characters of the headline that fit into the width of the picture
 

@@ -17,13 +17,13 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from matplotlib.image import imsave
 
-from blockselect.arrays import FloatArray
 from blockselect.blockmodels.description import interval
-from blockselect.parameters import check_page_path
 from blockselect.report import charts, sentences
 from blockselect.report.details import details
 from blockselect.report.summarize import summarize
-from blockselect.wording import count, cut, lift_in_cell, number, per_cent, times
+from blockselect.utils.arrays import FloatArray
+from blockselect.utils.parameters import check_page_path
+from blockselect.utils.wording import count, cut, lift_in_cell, number, per_cent, times
 
 _STATIC_ROWS = 200  # features in the table for readers without script
 _TITLES = {"explained_more": "adds", "explained_alone": "alone", "q_value": "q-value"}  # of columns

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from blockselect.arrays import FloatArray
 from blockselect.consensus.explained_curve import ENOUGH, enough
-from blockselect.graphs.evidence import N_PERMUTATIONS
+from blockselect.inspection.evidence import N_PERMUTATIONS
 from blockselect.report.summarize import SMALL
-from blockselect.wording import count, in_text, listed, number, per_cent, times
+from blockselect.utils.arrays import FloatArray
+from blockselect.utils.wording import count, in_text, listed, number, per_cent, times
 
 STABLE = 0.9  # a feature with at least this stability is called stable
 _HARDLY = 0.05  # standard deviations

@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from blockselect.arrays import FloatArray, IntArray
 from blockselect.base import ScoreSelector
-from blockselect.blockmodels.guided import BlockGuidedSelector
+from blockselect.blockmodels.block_guided import BlockGuidedSelector
 from blockselect.blockmodels.levels import groups_at, leaf_order, numbers_of_groups
 from blockselect.blockmodels.markers import Markers
 from blockselect.bmgufs.estimator import BMGUFS
 from blockselect.consensus.estimator import BlockModelSelector
-from blockselect.errors import ParameterError
-from blockselect.parameters import as_numbers, check_entries
 from blockselect.result import Result
-from blockselect.wording import feature_labels
+from blockselect.utils.arrays import FloatArray, IntArray
+from blockselect.utils.errors import ParameterError
+from blockselect.utils.parameters import as_numbers, check_entries
+from blockselect.utils.wording import feature_labels
 
 SMALL = 0.01  # a block with a smaller share of the nodes is called small
 _OTHERS = 10  # markers of a block that are not selected

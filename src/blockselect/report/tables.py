@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from blockselect.arrays import IntArray, ObjectArray
-from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.write import as_text_cell
+from blockselect.inputs.attributed import AttributedGraph
+from blockselect.inputs.write import as_text_cell
+from blockselect.utils.arrays import IntArray, ObjectArray
 
 _TEXT = ["feature", "id", "name", "block_name", "markers", "other_markers", "linked_to", "typical_nodes", "branch"]
 

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from blockselect.arrays import FloatArray
 from blockselect.reproduction.config import ExperimentConfig
 from blockselect.reproduction.experiments import ALL, GRID, LOWEST, OTHER, SUPERVISED, results
 from blockselect.reproduction.figures import LOSSES, rank_correlation, title_of
 from blockselect.reproduction.selections import MEASURES, rows_with
 from blockselect.reproduction.store import Row
+from blockselect.utils.arrays import FloatArray
 
 __all__ = ["CLAIMS", "Claim", "Judgement", "Verdict", "judge_claims"]
 

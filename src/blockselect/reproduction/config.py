@@ -13,9 +13,9 @@ from typing import Annotated, Any, TypeAlias, get_type_hints
 from blockselect import __version__
 from blockselect.bmgufs.losses import Gradient
 from blockselect.datasets.catalogue import find_dataset
-from blockselect.errors import ParameterError
-from blockselect.parameters import check_real, check_seed, check_whole
 from blockselect.registry import find_method
+from blockselect.utils.errors import ParameterError
+from blockselect.utils.parameters import check_real, check_seed, check_whole
 
 Check: TypeAlias = Callable[[str, Any], Any]  # the name and the value of a setting → the converted value
 

@@ -13,10 +13,10 @@ from typing import Any, TypeAlias
 
 from joblib import Parallel, delayed, parallel_config
 
-from blockselect.errors import collected_warnings
 from blockselect.evaluation.workers import end_with_parent, signals_ignored
 from blockselect.reproduction.store import Row, Store
-from blockselect.threads import one_thread
+from blockselect.utils.errors import collected_warnings
+from blockselect.utils.threads import one_thread
 
 
 @dataclass(frozen=True, slots=True, eq=False)

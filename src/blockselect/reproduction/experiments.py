@@ -14,7 +14,6 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from blockselect.arrays import FloatArray
 from blockselect.blockmodels.model import BlockModel
 from blockselect.datasets.catalogue import NetworkCounts
 from blockselect.evaluation.metrics import clustering_accuracy, normalized_mutual_information
@@ -30,6 +29,7 @@ from blockselect.reproduction.selections import (
     selection_row,
 )
 from blockselect.reproduction.store import Row
+from blockselect.utils.arrays import FloatArray
 
 LOWEST, SUPERVISED, ALL = "BMGUFS*", "BMGUFSˢ (sees labels)", "all features"
 GRID = "bmgufs-grid"  # every candidate and sparsity of BMGUFS, from which BMGUFS* and BMGUFSˢ are chosen

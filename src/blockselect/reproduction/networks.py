@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from blockselect.arrays import IntArray
 from blockselect.blockmodels.candidates import find_block_models, order_by_error
 from blockselect.blockmodels.model import BlockModel
 from blockselect.bmgufs.descent import Descent, Solution
@@ -17,10 +16,11 @@ from blockselect.bmgufs.losses import Gradient
 from blockselect.bmgufs.statistics import BlockStatistics
 from blockselect.datasets.catalogue import find_dataset
 from blockselect.datasets.download import DATA_VARIABLE, NOT_FETCHED, place_of
-from blockselect.graphs.attributed import AttributedGraph
+from blockselect.inputs.attributed import AttributedGraph
 from blockselect.reproduction.config import ExperimentConfig, published_block_models
 from blockselect.reproduction.engine import Trial
 from blockselect.reproduction.store import Row
+from blockselect.utils.arrays import IntArray
 
 
 @lru_cache(maxsize=1)

@@ -18,7 +18,7 @@ from blockselect.reproduction.experiments import EXPERIMENTS, results
 from blockselect.reproduction.figures import FORMATS, render_figure
 from blockselect.reproduction.selections import CLUSTERINGS, clustering_table, experiment_table
 from blockselect.reproduction.store import Row
-from blockselect.wording import visible
+from blockselect.utils.wording import visible
 
 RESULT_FILES = (
     "config.json",

@@ -15,13 +15,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from blockselect.arrays import FloatArray, IntArray
-from blockselect.base import best_first
 from blockselect.evaluation.clustering import evaluate_selection
 from blockselect.reproduction.config import ExperimentConfig
 from blockselect.reproduction.engine import Trial
 from blockselect.reproduction.networks import classes, network
 from blockselect.reproduction.store import Row
+from blockselect.utils.arrays import FloatArray, IntArray, best_first
 
 CLUSTERINGS = "clusterings"
 MEASURES = ("accuracy", "nmi")

@@ -8,8 +8,8 @@ from scipy.optimize import minimize
 
 from blockselect import make_attributed_blocks
 from blockselect.baselines._solvers.row_sparse import penalty_beside, reweight, row_norms, row_weights
-from blockselect.errors import ParameterError
 from blockselect.registry import make_selector
+from blockselect.utils.errors import ParameterError
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from scipy.linalg import eigh
 from blockselect.baselines._solvers import smooth_combinations as module
 from blockselect.baselines._solvers.row_sparse import reweight, row_norms
 from blockselect.baselines._solvers.smooth_combinations import Roughness, SmoothCombinations
-from blockselect.errors import ParameterError
+from blockselect.utils.errors import ParameterError
 
 ROUTES = ["dense", "cholesky", "woodbury"]
 

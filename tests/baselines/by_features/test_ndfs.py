@@ -7,10 +7,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 import golden_arrays
 from blockselect import make_attributed_blocks
-from blockselect.base import best_first
 from blockselect.baselines.by_features import ndfs as module
 from blockselect.baselines.by_features.ndfs import NDFS
 from blockselect.graphs.affinity import neighbour_affinity
+from blockselect.utils.arrays import best_first
 from references import ndfs
 
 

@@ -11,9 +11,9 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import cho_solve, solve_triangular
 
-from blockselect.arrays import Features, FloatArray
-from blockselect.graphs.features import as_dense
-from blockselect.graphs.statistics import constant_columns, mean_and_variance
+from blockselect.rows.matrices import as_dense
+from blockselect.rows.statistics import constant_columns, mean_and_variance
+from blockselect.utils.arrays import Features, FloatArray
 
 _TIED = 1e-12  # correlations count as equal if they differ by less than this fraction of the first
 _COLLINEAR = 1e-12  # fraction of a feature's centred square that must remain after projection on the active features

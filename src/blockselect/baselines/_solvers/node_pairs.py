@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import gen_batches
 
-from blockselect.arrays import Features, FloatArray, IntArray, Sparse
+from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
 
 _PIECE_BYTES = 2**26  # of dense rows processed at once
 _PIECE_PAIRS = 4096  # pairs of sparse rows processed at once, so that they stay in the cache

@@ -15,11 +15,11 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.utils.extmath import row_norms
 
-from blockselect.arrays import Features, FloatArray, IntArray
-from blockselect.errors import ParameterError
-from blockselect.graphs.checks import check_n_blocks
-from blockselect.parameters import as_numbers, check_start
-from blockselect.threads import one_thread
+from blockselect.blockmodels.model import check_n_blocks
+from blockselect.utils.arrays import Features, FloatArray, IntArray
+from blockselect.utils.errors import ParameterError
+from blockselect.utils.parameters import as_numbers, check_start
+from blockselect.utils.threads import one_thread
 
 Solve = Callable[[FloatArray, FloatArray], tuple[FloatArray, float]]  # row weights (m,), last Z → Z (m, c), f(Z)
 

@@ -14,11 +14,11 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.linalg import LinearOperator, cg
 from sklearn.exceptions import ConvergenceWarning
 
-from blockselect.arrays import Features, FloatArray, IntArray
 from blockselect.baselines._solvers.row_sparse import penalty_beside
-from blockselect.errors import warn_caller
-from blockselect.graphs.features import as_dense
-from blockselect.graphs.statistics import column_inner_products
+from blockselect.rows.matrices import as_dense
+from blockselect.rows.statistics import column_inner_products
+from blockselect.utils.arrays import Features, FloatArray, IntArray
+from blockselect.utils.errors import warn_caller
 
 Route = Literal["auto", "normal", "woodbury", "cg"]
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from blockselect.arrays import FloatArray
+from blockselect.utils.arrays import FloatArray
 
 Apply = Callable[[FloatArray], FloatArray]  # (m, c) → (m, c)
 

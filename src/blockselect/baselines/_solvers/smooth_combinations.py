@@ -15,10 +15,10 @@ from scipy import sparse
 from scipy.linalg import cho_factor, cho_solve, eigh, lu_factor, lu_solve
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.baselines._solvers.row_sparse import penalty_beside
-from blockselect.eigenvectors import draws
-from blockselect.graphs.features import as_dense
+from blockselect.rows.matrices import as_dense
+from blockselect.utils.arrays import Features, FloatArray, Sparse
+from blockselect.utils.eigenvectors import draws
 
 Route = Literal["auto", "dense", "cholesky", "woodbury"]
 Solve = Callable[[FloatArray], FloatArray]  # (m,) → (m,)

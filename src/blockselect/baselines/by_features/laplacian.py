@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.baselines.criterion import FeatureGuidedSelector, NetworkGuidedSelector
 from blockselect.graphs.affinity import RadialAffinity
-from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.statistics import column_inner_products, constant_columns, mean_and_variance
+from blockselect.inputs.attributed import AttributedGraph
+from blockselect.rows.statistics import column_inner_products, constant_columns, mean_and_variance
+from blockselect.utils.arrays import Features, FloatArray, Sparse
 
 
 class LaplacianScore(FeatureGuidedSelector):

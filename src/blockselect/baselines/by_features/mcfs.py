@@ -8,12 +8,12 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import splu
 
-from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.baselines._solvers.least_angle import LeastAngleRegression
 from blockselect.baselines._solvers.smallest_eigenvectors import smallest_eigenvectors
 from blockselect.baselines.criterion import FeatureGuidedSelector
-from blockselect.errors import warn_caller
-from blockselect.parameters import check_within
+from blockselect.utils.arrays import Features, FloatArray, Sparse
+from blockselect.utils.errors import warn_caller
+from blockselect.utils.parameters import check_within
 
 _SMALL = 200  # number of nodes up to which a dense eigendecomposition is at least as fast
 _GUARD = 4  # additional eigenvectors, which help the last requested ones to converge

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils.extmath import row_norms
 
-from blockselect._sklearn import StrOptions
-from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.baselines._solvers.row_sparse import check_initial_clusters, kmeans_labels
 from blockselect.baselines._solvers.row_sparse_regression import RowSparseRegression
 from blockselect.baselines.criterion import POSITIVE, FeatureGuidedSelector
-from blockselect.graphs.features import as_plain_csr, by_density
-from blockselect.graphs.statistics import constant_columns
-from blockselect.parameters import generator_from
+from blockselect.rows.matrices import as_plain_csr, by_density
+from blockselect.rows.statistics import constant_columns
+from blockselect.utils.arrays import Features, FloatArray, Sparse
+from blockselect.utils.parameters import generator_from
+from blockselect.utils.sklearn_contract import StrOptions
 
 _OFFSET = 0.02  # added to the initial indicators, because a zero would remain zero
 _PUBLISHED_RIDGE = 1e-6  # added to the diagonal of XᵀX by the published code

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from blockselect.arrays import Features, FloatArray
 from blockselect.baselines.criterion import FeatureGuidedSelector
-from blockselect.graphs.statistics import constant_columns, mean_and_variance
+from blockselect.rows.statistics import constant_columns, mean_and_variance
+from blockselect.utils.arrays import Features, FloatArray
 
 
 class VarianceScore(FeatureGuidedSelector):

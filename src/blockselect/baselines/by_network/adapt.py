@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.baselines._solvers.node_pairs import PairProducts, both_ways, linked_pairs
 from blockselect.baselines.by_network.link_model import LinkModelSelector, Penalty, PenaltyAt
 from blockselect.baselines.criterion import NON_NEGATIVE, POSITIVE
+from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
 
 
 class ADAPT(LinkModelSelector):

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.extmath import randomized_svd
 
-from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.baselines._solvers.row_sparse_regression import conjugate_gradients
 from blockselect.baselines.by_network.link_model import LinkModelSelector, Penalty, PenaltyAt
 from blockselect.baselines.criterion import AT_LEAST_ONE, NON_NEGATIVE
+from blockselect.utils.arrays import Features, FloatArray, Sparse
 
 _STEPS = 30  # of conjugate gradients per iteration; the next iteration continues from the map reached
 

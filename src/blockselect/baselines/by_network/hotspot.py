@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from blockselect._sklearn import StrOptions
-from blockselect.arrays import FloatArray
 from blockselect.baselines._solvers.node_pairs import linked_pairs
 from blockselect.baselines.criterion import NetworkGuidedSelector
-from blockselect.errors import ParameterError
-from blockselect.graphs.attributed import AttributedGraph
 from blockselect.graphs.autocorrelation import NULLS, autocorrelation_z, model_for
+from blockselect.inputs.attributed import AttributedGraph
+from blockselect.utils.arrays import FloatArray
+from blockselect.utils.errors import ParameterError
+from blockselect.utils.sklearn_contract import StrOptions
 
 
 class Hotspot(NetworkGuidedSelector):

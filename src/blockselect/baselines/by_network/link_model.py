@@ -16,14 +16,14 @@ from scipy import sparse
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from blockselect.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.baselines._solvers.node_pairs import NonLinks, PairProducts, linked_pairs, row_pieces
 from blockselect.baselines.by_network.partial_order import features_to_compare
 from blockselect.baselines.criterion import AT_LEAST_ONE, NON_NEGATIVE, NetworkGuidedSelector
-from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.features import as_dense
-from blockselect.graphs.statistics import constant_columns
-from blockselect.parameters import generator_from
+from blockselect.inputs.attributed import AttributedGraph
+from blockselect.rows.matrices import as_dense
+from blockselect.rows.statistics import constant_columns
+from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
+from blockselect.utils.parameters import generator_from
 
 _STEPS = 20  # descent steps of the scores before the penalty is updated
 

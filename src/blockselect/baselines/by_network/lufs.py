@@ -10,16 +10,16 @@ from scipy.linalg import eigh
 from scipy.sparse.linalg import LinearOperator
 from sklearn.utils.extmath import row_norms
 
-from blockselect.arrays import FloatArray, IntArray, Sparse
 from blockselect.baselines._solvers.row_sparse import kmeans_labels
 from blockselect.baselines._solvers.smooth_combinations import Roughness, SmoothCombinations
 from blockselect.baselines.criterion import NON_NEGATIVE, NetworkGuidedSelector
-from blockselect.eigenvectors import extreme_eigenvectors
-from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.checks import check_n_blocks
-from blockselect.graphs.features import membership_matrix
-from blockselect.graphs.statistics import constant_columns
-from blockselect.parameters import generator_from
+from blockselect.blockmodels.model import check_n_blocks
+from blockselect.inputs.attributed import AttributedGraph
+from blockselect.rows.matrices import membership_matrix
+from blockselect.rows.statistics import constant_columns
+from blockselect.utils.arrays import FloatArray, IntArray, Sparse
+from blockselect.utils.eigenvectors import extreme_eigenvectors
+from blockselect.utils.parameters import generator_from
 
 _SMALL = 200  # number of nodes up to which a dense eigendecomposition is at least as fast
 

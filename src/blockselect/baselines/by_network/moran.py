@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.baselines.criterion import NetworkGuidedSelector
-from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.statistics import column_inner_products, constant_columns, mean_and_variance
+from blockselect.inputs.attributed import AttributedGraph
+from blockselect.rows.statistics import column_inner_products, constant_columns, mean_and_variance
+from blockselect.utils.arrays import Features, FloatArray, Sparse
 
 
 class MoransI(NetworkGuidedSelector):

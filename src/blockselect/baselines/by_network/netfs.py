@@ -10,15 +10,15 @@ from scipy.sparse.linalg import norm
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.extmath import row_norms
 
-from blockselect.arrays import FloatArray, Sparse
 from blockselect.baselines._solvers.row_sparse import check_initial_clusters
 from blockselect.baselines._solvers.row_sparse_regression import RowSparseRegression
 from blockselect.baselines.criterion import POSITIVE, NetworkGuidedSelector
-from blockselect.eigenvectors import extreme_eigenvectors
-from blockselect.errors import warn_caller
-from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.statistics import constant_columns
-from blockselect.parameters import generator_from
+from blockselect.inputs.attributed import AttributedGraph
+from blockselect.rows.statistics import constant_columns
+from blockselect.utils.arrays import FloatArray, Sparse
+from blockselect.utils.eigenvectors import extreme_eigenvectors
+from blockselect.utils.errors import warn_caller
+from blockselect.utils.parameters import generator_from
 
 _STEPS = 10  # of projected gradient per Z, which are cheap compared with a solve
 _HALVINGS = 60  # maximum number of halvings of a step before U is left unchanged

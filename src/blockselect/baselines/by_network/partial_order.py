@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from blockselect.arrays import Features, FloatArray, Sparse
 from blockselect.baselines._solvers.node_pairs import NonLinks, linked_pairs
 from blockselect.baselines.criterion import NetworkGuidedSelector
-from blockselect.graphs.attributed import AttributedGraph
-from blockselect.graphs.statistics import constant_columns, presence
+from blockselect.inputs.attributed import AttributedGraph
+from blockselect.rows.statistics import constant_columns, presence
+from blockselect.utils.arrays import Features, FloatArray, Sparse
 
 
 class PartialOrder(NetworkGuidedSelector):

@@ -1,0 +1,278 @@
+"""BlockGuidedSelector: what BMGUFS and the default have in common: blocks, the table of features, and the report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from numbers import Integral
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from blockselect.base import ScoreSelector
+from blockselect.blockmodels.description import BlockDescription, blocks_table, describe_blocks
+from blockselect.blockmodels.levels import groups_at, numbers_of_groups
+from blockselect.blockmodels.markers import Markers, effective_holders, markers_of, typical_nodes
+from blockselect.blockmodels.model import BlockModel, block_weights, check_block_model, is_pair_of_matrices, with_error
+from blockselect.blockmodels.names import BlockName, name_blocks
+from blockselect.inputs.attributed import AttributedGraph
+from blockselect.inputs.labels import as_labels, labels_by_id
+from blockselect.inputs.write import write_labels
+from blockselect.result import BlockRecord, make_result, ordered_links
+from blockselect.rows.sums import block_sums, n_holders, sum_over_rows
+from blockselect.utils.arrays import BoolArray, FloatArray, IntArray, ObjectArray, Sparse
+from blockselect.utils.errors import ParameterError
+from blockselect.utils.parameters import check_whole
+from blockselect.utils.progress import Progress, no_progress
+from blockselect.utils.sklearn_contract import N_JOBS, Interval
+from blockselect.utils.wording import feature_labels
+
+COARSE = 9  # groups of blocks of the level that is called coarse, if there is one like it
+_TYPICAL = 5  # nodes of a block that are kept
+_MAX_NODES, _MAX_LINKS = 60, 400  # size of a graph that is drawn node by node; more lines would hide one another
+
+
+class BlockGuidedSelector(ScoreSelector):
+    """Base class of selectors that use block models. A subclass has the parameter `block_model`."""
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+        **ScoreSelector._parameter_constraints,
+        "n_candidates": [Interval(Integral, 1, None, closed="left")],
+        "n_jobs": [None, *N_JOBS],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    block_model: Any
+
+    def _check_combinations(self) -> None:
+        """Raise an error if parameters contradict each other."""
+
+    def table(self) -> pd.DataFrame:
+        """One row per feature, the best first: its score, and which block it marks.
+
+        Returns
+        -------
+        DataFrame
+            The columns column (of X), feature, score, rank (1 is the best), selected, marked_block (of the blocks in
+            which the feature is significantly more common than elsewhere, the one with most evidence; missing if there
+            is none), block_name, lift (its mean there over the mean of all nodes), n_marked_blocks (all that it marks)
+            and prevalence (share of nodes that have it). :class:`blockselect.BlockModelSelector` adds beyond_chance,
+            explained_more and explained_alone.
+        """
+        return self._feature_table(self._markers()).sort_values("rank", ignore_index=True)
+
+    def _feature_table(self, markers: Markers) -> pd.DataFrame:
+        """The table in the order of the columns of X."""
+        blocks = pd.array(markers.marked_block, dtype="Int64")
+        blocks[markers.marked_block < 0] = pd.NA
+        names = feature_labels(self._found.feature_names, len(self.scores_))
+        block_names = np.array([*(name.text for name in self._names(markers)), None], dtype=object)  # −1: none
+        return pd.DataFrame(
+            {
+                "column": np.arange(len(names)),
+                "feature": pd.Series(names, dtype=object),  # any text
+                "score": self.scores_,
+                "rank": self.ranking_,
+                "selected": self.support_,
+                **self._table_columns(),
+                "marked_block": blocks,
+                "block_name": block_names[markers.marked_block],
+                "lift": markers.marked_lift,
+                "n_marked_blocks": markers.marks.sum(axis=0),
+                "prevalence": markers.prevalence,
+            }
+        )
+
+    def _markers(self, groups: IntArray | None = None) -> Markers:
+        """Which block each feature marks or, if `groups` (k,) merges the blocks, which group of blocks."""
+        result, sizes = self._found, self.block_model_.block_sizes
+        assert result.blocks is not None  # see `_keep`
+        assert result.effective_holders is not None
+        sums = result.blocks.sums
+        if groups is not None:
+            merge = np.eye(groups.max() + 1)[groups].T
+            sums, sizes = merge @ sums, np.bincount(groups, sizes).astype(np.intp)
+        return markers_of(sums, result.holders, result.effective_holders, sizes)
+
+    def _names(self, markers: Markers) -> list[BlockName]:
+        """The names of the blocks, whose markers these are."""
+        result = self._found
+        assert result.blocks is not None  # see `_keep`
+        if result.blocks.given_names is not None:
+            return [BlockName(name, "given") for name in result.blocks.given_names]
+        ids = result.node_ids
+        nodes = [None if ids is None or not rows else str(ids[rows[0]]) for rows in result.blocks.typical_nodes]
+        features = feature_labels(result.feature_names, result.n_features)
+        return name_blocks(markers, self._selected_in_order(), features, nodes, result.blocks.link_weights)
+
+    def _group_names(self, groups: IntArray, names: list[BlockName]) -> list[BlockName]:
+        """Names of groups of blocks, where `groups` (k,) is the group of each block; a block alone keeps its name."""
+        result, members = self._found, [np.flatnonzero(groups == group) for group in range(groups.max() + 1)]
+        assert result.blocks is not None  # see `_keep`
+        alone = {group: names[blocks[0]] for group, blocks in enumerate(members) if len(blocks) == 1}
+        features = feature_labels(result.feature_names, result.n_features)
+        taken = [name.feature for name in alone.values()]
+        together = name_blocks(
+            self._markers(groups),
+            self._selected_in_order(),
+            features,
+            [None] * len(members),
+            np.zeros((len(members), len(members))),
+            taken,
+        )
+        sizes = self.block_model_.block_sizes
+        for group, name in enumerate(together):
+            if name.origin == "number":
+                largest = members[group][np.argsort(-sizes[members[group]], kind="stable")][:2]
+                together[group] = BlockName(" + ".join(names[block].text for block in largest), "blocks")
+        return [alone.get(group, name) for group, name in enumerate(together)]
+
+    @property
+    def blocks_(self) -> pd.DataFrame:
+        """One row per block, by its number: what it is, in names.
+
+        The columns are name, size, share_within (share of the link weight of its nodes that stays inside), markers
+        (selected features that are significantly more common there, those with most evidence first, at most five),
+        other_markers, linked_to (the blocks it links to most), typical_nodes, stability (see `block_stability_` of
+        :class:`blockselect.BlockModelSelector`) and branch (the name of its group in the tree of blocks, merged into
+        about nine). :meth:`describe_block` says more about one of them.
+        """
+        check_is_fitted(self)
+        branches = None
+        if (linkage := getattr(self, "linkage_", None)) is not None:
+            coarse = min(numbers_of_groups(len(linkage) + 1), key=lambda number: abs(number - COARSE))
+            groups = groups_at(linkage, coarse)
+            names = self._group_names(groups, self._names(self._markers()))
+            branches = [names[group].text for group in groups]
+        return blocks_table(self._describe_blocks(), branches)
+
+    def _keep(self, graph: AttributedGraph, explained: dict[str, Any] | None) -> Self:
+        """Keep what tables, plots and reports need of the network that was passed to `fit`."""
+        labels, k = self.labels_, self.block_model_.n_blocks
+        is_small = graph.n_nodes <= _MAX_NODES and graph.adjacency.nnz <= 2 * _MAX_LINKS
+        sums = sum_over_rows(graph.features, block_sums, labels[None], k, np.float64)[0]
+        effective, chosen = effective_holders(graph.features), self._selected_in_order()
+        markers = markers_of(sums, n_holders(graph.features), effective, self.block_model_.block_sizes)
+        blocks = BlockRecord(
+            sums=sums,
+            link_weights=block_weights(graph.adjacency, labels),
+            typical_nodes=typical_nodes(graph.features, graph.adjacency, labels, markers, chosen, _TYPICAL),
+            given_names=self._given_names(graph),
+            ordered_links=sparse.csr_array(ordered_links(graph.adjacency, labels)),
+            small_graph=graph.adjacency if is_small else None,
+        )
+        self._result = make_result(graph, chosen, blocks, effective, explained)
+        return self
+
+    def _given_names(self, graph: AttributedGraph) -> list[str] | None:
+        """The names of blocks that were given as text."""
+        given = self.block_model[0] if is_pair_of_matrices(self.block_model) else self.block_model
+        if given is None or isinstance(given, str | BlockModel):
+            return None
+        names = np.unique(as_labels(labels_by_id(given, graph.node_ids), "block labels")).tolist()
+        return names if all(isinstance(name, str) for name in names) else None
+
+    def _table_columns(self) -> dict[str, FloatArray | BoolArray]:
+        """Further columns of the table."""
+        return {}
+
+    def describe_block(self, block: int | str) -> BlockDescription:
+        """Describe a block: its size, the blocks it links to, all features that mark it, and typical nodes.
+
+        Parameters
+        ----------
+        block : int or str
+            Number of the block, as in `labels_`, or its name, as in `blocks_`.
+
+        Returns
+        -------
+        BlockDescription
+            It is shown as text, or as HTML by a notebook, and holds `block`, `name`, `size`, `n_nodes`, `share_within`
+            (share of the link weight of its nodes that stays inside), `stability` (see `block_stability_` of
+            :class:`blockselect.BlockModelSelector`; None if unknown) and:
+
+            - `links`: a DataFrame with one row per block that it links to, itself included: name, share of its link
+              weight, density, and the density relative to that of random links with the same degrees;
+            - `markers`: a DataFrame with one row per feature that is significantly more common in it, selected or not,
+              those with most evidence first: column, feature, rank, selected, lift with its 95 % interval (lift_low,
+              lift_high), evidence (log-likelihood gain in nats) and prevalence. Significance and intervals are
+              adjusted for all blocks and features that were looked at, see
+              :func:`blockselect.blockmodels.markers.block_markers`;
+            - `typical_nodes`: ids, or row numbers, of nodes that link into the block more than their degree explains
+              and have its markers.
+        """
+        check_is_fitted(self)
+        described = self._describe_blocks()
+        if isinstance(block, str):
+            names = [one.name for one in described]
+            if block not in names:
+                near = get_close_matches(block, names) or names[:3]
+                raise ParameterError("block", f"is {block!r}, which is no name in blocks_; did you mean {near}?")
+            return described[names.index(block)]
+        return described[check_whole("block", block, 0, len(described) - 1)]
+
+    def _describe_blocks(self) -> list[BlockDescription]:
+        markers = self._markers()
+        stability = getattr(self, "block_stability_", None)
+        names, table = self._names(markers), self._feature_table(markers)
+        return describe_blocks(self._found, self.block_model_, names, markers, table, stability)
+
+    def annotate(self, graph: Any, *, nodes: Any = None, attribute: str = "block") -> Any:
+        """Write the block of each node, and its name, to a graph of networkx or igraph, as attributes of its nodes.
+
+        Parameters
+        ----------
+        graph : networkx or igraph graph
+            It is changed. It may have further nodes, which networkx leaves without the attribute and igraph sets to
+            None. An attribute of the graph itself notes that the blocks are a result, and not a feature for `fit`.
+        nodes : sequence, optional
+            The node of each row of X. By default the names of the rows, or 0, 1, … for rows without names.
+        attribute : str, default="block"
+            Name of the attribute that holds the number of the block. The name of the block is stored as
+            ``block_name``, after the same pattern.
+
+        Returns
+        -------
+        graph
+            The same graph.
+        """
+        check_is_fitted(self)
+        nodes = self._found.node_ids if nodes is None else nodes
+        write_labels(graph, self.labels_.tolist(), nodes, attribute)
+        return write_labels(graph, self._block_names()[self.labels_].tolist(), nodes, f"{attribute}_name")
+
+    def _block_names(self) -> ObjectArray:
+        return np.array([name.text for name in self._names(self._markers())], dtype=object)
+
+    def _given_block_model(self, graph: AttributedGraph) -> BlockModel:
+        """The blocks given by the user, as a block model of this graph."""
+        given = self.block_model
+        if is_pair_of_matrices(given):
+            given = BlockModel.from_matrices(labels_by_id(given[0], graph.node_ids), given[1])
+        if isinstance(given, BlockModel):
+            return with_error(check_block_model(given, graph.n_nodes), graph.adjacency)
+        return BlockModel.from_labels(graph.adjacency, labels_by_id(given, graph.node_ids))
+
+    def _scores_on(
+        self,
+        graph: AttributedGraph,
+        adjacencies: Sequence[Sparse],
+        rngs: Sequence[np.random.Generator],
+        report: Progress = no_progress,
+    ) -> FloatArray:
+        """1 / rank from one fit per graph. Given blocks stay the same; their densities are those of each graph."""
+        if self.block_model is None or isinstance(self.block_model, str | np.ndarray):
+            return super()._scores_on(graph, adjacencies, rngs, report)
+        by_labels: Self = clone(self).set_params(block_model=self._given_block_model(graph).labels)
+        return by_labels._scores_on(graph, adjacencies, rngs, report)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags

@@ -1,0 +1,203 @@
+"""Tables of edges: find the columns source, target and weight, and build the adjacency matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import sparse
+
+from blockselect.rows.matrices import canonical_csr, check_kind
+from blockselect.utils.arrays import FloatArray, ObjectArray, Sparse
+from blockselect.utils.parameters import is_number
+
+ENDS = ("source", "target")
+WEIGHT = "weight"
+
+
+def edge_matrix(
+    edges: pd.DataFrame, n_nodes: int, node_ids: ObjectArray | None = None, *, weight: Any = None
+) -> Sparse:
+    """The adjacency (n, n) of a table of edges; repeated edges count once without weights, and are added with weights.
+
+    Parameters
+    ----------
+    edges : DataFrame
+        Source and target are the columns of these names, or the first two; other columns describe the edge.
+    n_nodes : int
+        Rows and columns of the result.
+    node_ids : array of shape (n,), optional
+        The names of the nodes in the table; None if nodes are numbered 0 … n − 1.
+    weight : column, False or None
+        See :func:`blockselect.as_adjacency`.
+    """
+    source, target, weights = edge_columns(edges, weight=weight)
+    for column in (source, target):
+        _refuse_rounded(column)
+    if source.dtype != target.dtype:  # pandas would join int64 and uint64 as float64, which rounds large ids
+        source, target = source.astype(object), target.astype(object)
+    nodes = pd.concat([source, target], ignore_index=True)
+    ends = _positions(nodes, n_nodes, node_ids).reshape(2, len(edges))
+    values = np.ones(len(edges), dtype=bool) if weights is None else _edge_weights(source, target, weights)
+    return canonical_csr(sparse.coo_array((values, (ends[0], ends[1])), shape=(n_nodes, n_nodes)), "adjacency")
+
+
+def edge_columns(
+    edges: pd.DataFrame, *, weight: Any = None
+) -> tuple[pd.Series[Any], pd.Series[Any], pd.Series[Any] | None]:
+    """Source, target and weight. A numeric column with another name is neither used as weight nor silently ignored."""
+    names = [str(name).strip().lower() for name in edges.columns]
+    ends = [names.index(end) for end in ENDS if names.count(end) == 1]
+    if len(ends) < 2:
+        if len(names) not in (2, 3) or WEIGHT in names[:2]:
+            raise ValueError(
+                f"an edge table needs the columns source, target and perhaps weight; this one has {len(names)}: "
+                f"{edges.columns[:6].tolist()}. Name them so. (A DataFrame is read as a matrix only if its index "
+                "and its columns are the same nodes.)"
+            )
+        ends = [0, 1]
+    at = _weight_column(edges, names, ends, weight)
+    return edges.iloc[:, ends[0]], edges.iloc[:, ends[1]], None if at is None else edges.iloc[:, at]
+
+
+def _weight_column(edges: pd.DataFrame, names: list[str], ends: list[int], weight: Any) -> int | None:
+    """The position of the weight column, if there is one."""
+    others = [at for at in range(len(names)) if at not in ends]
+    if weight is False:
+        return None
+    is_weight = [names[at] == WEIGHT if weight is None else edges.columns[at] == weight for at in others]
+    chosen = [at for at, is_one in zip(others, is_weight, strict=True) if is_one]
+    if len(chosen) > 1 or (weight is not None and not chosen):
+        name = WEIGHT if weight is None else weight
+        raise ValueError(
+            f"weight is {name!r}, but {len(chosen)} of the edge columns beside source and target are called so; choose "
+            f"one of {[edges.columns[at] for at in others]}, or weight=False for links that count alike."
+        )
+    if chosen:
+        return chosen[0]
+    doubtful = [at for at in others if _may_be_weights(edges.iloc[:, at])]
+    if doubtful:
+        column = edges.columns[doubtful[0]]
+        raise ValueError(
+            f"edge column {column!r} holds numbers but is not called weight; rename it to weight if it is the weight "
+            f"of the links, drop it if not, or choose: weight={column!r} uses it, weight=False leaves it out."
+        )
+    return None
+
+
+def _may_be_weights(column: pd.Series[Any]) -> bool:
+    """Whether a column holds numbers, possibly as text, because files give all cells as text."""
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        return not pd.api.types.is_bool_dtype(column.dtype)
+    cells = column.dropna().tolist()
+    return bool(cells) and all(map(is_number, cells))
+
+
+def _edge_weights(source: pd.Series[Any], target: pd.Series[Any], weight: pd.Series[Any]) -> FloatArray:
+    # Weights are checked edge by edge, because a sum over duplicates would hide a negative weight.
+    check_kind(weight.dtype, f"edge column {weight.name!r}")
+    numbers = _as_numbers(weight)
+    wrong = np.flatnonzero(~(np.isfinite(numbers) & (numbers >= 0)))
+    if wrong.size:
+        at = int(wrong[0])
+        start, end, cell = (column.tolist()[at] for column in (source, target, weight))
+        raise ValueError(
+            f"{wrong.size} edge(s) have a weight that is no finite number ≥ 0, first the edge from {start!r} "
+            f"to {end!r}, whose {weight.name!r} is {cell!r}; correct these weights, or drop these edges or the "
+            "column."
+        )
+    return numbers
+
+
+def _as_numbers(weight: pd.Series[Any]) -> FloatArray:
+    """Convert cells to numbers; cells that are not numbers become NaN."""
+    if pd.api.types.is_numeric_dtype(weight.dtype):
+        return weight.to_numpy(dtype=np.float64, na_value=np.nan)
+    return np.array([float(cell) if is_number(cell) else np.nan for cell in weight.tolist()])
+
+
+def _refuse_rounded(nodes: pd.Series[Any]) -> None:
+    """Raise an error for ids so large that floating-point numbers cannot tell neighbouring whole numbers apart."""
+    if nodes.dtype.kind != "f":
+        return
+    ids = nodes.to_numpy(dtype=np.float64, na_value=np.nan)
+    exact_below = 2.0 ** (np.finfo(getattr(nodes.dtype, "numpy_dtype", nodes.dtype)).nmant + 1)
+    if (np.abs(ids) >= exact_below).any():
+        raise ValueError(
+            f"edge column {nodes.name!r} is {nodes.dtype} and holds ids such as {np.nanmax(np.abs(ids)):.0f}; above "
+            f"{exact_below:.0f} this type rounds whole numbers, so that ids may name other nodes: read the ids as "
+            "integers or as text, for example with pandas.read_csv(path, dtype=str)."
+        )
+
+
+def _positions(nodes: pd.Series[Any], n_nodes: int, node_ids: ObjectArray | None) -> NDArray[np.intp]:
+    """Row numbers of all sources, followed by those of all targets."""
+    if nodes.hasnans:
+        side, at = divmod(int(np.flatnonzero(nodes.isna())[0]), len(nodes) // 2)
+        raise ValueError(f"edge {at}, counted from 0, has no {ENDS[side]}; fill it in or drop the edge.")
+    known = pd.RangeIndex(n_nodes) if node_ids is None else pd.Index(node_ids, tupleize_cols=False)
+    rows = known.get_indexer(pd.Index(nodes, tupleize_cols=False))
+    if (rows < 0).any():
+        unknown = nodes[rows < 0].drop_duplicates().tolist()
+        expected = f"row numbers 0 to {n_nodes - 1}" if node_ids is None else f"ids such as {[*node_ids[:3]]}"
+        raise ValueError(
+            f"{len(unknown)} node(s) of the edge table have no row in features, for example {unknown[:3]}; "
+            f"expected {expected}. Add their rows, drop these edges, or make both use the same ids (1 and "
+            "'1' differ)."
+        )
+    return rows
+
+
+def matrix_or_edges(graph: Any, n_nodes: int | None, name: str) -> Any:
+    """Keep a square matrix; convert pairs of nodes, in two columns or two rows, to a table of edges."""
+    if np.ma.isMaskedArray(graph):
+        return graph
+    rows = [] if isinstance(graph, np.ndarray) else list(graph)
+    if rows and all(isinstance(row, tuple) and len(row) in (2, 3) for row in rows):
+        return _edges_of_tuples(rows)
+    try:
+        array = np.asarray(graph)
+    except ValueError:
+        return graph  # ragged: reported when the matrix is converted
+    if array.ndim != 2 or array.dtype.kind not in "iuOUST":
+        return array
+    if array.shape[0] == array.shape[1] and n_nodes in (None, len(array)):
+        return array
+    if array.shape == (2, 2):
+        raise ValueError(
+            f"{name} has shape (2, 2), which may be two edges as rows or as columns; pass a DataFrame with the columns "
+            "source and target."
+        )
+    if array.shape[1] == 2 or (array.shape[1] == 3 and array.shape[0] != 3):
+        return pd.DataFrame(array, columns=[*ENDS, 2][: array.shape[1]])
+    if array.shape[0] == 2 and n_nodes != 2:
+        return pd.DataFrame(array.T, columns=[*ENDS])
+    return array
+
+
+def _edges_of_tuples(rows: list[Any]) -> pd.DataFrame:
+    """A table of tuples (source, target), with a weight or a dict of attributes as the optional third value."""
+    edges = pd.DataFrame({end: object_array([row[place] for row in rows]) for place, end in enumerate(ENDS)})
+    edges = edges.infer_objects()
+    n_pairs = sum(len(row) == 2 for row in rows)
+    if 0 < n_pairs < len(rows):
+        raise ValueError(
+            f"{n_pairs} of {len(rows)} edges are pairs (source, target) and the others have a third value; pass it "
+            "for all edges or for none."
+        )
+    if not n_pairs:
+        third = [row[2] for row in rows]
+        if all(isinstance(each, dict) for each in third):
+            return pd.concat([edges, pd.DataFrame(third)], axis=1)
+        edges[2] = pd.Series(third, dtype=object).infer_objects()
+    return edges
+
+
+def object_array(values: Any) -> ObjectArray:
+    """An object array in which tuples stay single entries."""
+    listed = list(values)
+    array = np.empty(len(listed), dtype=object)
+    array[:] = listed
+    return array

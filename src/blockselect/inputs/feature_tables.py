@@ -1,0 +1,254 @@
+"""Features in tables (text, Excel, Parquet, Feather): which column holds ids, columns to drop, text as indicators."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from blockselect.inputs.kinds import FeatureTable
+from blockselect.inputs.matrix_files import read_arrow
+from blockselect.inputs.text_files import BadFileError, check_columns, check_unpacked, format_of, note, read_csv_table
+from blockselect.rows.matrices import _is_called_id, _is_numeric, counts_rows, may_be_ids
+from blockselect.utils.arrays import FloatArray
+from blockselect.utils.errors import ParameterError
+from blockselect.utils.extras import needed
+from blockselect.utils.parameters import is_number
+from blockselect.utils.wording import count, shortened
+
+CSV = (".csv", ".tsv", ".txt")
+EXCEL = ".xlsx"
+ARROW = (".parquet", ".feather")
+_MOST_VALUES = 1000  # of a text column that becomes indicators
+_MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "None")  # in place of a number
+_EXCEL_DIGITS = 15  # that Excel keeps of a number
+
+
+@dataclass(frozen=True, slots=True)
+class TableColumns:
+    """How the columns of a table, or the attributes of nodes, are read and used."""
+
+    id_column: str | None = None  # None: the first column, or the index that pandas stored
+    drop: Sequence[str] = ()  # columns that are left out
+    one_hot: bool = False  # whether each value of a text column becomes an indicator
+    fill: float | None = None  # the number for empty cells; None: they are an error
+    decimal: str = "."
+    header: bool = True
+
+    def __post_init__(self) -> None:
+        if self.decimal not in (".", ","):
+            raise ParameterError("decimal", f"is {self.decimal!r}; choose '.' or ','.")
+        if self.fill is not None and not np.isfinite(self.fill):
+            raise ParameterError("fill", f"is {self.fill}; choose a finite number such as 0.")
+
+
+def read_feature_table(file: Path, use: TableColumns) -> FeatureTable:
+    """The features of a table as numbers."""
+    table = read_columns(file, use)
+    cells = table.matrix
+    twice = cells.columns[cells.columns.duplicated()]
+    if len(twice):
+        places = [str(at + 1) for at, name in enumerate(cells.columns) if name == twice[0]]
+        raise BadFileError(
+            f"{len(places)} columns are called {twice[0]!r} (features {', '.join(places[:4])}); rename all but one of "
+            f"them, or leave them all out with drop=[{twice[0]!r}]."
+        )
+    if use.one_hot:
+        cells = _one_hot(cells)
+    return replace(table, matrix=_numbers(cells, table.node_ids, use.fill), feature_names=_names(cells))
+
+
+def read_columns(file: Path, use: TableColumns) -> FeatureTable:
+    """The cells of the columns that are not dropped, as the file has them, and the ids beside them."""
+    if format_of(file) in ARROW:
+        return _of_frame(read_arrow(file), use)
+    if format_of(file) == EXCEL:
+        table = read_excel_table(file, header=use.header)
+    else:
+        table = read_csv_table(file, text=use.id_column, header=use.header, decimal=use.decimal)
+    if not use.header:
+        return _without_header(file, table, use)
+    header = table.columns.tolist()
+    if _looks_like_data(header[1:]) or all(map(is_number, header)):
+        raise BadFileError(
+            f"the first line {header[:4]} looks like data; expected a header that names the id column and then each "
+            "feature. Add it (or put a letter before such names), or give header=False."
+        )
+    if "" in header[1:]:
+        raise BadFileError(f"column {header.index('', 1) + 1} has no name; name it in the header.")
+    if use.id_column is not None and header[0] == "":
+        table = table.iloc[:, 1:]  # the row numbers of pandas
+    return _ids_and_features(table, header[0], use)
+
+
+def read_excel_table(file: Path, *, header: bool = True) -> pd.DataFrame:
+    """The first sheet of an Excel file, with columns named by its first row, or numbered ("0", "1", …)."""
+    needed("openpyxl", "an .xlsx file")
+    with zipfile.ZipFile(file) as archive:
+        check_unpacked(sum(member.file_size for member in archive.infolist()), file)
+    with pd.ExcelFile(file, engine="openpyxl") as book:
+        sheets = book.sheet_names
+        cells = pd.read_excel(book, header=None, dtype=object, keep_default_na=False, na_values=[""])
+    if len(sheets) > 1:
+        note("read the first of %d sheets of %s, %r", len(sheets), file.name, sheets[0])
+    cells = cells.dropna(how="all").dropna(how="all", axis=1)
+    if len(cells) <= header or cells.shape[1] < 2:
+        raise BadFileError(f"its first sheet {sheets[0]!r} has no table with a header, rows and two columns.")
+    large = cells.map(lambda cell: isinstance(cell, int) and abs(cell) >= 10**_EXCEL_DIGITS).to_numpy()
+    if large[:, :2].any():  # the column of ids, or source and target
+        raise BadFileError(
+            f"ids such as {cells.to_numpy()[large][0]} have more than {_EXCEL_DIGITS} digits, of which Excel changes "
+            "the last ones into zeros; format the column of ids as text."
+        )
+    if not header:
+        return cells.set_axis([str(at) for at in range(cells.shape[1])], axis=1).infer_objects()
+    names = ["" if pd.isna(name) else str(name).strip() for name in cells.iloc[0]]
+    return cells.iloc[1:].set_axis(names, axis=1).infer_objects().reset_index(drop=True)
+
+
+def _without_header(file: Path, table: pd.DataFrame, use: TableColumns) -> FeatureTable:
+    """A table whose columns are numbered; the first one holds ids if it holds text."""
+    first = table.iloc[:, 0]
+    if use.id_column != "0" and all(map(is_number, first)):
+        table = table.assign(**{"0": pd.to_numeric(first)})
+    found = _of_frame(table, use)
+    ids = "no ids" if found.node_ids is None else f"ids in column {use.id_column or 0}"
+    note("read %s without a header: %s; features are called by their column, from 0", file.name, ids)
+    return found
+
+
+def _of_frame(frame: pd.DataFrame, use: TableColumns) -> FeatureTable:
+    """Columns of a stored frame; its ids are a column, the index that pandas stored, or a first column of ids."""
+    name = None
+    if frame.index.name is not None or not counts_rows(frame.index):
+        if use.id_column in (None, frame.index.name):
+            name = str(frame.index.name)
+            frame.insert(0, name, frame.index, allow_duplicates=True)
+    elif use.id_column is None and frame.shape[1] > 1 and may_be_ids(frame.iloc[:, 0]):
+        first = str(frame.columns[0])
+        if _is_called_id(first) or not _is_numeric(frame.iloc[:, 0]):
+            name = first
+        elif first not in use.drop:
+            raise BadFileError(
+                f"the first column {first!r} holds a different whole number in each row; if these are the ids of the "
+                f"nodes, give id_column={first!r}; if it is a feature, put another column first, or store the row "
+                "numbers as ids: frame.rename_axis('id')."
+            )
+    return _ids_and_features(frame.reset_index(drop=True), name, use)
+
+
+def _ids_and_features(table: pd.DataFrame, id_column: str | None, use: TableColumns) -> FeatureTable:
+    """Take a table apart; `id_column` holds the ids unless `use` names another column."""
+    names = [str(name) for name in table.columns]
+    id_column = use.id_column or id_column
+    check_columns([*use.drop, *([] if id_column is None else [id_column])], names)
+    if id_column is not None and id_column in use.drop and names.count(id_column) == 1:  # an index may share its name
+        raise BadFileError(f"column {id_column!r} holds the ids of the nodes and cannot be dropped.")
+    at_ids = None if id_column is None else names.index(id_column)
+    ids = None
+    if at_ids is not None:
+        column = table.iloc[:, at_ids]
+        ids = column.astype(str).mask(column.isna(), "").to_numpy(dtype=object)
+    if ids is not None and "" in ids:
+        raise BadFileError(f"row {ids.tolist().index('') + 1} has no id in the column {id_column!r}; give it one.")
+    kept = [at for at, name in enumerate(names) if at != at_ids and name not in use.drop]
+    if not kept:
+        raise BadFileError("no column is left that could hold features; drop fewer columns.")
+    cells = table.iloc[:, kept]
+    return FeatureTable(cells, ids, _names(cells))
+
+
+def _names(cells: pd.DataFrame) -> Any:
+    return cells.columns.to_numpy(dtype=object)
+
+
+def _one_hot(cells: pd.DataFrame) -> pd.DataFrame:
+    """Replace each column of text by one indicator per value, called ``column=value``; empty cells have none."""
+    parts = []
+    for at, name in enumerate(cells.columns):
+        column = cells.iloc[:, at]
+        if not _is_text(column):
+            parts.append(cells.iloc[:, [at]])
+            continue
+        texts = column.astype("string").str.strip()
+        texts = texts.mask(texts == "")
+        n_values = texts.nunique()
+        if n_values == len(texts) or n_values > _MOST_VALUES:
+            raise BadFileError(
+                f"column {str(name)!r} has {n_values:,} different texts in {len(texts):,} rows, too many to be "
+                f"categories; leave it out with drop=[{str(name)!r}], or, if it holds the ids of the nodes, give "
+                f"id_column={str(name)!r}."
+            )
+        parts.append(pd.get_dummies(texts, prefix=str(name), prefix_sep="=", dtype=float))
+    return pd.concat(parts, axis=1)
+
+
+def _is_text(column: pd.Series) -> bool:
+    """Whether most cells of a column are text. Single words among numbers are mistakes, not categories."""
+    if column.dtype.kind in "biuf":
+        return False
+    cells = [str(cell) for cell in column.dropna().tolist() if str(cell).strip()]
+    return 2 * sum(map(is_number, cells)) < len(cells)
+
+
+def _looks_like_data(names: list[str]) -> bool:
+    """Whether names are numbers that are not whole or not distinct: tables are often written with numbered columns."""
+    numbers = [float(name) for name in names if is_number(name)]
+    return len(numbers) == len(names) and not (
+        len(set(numbers)) == len(numbers) and all(number.is_integer() for number in numbers)
+    )
+
+
+def _numbers(cells: pd.DataFrame, node_ids: Any, fill: float | None) -> FloatArray:
+    """All cells as numbers, with `fill` in empty ones; an error names the first that is no finite number."""
+    others = [at for at, kind in enumerate(cells.dtypes) if kind.kind not in "biuf"]
+    numbers = {}
+    for at in others:  # as text first, because float64 cannot hold whole numbers of hundreds of digits
+        texts = cells.iloc[:, at].astype(str).replace({"True": "1", "False": "0"})
+        numbers[at] = pd.to_numeric(texts, errors="coerce")
+    if numbers:
+        cells_or_numbers = [numbers.get(at, cells.iloc[:, at]) for at in range(cells.shape[1])]
+        matrix = np.column_stack(cells_or_numbers).astype(np.float64)
+    else:
+        kind = np.float32 if (cells.dtypes == np.float32).all() else np.float64
+        matrix = cells.to_numpy(dtype=kind, na_value=np.nan)
+    wrong = ~np.isfinite(matrix)
+    if not wrong.any():
+        return matrix
+    missing = wrong & (cells.isna() | cells.isin(_MISSING)).to_numpy()
+    if (wrong & ~missing).any():
+        _refuse_cell(cells, node_ids, np.argwhere(wrong & ~missing)[0].tolist())
+    row, column = np.argwhere(missing)[0].tolist()
+    if fill is None:
+        name = str(cells.columns[column])
+        raise BadFileError(
+            f"{_place(node_ids, row, name)} is empty ({count(int(missing.sum()), 'empty cell')} in all); give fill=0 "
+            f"to read empty cells as 0, or leave the column out with drop=[{name!r}]."
+        )
+    note("filled %s with %g", count(int(missing.sum()), "empty cell"), fill)
+    return np.where(missing, matrix.dtype.type(fill), matrix)
+
+
+def _place(node_ids: Any, row: int, name: str) -> str:
+    node = "" if node_ids is None else f" ({shortened(node_ids[row])!r})"
+    return f"row {row + 1}{node}, column {shortened(name)!r}"
+
+
+def _refuse_cell(cells: pd.DataFrame, node_ids: Any, at: list[int]) -> None:
+    cell, name = str(cells.iloc[at[0], at[1]]), str(cells.columns[at[1]])
+    if "," in cell and is_number(cell.replace(",", ".", 1)):
+        cure = "give decimal=',' if commas are decimal points"
+    elif cell.lstrip("-").isdigit():
+        cure = "divide the column by its largest number, because float64 holds up to 1.8e308"
+    else:
+        cure = "fill in a number"
+    raise BadFileError(
+        f"{_place(node_ids, at[0], name)} holds {shortened(cell)!r}, which is not a finite number; {cure}, leave the "
+        f"column out with drop=[{name!r}], make indicators of all text columns with one_hot=True, or, if this column "
+        f"holds the ids of the nodes, give id_column={name!r}."
+    )

@@ -1,0 +1,452 @@
+"""read_features, read_graph, read_attributed_graph: networks and features from files of many formats.
+
+A path becomes an object of pandas, networkx or SciPy, which then passes the same checks as objects in memory. pandas,
+networkx, SciPy, pyarrow and anndata read the files. These guards stand where they would accept something wrong, or
+would end the process:
+
+| what the library does | guard |
+|---|---|
+| pandas reads the ids 007 and 7 as 7, and rounds long ones | ids are read as text |
+| pandas takes the ids NA, null and None for missing | only an empty cell is missing; in place of a number, NA is too |
+| pandas calls the second column x "x.1" | names are read apart; one that stands twice is refused |
+| pandas fills up short rows, and cuts long ones | rows are counted if a last cell is missing, or pandas complains |
+| pandas cuts cells at # if comments are allowed | only comments above the first edge are left out |
+| pandas ends a cell at a NUL byte, and SciPy crashes | files of text with NUL bytes are refused |
+| pandas takes the first row of data for a header | a header of numbers is refused, or read as the first edge |
+| pandas takes minutes for an edge table of thousands of columns | at most 1,000 are read |
+| Excel keeps 15 digits of an id | longer ids that are numbers are refused |
+| a first column of whole numbers may be ids or a feature | it is refused unless it is called id, named, or dropped |
+| networkx reads default values in GraphML without applying them | they are applied |
+| networkx reads the GML labels 1 and "1" as two nodes | they are refused, because ids are text |
+| networkx lets XML declare entities | GraphML and GEXF files that do are refused |
+| gzip, zip, Parquet, Feather and HDF5 unpack small files to large ones | at most 200 times their size, or 1 GiB |
+| NumPy and SciPy believe the shape that a file declares | it is compared with the size of the file |
+| NumPy loads pickled objects, which run code | they are refused |
+| SciPy crashes on unknown types in a damaged MATLAB file | the types of all elements are checked first |
+| pyarrow crashes on cells outside of a damaged Feather file | the table is validated first |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from blockselect.inputs.adjacency import CONNECTIVITIES, as_adjacency, cell_graph
+from blockselect.inputs.attributed import AttributedGraph, check_attributed_graph
+from blockselect.inputs.edges import ENDS, edge_columns
+from blockselect.inputs.feature_tables import (
+    ARROW,
+    CSV,
+    EXCEL,
+    TableColumns,
+    read_columns,
+    read_excel_table,
+    read_feature_table,
+)
+from blockselect.inputs.features import as_feature_table
+from blockselect.inputs.graph_files import MARKUP, attribute_table, note_unused, read_edge_text, read_markup
+from blockselect.inputs.kinds import FeatureTable, is_anndata
+from blockselect.inputs.matrix_files import MATRIX_READERS, read_arrow, read_matrix
+from blockselect.inputs.text_files import (
+    BadFileError,
+    check_columns,
+    check_unpacked,
+    format_of,
+    is_packed,
+    note,
+    read_names,
+    reading,
+)
+from blockselect.rows.matrices import as_float_matrix
+from blockselect.utils.errors import ParameterError, warn_caller
+from blockselect.utils.extras import needed
+from blockselect.utils.parameters import is_number
+
+FilePath: TypeAlias = str | PathLike[str]
+UnknownNodes: TypeAlias = Literal["error", "drop"]
+
+TABLES = (*CSV, EXCEL, *ARROW)
+MAY_BE_PACKED = (*CSV, *MARKUP, ".edgelist", ".mtx")
+WHOLE = (*MARKUP, ".h5ad")  # one file holds links and features
+FEATURE_FORMATS = (*TABLES, *MATRIX_READERS, ".mat", *WHOLE)
+GRAPH_FORMATS = (*FEATURE_FORMATS, ".edgelist")
+FEATURE_VARIABLES = ("features", "Attributes", "X", "fea")  # usual names in .mat files
+GRAPH_VARIABLES = ("adjacency", "Network", "A", "graph")
+
+
+def read_features(
+    path: FilePath,
+    *,
+    node_ids: FilePath | None = None,
+    feature_names: FilePath | None = None,
+    transpose: bool = False,
+    id_column: str | None = None,
+    drop: Sequence[str] = (),
+    one_hot: bool = False,
+    fill: float | None = None,
+    decimal: str = ".",
+    header: bool = True,
+) -> FeatureTable:
+    """Read the features of nodes.
+
+    Parameters
+    ----------
+    path : path
+        ``.csv``, ``.tsv``, ``.txt`` (also packed, ``.gz``), ``.xlsx`` (the first sheet): a header; the first column
+        holds the ids of the nodes, each other column one feature. ``.parquet``, ``.feather``: the same, with the ids in
+        the index that pandas stored, or in a first column of text or called id. ``.npz`` (of SciPy or NumPy),
+        ``.npy``, ``.mat``, ``.mtx``: a matrix with one row per node. If barcodes.tsv and features.tsv lie beside an
+        ``.mtx`` file, as 10x writes them, they give the names, and the matrix has genes in rows. ``.h5ad``: an
+        AnnData. ``.graphml``, ``.gexf``, ``.gml``, ``.json`` (node-link): the attributes of the nodes, encoded as
+        :meth:`blockselect.AttributedGraph.from_networkx` does; one that has another text for each node is left out.
+    node_ids, feature_names : path, optional
+        Text files with one name per line, for matrices without names.
+    transpose : bool, default=False
+        Whether the file has features in rows and nodes in columns.
+    id_column : str, optional
+        The column of a table, or the attribute of nodes, that holds the ids of the nodes.
+    drop : sequence of str
+        Columns of a table, or attributes of nodes, that are left out.
+    one_hot : bool, default=False
+        Whether each value of a text column of a table becomes an indicator, called ``column=value``. An empty cell has
+        none. Attributes of nodes always do.
+    fill : float, optional
+        The number for empty cells (also NA, NaN, null or None among numbers). Without it they are an error.
+    decimal : {".", ","}, default="."
+        The decimal point of numbers in files of text.
+    header : bool, default=True
+        Whether the first row of a text or Excel table names the columns. Without it they are called "0", "1", …, and
+        the first one holds ids if it holds text.
+    """
+    use = TableColumns(id_column, drop, one_hot, fill, decimal, header)
+    return _read_features(_known(path, FEATURE_FORMATS), use, node_ids, feature_names, transpose)
+
+
+def _read_features(
+    file: Path,
+    use: TableColumns,
+    node_ids: FilePath | None,
+    feature_names: FilePath | None,
+    transpose: bool,
+    graph: Any = None,
+) -> FeatureTable:
+    """See :func:`read_features`; `graph` is what networkx read of the file, if it did already."""
+    suffix = format_of(file)
+    for parameter in ("id_column", "drop", "one_hot", "fill"):
+        if getattr(use, parameter) not in (None, (), [], False) and suffix not in (*TABLES, *MARKUP):
+            raise ParameterError(parameter, f"is for tables ({', '.join(TABLES)}), but {file} is none; leave it out.")
+    for parameter, value in {"node_ids": node_ids, "feature_names": feature_names, "transpose": transpose}.items():
+        if value and suffix in MARKUP:
+            raise ParameterError(parameter, f"is for matrices and tables, but {file} is a graph; leave it out.")
+    if use.one_hot and transpose:
+        raise ParameterError("one_hot", "needs one column per feature, which a transposed table does not have.")
+    with reading(file):
+        if suffix in TABLES:
+            table = read_feature_table(file, use)
+        elif suffix in MARKUP:
+            table = attribute_table(graph or read_markup(file, use.id_column), file, use)
+        elif suffix == ".h5ad":
+            table = as_feature_table(_read_h5ad(file))
+        else:
+            table = FeatureTable(read_matrix(file, FEATURE_VARIABLES))
+    if suffix == ".mtx":
+        table = _with_10x_names(file, table)
+    if transpose:
+        table = FeatureTable(table.matrix.T, table.feature_names, table.node_ids)
+    if node_ids is not None:
+        table = replace(table, node_ids=read_names(Path(node_ids)))
+    if feature_names is not None:
+        table = replace(table, feature_names=read_names(Path(feature_names)))
+    return table
+
+
+def read_label_column(
+    path: FilePath, column: str, *, id_column: str | None = None, decimal: str = ".", header: bool = True
+) -> pd.Series[Any]:
+    """The cells of one column of a table, or one attribute of nodes, as text by the ids of the nodes, also as text."""
+    file = _known(path, (*TABLES, *MARKUP))
+    with reading(file):
+        if format_of(file) in MARKUP:
+            values = dict(read_markup(file, id_column).nodes(data=column))
+            if all(value is None for value in values.values()):
+                raise BadFileError(f"no node has an attribute {column!r}; choose another one.")
+            labels = pd.Series(values, dtype=object)
+        else:
+            table = read_columns(file, TableColumns(id_column, decimal=decimal, header=header))
+            cells, ids = table.matrix, table.node_ids
+            check_columns([column], cells.columns)
+            values = cells.loc[:, [column]].iloc[:, 0].to_numpy(dtype=object)
+            labels = pd.Series(values, index=None if ids is None else pd.Index(ids))
+    labels.index = labels.index.astype(str)
+    return labels.astype(str).mask(labels.isna(), "")
+
+
+def read_graph(path: FilePath, *, header: bool = True, decimal: str = ".") -> Any:
+    """Read a network.
+
+    Parameters
+    ----------
+    path : path
+        ``.csv``, ``.tsv``, ``.txt`` (also packed, ``.gz``), ``.xlsx``, ``.parquet``, ``.feather``: a list of edges
+        with a header, the columns source, target and perhaps weight, or two columns in this order. Cells of text files
+        are kept as text, an empty one as missing. A list without a header is recognised if its nodes are numbers, or
+        if blanks, or tabs below comments, stand between them, as in the networks of SNAP. ``.edgelist``: source,
+        target and perhaps a weight, without a header, separated by blanks. ``.graphml``, ``.gexf``, ``.gml``,
+        ``.json`` (node-link): as networkx reads them; node ids are text. ``.npz`` (of SciPy or NumPy), ``.npy``,
+        ``.mtx``, ``.mat``: the adjacency, one row and column per node. ``.h5ad``: the graph ``obsp["connectivities"]``
+        of an AnnData.
+    header : bool, default=True
+        False reads the first row of a text or Excel table as an edge, unless it names source and target.
+    decimal : {".", ","}, default="."
+        The decimal point of weights in files of text.
+
+    Returns
+    -------
+    DataFrame, sparse matrix, networkx graph or AnnData
+        Any of these can be passed to :func:`blockselect.as_adjacency`.
+    """
+    file = _known(path, GRAPH_FORMATS)
+    suffix = format_of(file)
+    with reading(file):
+        if suffix in (*CSV, ".edgelist"):
+            return read_edge_text(file, header=header, decimal=decimal)
+        if suffix == EXCEL:
+            table = read_excel_table(file)
+            if not _has_ends(table) and (not header or all(map(is_number, table.columns[:2]))):
+                note("read %s as edges without a header: source and target", file.name)
+                table = read_excel_table(file, header=False)
+            return _ids_as_text(table)
+        if suffix in ARROW:
+            return _ids_as_text(read_arrow(file))
+        if suffix in MARKUP:
+            return read_markup(file)
+        if suffix == ".h5ad":
+            return _read_h5ad(file)
+        matrix = read_matrix(file, GRAPH_VARIABLES)
+    return sparse.csr_array(as_float_matrix(matrix, str(file)))
+
+
+def read_attributed_graph(
+    features_path: FilePath,
+    graph_path: FilePath | None = None,
+    *,
+    node_ids: FilePath | None = None,
+    feature_names: FilePath | None = None,
+    transpose: bool = False,
+    id_column: str | None = None,
+    drop: Sequence[str] = (),
+    one_hot: bool = False,
+    fill: float | None = None,
+    decimal: str = ".",
+    header: bool = True,
+    unknown_nodes: UnknownNodes = "error",
+    weight: str | Literal[False] | None = None,
+) -> AttributedGraph:
+    """Read a network and the features of its nodes, and check them.
+
+    Edges name nodes by the ids of the features, or by the row numbers 0, 1, … if the features have no ids. An adjacency
+    matrix has its nodes in the order of the rows.
+
+    Parameters
+    ----------
+    features_path, graph_path : path
+        See :func:`read_features` and :func:`read_graph`. One file is enough if it holds both: a graph whose nodes have
+        attributes (``.graphml``, ``.gexf``, ``.gml``, ``.json``), or ``.h5ad``.
+    node_ids, feature_names, transpose, id_column, drop, one_hot, fill, decimal, header
+        See :func:`read_features`.
+    unknown_nodes : {"error", "drop"}, default="error"
+        What to do with links of nodes that have no row in the features.
+    weight : str, False or None
+        The column of the weights; see :func:`blockselect.as_adjacency`.
+    """
+    if unknown_nodes not in get_args(UnknownNodes):
+        raise ParameterError("unknown_nodes", f"is {unknown_nodes!r}; choose one of {list(get_args(UnknownNodes))}.")
+    use = TableColumns(id_column, drop, one_hot, fill, decimal, header)
+    features_file, graph_file = Path(features_path), Path(features_path if graph_path is None else graph_path)
+    one_file, graph = features_file == graph_file, None
+    try:
+        _known(features_file, WHOLE if graph_path is None else FEATURE_FORMATS)
+        if one_file and format_of(graph_file) in MARKUP:
+            with reading(graph_file):
+                graph = read_markup(graph_file, id_column)
+        table = _read_features(features_file, use, node_ids, feature_names, transpose, graph)
+        if graph is None:
+            graph = read_graph(graph_file, header=header, decimal=decimal)
+            if format_of(graph_file) in MARKUP:
+                note_unused(graph, graph_file)
+        files = str(graph_file) if one_file else f"{features_file} with {graph_file}"
+        network = _joined(table, graph, files, unknown_nodes, weight, transposed=transpose)
+        if is_anndata(graph) and one_file:
+            return replace(network, origin=cell_graph(graph, CONNECTIVITIES).origin)
+        return network
+    except ValueError as error:
+        if not one_file and _are_swapped(features_file, graph_file, weight):
+            raise ValueError(
+                f"{features_file} holds links and {graph_file} holds features, so the two files are swapped; read "
+                f"{graph_file} as the features and {features_file} as the graph."
+            ) from error
+        raise
+
+
+def _joined(
+    table: FeatureTable, graph: Any, files: str, unknown_nodes: UnknownNodes, weight: Any, *, transposed: bool
+) -> AttributedGraph:
+    """The checked network of features and graph; an error names the files and the option that probably helps."""
+    ids = table.node_ids
+    try:
+        if not sparse.issparse(graph):  # its nodes are called by text
+            ids = np.array([str(one) for one in (range(table.matrix.shape[0]) if ids is None else ids)], dtype=object)
+            if isinstance(graph, pd.DataFrame):
+                _check_edge_header(graph, ids)
+            if unknown_nodes == "drop":
+                graph = _without_unknown(graph, ids, weight)
+        if weight is not None:
+            graph = as_adjacency(graph, nodes=ids, weight=weight)
+        return check_attributed_graph(replace(table, node_ids=ids), graph)
+    except (ValueError, TypeError) as error:  # TypeError: a cell that is neither a number nor text
+        named = () if ids is None else ids
+        raise ValueError(f"{files}: {error}{_hint(table, graph, named, transposed=transposed)}") from error
+
+
+def _are_swapped(features: FilePath, graph: FilePath, weight: Any) -> bool:
+    """Whether the two files are a network if each is read in place of the other, and no header says otherwise."""
+    with suppress(Exception):  # the error that brought us here says what is wrong
+        if _has_ends(read_graph(graph)):
+            return False
+    with suppress(Exception):
+        table, links = read_features(graph), read_graph(features)
+        _joined(table, links, "", "error", weight, transposed=False)
+        return not isinstance(links, pd.DataFrame) or _has_ends(links) or table.matrix.shape[1] > 2
+    return False
+
+
+def _has_ends(graph: Any) -> bool:
+    is_table = isinstance(graph, pd.DataFrame)
+    return is_table and set(ENDS) <= {str(name).strip().lower() for name in graph.columns}
+
+
+def _hint(table: FeatureTable, graph: Any, node_ids: Iterable[Any], *, transposed: bool) -> str:
+    """A sentence that names the option that probably helps, or an empty text."""
+    ends: set[str] = set()  # the nodes that links name; a matrix has no names
+    with suppress(ValueError):
+        if isinstance(graph, pd.DataFrame):
+            source, target, _ = edge_columns(graph, weight=False)
+            ends = set(map(str, pd.concat([source, target]).dropna()))
+        elif hasattr(graph, "subgraph"):
+            ends = set(map(str, graph))
+    listed = list(map(str, node_ids))
+    ids = set(listed)
+    if not ends <= ids and (name := _column_of_ids(table, ends)) is not None:
+        return f" The links name the nodes by the column {name!r} of the features; give id_column={name!r}."
+    rows, columns = table.matrix.shape
+    names = set() if table.feature_names is None else set(map(str, table.feature_names))
+    fits_columns = bool(ends) and ends <= names
+    if sparse.issparse(graph):
+        fits_columns = graph.shape == (columns, columns) and rows != columns
+    if fits_columns and not transposed:
+        return " The graph fits the columns of the features; if nodes are in columns, give transpose=True."
+    if ends and (not ends & ids or len(ids) < len(listed)):
+        return " If another column of the features holds the ids of the nodes, name it with id_column."
+    if not ends <= ids:
+        return " To leave out the links of nodes without features, give unknown_nodes='drop'."
+    return ""
+
+
+def _column_of_ids(table: FeatureTable, ends: set[str]) -> str | None:
+    """The first column of whole numbers without duplicates that contains all ends of the links."""
+    if table.feature_names is None or sparse.issparse(table.matrix):
+        return None
+    for name, (_, column) in zip(table.feature_names, pd.DataFrame(table.matrix).items(), strict=False):
+        is_whole = column.dtype.kind in "iuf" and bool((column % 1 == 0).all())
+        if is_whole and column.is_unique and ends <= set(column.astype(str).str.removesuffix(".0")):
+            return str(name)
+    return None
+
+
+def _known(path: FilePath, known: tuple[str, ...]) -> Path:
+    file = Path(path)
+    suffix = format_of(file)
+    if suffix not in known:
+        raise ValueError(f"{file} has the suffix {file.suffix!r}; expected one of {', '.join(known)}.")
+    if is_packed(file) and suffix not in MAY_BE_PACKED:
+        raise ValueError(f"{file} is packed, which {suffix} files must not be; unpack it first.")
+    return file
+
+
+def _read_h5ad(file: Path) -> Any:
+    anndata, h5py = needed("anndata", "an .h5ad file"), needed("h5py", "an .h5ad file")
+
+    def declared(group: Any) -> int:
+        return sum(declared(item) if isinstance(item, h5py.Group) else item.nbytes for item in group.values())
+
+    with h5py.File(file) as stored:  # chunks that were never written take no space in the file
+        check_unpacked(declared(stored), file)
+    return anndata.read_h5ad(file)
+
+
+def _ids_as_text(edges: pd.DataFrame) -> pd.DataFrame:
+    """Node ids are text in every format."""
+    edges = edges.set_axis([str(name) for name in edges.columns], axis=1)  # pandas numbers columns that have no names
+    source, target, _ = edge_columns(edges, weight=False)
+    return edges.assign(**{str(end.name): end.astype("string").astype(object) for end in (source, target)})
+
+
+def _with_10x_names(file: Path, table: FeatureTable) -> FeatureTable:
+    """Transpose a Matrix Market file if the names of cells and genes lie beside it, as 10x writes them."""
+    prefix = file.name[: max(0, file.name.lower().find("matrix.mtx"))]
+
+    def beside(*names: str) -> Path | None:
+        candidates = [file.with_name(f"{prefix}{name}{packed}") for name in names for packed in ("", ".gz")]
+        return next((candidate for candidate in candidates if candidate.is_file()), None)
+
+    barcodes, genes = beside("barcodes.tsv"), beside("features.tsv", "genes.tsv")
+    if barcodes is None or genes is None:
+        return table
+    ids, names = read_names(barcodes), read_names(genes)
+    if table.matrix.shape != (len(names), len(ids)):
+        raise ValueError(
+            f"{file} has shape {table.matrix.shape}, but {genes.name} has {len(names)} lines and {barcodes.name} "
+            f"{len(ids)}; 10x writes genes in rows and cells in columns: use three files of the same run, or move the "
+            "names away."
+        )
+    try:
+        symbols = read_names(genes, column=1)
+    except ValueError:  # there is only one column
+        symbols = names
+    note("read %s as 10x writes it: cells are nodes, genes are features", file.name)
+    return FeatureTable(sparse.csr_array(table.matrix.T), ids, symbols if len(set(symbols)) == len(symbols) else names)
+
+
+def _check_edge_header(edges: pd.DataFrame, node_ids: Iterable[Any]) -> None:
+    first = edges.columns[:2].tolist()
+    if set(first) <= set(node_ids) and [name.lower() for name in first] != list(ENDS):
+        raise ValueError(
+            f"the first line {first} of the links names two nodes; expected a header: add the line source,target, or "
+            "give header=False."
+        )
+
+
+def _without_unknown(graph: Any, ids: Iterable[Any], weight: Any) -> Any:
+    """The graph without the links of nodes that have no features; a warning tells how many were dropped."""
+    known = set(ids)
+    if isinstance(graph, pd.DataFrame):
+        source, target, _ = edge_columns(graph, weight=weight)
+        keep = source.isin(known) & target.isin(known)
+        n_dropped, kept = int((~keep).sum()), graph[keep]
+    elif hasattr(graph, "subgraph"):
+        kept = graph.subgraph([node for node in graph if node in known]).copy()
+        n_dropped = graph.number_of_edges() - kept.number_of_edges()
+        kept.add_nodes_from(known)
+    else:
+        return graph
+    if n_dropped:
+        warn_caller(f"{n_dropped} link(s) of nodes without features are left out.", UserWarning)
+    return kept

@@ -1,0 +1,195 @@
+"""Networks in files of text: lists of edges, read by pandas, and GraphML, GEXF, GML and JSON, read by networkx."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter
+from contextlib import suppress
+from io import BytesIO, TextIOWrapper
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from blockselect.inputs.attributes import encode_attributes
+from blockselect.inputs.edges import ENDS, WEIGHT, edge_columns
+from blockselect.inputs.feature_tables import TableColumns
+from blockselect.inputs.kinds import FeatureTable
+from blockselect.inputs.text_files import (
+    BLANKS,
+    BadFileError,
+    check_columns,
+    format_of,
+    note,
+    parsed,
+    separator,
+    text_bytes,
+)
+from blockselect.utils.extras import needed
+from blockselect.utils.parameters import is_number
+from blockselect.utils.wording import count
+
+MARKUP = (".graphml", ".gexf", ".gml", ".json")
+COMMENTS = ("#", "%")  # SNAP and KONECT
+MOST_EDGE_COLUMNS = 1000
+
+
+def read_edge_text(path: Path, *, header: bool = True, decimal: str = ".") -> Any:
+    """A list of edges, with or without a header, below comments or not; all cells are text.
+
+    Returns
+    -------
+    DataFrame, or a networkx graph if links have attributes in braces, as networkx writes them.
+    """
+    content = text_bytes(path)
+    lines = TextIOWrapper(BytesIO(content), encoding="utf-8", newline="")
+    n_comments = 0
+    while (first := next(lines, "")) and (first.startswith(COMMENTS) or not first.strip()):
+        n_comments += 1
+    if not first:
+        raise BadFileError("it holds no edge; write one per line: source target.")
+    is_edgelist = format_of(path) == ".edgelist"
+    mark = (None if is_edgelist else separator(first, decimal)) or BLANKS
+    if mark == BLANKS and first.rstrip().endswith("}"):
+        return needed("networkx", "an edge list with attributes").parse_edgelist(content.decode().splitlines())
+    cells = first.split() if mark == BLANKS else next(csv.reader([first], delimiter=mark, skipinitialspace=True))
+    if len(cells) < 2:
+        raise BadFileError(f"the first line {first.strip()[:40]!r} has one cell; expected source and target.")
+    names = [cell.strip() for cell in cells]
+    named = set(ENDS) <= {name.lower() for name in names}
+    in_columns = mark in (",", ";") or (mark == "\t" and not n_comments)
+    has_header = named or (header and in_columns and not all(map(is_number, names[:2])))
+    if not has_header:
+        names = [*ENDS, WEIGHT if is_edgelist else "2", *map(str, range(3, len(names)))][: len(names)]
+    _check_edge_columns(names)
+    if not (has_header or is_edgelist):
+        between = {BLANKS: "blanks", "\t": "tabs"}.get(mark, mark)
+        above = f", below {count(n_comments, 'line')} of comments" if n_comments else ""
+        note("read %s as edges without a header: source and target, %s between them%s", path.name, between, above)
+    edges = parsed(content, mark, names, header=has_header, dtype=str, skip=n_comments)
+    if decimal != ".":
+        ends = [end.name for end in edge_columns(edges, weight=False)[:2]]
+        edges = edges.apply(lambda column: column if column.name in ends else column.str.replace(decimal, "."))
+    return edges
+
+
+def _check_edge_columns(names: list[str]) -> None:
+    """Refuse a table that is no list of edges before it is read: with many columns that would take minutes."""
+    edge_columns(pd.DataFrame(columns=names), weight=False)
+    if len(names) > MOST_EDGE_COLUMNS:
+        raise BadFileError(
+            f"it has {len(names):,} columns, but an edge table may have {MOST_EDGE_COLUMNS:,}; keep source, target "
+            "and weight."
+        )
+
+
+def read_markup(path: Path, id_column: str | None = None) -> Any:
+    """The networkx graph of a GraphML, GEXF, GML or node-link JSON file, with node ids as text.
+
+    Nodes are called by their attribute `id_column`, if it is given.
+    """
+    suffix = format_of(path)
+    networkx = needed("networkx", f"a {suffix} file")
+    content = text_bytes(path)
+    if suffix in (".graphml", ".gexf") and (b"<!DOCTYPE" in content or b"<!ENTITY" in content):
+        raise BadFileError("it declares entities, which can make a small file a large one; export it without them.")
+    if suffix == ".graphml":
+        graph = networkx.parse_graphml(content.decode())
+    elif suffix == ".gexf":
+        graph = networkx.read_gexf(BytesIO(content))
+    elif suffix == ".gml":
+        graph = _parse_gml(networkx, content.decode())
+    else:
+        graph = _parse_json(networkx, content.decode())
+    for key, items in (("node_default", graph.nodes), ("edge_default", graph.edges)):
+        defaults = graph.graph.pop(key, {})  # networkx reads them from GraphML without applying them
+        for item in items:
+            items[item].update({**defaults, **items[item]})
+    for _, data in graph.nodes(data=True):
+        data.pop("viz", None)  # how Gephi draws the node
+    twice = [name for name, n in Counter(map(str, graph)).items() if n > 1]
+    if twice:
+        raise BadFileError(
+            f"{len(twice)} label(s) name two nodes, once as a number and once as text, for example {twice[0]}; give "
+            "each node a label of its own."
+        )
+    names = None
+    if id_column is not None:
+        check_columns([id_column], _attributes(graph))
+        names = {node: data.pop(id_column, None) for node, data in graph.nodes(data=True)}
+        if len(set(map(str, names.values()))) < len(graph) or None in names.values():
+            raise BadFileError(f"the attribute {id_column!r} does not name each node; it is missing or stands twice.")
+    elif _names_nodes(graph, "name") and list(graph) == [f"n{node}" for node in range(len(graph))]:
+        names = {node: data.pop("name") for node, data in graph.nodes(data=True)}
+        note("nodes of %s are called by their attribute 'name', as in igraph", path.name)
+    if graph.is_directed():
+        note("links of %s have directions, which are ignored", path.name)
+    return networkx.relabel_nodes(graph, {node: str(names[node] if names else node) for node in graph})
+
+
+def _parse_gml(networkx: Any, text: str) -> Any:
+    for label in ("label", "name"):  # igraph writes names
+        with suppress(networkx.NetworkXError):
+            return networkx.parse_gml(text, label=label)
+    return networkx.parse_gml(text, label="id")
+
+
+def _parse_json(networkx: Any, text: str) -> Any:
+    data = json.loads(text)
+    links = "links" if isinstance(data, dict) and "links" in data else "edges"  # of older and newer versions
+    if not isinstance(data, dict) or not {"nodes", links} <= data.keys():
+        raise BadFileError("it has no lists nodes and links (or edges); write networkx.node_link_data(graph) as JSON.")
+    return networkx.node_link_graph(data, edges=links)
+
+
+def _attributes(graph: Any) -> list[str]:
+    return list(dict.fromkeys(chain.from_iterable(data for _, data in graph.nodes(data=True))))
+
+
+def _names_nodes(graph: Any, attribute: str) -> bool:
+    """Whether an attribute has another text for each node."""
+    texts = {data.get(attribute) for _, data in graph.nodes(data=True) if isinstance(data.get(attribute), str)}
+    return len(texts) == len(graph)
+
+
+def note_unused(graph: Any, path: Path) -> None:
+    """Say which attributes of nodes are not read, because the features are in another file."""
+    unused = [repr(one) for one in _attributes(graph) if not _names_nodes(graph, one)]
+    if unused:
+        note(
+            "left out attributes of nodes in %s, as another file has the features: %s", path.name, ", ".join(unused[:6])
+        )
+
+
+def attribute_table(graph: Any, path: Path, use: TableColumns) -> FeatureTable:
+    """The attributes of nodes as features, encoded as those of a graph in memory; they are removed from the graph."""
+    attributes = _attributes(graph)
+    check_columns(use.drop, attributes)
+    naming = [one for one in attributes if one not in use.drop and _names_nodes(graph, one)]
+    for _, data in graph.nodes(data=True):
+        for one in (*use.drop, *naming):
+            data.pop(one, None)
+    if not _attributes(graph):
+        left = f" beside {', '.join([*use.drop, *naming])}" if attributes else ""
+        raise BadFileError(f"its nodes have no attributes{left} that could be features; name a file of features too.")
+    try:
+        table = encode_attributes(graph, fill=use.fill)
+    except ValueError as error:
+        in_memory = "AttributedGraph.from_networkx(graph, "
+        message = (
+            str(error).replace(f"{in_memory}attributes=[…])", "drop=[NAME]").replace(f"{in_memory}fill=0)", "fill=0")
+        )
+        raise BadFileError(message) from error
+    assert table.encoding is not None
+    filled = table.encoding.query("kind == 'numbers' and n_missing > 0")
+    for attribute, n_missing in zip(filled["attribute"], filled["n_missing"], strict=True):
+        note("filled %r of %s with %g", attribute, count(n_missing, "node"), use.fill)
+    note(
+        "read %s from %s, %s%s%s",
+        *(count(len(graph), "node"), path.name, count(len(table.encoding), "attribute")),
+        f", {len(use.drop)} dropped" if use.drop else "",
+        f"; left out, as it names the nodes: {', '.join(map(repr, naming))}" if naming else "",
+    )
+    return table

@@ -1,0 +1,56 @@
+"""FeatureTable, and which kind of object a user has: graph, table of cells, or network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+
+from blockselect.utils.arrays import Features
+from blockselect.utils.extras import comes_from
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FeatureTable:
+    """Features with the names that came with them."""
+
+    matrix: Features  # (n, m): array, sparse matrix, list or pandas DataFrame
+    node_ids: Iterable[Any] | None = None  # (n,)
+    feature_names: Iterable[Any] | None = None  # (m,)
+    encoding: pd.DataFrame | None = None  # how attributes of nodes became columns, if they did
+
+
+def is_networkx(thing: Any) -> bool:
+    """Whether it is a graph of networkx, not a view of its nodes or edges."""
+    return comes_from(thing, "networkx") and hasattr(thing, "is_multigraph")
+
+
+def is_igraph(thing: Any) -> bool:
+    """Whether it is a graph of igraph, not a clustering or a sequence of its vertices."""
+    return comes_from(thing, "igraph") and hasattr(thing, "get_edgelist")
+
+
+def is_attributed_graph(thing: Any) -> bool:
+    """Whether it is an AttributedGraph, whose class is defined above this module."""
+    return all(hasattr(thing, name) for name in ("adjacency", "features", "node_ids", "feature_names", "encoding"))
+
+
+def is_anndata(thing: Any) -> bool:
+    """Whether it is an AnnData, or has the same attributes."""
+    return all(hasattr(thing, name) for name in ("X", "obs_names", "var_names", "obsp"))
+
+
+def anndata_matrix(adata: Any, layer: str | None = None) -> Any:
+    """X or a layer of an AnnData, in memory; a backed matrix is read."""
+    if layer is not None and layer not in adata.layers:
+        raise ValueError(f"layer is {layer!r}, but the AnnData has the layers {list(adata.layers.keys())}.")
+    matrix = adata.X if layer is None else adata.layers[layer]
+    if matrix is None:
+        raise ValueError("the AnnData has no X; choose a layer.")
+    if hasattr(matrix, "to_memory"):  # sparse, on disk
+        matrix = matrix.to_memory()
+    return matrix if sparse.issparse(matrix) else np.asarray(matrix[:])

@@ -1,0 +1,211 @@
+"""Content of files, and tables of text: pandas reads them, and the guards listed in `files` stand before and behind."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import re
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from io import BytesIO, TextIOWrapper
+from itertools import islice
+from logging import getLogger
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from blockselect.utils.arrays import ObjectArray
+from blockselect.utils.parameters import check_known
+
+UNPACKED_BYTES = 2**30  # a compressed file may always unpack to this size,
+UNPACKED_RATIO = 200  # and a large one to this many bytes per byte of its own
+ADVICE = {
+    ".npz": "save the matrix with scipy.sparse.save_npz(path, matrix) or numpy.savez(path, matrix).",
+    ".npy": "save a matrix of numbers with numpy.save(path, matrix).",
+    ".mtx": "save the matrix with scipy.io.mmwrite(path, matrix).",
+    ".mat": "save one matrix in it, in MATLAB with save('file.mat', 'X', '-v7').",
+    ".h5ad": "write it with adata.write_h5ad(path).",
+    ".parquet": "write it again, for example with pandas.",
+    ".feather": "write it again, for example with pandas.",
+    ".xlsx": "save it again in Excel, or as .csv.",
+}
+BLANKS = r"\s+"
+note = getLogger("blockselect.files").info
+"""Say in one line what was read otherwise than a user may expect; the command shows it and keeps it in run.json."""
+
+
+class BadFileError(ValueError):
+    """A problem in a file and its cure; `reading` adds the name of the file."""
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn every error raised while a file is read into one that names the file and the cure.
+
+    On damaged files the parsers of NumPy, SciPy, pandas, networkx, h5py and pyarrow raise nearly every kind of
+    exception. Only a missing package is not the fault of the file.
+    """
+    if not path.is_file():  # a pipe can be read only once, and a device may never end
+        raise FileNotFoundError(f"{path} does not exist or is no file; check the path.")
+    if path.stat().st_size == 0:
+        raise ValueError(f"{path} is empty; check how it was written.")
+    try:
+        yield
+    except ImportError:
+        raise
+    except BadFileError as error:
+        raise ValueError(f"{path}: {error}") from error
+    except Exception as error:
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
+        if "pickle" in reason or "Python objects" in reason:  # NumPy would advise to load them
+            reason = "it is damaged or holds pickled objects, which could run code"
+        packing = " packed with gzip" if is_packed(path) else ""
+        advice = ADVICE.get(format_of(path), f"correct it or export it again, as UTF-8 text{packing}.")
+        raise ValueError(f"{path} could not be read: {reason}; {advice}") from error
+
+
+def format_of(path: Path) -> str:
+    """The suffix that names the format: .csv for edges.csv.gz."""
+    return (path.with_suffix("") if is_packed(path) else path).suffix.lower()
+
+
+def is_packed(path: Path) -> bool:
+    return path.suffix.lower() == ".gz"
+
+
+def most_unpacked(path: Path) -> int:
+    """The number of bytes to which a compressed file may unpack."""
+    return max(UNPACKED_BYTES, UNPACKED_RATIO * path.stat().st_size)
+
+
+def check_unpacked(n_bytes: int, path: Path) -> None:
+    """Refuse a compressed file that becomes far larger than data do."""
+    if n_bytes > most_unpacked(path):
+        raise BadFileError(
+            f"its {path.stat().st_size:,} bytes unpack to {n_bytes:,} or more, but at most {most_unpacked(path):,} are "
+            "allowed; store the matrix as a sparse one, or without compression."
+        )
+
+
+def text_bytes(path: Path) -> bytes:
+    """The unpacked content of a text file, without a byte-order mark."""
+    content = _unpacked(path) if is_packed(path) else path.read_bytes()
+    at = content.find(b"\0")
+    if at >= 0:
+        line = content.count(b"\n", 0, at) + 1
+        raise BadFileError(f"line {line} holds a NUL byte, so the file is damaged or UTF-16; save it again as UTF-8.")
+    return content.removeprefix(codecs.BOM_UTF8)
+
+
+def _unpacked(path: Path) -> bytes:
+    parts, total = [], 0
+    with gzip.open(path) as packed:
+        while part := packed.read(2**16):
+            parts.append(part)
+            total += len(part)
+            check_unpacked(total, path)
+    return b"".join(parts)
+
+
+def separator(line: str, decimal: str = ".") -> str | None:
+    """The first comma, semicolon or tab after the first cell of a line, quoted or not; None if there is none."""
+    marks = ";\\t" if decimal == "," else ",;\\t"
+    found = re.match(rf'^(?:"(?:[^"]|"")*"|[^"{marks}]*)([{marks}])', line)
+    return None if found is None else found[1]
+
+
+def read_csv_table(
+    path: Path, *, text: str | None = None, as_text: bool = False, header: bool = True, decimal: str = "."
+) -> pd.DataFrame:
+    """The table of a CSV file, with columns named by its header, or numbered ("0", "1", …) if it has none.
+
+    The first column, or the one called `text`, is text, so that 007 stays 007, and with `as_text` all are. Another
+    column holds numbers if all its cells do. Only an empty cell is missing. Text has no blanks at its ends.
+    """
+    content = text_bytes(path)
+    lines = TextIOWrapper(BytesIO(content), encoding="utf-8", newline="")
+    mark = separator(lines.readline(), decimal)
+    if mark is None:
+        raise BadFileError(
+            "the header has one column only; expected ids and then features, or source and target, with commas, "
+            "semicolons or tabs between them."
+        )
+    lines.seek(0)
+    names = [name.strip() for name in next(csv.reader(lines, delimiter=mark, skipinitialspace=True, strict=True))]
+    if not header:
+        names = [str(at) for at in range(len(names))]
+    if text is not None:
+        check_columns([text], names)
+    kinds: Any = str if as_text else {0 if text is None else names.index(text): str}
+    return parsed(content, mark, names, header=header, dtype=kinds, decimal=decimal)
+
+
+def parsed(
+    content: bytes, mark: str, names: list[str], *, header: bool, dtype: Any, skip: int = 0, decimal: str = "."
+) -> pd.DataFrame:
+    """What pandas reads below `skip` lines and the header, if there is one, in columns of these names."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            table = pd.read_csv(
+                BytesIO(content),
+                sep=mark,
+                header=0 if header else None,
+                names=range(len(names)),  # as pandas would rename duplicates
+                index_col=False,
+                dtype=dtype,
+                keep_default_na=False,
+                na_values=[""],
+                decimal=decimal,
+                skiprows=skip,
+                skipinitialspace=True,
+                low_memory=False,  # one type per column, however long
+            )
+    except (pd.errors.ParserError, pd.errors.ParserWarning) as error:
+        if "EOF inside string" not in str(error):
+            _refuse_ragged(content, mark, len(names), skip)
+        raise
+    if table.empty:
+        raise BadFileError("there is no row below the header; add one row per node or edge.")
+    if table.iloc[:, -1].hasnans:  # pandas fills up short rows
+        _refuse_ragged(content, mark, len(names), skip)
+    for at in table.select_dtypes(include=["object", "string"]):
+        with suppress(AttributeError):  # truth values and missing ones
+            table[at] = table[at].str.strip()
+    return table.set_axis(names, axis=1)
+
+
+def _refuse_ragged(content: bytes, mark: str, width: int, skip: int) -> None:
+    """Refuse the first row that has more or fewer cells than there are columns."""
+    lines: Iterable[str] = islice(TextIOWrapper(BytesIO(content), encoding="utf-8", newline=""), skip, None)
+    if mark == BLANKS:
+        lines, mark = (" ".join(line.split()) for line in lines), " "
+    rows = csv.reader(lines, delimiter=mark, skipinitialspace=True)
+    for row in rows:
+        if len(row) != width and any(cell.strip() for cell in row):
+            raise BadFileError(
+                f"line {skip + rows.line_num} has {len(row)} cell(s), but the first line has {width}; write one cell "
+                f"per column in each row, with {mark!r} between them as in the first line."
+            )
+
+
+def check_columns(names: Iterable[str], header: Iterable[str]) -> None:
+    """Refuse a column that the file does not have."""
+    try:
+        check_known(names, header, what="column")
+    except ValueError as error:
+        raise BadFileError(str(error)) from error
+
+
+def read_names(path: Path, *, column: int = 0) -> ObjectArray:
+    """One name per line, without a header; if lines have tabs, the names in one column."""
+    with reading(path):
+        lines = text_bytes(path).decode().rstrip("\r\n").split("\n")
+        names = [(line.split("\t") + [""] * column)[column].strip() for line in lines]
+        if "" in names:
+            raise BadFileError(f"line {names.index('') + 1} has no name; write one name per line.")
+        return np.array(names, dtype=object)

@@ -1,0 +1,290 @@
+"""Network evidence: whether the selected features follow this graph at all, by a permutation test.
+
+A wrong order of rows is the commonest mistake with networks, and every method ranks features on such data too. So each
+fit tests the null hypothesis that the rows of the features are matched with the nodes at random.
+
+How much a feature follows the graph is measured in one of two ways:
+
+- by blocks that were found from the links alone, if there are any: the log-likelihood gain of the feature by the
+  blocks, Σ_a s_al log(s_al T / t_a c_l), divided by the variance of the feature over its mean. Here s_al is the sum of
+  feature l in block a, c_l its sum over all blocks, t_a the sum of all features in the block, and T their total.
+- along links: the autocorrelation t_l = Σ_{links ij} a_ij (x_il − x̄_l)(x_jl − x̄_l) / var(x_l). A feature of few nodes
+  has a large t_l / sd now and then by pure chance, so features are compared by the exponent of Bernstein's inequality
+  instead, t_l² / 2(v + b_l |t_l| / 3), where v = Σ a_ij² is the variance of t_l if links were independent, and b_l the
+  largest possible contribution of one link.
+
+The test statistic is the sum over the d selected features. The selection was made with the same graph, which has to be
+accounted for. Under a permutation of the rows the statistic is therefore the largest that any selection of d features
+could have: the sum of the d largest values. That makes the test valid for every method of selection, at the cost of
+some power. If the first test shows no evidence there is a second one, along links, or along more of them. It uses the
+ranks of the values, because a few huge values hide the others. Chance is taken for evidence at most twice as often as
+the level of one test says.
+
+References
+----------
+.. [1] J. Besag, P. Clifford. Sequential Monte Carlo p-values. Biometrika, 1991.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from scipy import sparse, stats
+from scipy.special import xlogy
+
+from blockselect.graphs.link_products import products_of_links
+from blockselect.rows.matrices import membership_matrix
+from blockselect.rows.sums import extremes_by_column, in_memory, n_values, some_rows, sum_by_column
+from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
+from blockselect.utils.compiled import compiled
+
+N_PERMUTATIONS = 39  # so that the smallest possible p-value is 1/40
+LEVEL = 0.025  # largest p-value that is evidence: no permutation may reach the statistic of the data
+_STRONGEST = 64  # features whose gains are compared if none is selected yet
+_ENOUGH = 5  # permutations as extreme as the data, after which no more are drawn
+_AT_ONCE = 8  # permutations that threads may try at the same time
+_PRODUCTS = (2e6, 2e7)  # largest number per permutation, at first and without evidence; else links are sampled
+_TINY = float(np.finfo(np.float64).tiny)
+_ROUNDING = 1e-12  # a variance below this share of the squared mean is a rounding error
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkEvidence:
+    """Result of the test that the selected features follow the graph."""
+
+    p_value: float  # of a random matching of rows and nodes
+    autocorrelation: float  # mean correlation of the selected features between linked nodes
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the selected features follow the graph more than any selection would by chance."""
+        return self.p_value <= LEVEL
+
+
+def network_evidence(
+    features: Features,
+    adjacency: Sparse,
+    selected: IntArray,
+    blocks: IntArray | None = None,
+    n_jobs: int | None = None,
+) -> NetworkEvidence:
+    """Test whether the selected columns follow the graph, with the selection accounted for.
+
+    Parameters
+    ----------
+    features : array, CSR or RowChunks of shape (n, m)
+        Non-negative if there are blocks. Of row chunks, only the rows that are tested are read.
+    adjacency : CSR of shape (n, n)
+        Symmetric, with at least one link between two different nodes.
+    selected : array of shape (d,)
+        Columns, at least one.
+    blocks : array of shape (n,), optional
+        The block of each node, found without the features.
+    n_jobs : int or None, default=None
+        Number of threads. The result is the same for any number.
+
+    Returns
+    -------
+    NetworkEvidence
+    """
+    links = _links_to_use(features, adjacency, _PRODUCTS[0], np.random.default_rng(0))
+    along_links = _AlongLinks(features, links)
+    p_value = _p_value(along_links if blocks is None else _ByBlocks(features, blocks), selected, n_jobs)
+    if p_value > LEVEL:
+        more = along_links
+        if blocks is None and in_memory(features):
+            more = _AlongLinks(features, _links_to_use(features, adjacency, _PRODUCTS[1], np.random.default_rng(0)))
+        p_value = min(p_value, _p_value(more.of_ranks(), selected, n_jobs))
+    return NetworkEvidence(p_value, float(along_links.correlations()[selected].mean()))
+
+
+def features_follow_blocks(features: Features, blocks: IntArray, n_jobs: int | None = None) -> bool:
+    """Whether the features that follow these blocks most follow them more than after any permutation of the rows."""
+    test = _ByBlocks(features, blocks, _PRODUCTS[0])
+    strongest = np.argsort(-test.values(np.arange(test.n_rows)))[:_STRONGEST]
+    return _p_value(test, strongest, n_jobs) <= LEVEL
+
+
+def link_correlations(features: Features, adjacency: Sparse) -> FloatArray:
+    """Correlation of each feature between linked nodes: (m,), and 0 for constant features.
+
+    On large networks a random sample of the links is used.
+    """
+    links = _links_to_use(features, adjacency, _PRODUCTS[1], np.random.default_rng(0))
+    return _AlongLinks(features, links).correlations() if len(links.weights) else np.zeros(features.shape[1])
+
+
+def _sums_of_products(X: Features, links: _Links) -> FloatArray:
+    """Σ a_ij x_i x_j over all links of each feature: (m,)."""
+    first, second, weights = links
+    if sparse.issparse(X):
+        return products_of_links(first, second, weights, X, X)
+    return np.asarray(np.einsum("l,lj,lj->j", weights, X[first], X[second]))
+
+
+def _p_value(test: _AlongLinks | _ByBlocks, selected: IntArray, n_jobs: int | None) -> float:
+    """P-value of the selection. It is sequential: no more permutations are drawn once it is known to be large [1]_."""
+    rng = np.random.default_rng(0)
+    observed = float(test.values(np.arange(test.n_rows))[selected].sum())
+    n_as_large = 0
+    with Parallel(n_jobs=n_jobs, prefer="threads") as parallel:
+        for drawn in range(0, N_PERMUTATIONS, _AT_ONCE):
+            permutations = [rng.permutation(test.n_rows) for _ in range(min(_AT_ONCE, N_PERMUTATIONS - drawn))]
+            statistics = parallel(delayed(_largest_sum)(test, rows, len(selected)) for rows in permutations)
+            for n_drawn, statistic in enumerate(statistics, start=drawn + 1):
+                n_as_large += not statistic < observed  # so that NaN is no evidence
+                if n_as_large == _ENOUGH:
+                    return n_as_large / n_drawn
+    return (1 + n_as_large) / (1 + N_PERMUTATIONS)
+
+
+def _largest_sum(test: _AlongLinks | _ByBlocks, rows: IntArray, n_selected: int) -> float:
+    """The largest statistic of any selection of so many features, if node i has the features of row rows[i]."""
+    return float(np.partition(test.values(rows), -n_selected)[-n_selected:].sum())
+
+
+class _ByBlocks:
+    """Log-likelihood gains of features by blocks."""
+
+    def __init__(self, features: Features, blocks: IntArray, most: float = _PRODUCTS[1]) -> None:
+        size, rows = n_values(features), np.arange(features.shape[0])
+        if not in_memory(features):
+            most = _PRODUCTS[0]  # the rows must fit into memory
+        if size > most:  # a random sample of the nodes
+            n_rows = int(most / size * len(rows))
+            rows = np.sort(np.random.default_rng(0).choice(len(rows), n_rows, replace=False))
+        features, blocks = some_rows(features, rows), blocks[rows]
+        self.n_rows = features.shape[0]
+        self._features, self._blocks = features, blocks
+        means, variances = _moments(features)
+        self._units = np.divide(means, variances, out=np.zeros(len(means)), where=variances > 0)
+
+    def values(self, rows: IntArray) -> FloatArray:
+        """Gain of each feature if node i has the features of row rows[i]: (m,), 0 for constant features."""
+        blocks, X = np.empty_like(self._blocks), self._features
+        blocks[rows] = self._blocks
+        if sparse.issparse(X):
+            sums = sums_in_blocks(X.indptr, X.indices, X.data, blocks, int(blocks.max()) + 1, X.shape[1])
+        else:
+            sums = membership_matrix(blocks).T @ X  # (k, m)
+        expected = np.outer(sums.sum(axis=1), sums.sum(axis=0)) / max(float(sums.sum()), _TINY)
+        gains: FloatArray = xlogy(sums, np.maximum(sums, _TINY) / np.maximum(expected, _TINY)).sum(axis=0)
+        return gains * self._units
+
+
+class _Links(NamedTuple):
+    """Links between two different nodes, each of them once."""
+
+    first: IntArray  # (l,) rows of the features, in runs of the same node
+    second: IntArray  # (l,)
+    weights: FloatArray  # (l,) relative to the largest
+
+    def degrees(self, n_rows: int) -> FloatArray:
+        """Link weight of each row: (n,)."""
+        ends = np.concatenate([self.first, self.second])
+        return np.bincount(ends, np.tile(self.weights, 2), minlength=n_rows).astype(np.float64, copy=False)
+
+
+class _AlongLinks:
+    """Autocorrelations of features along links, and how unusual they are."""
+
+    def __init__(self, features: Features, links: _Links) -> None:
+        nodes, ends = np.unique(np.concatenate([links.first, links.second]), return_inverse=True)
+        first, second = np.split(ends, 2)
+        self._links = _Links(first, second, links.weights)  # among the rows of their ends alone
+        self._features = some_rows(features, nodes)
+        self.n_rows = len(nodes)
+        self._means, self._variances = _moments(self._features)
+        smallest, largest = extremes_by_column(self._features)
+        squares = np.maximum(largest - self._means, self._means - smallest) ** 2
+        self._bound = np.divide(squares, self._variances, out=np.zeros(len(squares)), where=self._variances > 0)
+        self._variance = float(np.square(links.weights).sum())
+
+    def of_ranks(self) -> _AlongLinks:
+        """The same for the ranks of the values."""
+        return _AlongLinks(_ranks(self._features), self._links)
+
+    def values(self, rows: IntArray) -> FloatArray:
+        """Exponents of Bernstein's inequality if node i has the features of row rows[i]: (m,), 0 for constant ones."""
+        covariances, variances = self.covariances(rows), self._variances
+        sums = np.divide(covariances, variances, out=np.zeros(len(variances)), where=variances > 0)
+        exponents: FloatArray = sums**2 / (2 * (self._variance + self._bound * np.abs(sums) / 3))
+        return exponents
+
+    def covariances(self, rows: IntArray) -> FloatArray:
+        """Σ a_ij (x_i − x̄)(x_j − x̄) over all links of each feature: (m,)"""
+        links = _Links(rows[self._links.first], rows[self._links.second], self._links.weights)
+        at_ends = self._features.T @ links.degrees(self.n_rows)
+        products = _sums_of_products(self._features, links)
+        centred: FloatArray = products - self._means * at_ends + links.weights.sum() * self._means**2
+        return centred
+
+    def correlations(self) -> FloatArray:
+        """Correlation of each feature between the two ends of links, 0 for constant features: (m,).
+
+        A node counts once per link, which keeps the correlation between −1 and 1 for features of hubs too.
+        """
+        X, shares = self._features, self._links.degrees(self.n_rows) / (2 * self._links.weights.sum())
+        means = X.T @ shares
+        squares = sum_by_column(X, np.square, shares) if sparse.issparse(X) else np.square(X).T @ shares
+        variances = squares - means**2
+        covariances = _sums_of_products(X, self._links) / self._links.weights.sum() - means**2
+        varies = variances > _ROUNDING * means**2
+        correlations: FloatArray = np.divide(covariances, variances, out=np.zeros(len(means)), where=varies)
+        return correlations
+
+
+def _moments(features: Features) -> tuple[FloatArray, FloatArray]:
+    """Means and variances of the columns: (m,) each. A variance that is only rounding is 0."""
+    if sparse.issparse(features):
+        share = 1 / features.shape[0]
+        means = sum_by_column(features, lambda values: values * share)
+        squares = sum_by_column(features, lambda values: np.square(values) * share)
+    else:
+        means, squares = (np.asarray(part.mean(axis=0), dtype=np.float64) for part in (features, np.square(features)))
+    variances = squares - means**2
+    return means, np.where(variances > _ROUNDING * means**2, variances, 0.0)
+
+
+def _ranks(features: Features) -> Features:
+    """Rank of each value in its column, less the rank of zero if they are sparse, so that they stay sparse."""
+    if not sparse.issparse(features):
+        return stats.rankdata(features, axis=0)
+    ranks = sparse.csc_array(features, dtype=np.float64, copy=True)
+    ranks.eliminate_zeros()
+    n_values = np.diff(ranks.indptr)
+    column = np.repeat(np.arange(len(n_values)), n_values)
+    n_negative = np.bincount(column[ranks.data < 0], minlength=len(n_values))
+    half = (ranks.shape[0] - n_values) / 2  # of the zeros, whose common rank is n_negative + half + 1/2
+    above = np.where(ranks.data > 0, half[column], -half[column]) - n_negative[column] - 0.5
+    ranks.data = pd.Series(ranks.data).groupby(column).rank().to_numpy() + above
+    return sparse.csr_array(ranks)
+
+
+def _links_to_use(features: Features, adjacency: Sparse, products: float, rng: np.random.Generator) -> _Links:
+    """All links between two different nodes, or as many as can be tested at once, drawn by their weights."""
+    pairs = sparse.triu(adjacency, k=1, format="csr").tocoo()
+    first, second, weights = pairs.row, pairs.col, pairs.data.astype(np.float64)
+    weights /= weights.max(initial=0.0) or 1.0
+    n_links = int(products / max(n_values(features) / features.shape[0], 1.0))
+    if n_links < len(weights):
+        drawn = np.sort(rng.choice(len(weights), n_links, p=weights / weights.sum()))
+        first, second, weights = first[drawn], second[drawn], np.ones(n_links)
+    return _Links(first, second, weights)
+
+
+@compiled
+def sums_in_blocks(
+    starts: IntArray, features: IntArray, values: FloatArray, blocks: IntArray, n_blocks: int, n_features: int
+) -> FloatArray:
+    """Sum of each sparse feature in each block: (k, m). A sparse product takes several times as long."""
+    sums = np.zeros((n_blocks, n_features))
+    for node in range(len(blocks)):
+        of_block = sums[blocks[node]]
+        for at in range(starts[node], starts[node + 1]):
+            of_block[features[at]] += values[at]
+    return sums

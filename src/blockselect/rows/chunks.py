@@ -1,0 +1,499 @@
+"""RowChunks: features as chunks of rows, read one at a time; `dask_chunks` has those that a Dask cluster reads."""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from itertools import pairwise, takewhile
+from os import PathLike
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+from joblib import Parallel, delayed
+from scipy import sparse
+
+from blockselect.rows.checks import check_range, check_values, first_entry, largest_value, stored_values
+from blockselect.rows.matrices import as_float_matrix, counts_rows, may_be_ids
+from blockselect.utils.arrays import BoolArray, Features, FloatArray, IntArray, ObjectArray, Sparse
+from blockselect.utils.errors import ParameterError
+from blockselect.utils.extras import needed
+from blockselect.utils.parameters import check_names, check_whole
+
+_CHUNK_BYTES = 2**26  # of a chunk held densely in float64, where we choose its rows
+_HELD_BYTES = 2**27  # of rows that are held while all rows before them are read, by `sum_over_pairs`
+Path: TypeAlias = str | PathLike[str]
+Part: TypeAlias = Callable[..., Any]  # (block, rows, *shared) → array or sparse array
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkSurvey:
+    """What a first pass finds in one chunk."""
+
+    n_rows: int
+    n_features: int
+    n_values: int  # values other than zero
+    largest: float
+    smallest: float  # of the values other than zero; infinity without such values
+    are_whole: bool  # whether all values are whole numbers
+    dtype: np.dtype[Any]
+    checksum: tuple[int, float]  # zeros for features in memory, which are not read again
+    index: pd.Index[Any] | None  # names of the rows and of the columns of a DataFrame
+    columns: pd.Index[Any] | None
+
+    @classmethod
+    def of(cls, raw: Any, block: Features) -> ChunkSurvey:
+        """The survey of a chunk as it was given and after the checks."""
+        values, has_names = stored_values(block), isinstance(raw, pd.DataFrame)
+        return cls(
+            n_rows=block.shape[0],
+            n_features=block.shape[1],
+            n_values=int(np.count_nonzero(values)),
+            largest=largest_value(block),
+            smallest=float(np.min(values, where=values > 0, initial=np.inf)),
+            are_whole=bool((values == np.floor(values)).all()),
+            dtype=block.dtype,
+            checksum=(0, 0.0) if raw is block else checksum(block),
+            index=raw.index if has_names else None,
+            columns=raw.columns if has_names else None,
+        )
+
+
+@dataclass(frozen=True)
+class Survey:
+    """Results of the first pass over the chunks."""
+
+    n_features: int
+    chunks: tuple[ChunkSurvey, ...]
+    node_ids: pd.Index[Any] | None = None  # of all rows, where the chunks are DataFrames that name them
+
+    @classmethod
+    def of(cls, chunks: Sequence[ChunkSurvey], n_features: int | None = None) -> Survey:
+        """Check that chunks fit together; `n_features` is that of the first chunk unless it is known."""
+        if not chunks:
+            raise ValueError("there is no chunk of rows; pass at least one, and a function that makes a new iterator.")
+        width, dtype = n_features or chunks[0].n_features, chunks[0].dtype
+        columns = next((chunk.columns for chunk in chunks if chunk.columns is not None), None)
+        for number, chunk in enumerate(chunks):
+            check_width(number, chunk.n_features, width)
+            if chunk.dtype != dtype:  # whole numbers became double precision
+                raise ValueError(
+                    f"chunk {number} of features is {chunk.dtype} but the chunks before it are {dtype}, so that equal "
+                    "values would differ; convert every chunk to one type, for example chunk.astype(numpy.float64)."
+                )
+            if chunk.columns is not None and not chunk.columns.equals(columns):
+                raise ValueError(
+                    f"chunk {number} of features has other column names than the chunks before it, or another order; "
+                    "give every chunk the same columns: chunk[columns]."
+                )
+        indexes = [chunk.index for chunk in chunks if chunk.index is not None]
+        has_ids = len(indexes) == len(chunks) and not all(map(counts_rows, indexes))
+        return cls(width, tuple(chunks), indexes[0].append(indexes[1:]) if has_ids else None)
+
+    @cached_property
+    def rows(self) -> list[slice]:
+        """The rows of each chunk among all rows."""
+        ends = np.cumsum([0, *(chunk.n_rows for chunk in self.chunks)]).tolist()
+        return [slice(start, stop) for start, stop in pairwise(ends)]
+
+
+class RowChunks:
+    """Features larger than memory: a re-iterable of CSR blocks of rows, each checked as it is read.
+
+    Make one with a `from_` method. A fit passes over the chunks a few times: once to check and count, and once for
+    each sum over rows that it needs.
+
+    Parameters
+    ----------
+    blocks : callable
+        Called without arguments for each pass; returns the same blocks in the same order every time.
+    feature_names : iterable, optional
+        Names of the columns.
+    node_ids : iterable, optional
+        Names of all rows. By default chunks that are DataFrames name the rows by their index, unless the index only
+        counts 0, 1, … in each chunk.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> chunks = RowChunks.from_blocks([np.eye(3), np.ones((2, 3))])
+    >>> chunks.shape, [block.nnz for block in chunks]
+    ((5, 3), [3, 6])
+    """
+
+    def __init__(
+        self,
+        blocks: Callable[[], Iterable[Any]],
+        *,
+        feature_names: Iterable[Any] | None = None,
+        node_ids: Iterable[Any] | None = None,
+    ) -> None:
+        self._blocks = blocks
+        self._ids = node_ids
+        self._names = None if feature_names is None else list(feature_names)
+        self._survey: Survey | None = None
+        self._column_sums: FloatArray | None = None
+
+    @classmethod
+    def from_blocks(
+        cls,
+        blocks: Callable[[], Iterable[Any]] | Iterable[Any],
+        *,
+        feature_names: Iterable[Any] | None = None,
+        node_ids: Iterable[Any] | None = None,
+    ) -> RowChunks:
+        """From dense or sparse blocks of rows: a list, or a function that returns a new iterator at each call."""
+        if isinstance(blocks, Iterator):
+            raise ValueError(
+                f"blocks is of type {type(blocks).__name__}, an iterator that can be read only once, but a fit reads "
+                "the chunks several times; pass the function that makes it: RowChunks.from_blocks(make_blocks)."
+            )
+        if sparse.issparse(blocks) or isinstance(blocks, np.ndarray):
+            raise ValueError("blocks is one matrix; pass a list of blocks of rows, or the matrix itself to fit.")
+        make = blocks if callable(blocks) else partial(iter, blocks)
+        return cls(make, feature_names=feature_names, node_ids=node_ids)
+
+    @classmethod
+    def from_npy(cls, path: Path, *, rows_per_chunk: int | None = None) -> RowChunks:
+        """From a matrix in a ``.npy`` file, which is memory-mapped. By default a chunk takes 64 MiB."""
+        check_rows_per_chunk(rows_per_chunk)
+        try:
+            matrix = np.load(path, mmap_mode="r", allow_pickle=False)
+        except ValueError as error:
+            raise ValueError(f"{path} could not be read as .npy ({error}); save it with numpy.save.") from error
+        if not isinstance(matrix, np.ndarray) or matrix.ndim != 2:
+            raise ValueError(f"{path} does not hold a matrix; save one with np.save, with one row per node.")
+        return cls(partial(_slices, matrix, matrix.shape, rows_per_chunk))
+
+    @classmethod
+    def from_parquet(cls, path: Path) -> RowChunks:
+        """From a Parquet file, one chunk per row group; columns name the features, and the index of pandas the nodes.
+
+        Needs pyarrow.
+        """
+        parquet = needed("pyarrow.parquet", "Parquet")
+        columns = parquet.read_schema(path).empty_table().to_pandas().columns  # without columns that hold an index
+        with parquet.ParquetFile(path) as file:
+            first = file.read(columns=[str(name) for name in columns[:1]], use_pandas_metadata=True).to_pandas()
+        has_ids = first.index.name is not None or not counts_rows(first.index)
+        if not has_ids and len(columns) > 1 and may_be_ids(first.iloc[:, 0]):
+            raise ValueError(
+                f"the first column {str(columns[0])!r} of {path} is called id, or holds text or a different whole "
+                "number in each row, so it may hold the ids of the nodes; store the ids as the index: "
+                f"frame.set_index({str(columns[0])!r}).to_parquet(path), or, if it is a feature, store the row numbers "
+                "as ids: frame.rename_axis('id').to_parquet(path)."
+            )
+        return cls(partial(_row_groups, path), feature_names=columns, node_ids=first.index if has_ids else None)
+
+    @classmethod
+    def from_anndata(cls, adata: Any, *, rows_per_chunk: int | None = None) -> RowChunks:
+        """From the matrix X of an AnnData, in memory or backed, or of an ``.h5ad`` file given by its path."""
+        check_rows_per_chunk(rows_per_chunk)
+        if isinstance(adata, str | PathLike):
+            adata = needed("anndata", "an .h5ad file").read_h5ad(adata, backed="r")
+        if not hasattr(adata, "X") or not hasattr(adata, "var_names"):
+            raise ParameterError("adata", f"is of type {type(adata).__name__}; expected an AnnData, or an .h5ad file.")
+        return cls(
+            partial(_slices, adata.X, adata.shape, rows_per_chunk),
+            feature_names=adata.var_names,
+            node_ids=getattr(adata, "obs_names", None),
+        )
+
+    @classmethod
+    def from_delayed(
+        cls,
+        delayed: Iterable[Any],
+        n_features: int,
+        *,
+        feature_names: Iterable[Any] | None = None,
+        node_ids: Iterable[Any] | None = None,
+    ) -> RowChunks:
+        """Chunks that a Dask cluster loads and sums up where they are: one `dask.delayed` block of rows per chunk.
+
+        Needs Dask.
+        """
+        from blockselect.rows.dask_chunks import DelayedChunks
+
+        return DelayedChunks(delayed, n_features, feature_names=feature_names, node_ids=node_ids)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns; the first call reads all chunks once."""
+        survey = self.survey()
+        return sum(chunk.n_rows for chunk in survey.chunks), survey.n_features
+
+    @property
+    def n_values(self) -> int:
+        """Number of values other than zero; of a selection of rows those of all rows."""
+        return sum(chunk.n_values for chunk in self.survey().chunks)
+
+    @property
+    def slices(self) -> list[slice]:
+        """The rows of each chunk among all rows."""
+        return self.survey().rows
+
+    @property
+    def feature_names(self) -> ObjectArray | None:
+        return check_names(self._names, self.shape[1], "feature name", "column")
+
+    @property
+    def node_ids(self) -> ObjectArray | None:
+        ids = self.survey().node_ids if self._ids is None else self._ids
+        return check_names(ids, self.shape[0], "node id", "row")
+
+    def __iter__(self) -> Iterator[Sparse]:
+        return (block for _, block in self._read())
+
+    def _read(self) -> Iterator[tuple[Any, Sparse]]:
+        """Each chunk as it was given, and after the checks."""
+        n_seen = 0
+        for number, raw in enumerate(_readable(self._blocks)):
+            block, n_seen = checked_block(raw, number), number + 1
+            self._check_same(number, block.shape[0])
+            if self._survey is not None:
+                check_width(number, block.shape[1], self._survey.n_features)
+                check_same_values(number, block, self._survey.chunks[number].checksum)
+            yield raw, block
+        self._check_same(n_seen, None)
+
+    def _check_same(self, number: int, n_rows: int | None) -> None:
+        """Raise an error if a chunk differs from the first pass; `n_rows` is None after the last chunk."""
+        if self._survey is None:
+            return
+        known = self._survey.chunks[number].n_rows if number < len(self._survey.chunks) else None
+        if n_rows != known:
+            before, now = ("none" if n is None else f"{n} rows" for n in (known, n_rows))
+            raise ValueError(
+                f"chunk {number} of features had {before} in the first pass and has {now} now; give the same chunks in "
+                "each pass, by a function that makes a new iterator at every call."
+            )
+
+    def with_rows(self) -> Iterator[tuple[Sparse, slice]]:
+        """Each chunk, and which of all rows it holds."""
+        first = 0
+        for block in self:
+            rows = slice(first, first + block.shape[0])
+            first = rows.stop
+            yield block, rows
+
+    def map(self, function: Part, *shared: Any) -> RowChunks:
+        """The chunks ``function(block, rows, *shared)``, of as many rows, made whenever a chunk is read."""
+        return _Mapped(self, function, shared, self.survey())
+
+    def __getitem__(self, nodes: BoolArray) -> RowChunks:
+        """The rows for which a boolean array of shape (n,) is true."""
+        return _Mapped(self, keep_rows, (nodes,), survey_of(self.survey(), nodes))
+
+    def some(self, rows: IntArray) -> Sparse:
+        """Some rows, given by increasing numbers, in memory."""
+        is_wanted = np.zeros(self.shape[0], dtype=bool)
+        is_wanted[rows] = True
+        return sparse.csr_array(sparse.vstack(list(self[is_wanted])))
+
+    def sum(self, part: Part, *shared: Any) -> Any:
+        """The sum over all chunks of ``part(block, rows, *shared)``, `rows` being the slice of all rows it holds."""
+        total = None
+        for block, rows in self.with_rows():
+            total = added(total, part(block, rows, *shared))
+        return total
+
+    def column_sums(self) -> FloatArray:
+        """Rows with a value other than zero, and the sum, of each column: (2, m). Found by one pass and kept."""
+        if self._column_sums is None:
+            self._column_sums = self.sum(column_sums)
+        return self._column_sums
+
+    def concatenate(self, part: Part, *shared: Any) -> Any:
+        """The arrays ``part(block, rows, *shared)`` of all chunks, one entry per row, one after the other."""
+        return np.concatenate([part(block, rows, *shared) for block, rows in self.with_rows()])
+
+    def sum_over_pairs(self, part: Part, links: Sparse, *shared: Any) -> Any:
+        """The sum of ``part(block, rows, other, other_rows, links, *shared)`` over pairs of linked rows.
+
+        Every row meets at least all rows that come before it and are linked with it; `part` must count only pairs in
+        which the row of `other` comes first. Several chunks at a time are held while the chunks before them are read.
+
+        Parameters
+        ----------
+        part : callable
+        links : CSR of shape (n, n)
+            Symmetric.
+        *shared
+            Further arguments of `part`.
+        """
+        total = None
+        for held in self._held_together():
+            end = held[-1][1].stop
+            before = takewhile(lambda other: other[1].start < end, self.with_rows())  # noqa: B023 (used at once)
+            total = sum_of_pairs(part, held, before, links, *shared, total=total)
+        return total
+
+    def _held_together(self) -> Iterator[list[tuple[Sparse, slice]]]:
+        """Several chunks and their rows, as many as take `_HELD_BYTES`, but at least one."""
+        held: list[tuple[Sparse, slice]] = []
+        n_bytes = 0
+        for block, rows in self.with_rows():
+            size = block.data.nbytes + block.indices.nbytes + block.indptr.nbytes
+            if held and n_bytes + size > _HELD_BYTES:
+                yield held
+                held, n_bytes = [], 0
+            held.append((block, rows))
+            n_bytes += size
+        yield held
+
+    def fold(self, step: Part, states: Sequence[Any], *shared: Any, n_jobs: int | None = None) -> list[Any]:
+        """Each state after ``state = step(block, rows, state, *shared)`` for all chunks in order.
+
+        A chunk is read once for all states, whose steps run in threads. `step` may change a state in place.
+        """
+        with Parallel(n_jobs=n_jobs, prefer="threads") as parallel:
+            for block, rows in self.with_rows():
+                states = list(parallel(delayed(step)(block, rows, state, *shared) for state in states))
+        return list(states)
+
+    def place(self, shared: Any) -> Any:
+        """What to pass in place of an object that many sums share, so that it travels only once."""
+        return shared
+
+    def survey(self) -> Survey:
+        """Number of rows and largest value of each chunk; the first call reads all chunks."""
+        if self._survey is None:
+            self._survey = self._first_pass()
+        return self._survey
+
+    def check(self, dtype: np.dtype[Any]) -> None:
+        """Raise an error if all values are zero, or if the largest is outside the range of the solver."""
+        survey = self.survey()
+        largest = [chunk.largest for chunk in survey.chunks]
+        check_range(max(largest), self.shape[0], dtype, lambda: f"chunk {largest.index(max(largest))}")
+
+    def _first_pass(self) -> Survey:
+        return Survey.of([ChunkSurvey.of(raw, block) for raw, block in self._read()])
+
+
+class _Mapped(RowChunks):
+    """See `RowChunks.map`."""
+
+    def __init__(self, source: RowChunks, function: Part, shared: tuple[Any, ...], survey: Survey) -> None:
+        super().__init__(lambda: iter(source))
+        self._source, self._function, self._shared, self._survey = source, function, shared, survey
+
+    def __iter__(self) -> Iterator[Sparse]:
+        return (self._function(block, rows, *self._shared) for block, rows in self._source.with_rows())
+
+
+def column_sums(block: Sparse, rows: slice) -> FloatArray:
+    """See `RowChunks.column_sums`."""
+    m = block.shape[1]
+    holders = np.bincount(block.indices, block.data != 0, minlength=m)
+    return np.stack([holders, np.bincount(block.indices, block.data, minlength=m)])
+
+
+def keep_rows(block: Sparse, rows: slice, nodes: BoolArray) -> Sparse:
+    return block[nodes[rows]]
+
+
+def survey_of(survey: Survey, nodes: BoolArray) -> Survey:
+    """The survey of some of the rows; largest and smallest values remain those of all rows."""
+    n_rows = [int(np.count_nonzero(nodes[rows])) for rows in survey.rows]
+    kept = [replace(chunk, n_rows=n) for chunk, n in zip(survey.chunks, n_rows, strict=True)]
+    return Survey(survey.n_features, tuple(kept))
+
+
+def _readable(blocks: Callable[[], Iterable[Any]]) -> Iterator[Any]:
+    """The blocks of one pass; an error names the chunk that could not be read."""
+    number = 0
+    try:
+        for number, raw in enumerate(blocks()):
+            yield raw
+            number += 1
+    except (GeneratorExit, MemoryError):
+        raise
+    except Exception as error:
+        raise unreadable(number, error) from error
+
+
+def unreadable(number: int, error: Exception) -> ValueError:
+    return ValueError(
+        f"chunk {number} of features could not be read ({type(error).__name__}: {error}); check where it comes from."
+    )
+
+
+def check_rows_per_chunk(rows_per_chunk: Any) -> None:
+    """Check that it is None or a positive whole number."""
+    if rows_per_chunk is not None:
+        check_whole("rows_per_chunk", rows_per_chunk, 1)
+
+
+def check_width(number: int, n_features: int, expected: int) -> None:
+    """Raise an error if a chunk does not have the features of the others; compiled sums rely on that in every pass."""
+    if n_features != expected:
+        raise ValueError(
+            f"chunk {number} of features has {n_features} columns but expected are {expected}; give every chunk the "
+            "same features."
+        )
+
+
+def checksum(block: Sparse) -> tuple[int, float]:
+    """A number that depends on which values are not zero, and one that depends on these values and their order."""
+    pattern = zlib.crc32(block.indptr, zlib.crc32(block.indices))
+    return pattern, float(np.dot(block.data, np.linspace(1, 2, block.nnz)))
+
+
+def check_same_values(number: int, block: Sparse, expected: tuple[int, float]) -> None:
+    """Raise an error if the values of a chunk differ from those of the first pass by more than rounding."""
+    (pattern, total), (known_pattern, known_total) = checksum(block), expected
+    if pattern != known_pattern or not math.isclose(total, known_total, rel_tol=1e-9):
+        raise ValueError(
+            f"chunk {number} of features has other values now than in the first pass; give the same rows in the same "
+            "order in each pass: fix the seed of random numbers, and do not change the files during a fit."
+        )
+
+
+def checked_block(raw: Any, number: int) -> Sparse:
+    """Check one chunk and convert it to CSR; errors name the chunk."""
+    block = sparse.csr_array(as_float_matrix(raw, f"chunk {number} of features"))
+
+    def place(offends: Callable[[Any], Any]) -> str:
+        row, column = first_entry(block, offends)
+        return f"chunk {number}, row {row} of it, column {column}"
+
+    check_values(block, place)
+    return block
+
+
+def added(total: Any, one: Any) -> Any:
+    """The sum of two parts, or the first part if there is no total yet; a dense total is changed in place."""
+    if total is None:
+        return one
+    if isinstance(total, np.ndarray):
+        total += one
+        return total
+    return total + one
+
+
+def sum_of_pairs(
+    part: Part, held: Sequence[tuple[Sparse, slice]], others: Iterable[tuple[Sparse, slice]], *shared: Any, total: Any
+) -> Any:
+    """Add ``part(block, rows, other, other_rows, *shared)`` of all pairs of a block that is held and another."""
+    for other, other_rows in others:
+        for block, rows in held:
+            total = added(total, part(block, rows, other, other_rows, *shared))
+    return total
+
+
+def _slices(matrix: Any, shape: tuple[int, int], rows_per_chunk: int | None) -> Iterator[Any]:
+    step = rows_per_chunk or max(1, _CHUNK_BYTES // (8 * max(shape[1], 1)))
+    for start in range(0, shape[0], step):
+        yield matrix[start : start + step]
+
+
+def _row_groups(path: Path) -> Iterator[Any]:
+    from pyarrow.parquet import ParquetFile
+
+    with ParquetFile(path) as file:
+        for number in range(file.num_row_groups):
+            yield file.read_row_group(number).to_pandas()

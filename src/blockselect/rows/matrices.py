@@ -1,0 +1,241 @@
+"""Any matrix or table of numbers as a float matrix, dense or CSR, and conversions between the two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import check_array
+
+from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
+from blockselect.utils.extras import comes_from, needed
+from blockselect.utils.parameters import is_number
+
+FEW_NON_ZERO = 0.05  # share of non-zero values below which distances between sparse rows are faster than dense ones
+
+
+def as_float_matrix(matrix: Any, name: str, *, min_rows: int = 0, min_columns: int = 0) -> Features:
+    """Convert to a float matrix that shares no memory with the input: a C-ordered array or canonical CSR.
+
+    Parameters
+    ----------
+    matrix : array, list, sparse matrix or pandas DataFrame
+        float32 is kept; all other types become float64. Values that NumPy would silently convert are rejected.
+    name : str
+        What the matrix is called in errors.
+    min_rows, min_columns : int
+        The smallest shape that is accepted.
+    """
+    if isinstance(matrix, pd.DataFrame):
+        _check_columns(matrix, name)
+        matrix = _frame_values(matrix)
+    matrix = canonical_csr(matrix, name) if sparse.issparse(matrix) else _checked_array(matrix, name)
+    with np.errstate(over="ignore"):  # values that are too large become infinite, which a later check reports
+        return check_array(
+            matrix,
+            accept_sparse="csr",
+            dtype=(np.float64, np.float32),
+            order="C",
+            copy=not sparse.issparse(matrix),
+            ensure_all_finite=False,
+            ensure_min_samples=min_rows,
+            ensure_min_features=min_columns,
+            input_name=name,
+        )
+
+
+def _frame_values(frame: pd.DataFrame) -> Any:
+    """The values of a frame: COO if all columns are sparse and leave out zeros, otherwise an array."""
+    accessor: Any = getattr(frame, "sparse", None)  # only a frame whose columns are all sparse has it
+    if accessor is not None:
+        leaves_out_zeros = all(kind.fill_value == 0 for kind in frame.dtypes)
+        return accessor.to_coo() if leaves_out_zeros else accessor.to_dense().to_numpy()
+    kinds = list(frame.dtypes)
+    if all(map(pd.api.types.is_numeric_dtype, kinds)) and not all(isinstance(kind, np.dtype) for kind in kinds):
+        return frame.to_numpy(dtype=np.float64, na_value=np.nan)  # nullable types hold pd.NA
+    return frame.to_numpy()
+
+
+def canonical_csr(matrix: Any, name: str) -> Sparse:
+    """A CSR copy with sorted indices, without duplicates or stored zeros, and with 32-bit indices if they suffice."""
+    _check_dimensions(matrix, name)
+    check_kind(matrix.dtype, name)
+    if matrix.format in ("csr", "csc", "bsr"):
+        # A new container around the same arrays, because the check may trim the container that it is called on.
+        matrix = type(matrix)((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape)
+        try:
+            matrix.check_format(full_check=True)
+            if (np.diff(matrix.indptr) < 0).any():  # SciPy does not check this in a matrix without entries
+                raise ValueError("its index pointers decrease")
+        except ValueError as error:
+            raise ValueError(f"{name} is a broken sparse matrix ({error}); build it again.") from error
+    # Conversion to float comes before anything is added up, because small integers would overflow.
+    csr = sparse.csr_array(matrix.astype(np.float32 if matrix.dtype == np.float32 else np.float64))
+    csr.sum_duplicates()
+    csr.eliminate_zeros()
+    if matrix.dtype == bool:
+        csr.data[:] = 1.0
+    index = np.int32 if max(csr.nnz, *csr.shape) <= np.iinfo(np.int32).max else np.int64
+    return sparse.csr_array(
+        (csr.data, csr.indices.astype(index, copy=False), csr.indptr.astype(index, copy=False)),
+        shape=csr.shape,
+    )
+
+
+def _checked_array(matrix: Any, name: str) -> NDArray[Any]:
+    try:
+        array = np.asanyarray(matrix)  # keeps a mask
+    except ValueError as error:
+        raise ValueError(f"{name} is not a matrix ({error}); give every row the same number of entries.") from error
+    refuse_mask(array, name)
+    _check_dimensions(array, name)
+    if array.dtype.kind in "OUS":
+        _check_objects(array, name, lambda at: f"row {at[0]}, column {at[1]}")
+    check_kind(array.dtype, name)
+    return np.asarray(array)
+
+
+def _check_dimensions(matrix: Any, name: str) -> None:
+    if matrix.ndim != 2:
+        advice = " Reshape your data if it is a single column: np.reshape(data, (-1, 1))." if matrix.ndim == 1 else ""
+        raise ValueError(
+            f"{name} has {matrix.ndim} dimension(s), shape {matrix.shape}; expected a matrix with one row per node and "
+            f"one column per feature.{advice}"
+        )
+
+
+def check_kind(dtype: Any, name: str) -> None:
+    """Raise an error for types that do not hold real numbers, although NumPy converts them."""
+    if dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {name} is {dtype}; pass real numbers.")
+    if dtype.kind not in "biufO":
+        raise ValueError(f"{name} is of type {dtype}; encode it as numbers first.")
+
+
+def refuse_mask(array: NDArray[Any], name: str) -> None:
+    """Raise an error if values are masked: no number can stand in their place."""
+    if np.ma.is_masked(array):
+        hidden = np.argwhere(np.ma.getmaskarray(array))
+        where = ", ".join(f"{axis} {at}" for axis, at in zip(("row", "column"), hidden[0].tolist(), strict=False))
+        raise ValueError(
+            f"{name} has {len(hidden)} masked value(s), first at {where}; put numbers in their place "
+            "(array.filled(0)) or drop these rows or columns."
+        )
+
+
+def _check_columns(frame: pd.DataFrame, name: str) -> None:
+    """Raise an error that names the first column or cell that does not hold numbers."""
+    for position, (column, kind) in enumerate(frame.dtypes.items()):
+        if pd.api.types.is_object_dtype(kind) or pd.api.types.is_string_dtype(kind):
+            cells = frame.iloc[:, position].to_numpy(dtype=object)
+            _check_objects(cells, name, partial(_place_in_column, frame.index, column))
+        elif not pd.api.types.is_numeric_dtype(kind) or getattr(kind, "kind", "f") == "c":
+            raise ValueError(
+                f"column {column!r} of {name} is of type {kind}, which does not hold real numbers; encode it as "
+                "numbers, or drop the column."
+            )
+
+
+def _place_in_column(index: pd.Index[Any], column: Any, at: tuple[int, ...]) -> str:
+    return f"row {index.tolist()[at[0]]!r}, column {column!r}"
+
+
+def _check_objects(cells: NDArray[Any], name: str, place: Callable[[tuple[int, ...]], str]) -> None:
+    """Raise an error that names the first cell that is not a number; None is a missing number, found later."""
+    for at, cell in np.ndenumerate(cells):
+        if cell is None or is_number(cell):
+            continue
+        cell = cell.item() if isinstance(cell, np.generic) else cell
+        problem = f"{name} holds {cell!r} at {place(at)}, which is not a float64 number; encode it as a number first"
+        if isinstance(cell, str | bytes | int):
+            raise ValueError(f"{problem}.")
+        # Scikit-learn's contract: for other objects a TypeError with these words.
+        raise TypeError(f"{problem}: the argument must be a string or a real number.")
+
+
+def as_dense(matrix: Any) -> FloatArray:
+    """A NumPy array of a dense or sparse matrix."""
+    return np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix)
+
+
+def as_plain_csr(features: Features) -> Sparse:
+    """A canonical CSR copy in double precision, which is the same for equal features of any storage or type."""
+    rows = sparse.csr_array(features, dtype=np.float64, copy=True)
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    return rows
+
+
+def without_zeros(matrix: Any, *, own_values: bool = False) -> Sparse:
+    """CSR in double precision without stored zeros; it shares what it can, but not values that are to be changed."""
+    rows = sparse.csr_array(matrix)
+    if not rows.data.all():
+        rows = rows.copy()
+        rows.eliminate_zeros()
+    return sparse.csr_array((rows.data.astype(np.float64, copy=own_values), rows.indices, rows.indptr), rows.shape)
+
+
+def by_density(rows: Sparse) -> Features:
+    """CSR if few entries are non-zero, otherwise dense: whichever is faster, and the same for equal features."""
+    return rows if rows.nnz < FEW_NON_ZERO * rows.shape[0] * rows.shape[1] else rows.toarray()
+
+
+def membership_matrix(labels: IntArray, dtype: Any = np.float64) -> Sparse:
+    """Labels 0 … k − 1 as a one-hot matrix (n, k) (paper: F)."""
+    n = len(labels)
+    return sparse.csr_array((np.ones(n, dtype=dtype), labels, np.arange(n + 1)), shape=(n, int(labels.max()) + 1))
+
+
+def is_frame(thing: Any) -> bool:
+    """Whether it is a table of another library than pandas."""
+    is_table = type(thing).__name__ in ("DataFrame", "LazyFrame", "Table")
+    return is_table and comes_from(thing, "polars", "pyarrow", "modin", "cudf")
+
+
+def as_pandas(frame: Any, name: str) -> pd.DataFrame:
+    """The same table in pandas; missing numbers become NaN, which a later check reports."""
+    table = needed("narwhals", f"{name} of type {type(frame).__name__}").from_native(frame).lazy().collect()
+    return pd.DataFrame({column: table[column].to_numpy() for column in table.columns})
+
+
+def is_tensor(thing: Any) -> bool:
+    return comes_from(thing, "torch") and hasattr(thing, "detach")
+
+
+def as_array(tensor: Any) -> Any:
+    """The array of a tensor on any device; a sparse tensor becomes COO."""
+    if not is_tensor(tensor):
+        return np.asarray(tensor)
+    plain = tensor.detach().cpu()
+    if str(plain.layout) == "torch.strided":
+        return plain.numpy()
+    entries = plain.to_sparse_coo().coalesce()
+    return sparse.coo_array((entries.values().numpy(), tuple(entries.indices().numpy())), shape=tuple(plain.shape))
+
+
+def counts_rows(index: pd.Index[Any]) -> bool:
+    """Whether an index only counts 0, 1, …, as it does by default."""
+    return isinstance(index, pd.RangeIndex) and index.start == 0 and index.step == 1
+
+
+def may_be_ids(column: pd.Series[Any]) -> bool:
+    """Whether the first column of a table holds ids or looks so: text, the name id, or distinct whole numbers."""
+    if _is_called_id(column.name) or not _is_numeric(column):
+        return True
+    numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    return column.dtype.kind != "b" and column.is_unique and bool((numbers % 1 == 0).all())
+
+
+def _is_called_id(name: Any) -> bool:
+    return str(name).strip().lower() == "id"
+
+
+def _is_numeric(column: pd.Series[Any]) -> bool:
+    """Whether a column holds numbers, possibly as categories."""
+    dtype = column.dtype
+    return pd.api.types.is_numeric_dtype(dtype.categories if isinstance(dtype, pd.CategoricalDtype) else dtype)

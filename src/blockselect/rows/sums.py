@@ -1,0 +1,184 @@
+"""Functions of the rows of the features, which are one block in memory or come in chunks.
+
+A part is a function of a block: ``part(block, rows, *shared)``, where `rows` is the slice of all rows in the block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from blockselect.rows.chunks import Part, RowChunks
+from blockselect.rows.matrices import as_dense
+from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
+
+_AT_ONCE = 2**20  # stored values of a sparse matrix that are looked at together, so that temporary copies stay small
+
+
+class _InMemory:
+    """Features in memory as one chunk of all rows, with the methods of `RowChunks`."""
+
+    def __init__(self, features: Features) -> None:
+        self._features, self._rows = features, slice(0, features.shape[0])
+
+    def sum(self, part: Part, *shared: Any) -> Any:
+        return part(self._features, self._rows, *shared)
+
+    def map(self, function: Part, *shared: Any) -> Features:
+        return function(self._features, self._rows, *shared)
+
+    def concatenate(self, part: Part, *shared: Any) -> Any:
+        return part(self._features, self._rows, *shared)
+
+    def sum_over_pairs(self, part: Part, links: Sparse, *shared: Any) -> Any:
+        return part(self._features, self._rows, self._features, self._rows, links, *shared)
+
+    def fold(self, step: Part, states: Sequence[Any], *shared: Any, n_jobs: int | None = None) -> list[Any]:
+        return [self.sum(step, state, *shared) for state in states]
+
+    def place(self, shared: Any) -> Any:
+        return shared
+
+    def some(self, rows: IntArray) -> Features:
+        return self._features if len(rows) == self._rows.stop else self._features[rows]
+
+    @property
+    def slices(self) -> list[slice]:
+        return [self._rows]
+
+    @property
+    def n_values(self) -> int:
+        return int(self._features.nnz if sparse.issparse(self._features) else self._features.size)
+
+
+def in_memory(features: Features) -> bool:
+    """Whether the features are in memory, where another pass over them costs little."""
+    return not isinstance(features, RowChunks)
+
+
+def _chunks_of(features: Features) -> RowChunks | _InMemory:
+    return _InMemory(features) if in_memory(features) else features
+
+
+def sum_over_rows(features: Features, part: Part, *shared: Any) -> Any:
+    """The sum of a part over all rows of the features."""
+    return _chunks_of(features).sum(part, *shared)
+
+
+def sum_over_pairs(features: Features, part: Part, links: Sparse, *shared: Any) -> Any:
+    """The sum of a part over pairs of linked rows of sparse features, see `RowChunks.sum_over_pairs`."""
+    return _chunks_of(features).sum_over_pairs(part, links, *shared)
+
+
+def map_rows(features: Features, function: Part, *shared: Any) -> Features:
+    """``function(block, rows, *shared)`` of all rows: at once in memory, and whenever a chunk is read otherwise."""
+    return _chunks_of(features).map(function, *shared)
+
+
+def by_row(features: Features, part: Part, *shared: Any) -> Any:
+    """The entries that a part has for each row, of all rows: (n, …)."""
+    return _chunks_of(features).concatenate(part, *shared)
+
+
+def fold_over_rows(
+    features: Features, step: Part, states: Sequence[Any], *shared: Any, n_jobs: int | None = None
+) -> list[Any]:
+    """Each state after a step over the rows in memory, or one step over each chunk in order."""
+    return _chunks_of(features).fold(step, states, *shared, n_jobs=n_jobs)
+
+
+def place_at_rows(features: Features, *shared: Any) -> list[Any]:
+    """What to pass to several sums in place of these objects, so that each travels only once to where the rows are."""
+    return [_chunks_of(features).place(one) for one in shared]
+
+
+def some_rows(features: Features, rows: IntArray) -> Features:
+    """Some rows of the features, given by increasing numbers, in memory."""
+    return _chunks_of(features).some(rows)
+
+
+def row_slices(features: Features) -> list[slice]:
+    """The rows of each chunk; all rows if they are in memory."""
+    return _chunks_of(features).slices
+
+
+def n_values(features: Features) -> int:
+    """Number of values that a pass over the features looks at: all of a dense matrix, otherwise the non-zero ones."""
+    return _chunks_of(features).n_values
+
+
+def jobs_for(features: Features, n_jobs: int | None) -> int | None:
+    """Number of threads that may each pass over the features; chunks are read by one at a time."""
+    return n_jobs if in_memory(features) else 1
+
+
+def n_holders(features: Features) -> IntArray:
+    """Number of nodes that have each feature: (m,)."""
+    if isinstance(features, RowChunks):
+        held = features.column_sums()[0]
+    elif sparse.issparse(features):
+        held = sum_by_column(features, lambda values: values != 0)
+    else:
+        held = np.count_nonzero(features, axis=0)
+    return np.asarray(held, dtype=np.intp)
+
+
+def block_sums(block: Features, rows: slice, labels: IntArray, n_blocks: int, dtype: Any) -> FloatArray:
+    """Sum of the feature rows of each block, (c, k, m), for labels (c, n) of c block models (paper: FᵀY)."""
+    Y, n = block.astype(dtype, copy=False), rows.stop - rows.start
+    sums = np.zeros((len(labels), n_blocks, Y.shape[1]), dtype=dtype)
+    for i, label in enumerate(labels[:, rows]):
+        F = sparse.csr_array((np.ones(n, dtype=dtype), label, np.arange(n + 1)), shape=(n, n_blocks))
+        sums[i] = as_dense(F.T @ Y)
+    return sums
+
+
+def squared_lengths(block: Features, rows: slice) -> FloatArray:
+    """Diagonal of YᵀY (m,), in double precision."""
+    if not sparse.issparse(block):
+        return np.asarray(np.einsum("il,il->l", block, block, dtype=np.float64))
+    return sum_by_column(block, partial(np.square, dtype=np.float64))
+
+
+def sum_by_column(rows: Sparse, function: Callable[[FloatArray], Any], weights: FloatArray | None = None) -> FloatArray:
+    """Sum of a function of the stored values of each column of a CSR matrix, with optional row weights (n,): (m,)."""
+    sums = np.zeros(rows.shape[1])
+    for some, entries in _batches(rows):
+        values = np.asarray(function(rows.data[entries]), dtype=np.float64)
+        if weights is not None:
+            values = values * np.repeat(weights[some], np.diff(rows.indptr[some.start : some.stop + 1]))
+        np.add.at(sums, rows.indices[entries].astype(np.intp), values)
+    return sums
+
+
+def extremes_by_column(features: Features) -> tuple[FloatArray, FloatArray]:
+    """The smallest and the largest value of each column, zeros that a sparse matrix does not store included: (m,)."""
+    if not sparse.issparse(features):
+        return features.min(axis=0), features.max(axis=0)
+    rows = sparse.csr_array(features)
+    stored = sum_by_column(rows, np.ones_like) == rows.shape[0]
+    low, high = np.where(stored, np.inf, 0.0), np.where(stored, -np.inf, 0.0)
+    for _, entries in _batches(rows):
+        columns, values = rows.indices[entries].astype(np.intp), rows.data[entries].astype(np.float64, copy=False)
+        np.minimum.at(low, columns, values)
+        np.maximum.at(high, columns, values)
+    return low, high
+
+
+def scale_by_column(rows: Sparse, by: FloatArray, scale: np.ufunc = np.multiply) -> None:
+    """Multiply or divide the stored values of a CSR matrix in place by one number per column (m,)."""
+    for _, entries in _batches(rows):
+        scale(rows.data[entries], by[rows.indices[entries]], out=rows.data[entries])
+
+
+def _batches(rows: Sparse) -> Iterator[tuple[slice, slice]]:
+    """Consecutive rows of a CSR matrix with about as many stored values as are looked at together, and these values."""
+    n = rows.shape[0]
+    step = max(1, _AT_ONCE * n // max(rows.nnz, 1))
+    for start in range(0, n, step):
+        some = slice(start, min(start + step, n))
+        yield some, slice(rows.indptr[some.start], rows.indptr[some.stop])

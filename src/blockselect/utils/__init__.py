@@ -1,0 +1,1 @@
+"""What every part may use: arrays, errors, parameters, progress, threads, eigenvectors, wording, optional packages."""

@@ -1,0 +1,27 @@
+"""Types of the arrays that the package uses."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+FloatArray: TypeAlias = NDArray[np.floating[Any]]
+BoolArray: TypeAlias = NDArray[np.bool_]
+IntArray: TypeAlias = NDArray[np.intp]
+ObjectArray: TypeAlias = NDArray[np.object_]
+Sparse: TypeAlias = csr_array
+Features: TypeAlias = Any  # float matrix (n, m), NumPy or CSR
+Array: TypeAlias = Any  # NumPy or torch
+
+
+def best_first(scores: FloatArray) -> IntArray:
+    """Indices ordered by decreasing score, equal scores by index.
+
+    Scores that differ only by rounding count as equal, because sums over identical features may differ by rounding.
+    """
+    finite = np.abs(scores[np.isfinite(scores)])
+    scale = finite.max() if finite.size and finite.max() > 0 else 1.0
+    return np.argsort(-np.round(scores / scale, 12), kind="stable")

@@ -1,0 +1,347 @@
+"""Features as row chunks: every source gives the same matrix, and what is wrong is named with its chunk."""
+
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+from scipy import sparse
+
+from blockselect import RowChunks, check_attributed_graph, make_selector
+from blockselect.rows.sums import by_row, jobs_for, n_values, row_slices, some_rows, sum_over_pairs, sum_over_rows
+
+MATRIX = np.random.default_rng(0).poisson(0.4, (23, 7)).astype(float)
+RING = sparse.csr_array(np.roll(np.eye(23), 1, axis=0))
+
+
+def from_npy(folder):
+    np.save(folder / "features.npy", MATRIX)
+    return RowChunks.from_npy(folder / "features.npy", rows_per_chunk=5)
+
+
+def from_parquet(folder):
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame(MATRIX, columns=list("abcdefg"), index=pd.Index(range(100, 123), name="node"))
+    frame.to_parquet(folder / "features.parquet", row_group_size=6)
+    return RowChunks.from_parquet(folder / "features.parquet")
+
+
+def from_anndata(folder):
+    anndata = pytest.importorskip("anndata")
+    nodes, words = (pd.DataFrame(index=pd.Index(list(map(str, ids)), dtype=object)) for ids in (range(23), "abcdefg"))
+    anndata.AnnData(sparse.csr_matrix(MATRIX), nodes, words).write_h5ad(folder / "features.h5ad")
+    return RowChunks.from_anndata(folder / "features.h5ad", rows_per_chunk=4)
+
+
+def from_anything_like_anndata(folder):
+    like = SimpleNamespace(X=sparse.csr_array(MATRIX), shape=MATRIX.shape, var_names=pd.Index(list("abcdefg")))
+    return RowChunks.from_anndata(like, rows_per_chunk=4)
+
+
+def from_list(folder):
+    return RowChunks.from_blocks([MATRIX[:10], sparse.csc_matrix(MATRIX[10:11]), MATRIX[11:].astype(int)])
+
+
+def from_function(folder):
+    return RowChunks.from_blocks(lambda: (MATRIX[start : start + 8] for start in range(0, 23, 8)))
+
+
+SOURCES = [from_npy, from_parquet, from_anndata, from_anything_like_anndata, from_list, from_function]
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_every_source_gives_the_rows_in_order_and_again(source, tmp_path):
+    chunks = source(tmp_path)
+    assert chunks.shape == (23, 7)
+    for _ in range(2):
+        blocks = list(chunks)
+        assert len(blocks) > 1
+        assert all(isinstance(block, sparse.csr_array) for block in blocks)
+        assert_array_equal(sparse.vstack(blocks).toarray(), MATRIX)
+
+
+@pytest.mark.parametrize("source", [from_parquet, from_anndata, from_anything_like_anndata])
+def test_named_columns_name_the_features(source, tmp_path):
+    assert list(source(tmp_path).feature_names) == list("abcdefg")
+
+
+def test_a_sum_over_chunks_knows_which_rows_it_sees(tmp_path):
+    weights = np.arange(23.0)
+    total = from_npy(tmp_path).sum(lambda block, rows, w: w[rows] @ block, weights)
+    assert_array_equal(total, weights @ MATRIX)
+
+
+@pytest.mark.parametrize(
+    ("row", "value", "message"),
+    [
+        (7, np.nan, r"NaN or infinity, first at chunk 1, row 2 of it, column 3"),
+        (12, np.inf, r"NaN or infinity, first at chunk 2, row 2 of it, column 3"),
+        (20, -1.0, r"negative, first at chunk 4, row 0 of it, column 3"),
+    ],
+)
+def test_a_bad_value_is_named_with_its_chunk_and_row(row, value, message):
+    bad = MATRIX.copy()
+    bad[row, 3] = value
+    chunks = RowChunks.from_blocks([bad[start : start + 5] for start in range(0, 23, 5)])
+    with pytest.raises(ValueError, match=message):
+        check_attributed_graph(chunks, RING)
+
+
+@pytest.mark.parametrize(
+    ("blocks", "message"),
+    [
+        ([MATRIX[:4], MATRIX[4:, :5]], "chunk 1 of features has 5 columns but expected are 7"),
+        ([MATRIX[:4], MATRIX[5]], "chunk 1 of features .* 1 dimension"),
+        ([MATRIX[:4], np.full((3, 7), "word")], "chunk 1 of features holds .word. at row 0, column 0"),
+        ([np.zeros((9, 7)), np.zeros((14, 7))], "no non-zero entry"),
+        ([MATRIX[:4] * 1e90, MATRIX[4:]], "at chunk 0, whose fourth power overflows"),
+        ([], "no chunk of rows"),
+        ([MATRIX[:9]], "adjacency has 23 nodes but features has 9 rows"),
+    ],
+)
+def test_chunks_that_do_not_fit_are_refused(blocks, message):
+    with pytest.raises(ValueError, match=message):
+        check_attributed_graph(RowChunks.from_blocks(blocks), RING)
+
+
+def test_what_can_be_read_only_once_is_refused():
+    with pytest.raises(ValueError, match=r"read only once.*pass the function that makes it"):
+        RowChunks.from_blocks(iter([MATRIX]))
+    once = iter([MATRIX[:9], MATRIX[9:]])
+    chunks = RowChunks.from_blocks(lambda: once)
+    assert chunks.shape == MATRIX.shape
+    with pytest.raises(ValueError, match="chunk 0 of features had 9 rows in the first pass and has none now"):
+        list(chunks)
+
+
+def test_chunks_that_change_between_passes_are_refused():
+    passes = iter([(9,), (10,), (9, 12)])
+    chunks = RowChunks.from_blocks(lambda: np.split(MATRIX, next(passes)))
+    assert chunks.shape == MATRIX.shape
+    with pytest.raises(ValueError, match="chunk 0 of features had 9 rows in the first pass and has 10 rows now"):
+        list(chunks)
+    with pytest.raises(ValueError, match="chunk 1 of features had 14 rows in the first pass and has 3 rows now"):
+        list(chunks)
+
+
+def test_a_chunk_that_is_wider_in_a_later_pass_is_refused():
+    widths = iter([6, 7])
+    chunks = RowChunks.from_blocks(lambda: [MATRIX[:, : next(widths)]])
+    assert chunks.shape == (23, 6)
+    with pytest.raises(ValueError, match="chunk 0 of features has 7 columns but expected are 6"):
+        chunks.column_sums()
+
+
+def test_one_matrix_is_no_list_of_blocks():
+    for matrix in (MATRIX, sparse.csr_array(MATRIX)):
+        with pytest.raises(ValueError, match="one matrix"):
+            RowChunks.from_blocks(matrix)
+
+
+def test_what_is_no_anndata_is_refused():
+    with pytest.raises(ValueError, match="adata is of type ndarray; expected an AnnData"):
+        RowChunks.from_anndata(MATRIX)
+
+
+def test_a_file_without_a_matrix_is_refused(tmp_path):
+    np.save(tmp_path / "vector.npy", np.ones(4))
+    with pytest.raises(ValueError, match="does not hold a matrix"):
+        RowChunks.from_npy(tmp_path / "vector.npy")
+
+
+@pytest.mark.parametrize(
+    ("module", "make", "message"),
+    [
+        ("pyarrow.parquet", lambda: RowChunks.from_parquet("x.parquet"), r"pip install 'blockselect\[parquet\]'"),
+        ("anndata", lambda: RowChunks.from_anndata("x.h5ad"), r"pip install 'blockselect\[anndata\]'"),
+        (
+            "dask.base",
+            lambda: RowChunks.from_delayed([], 3),
+            r"a delayed row chunk needs dask; .*pip install 'blockselect\[dask\]'",
+        ),
+    ],
+)
+def test_a_missing_package_is_named(monkeypatch, module, make, message):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(ImportError, match=message):
+        make()
+
+
+def test_a_selector_that_reads_single_nodes_says_so():
+    chunks = RowChunks.from_blocks([MATRIX])
+    with pytest.raises(ValueError, match=r"row chunks do not provide; use BlockModelSelector or BMGUFS"):
+        make_selector("lufs", 3).fit(chunks, adjacency=RING)
+
+
+def test_neighbours_need_the_features_in_memory():
+    with pytest.raises(ValueError, match="pass an adjacency"):
+        check_attributed_graph(RowChunks.from_blocks([MATRIX]), None, n_neighbors=3)
+
+
+def test_a_file_that_is_no_array_is_named(tmp_path):
+    (tmp_path / "f.npy").write_text("a,b")
+    with pytest.raises(ValueError, match=r"f\.npy could not be read as \.npy .*; save it with numpy\.save"):
+        RowChunks.from_npy(tmp_path / "f.npy")
+
+
+ROWS_KEPT = np.arange(23) % 3 > 0
+
+
+def doubled(block, rows, weights):
+    return sparse.csr_array(sparse.diags_array(weights[rows]) @ block)
+
+
+def row_sums(block, rows):
+    return block.sum(axis=1)
+
+
+def column_sums(block, rows):
+    return block.sum(axis=0)
+
+
+def later_products(block, rows, other, other_rows, links):
+    """Σ_j<i A_ij x_i x_j, counted in the way of `sum_over_pairs`."""
+    lower = np.tril(links.toarray(), -1)[rows, other_rows]
+    return np.einsum("il,ij,jl->l", block.toarray(), lower, other.toarray())
+
+
+def appended(block, rows, state, name):
+    return [*state, (name, rows.start, rows.stop)]
+
+
+@pytest.mark.parametrize("wanted", [np.arange(23), np.array([0, 4, 5, 22])], ids=["all", "some"])
+def test_rows_are_the_same_in_memory_and_in_chunks(wanted):
+    matrix = sparse.csr_array(MATRIX)
+    chunks = RowChunks.from_blocks([matrix[:10], matrix[10:]])
+    for features in (matrix, chunks):
+        assert_array_equal(some_rows(features, wanted).toarray(), MATRIX[wanted])
+        assert_array_equal(by_row(features, row_sums), MATRIX.sum(axis=1))
+        assert_array_equal(sum_over_rows(features, column_sums), MATRIX.sum(axis=0))
+        assert_array_equal(sum_over_pairs(features, later_products, RING), sum_over_pairs(matrix, later_products, RING))
+        assert n_values(features) == np.count_nonzero(MATRIX)
+        assert sum(rows.stop - rows.start for rows in row_slices(features)) == 23
+    assert row_slices(matrix) == [slice(0, 23)]
+    assert row_slices(chunks) == [slice(0, 10), slice(10, 23)]
+    assert n_values(MATRIX) == MATRIX.size  # a pass over a dense matrix looks at its zeros too
+    assert (jobs_for(matrix, 4), jobs_for(chunks, 4)) == (4, 1)
+
+
+@pytest.mark.parametrize("made", ["here", "by dask"])
+@pytest.mark.parametrize("held", [1, 2**28])
+def test_mapped_chunks_of_some_rows_are_those_of_the_matrix(made, held, monkeypatch):
+    monkeypatch.setattr("blockselect.rows.chunks._HELD_BYTES", held)
+    monkeypatch.setattr("blockselect.rows.dask_chunks._HELD_BYTES", held)
+    blocks = np.split(MATRIX, [5, 5, 14])  # one of them is empty
+    if made == "here":
+        chunks = RowChunks.from_blocks(blocks)
+    else:
+        dask = pytest.importorskip("dask")
+        monkeypatch.setattr("distributed.client._global_clients", {})
+        chunks = RowChunks.from_delayed([dask.delayed(block) for block in blocks], 7)
+    weights = np.arange(1.0, 24.0)
+    expected = (MATRIX * weights[:, None])[ROWS_KEPT]
+    some = chunks.map(doubled, weights)[ROWS_KEPT]
+    assert some.shape == expected.shape
+    assert_array_equal(sparse.vstack(list(some)).toarray(), expected)
+    assert_array_equal(some.concatenate(row_sums), expected.sum(axis=1))
+    assert_array_equal(some.column_sums(), [np.count_nonzero(expected, axis=0), expected.sum(axis=0)])
+    for links in (np.ones((15, 15)), np.eye(15, k=1) + np.eye(15, k=-1), np.zeros((15, 15))):
+        lower = np.einsum("il,ij,jl->l", expected, np.tril(links, -1), expected)
+        np.testing.assert_allclose(some.sum_over_pairs(later_products, sparse.csr_array(links)), lower)
+    assert some.fold(appended, [[], ["x"]], "a", n_jobs=2) == [
+        [*start, ("a", 0, 3), ("a", 3, 3), ("a", 3, 9), ("a", 9, 15)] for start in ([], ["x"])
+    ]
+
+
+def test_a_chunk_that_cannot_be_read_is_named():
+    def blocks():
+        yield MATRIX[:9]
+        yield np.load("no such file.npy")
+
+    with pytest.raises(ValueError, match=r"chunk 1 of features could not be read \(FileNotFoundError: .*check where"):
+        _ = RowChunks.from_blocks(blocks).shape
+
+
+def test_chunks_of_different_precision_are_refused_and_whole_numbers_are_not():
+    with pytest.raises(ValueError, match=r"chunk 1 of features is float32 but the chunks before it are float64"):
+        _ = RowChunks.from_blocks([MATRIX[:9], MATRIX[9:].astype(np.float32)]).shape
+    assert RowChunks.from_blocks([MATRIX[:9].astype(np.int8), MATRIX[9:]]).shape == MATRIX.shape
+
+
+NAMES = [f"node {number}" for number in range(23)]
+EDGES = pd.DataFrame({"source": NAMES, "target": NAMES[1:] + NAMES[:1]})  # the ring by names
+
+
+def chunks_with_ids(made, monkeypatch, ids):
+    order = np.random.default_rng(1).permutation(23)  # rows are in another order than the graph names its nodes
+    blocks = np.split(MATRIX[order], [5, 14])
+    names = np.array(NAMES)[order]
+    if ids == "of frames":
+        starts = (slice(0, 5), slice(5, 14), slice(14, 23))
+        blocks = [pd.DataFrame(block, index=names[rows]) for block, rows in zip(blocks, starts, strict=True)]
+    given = {"node_ids": names} if ids == "given" else {}
+    if made == "here":
+        return names, RowChunks.from_blocks(blocks, **given)
+    dask = pytest.importorskip("dask")
+    monkeypatch.setattr("distributed.client._global_clients", {})
+    return names, RowChunks.from_delayed([dask.delayed(block) for block in blocks], 7, **given)
+
+
+@pytest.mark.parametrize("made", ["here", "by dask"])
+@pytest.mark.parametrize("ids", ["given", "of frames"])
+def test_a_graph_with_names_follows_the_ids_of_the_rows(made, ids, monkeypatch):
+    names, chunks = chunks_with_ids(made, monkeypatch, ids)
+    graph = check_attributed_graph(chunks, EDGES)
+    assert list(graph.node_ids) == list(names)
+    place = {name: row for row, name in enumerate(names)}
+    for source, target in EDGES.itertuples(index=False):
+        assert graph.adjacency[place[source], place[target]] == 1
+
+
+@pytest.mark.parametrize("made", ["here", "by dask"])
+def test_a_graph_with_names_is_refused_beside_rows_without_ids(made, monkeypatch):
+    _, chunks = chunks_with_ids(made, monkeypatch, None)
+    networkx = pytest.importorskip("networkx")
+    for graph in (EDGES, networkx.from_pandas_edgelist(EDGES)):
+        with pytest.raises(ValueError, match=r"expected row numbers|rows of the features have no ids"):
+            check_attributed_graph(chunks, graph)
+
+
+@pytest.mark.parametrize("made", ["here", "by dask"])
+def test_frames_with_other_columns_are_refused(made, monkeypatch):
+    frames = [pd.DataFrame(MATRIX[:9], columns=list("abcdefg")), pd.DataFrame(MATRIX[9:], columns=list("abcdegf"))]
+    if made == "here":
+        chunks = RowChunks.from_blocks(frames)
+    else:
+        dask = pytest.importorskip("dask")
+        monkeypatch.setattr("distributed.client._global_clients", {})
+        chunks = RowChunks.from_delayed([dask.delayed(frame) for frame in frames], 7)
+    with pytest.raises(ValueError, match="chunk 1 of features has other column names than the chunks before it"):
+        _ = chunks.shape
+
+
+CHANGES = {
+    "one value": lambda matrix: matrix + np.eye(23, 7, k=-22),
+    "the order of rows": lambda matrix: matrix[::-1],
+    "which values are zero": lambda matrix: np.roll(matrix, 1, axis=1),
+}
+
+
+@pytest.mark.parametrize("made", ["here", "by dask"])
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("matrix", [MATRIX, np.random.default_rng(0).random(MATRIX.shape)], ids=["sparse", "dense"])
+def test_values_that_change_between_two_passes_are_refused(made, change, matrix, monkeypatch):
+    rounded = matrix * (1 + 2 * np.finfo(float).eps)
+    passes = iter([matrix, rounded, CHANGES[change](matrix)])
+    if made == "here":
+        chunks = RowChunks.from_blocks(lambda: iter([next(passes)]))
+    else:
+        dask = pytest.importorskip("dask")
+        monkeypatch.setattr("distributed.client._global_clients", {})
+        chunks = RowChunks.from_delayed([dask.delayed(lambda: next(passes))()], 7)
+    some = chunks[np.arange(23) < 9]
+    assert_array_equal(next(iter(some)).toarray(), rounded[:9])
+    with pytest.raises(ValueError, match=r"chunk 0 of features has other values now than in the first pass; give the"):
+        list(some)

@@ -1,0 +1,55 @@
+"""Moments, inner products and constancy of columns: the same for dense and sparse features."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import sparse
+
+from blockselect.rows.statistics import column_inner_products, constant_columns, in_units, mean_and_variance
+from blockselect.rows.sums import n_holders, squared_lengths
+
+
+def draw(seed, n=30, m=6):
+    rng = np.random.default_rng(seed)
+    return rng.normal(loc=2, size=(n, m)) * (rng.random((n, m)) < 0.5)
+
+
+@given(seed=st.integers(0, 10**6))
+def test_weighted_moments_are_those_of_repeated_rows(seed):
+    X, times = draw(seed), np.random.default_rng(seed).integers(0, 4, 30)
+    times[0] = 1
+    repeated = np.repeat(X, times, axis=0)
+    for features in (X, sparse.csr_array(X)):
+        mean, variance = mean_and_variance(features, times.astype(float))
+        assert_allclose(mean, repeated.mean(axis=0), rtol=1e-12, atol=1e-15)
+        assert_allclose(variance, repeated.var(axis=0), rtol=1e-12, atol=1e-15)
+
+
+@given(seed=st.integers(0, 10**6))
+def test_inner_products_are_those_of_a_loop_over_the_columns(seed):
+    X, Y = draw(seed), draw(seed + 1)
+    expected = [x @ y for x, y in zip(X.T, Y.T, strict=True)]
+    for left in (X, sparse.csr_array(X)):
+        for right in (Y, sparse.csr_array(Y)) if sparse.issparse(left) else (Y,):
+            assert_allclose(column_inner_products(left, right), expected, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_constant_columns_are_found_exactly(kind):
+    X = draw(1)
+    X[:, 1], X[:, 3], X[:, 5] = 0.1, 0, -7
+    X[0, 5] = -7 + 1e-14
+    assert_array_equal(np.flatnonzero(constant_columns(kind(X))), [1, 3])
+
+
+def test_columns_with_more_values_than_are_looked_at_together_are_those_of_a_dense_matrix():
+    X = np.random.default_rng(0).random((1200, 1000))
+    X[:, 0], X[:, 1], X[:, 2], X[:, 3] = 0.5, 0.5, 0.5, 0
+    X[0, 1], X[-1, 2] = 0, 0.25
+    rows = sparse.csr_array(X)
+    assert np.flatnonzero(constant_columns(rows)).tolist() == [0, 3]
+    assert_array_equal(n_holders(rows), np.count_nonzero(X, axis=0))
+    assert_allclose(squared_lengths(rows, slice(0, 1200)), np.square(X).sum(axis=0), rtol=1e-12)
+    assert_allclose(in_units(rows).toarray(), in_units(X), rtol=1e-12)
