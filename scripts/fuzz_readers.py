@@ -41,7 +41,7 @@ def main() -> int:
 def _fuzz(name: str, seconds: int) -> int:
     import atheris
 
-    with atheris.instrument_imports(include=["blockselect.graphs"]):
+    with atheris.instrument_imports(include=["blockselect.inputs"]):
         from mutated_files import SOUND, read_either_way
     warnings.simplefilter("ignore")
     folder = Path(tempfile.mkdtemp(prefix="blockselect-fuzz-"))

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy import io, sparse
 
-from blockselect.graphs import read_features, read_graph
+from blockselect.inputs import read_features, read_graph
 
 MATRIX = np.array([[0.0, 1.5, 0.0], [2.0, 0.0, 0.25], [0.0, 0.25, 0.0]])
 

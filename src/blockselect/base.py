@@ -28,22 +28,26 @@ from blockselect.inputs.attributed import (
 )
 from blockselect.inputs.features import as_feature_table
 from blockselect.inputs.kinds import is_anndata, is_attributed_graph, is_igraph, is_networkx
-from blockselect.reported import ReportMixin
+from blockselect.result import Result
 from blockselect.rows.chunks import RowChunks
 from blockselect.rows.statistics import constant_columns
 from blockselect.rows.sums import in_memory, jobs_for
-from blockselect.utils.arrays import BoolArray, Features, FloatArray, IntArray, Sparse, best_first
+from blockselect.utils.arrays import BoolArray, Features, FloatArray, IntArray, ObjectArray, Sparse, best_first
 from blockselect.utils.errors import warn_caller
-from blockselect.utils.parameters import check_within
+from blockselect.utils.extras import on_request
+from blockselect.utils.parameters import check_page_path, check_within
 from blockselect.utils.progress import Progress, no_progress
 from blockselect.utils.sklearn_contract import Interval
 from blockselect.utils.threads import one_thread
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from blockselect.inspection.evidence import NetworkEvidence
+    from blockselect.report import Report
 
 
-class ScoreSelector(ReportMixin, SelectorMixin, BaseEstimator):
+class ScoreSelector(SelectorMixin, BaseEstimator):
     """Base of selectors that score every feature and keep the features with the largest scores.
 
     A subclass computes the scores in `fit` and passes them to `_select`.
@@ -57,12 +61,14 @@ class ScoreSelector(ReportMixin, SelectorMixin, BaseEstimator):
         ],
     }
 
+    _result: Result
+    _network_warnings: list[str]  # of `fit`, which the page repeats
     n_neighbors: Any  # parameter of selectors that read a graph: int or None
     _default_neighbors: int | None = None  # used for n_neighbors=None, with a warning
     _takes_row_chunks = False  # whether `fit` needs only sums over the rows of the features
 
     def _check_features(self, X: Any, y: Any = None, *, graph: str = "adjacency", **options: Any) -> CheckedTable:
-        """Check and convert the features, and set `n_features_in_` and `feature_names_in_`.
+        """Check and convert the features; without names unless all of them are text.
 
         Parameters
         ----------
@@ -81,10 +87,28 @@ class ScoreSelector(ReportMixin, SelectorMixin, BaseEstimator):
         table = check_feature_table(X, **options)
         if y is not None:
             refuse_graph_as_target(y, table.matrix.shape[0], name=graph)
-        validate_data(self, X if isinstance(X, pd.DataFrame) else table.matrix, skip_check_array=True)
-        if table.feature_names is not None and not isinstance(X, pd.DataFrame):  # names of an AnnData, for example
-            self.feature_names_in_ = table.feature_names
-        return table if hasattr(self, "feature_names_in_") else replace(table, feature_names=None)
+        if isinstance(X, pd.DataFrame):
+            probe = BaseEstimator()  # scikit-learn decides which columns are names
+            validate_data(probe, X, skip_check_array=True)
+            if not hasattr(probe, "feature_names_in_"):
+                return replace(table, feature_names=None)
+        return table
+
+    def _note_features(self, names: ObjectArray | None, n_features: int) -> None:
+        """Set `n_features_in_` and `feature_names_in_`."""
+        self.n_features_in_ = n_features
+        if names is not None:
+            self.feature_names_in_ = names
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
+    def _note_input(self, X: Any, adjacency: Any, graph: AttributedGraph) -> None:
+        """Set what is known of the input: `n_features_in_`, `feature_names_in_`, `graph_source_`, `encoding_`."""
+        self._note_features(graph.feature_names, graph.n_features)
+        is_made = graph_of(X, adjacency) is None
+        self.graph_source_ = "features" if is_made else "adjacency"
+        self.encoding_ = graph.encoding
+        self._network_warnings = [self._made_links(X)] if is_made and self.n_neighbors is None else []
 
     def transform(self, X: Any) -> Any:
         """The selected features of X, as a matrix; ``adata[:, selector.get_support()]`` keeps an AnnData."""
@@ -119,12 +143,8 @@ class ScoreSelector(ReportMixin, SelectorMixin, BaseEstimator):
         graph = check_attributed_graph(
             table, adjacency, n_neighbors=self._neighbors_to_link(), dtype=options.get("dtype", np.float64)
         )
-        self.graph_source_ = "features" if adjacency is None else "adjacency"
-        self.encoding_ = graph.encoding
-        self._network_warnings = []
         if adjacency is None and self.n_neighbors is None:
-            self._network_warnings.append(self._made_links(X))
-            warn_caller(self._network_warnings[0], UserWarning)
+            warn_caller(self._made_links(X), UserWarning)
         return graph
 
     def _neighbors_to_link(self) -> int | None:
@@ -269,6 +289,47 @@ class ScoreSelector(ReportMixin, SelectorMixin, BaseEstimator):
         self.scores_ = scores
         self.ranking_ = np.empty(len(scores), dtype=np.intp)
         self.ranking_[best_first(scores) if order is None else order] = np.arange(1, len(scores) + 1)
+
+    @property
+    def _found(self) -> Result:
+        """What the fit kept of its network."""
+        check_is_fitted(self)
+        if not hasattr(self, "_result"):
+            raise ValueError(
+                f"this {type(self).__name__} was fitted by an older version of blockselect, which did not keep the "
+                "names and counts that tables, plots and reports show; fit it again."
+            )
+        return self._result
+
+    def report(self, path: str | Path, **options: Any) -> Path:
+        """Write a page about the selection: which features, where they occur, what they explain, how it was made.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, whose name must end in .html. It is self-contained.
+        **options
+            `stability`, as :func:`blockselect.selection_stability` estimates it; `title`, a name for the network; and
+            `labels`, known labels of the nodes, which are shown beside the blocks.
+
+        Returns
+        -------
+        Path
+            The path of the page.
+        """
+        check_page_path(path)  # before the page is made
+        return self.show_report(**options).save(path)
+
+    def show_report(
+        self, *, stability: FloatArray | None = None, title: str = "the network", labels: Any = None
+    ) -> Report:
+        """The page of :meth:`report` as an object that a notebook displays."""
+        check_is_fitted(self)
+        warnings = getattr(self, "_network_warnings", ())
+        page: Report = on_request("report").make_report(
+            self, stability=stability, title=title, labels=labels, warnings=warnings
+        )
+        return page
 
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self)

@@ -94,6 +94,7 @@ class SignedSelector(MetaEstimatorMixin, ScoreSelector):
         self
         """
         graph = self._read_network(X, y, adjacency)
+        self._note_input(X, adjacency, graph)
         wanted = self._n_to_select(graph.n_features)
         self.estimator_ = clone(self.estimator).set_params(n_features_to_select=wanted)
         self.estimator_.fit(split_signs(graph.features, self.overlap), adjacency=graph.adjacency)

@@ -32,7 +32,7 @@ from blockselect import (
 from blockselect.cli.failure import OPTION_OF
 from blockselect.cli.inputs import hash_matrix
 from blockselect.consensus import search
-from blockselect.graphs import nearest_neighbour_graph
+from blockselect.inputs import nearest_neighbour_graph
 from blockselect.report import draw_overview, render_png, summarize
 from blockselect.utils.wording import per_cent, times
 

@@ -10,7 +10,7 @@ import pytest
 
 from blockselect import BlockModelSelector
 from blockselect.cli.inputs import label_like_columns
-from blockselect.graphs import check_attributed_graph
+from blockselect.inputs import check_attributed_graph
 
 QUICK = ("--top", "4", "--resamples", "0", "--candidates", "3")
 

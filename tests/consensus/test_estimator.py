@@ -26,8 +26,8 @@ from blockselect.blockmodels.n_blocks import MAX_BLOCKS, count_blocks
 from blockselect.consensus.refine import JointLikelihood
 from blockselect.consensus.resampling import inverse_ranks, search_again
 from blockselect.consensus.search import numbers_to_try
-from blockselect.graphs import check_attributed_graph
 from blockselect.graphs.links import cap_weights, resample_links
+from blockselect.inputs import check_attributed_graph
 from blockselect.rows.statistics import in_standard_form
 from blockselect.utils.errors import ParameterError
 from blockselect.utils.sklearn_contract import check_parameters

@@ -15,7 +15,7 @@ from blockselect.bmgufs.gram import gram_squared
 from blockselect.bmgufs.statistics import BlockStatistics
 from blockselect.consensus.refine import JointLikelihood
 from blockselect.datasets import make_attributed_blocks
-from blockselect.graphs import check_attributed_graph
+from blockselect.inputs import check_attributed_graph
 from references import joint as reference
 from references.joint import small_network
 

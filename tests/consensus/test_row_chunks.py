@@ -203,7 +203,7 @@ def test_a_fit_never_holds_the_whole_matrix():
 import numpy as np
 from scipy import sparse
 from blockselect import BlockModelSelector, RowChunks, make_attributed_blocks
-from blockselect.graphs import chunks
+from blockselect.rows import chunks
 from local_clusters import peak
 
 def load(number, rows=500, width=500):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import io, sparse
 
-from blockselect.graphs import read_attributed_graph, read_features, read_graph
+from blockselect.inputs import read_attributed_graph, read_features, read_graph
 from error_cases.case import Case, edge_table, feature_table
 
 TABLE = b"id,a\n" + b"".join(b"n%d,%d\n" % (node, node) for node in range(999))

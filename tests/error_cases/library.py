@@ -34,7 +34,7 @@ from blockselect import (
     selection_stability,
 )
 from blockselect.evaluation import classify_selection, hide_links, predict_links
-from blockselect.graphs import nearest_neighbour_graph
+from blockselect.inputs import nearest_neighbour_graph
 from blockselect.report import make_report
 from error_cases.case import N_NODES, Case, adjacency, edge_table, feature_table, features, network, with_entry
 

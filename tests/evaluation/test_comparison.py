@@ -22,7 +22,7 @@ from blockselect.evaluation.comparison_result import (
     header,
     markdown_table,
 )
-from blockselect.graphs import check_attributed_graph
+from blockselect.inputs import check_attributed_graph
 
 
 @pytest.fixture(scope="module")

@@ -11,9 +11,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from blockselect import load_cora
-from blockselect.graphs import nearest_neighbour_graph, neighbours
+from blockselect.graphs import neighbours
 from blockselect.graphs.affinity import neighbour_affinity
 from blockselect.graphs.neighbours import nearest_others
+from blockselect.inputs import nearest_neighbour_graph
 from blockselect.rows.matrices import as_plain_csr
 
 STORAGES = {

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from blockselect.graphs import nearest_neighbour_graph
+from blockselect.inputs import nearest_neighbour_graph
 
 
 def _features(seed: int, n_nodes: int = 15, n_features: int = 6) -> np.ndarray:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
-from blockselect.graphs import as_adjacency, check_attributed_graph
+from blockselect.inputs import as_adjacency, check_attributed_graph
 from blockselect.inputs.edges import edge_matrix
 
 N = 5

@@ -11,7 +11,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from blockselect.graphs import check_attributed_graph
+from blockselect.inputs import check_attributed_graph
 
 X = np.array([[1.0, 0.0], [0.0, 2.0], [3.0, 0.0]])
 A = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]])

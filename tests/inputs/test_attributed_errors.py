@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from blockselect.graphs import check_attributed_graph
+from blockselect.inputs import check_attributed_graph
 
 X = np.array([[1.0, 0.0], [0.0, 2.0], [3.0, 0.0]])
 A = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 0.0, 0.0]])

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from blockselect import BlockModelSelector, make_selector
-from blockselect.graphs import check_attributed_graph
+from blockselect.inputs import check_attributed_graph
 from blockselect.rows.matrices import as_float_matrix
 from blockselect.utils.parameters import is_number
 

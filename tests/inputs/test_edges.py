@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from blockselect.graphs import check_attributed_graph
+from blockselect.inputs import check_attributed_graph
 from blockselect.inputs.edges import edge_matrix
 
 N = 5

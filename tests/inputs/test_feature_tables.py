@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from blockselect import RowChunks
-from blockselect.graphs import read_attributed_graph, read_features
+from blockselect.inputs import read_attributed_graph, read_features
 
 PEOPLE = "age,name,team,city\n31,ann,red,Rome\n47,bob,blue,\n28,cleo,red,Oslo\n"
 

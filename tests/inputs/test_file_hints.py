@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from blockselect.graphs import read_attributed_graph
+from blockselect.inputs import read_attributed_graph
 
 FEATURES = "id,a,b,c\nann,1,0,2\nbob,0,1,2\ncleo,1,1,0\n"
 EDGES = "source,target\nann,bob\nbob,cleo\n"

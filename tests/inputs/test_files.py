@@ -19,7 +19,7 @@ from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_array_equal
 from scipy import io, sparse
 
-from blockselect.graphs import read_attributed_graph, read_features, read_graph
+from blockselect.inputs import read_attributed_graph, read_features, read_graph
 from blockselect.utils.errors import ParameterError
 
 networkx = pytest.importorskip("networkx")

@@ -11,8 +11,7 @@ import pandas as pd
 import pytest
 from scipy import io, sparse
 
-from blockselect.graphs import read_features, read_graph
-from blockselect.inputs import text_files
+from blockselect.inputs import read_features, read_graph, text_files
 from error_cases.files import FILE_CASES
 
 

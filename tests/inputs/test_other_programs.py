@@ -13,7 +13,7 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from blockselect import AttributedGraph
-from blockselect.graphs import read_attributed_graph, read_features, read_graph
+from blockselect.inputs import read_attributed_graph, read_features, read_graph
 from blockselect.inputs.files import read_label_column
 
 networkx = pytest.importorskip("networkx")

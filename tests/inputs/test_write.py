@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from blockselect.graphs import read_features
+from blockselect.inputs import read_features
 from blockselect.inputs.write import as_text_cell, matrix_file, matrix_suffix
 
 MATRIX = np.array([[1.5, 0.0], [0.0, 2.0], [3.0, 0.0]])

@@ -123,6 +123,7 @@ class FeatureGuidedSelector(CriterionSelector):
         if affinity is None:
             affinity = self._affinity(features)
         self._select_by(self._score(features, affinity), features)
+        self._note_features(table.feature_names, features.shape[1])
         self._result = make_result(network, self._selected_in_order())
         return self
 
@@ -170,6 +171,7 @@ class NetworkGuidedSelector(CriterionSelector):
         self
         """
         graph = self._read_network(X, y, adjacency)
+        self._note_input(X, adjacency, graph)
         check_varies(graph.features)
         self._n_to_select(graph.n_features)
         self._check_settings(graph)

@@ -20,12 +20,12 @@ from blockselect.blockmodels.families import (
     smoothed_starts,
     spectral_starts,
 )
-from blockselect.blockmodels.model import BlockModel, adjacency_of, check_n_blocks
+from blockselect.blockmodels.model import BlockModel, adjacency_of
 from blockselect.inputs.attributed import AttributedGraph, check_feature_table, check_same_order
 from blockselect.rows.sums import in_memory
 from blockselect.utils.arrays import Features, FloatArray, Sparse
 from blockselect.utils.errors import ParameterError
-from blockselect.utils.parameters import as_generator, check_n_jobs, check_whole
+from blockselect.utils.parameters import as_generator, check_n_blocks, check_n_jobs, check_whole
 from blockselect.utils.progress import StepProgress, no_step_progress
 from blockselect.utils.threads import in_threads
 

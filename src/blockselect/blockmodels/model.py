@@ -14,7 +14,7 @@ from blockselect.inputs.attributed import AttributedGraph, check_adjacency, chec
 from blockselect.inputs.labels import encode_labels, labels_of_one_hot
 from blockselect.utils.arrays import BoolArray, FloatArray, IntArray, Sparse
 from blockselect.utils.errors import ParameterError
-from blockselect.utils.parameters import as_generator, as_numbers, check_entries, check_real, check_within
+from blockselect.utils.parameters import as_generator, as_numbers, check_entries, check_real
 
 _ENTRIES = 2**23  # entries of the graph in work at once
 
@@ -267,8 +267,3 @@ def _relative_error(adjacency: Sparse, weight: FloatArray, sizes: IntArray, dens
 
 def _kind(values: Any) -> str:
     return f"of type {type(values).__name__}" + (f" of {values.dtype}" if isinstance(values, np.ndarray) else "")
-
-
-def check_n_blocks(n_blocks: int, n_nodes: int) -> None:
-    """Check that there are at most as many blocks as nodes."""
-    check_within("n_blocks", n_blocks, n_nodes, f"the graph has {n_nodes} nodes")

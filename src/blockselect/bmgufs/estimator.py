@@ -23,6 +23,7 @@ from blockselect.inputs.attributed import AttributedGraph
 from blockselect.rows.sums import in_memory
 from blockselect.utils.arrays import Features, FloatArray
 from blockselect.utils.errors import ParameterError, warn_caller
+from blockselect.utils.extras import on_request
 from blockselect.utils.parameters import generator_from
 from blockselect.utils.progress import StepProgress, follow_fit
 from blockselect.utils.sklearn_contract import Interval, StrOptions, check_parameters, fit_context
@@ -201,6 +202,7 @@ class BMGUFS(BlockGuidedSelector):
         self
         """
         graph = self._read_network(X, y, adjacency)
+        self._note_input(X, adjacency, graph)
         solver, n_wanted = self._solver(), self._n_to_select(graph.n_features)
         gram, choice = self._gram(graph.features)
         self.gram_form_, self.gram_reason_ = choice.form, choice.reason
@@ -233,9 +235,8 @@ class BMGUFS(BlockGuidedSelector):
         self.induced_density_ = induced_density(statistics, scores[None, None])[0, 0]
         self._warn_of_constant(graph.features)
         self.network_evidence_ = self._evidence(graph, self.labels_ if self.block_model is None else None)
-        from blockselect.consensus.explained_curve import explained_of_model  # for the report: R² as for the default
-
-        return self._keep(graph, explained_of_model(self, graph))
+        explained = on_request("consensus.explained_curve").explained_of_model(self, graph)  # R² as for the default
+        return self._keep(graph, explained)
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; names such as ``solver__max_iter`` set those of the solver, also of the default solver."""

@@ -7,11 +7,14 @@ import sys
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import typer
 
 from blockselect.cli.failure import Failure
+
+DEFAULT: Final = "block-model"
+PAPER: Final = "bmgufs"  # beside the default the only method that finds blocks
 
 # Options of each panel of the help.
 data_option: Any = partial(typer.Option, rich_help_panel="Data")

@@ -8,17 +8,24 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from blockselect.cli import options as opt
 from blockselect.cli.failure import Failure, begin_work, say
-from blockselect.cli.options import data_option, expert_option, input_file, method_option, number_or_word, output_option
+from blockselect.cli.options import (
+    DEFAULT,
+    PAPER,
+    data_option,
+    expert_option,
+    input_file,
+    method_option,
+    number_or_word,
+    output_option,
+)
 from blockselect.cli.outputs import check_folder, write_together
 
-DEFAULT: Final = "block-model"
-PAPER: Final = "bmgufs"  # beside the default the only method that finds blocks
 RESAMPLES, MIN_RESAMPLES = 8, 3
 MOST_JOBS = 1024  # operating systems limit the number of threads
 FAMILIES = ("mixed", "smoothed", "spectral", "adjacency", "normalized", "two_hop", "onmtf")  # of block models

@@ -11,8 +11,8 @@ from blockselect.base import ScoreSelector
 from blockselect.blockmodels.block_guided import BlockGuidedSelector
 from blockselect.cli.failure import Failure, by_options, expecting_bad_input, option_of
 from blockselect.cli.inputs import NetworkInput
+from blockselect.cli.options import DEFAULT, PAPER
 from blockselect.cli.outputs import json_bytes, settings_record, versions
-from blockselect.cli.select import DEFAULT, PAPER
 from blockselect.inputs.kinds import FeatureTable
 from blockselect.inputs.neighbour_graph import N_NEIGHBORS
 from blockselect.inputs.write import matrix_file, matrix_suffix

@@ -275,7 +275,8 @@ class BlockModelSelector(BlockGuidedSelector):
         """
         report = progress or no_progress
         given = self._read_given(X, y, adjacency)
-        whole = self._as_used(given)
+        self._note_input(X, adjacency, given)
+        whole, self.binarized_ = self._as_used(given)
         nodes = self._scored_nodes(whole)
         graph = whole.only(nodes)
         rng = generator_from(self.random_state)
@@ -409,7 +410,7 @@ class BlockModelSelector(BlockGuidedSelector):
 
     def _read_network(self, X: Any, y: Any = None, adjacency: Any = None) -> AttributedGraph:
         """Check the settings, the network and the features, and convert the features as the method uses them."""
-        return self._as_used(self._read_given(X, y, adjacency))
+        return self._as_used(self._read_given(X, y, adjacency))[0]
 
     def _read_given(self, X: Any, y: Any, adjacency: Any) -> AttributedGraph:
         """Check the settings, the network and the features."""
@@ -430,11 +431,11 @@ class BlockModelSelector(BlockGuidedSelector):
             self._n_wanted(graph.n_features)  # raises an error before the search if it is too large
         return graph
 
-    def _as_used(self, graph: AttributedGraph) -> AttributedGraph:
-        """Convert the features as the method uses them."""
+    def _as_used(self, graph: AttributedGraph) -> tuple[AttributedGraph, bool]:
+        """Convert the features as the method uses them; the second value tells whether only their presence counts."""
         features = in_standard_form(graph.features)
-        self.binarized_ = are_sparse_counts(features) if self.binarize == "auto" else self.binarize
-        return replace(graph, features=presence(features) if self.binarized_ else features)
+        binarizes = are_sparse_counts(features) if self.binarize == "auto" else self.binarize
+        return replace(graph, features=presence(features) if binarizes else features), binarizes
 
     def _n_wanted(self, n_features: int) -> int | None:
         """The number of features to select; None for as many as explain enough."""

@@ -25,7 +25,7 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from blockselect.blockmodels.candidates import FEATURE_READING, MIXED, find_candidates
-from blockselect.blockmodels.model import BlockModel, check_n_blocks
+from blockselect.blockmodels.model import BlockModel
 from blockselect.blockmodels.n_blocks import BlockCount, count_blocks, reason_for_asked
 from blockselect.consensus.consensus import FIRST_ROUNDS, KEPT
 from blockselect.consensus.refine import MAX_ROUNDS, JointLikelihood
@@ -33,6 +33,7 @@ from blockselect.inputs.attributed import AttributedGraph
 from blockselect.inspection.evidence import features_follow_blocks
 from blockselect.rows.sums import n_values
 from blockselect.utils.arrays import best_first
+from blockselect.utils.parameters import check_n_blocks
 from blockselect.utils.progress import Progress
 
 BUDGET = 2e11  # multiplications: a few minutes on two cores

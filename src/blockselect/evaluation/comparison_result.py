@@ -13,6 +13,7 @@ import pandas as pd
 
 from blockselect.utils.arrays import IntArray
 from blockselect.utils.errors import ParameterError
+from blockselect.utils.extras import on_request
 from blockselect.utils.parameters import check_page_path
 from blockselect.utils.wording import per_cent
 
@@ -130,9 +131,7 @@ class Comparison:
         measure : str, optional
             A measure of the protocol; by default its first one.
         """
-        from blockselect.plot import compare  # plot and report are above this package: pictures and pages on request
-
-        return compare(self, ax, measure=measure)
+        return on_request("plot").compare(self, ax, measure=measure)
 
     def report(self, path: str | Path, *, title: str = "the network") -> Path:
         """Write a page: the figures, how much the selections overlap, and the features that only one method found.
@@ -154,9 +153,8 @@ class Comparison:
 
     def show_report(self, *, title: str = "the network") -> Report:
         """The page of :meth:`report` as an object that a notebook displays."""
-        from blockselect.report.comparison import comparison_report
-
-        return comparison_report(self, title=title)
+        page: Report = on_request("report.comparison").comparison_report(self, title=title)
+        return page
 
     def __repr__(self) -> str:
         by = ", ".join(self.titles.values())

@@ -1,18 +1,1 @@
-"""What comes in: a graph and the features of its nodes, checked once."""
-
-from blockselect.inputs.adjacency import as_adjacency
-from blockselect.inputs.attributed import AttributedGraph, check_attributed_graph
-from blockselect.inputs.files import read_attributed_graph, read_features, read_graph
-from blockselect.inputs.kinds import FeatureTable
-from blockselect.inputs.neighbour_graph import nearest_neighbour_graph
-
-__all__ = [
-    "AttributedGraph",
-    "FeatureTable",
-    "as_adjacency",
-    "check_attributed_graph",
-    "nearest_neighbour_graph",
-    "read_attributed_graph",
-    "read_features",
-    "read_graph",
-]
+"""What is computed on a network: products along links, autocorrelation, affinities, neighbours, resampled links."""

@@ -1,1 +1,18 @@
-"""From what users have to one checked network: matrices, tables, graphs, attributes, labels, files."""
+"""From what users have to one checked network: matrices, tables, graphs, attributes, labels and files."""
+
+from blockselect.inputs.adjacency import as_adjacency
+from blockselect.inputs.attributed import AttributedGraph, check_attributed_graph
+from blockselect.inputs.files import read_attributed_graph, read_features, read_graph
+from blockselect.inputs.kinds import FeatureTable
+from blockselect.inputs.neighbour_graph import nearest_neighbour_graph
+
+__all__ = [
+    "AttributedGraph",
+    "FeatureTable",
+    "as_adjacency",
+    "check_attributed_graph",
+    "nearest_neighbour_graph",
+    "read_attributed_graph",
+    "read_features",
+    "read_graph",
+]

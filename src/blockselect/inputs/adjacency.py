@@ -198,7 +198,7 @@ def _as_matrix_or_edges(graph: Any, n_nodes: int | None, name: str) -> Any:
     raise ValueError(
         f"{name} is of type {type_name(graph)}, which is no graph that can be read; convert it to a SciPy matrix, an "
         "edge table (columns source, target and perhaps weight) or a networkx graph, or read a file with "
-        "blockselect.graphs.read_graph(path)."
+        "blockselect.inputs.read_graph(path)."
     )
 
 

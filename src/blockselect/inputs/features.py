@@ -65,7 +65,7 @@ def as_feature_table(features: Any, *, layer: str | None = None) -> FeatureTable
 
 def _way_to_a_matrix(features: Any) -> str:
     if isinstance(features, str | PathLike):
-        return ", from a file with blockselect.graphs.read_features(path).matrix"
+        return ", from a file with blockselect.inputs.read_features(path).matrix"
     if hasattr(features, "features") and hasattr(features, "adjacency"):
         return ": fit(graph.features, adjacency=graph.adjacency)"
     return ", from a dict with pandas.DataFrame(features)" if isinstance(features, Mapping) else ""

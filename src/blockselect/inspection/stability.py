@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from typing import Any
 
 import numpy as np
@@ -78,12 +77,11 @@ def selection_stability(
         )
     check_is_fitted(selector)
     check_whole("n_resamples", n_resamples, MIN_RESAMPLES)
-    fitted, selector = selector, copy(selector)  # reading a network and scoring it set attributes
-    if getattr(fitted, "graph_source_", None) == "adjacency" and graph_of(X, adjacency) is None:
+    if getattr(selector, "graph_source_", None) == "adjacency" and graph_of(X, adjacency) is None:
         raise ParameterError("adjacency", "is missing; pass the graph of the fit together with X: adjacency=graph.")
     with memory_for("resample the graph"), follow("selection_stability", verbose, progress) as report:
         graph = selector._read_network(X, None, adjacency)
-        _check_same(graph, fitted._found)
+        _check_same(graph, selector._found)
         seed = getattr(selector, "random_state", None) if random_state is None else random_state
         # A separate stream: the stream of the fit would draw the same numbers again.
         stream = np.random.default_rng([int(generator_from(seed).integers(2**31)), 1])

@@ -20,7 +20,7 @@ from blockselect.rows.checks import check_range, check_values, first_entry, larg
 from blockselect.rows.matrices import as_float_matrix, counts_rows, may_be_ids
 from blockselect.utils.arrays import BoolArray, Features, FloatArray, IntArray, ObjectArray, Sparse
 from blockselect.utils.errors import ParameterError
-from blockselect.utils.extras import needed
+from blockselect.utils.extras import needed, on_request
 from blockselect.utils.parameters import check_names, check_whole
 
 _CHUNK_BYTES = 2**26  # of a chunk held densely in float64, where we choose its rows
@@ -215,9 +215,10 @@ class RowChunks:
 
         Needs Dask.
         """
-        from blockselect.rows.dask_chunks import DelayedChunks
-
-        return DelayedChunks(delayed, n_features, feature_names=feature_names, node_ids=node_ids)
+        made: RowChunks = on_request("rows.dask_chunks").DelayedChunks(
+            delayed, n_features, feature_names=feature_names, node_ids=node_ids
+        )
+        return made
 
     @property
     def shape(self) -> tuple[int, int]:

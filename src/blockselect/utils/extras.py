@@ -23,6 +23,14 @@ _EXTRAS = {  # package → the extra of blockselect that installs it
 }
 
 
+def on_request(module: str) -> Any:
+    """A module of blockselect that builds on the caller's: the page of a selector, for example.
+
+    Only such calls go against the order of the packages; they are made when a user asks for the result.
+    """
+    return import_module(f"blockselect.{module}")
+
+
 def needed(module: str, what: str) -> Any:
     """Import a module of an optional package.
 

@@ -206,3 +206,8 @@ def refuse_unordered(values: Any, what: str) -> None:
     """Raise an error for values without an order, such as a set: they cannot be matched with rows or columns."""
     if isinstance(values, AbstractSet) or not hasattr(values, "__iter__"):
         raise ParameterError(what, f"is of type {type(values).__name__}; expected a list in the order of the data.")
+
+
+def check_n_blocks(n_blocks: int, n_nodes: int) -> None:
+    """Check that there are at most as many blocks as nodes."""
+    check_within("n_blocks", n_blocks, n_nodes, f"the graph has {n_nodes} nodes")

@@ -6,8 +6,6 @@ import platform
 from importlib import metadata
 from importlib.util import find_spec
 
-from blockselect import __version__
-
 CORE = ("numpy", "scipy", "scikit-learn", "pandas", "joblib", "numba", "array-api-compat", "threadpoolctl")
 OPTIONAL = (
     *("matplotlib", "jinja2", "typer", "rich", "pooch", "torch", "dask"),
@@ -28,7 +26,7 @@ def show_versions() -> None:
     lines |= {name: _version(name) for name in (*CORE, *OPTIONAL)}
     lines["GPU"] = _gpu()
     lines["threads"] = ", ".join(f"{pool['internal_api']} {pool['num_threads']}" for pool in threadpool_info())
-    print(f"blockselect {__version__}\n")
+    print(f"blockselect {metadata.version('blockselect')}\n")
     for name, found in lines.items():
         print(f"{name:>16}: {found}")
 

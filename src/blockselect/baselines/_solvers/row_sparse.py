@@ -15,10 +15,9 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.utils.extmath import row_norms
 
-from blockselect.blockmodels.model import check_n_blocks
 from blockselect.utils.arrays import Features, FloatArray, IntArray
 from blockselect.utils.errors import ParameterError
-from blockselect.utils.parameters import as_numbers, check_start
+from blockselect.utils.parameters import as_numbers, check_n_blocks, check_start
 from blockselect.utils.threads import one_thread
 
 Solve = Callable[[FloatArray, FloatArray], tuple[FloatArray, float]]  # row weights (m,), last Z → Z (m, c), f(Z)

@@ -11,12 +11,11 @@ from sklearn.utils.extmath import row_norms
 from blockselect.baselines._solvers.row_sparse import penalty_beside
 from blockselect.baselines._solvers.smallest_eigenvectors import smallest_eigenvectors
 from blockselect.baselines.criterion import FeatureGuidedSelector
-from blockselect.blockmodels.model import check_n_blocks
 from blockselect.graphs.neighbours import nearest_others
 from blockselect.rows.matrices import as_dense, as_plain_csr
 from blockselect.rows.statistics import column_inner_products, constant_columns
 from blockselect.utils.arrays import Features, FloatArray, Sparse
-from blockselect.utils.parameters import check_within
+from blockselect.utils.parameters import check_n_blocks, check_within
 
 _DENSE = 500  # number of features up to which M (m × m) is stored and decomposed directly
 _SHORT = 1e-8  # lower limit of the row norms of Z in Δ, which keeps M + γΔ within the precision of float64

@@ -13,13 +13,12 @@ from sklearn.utils.extmath import row_norms
 from blockselect.baselines._solvers.row_sparse import kmeans_labels
 from blockselect.baselines._solvers.smooth_combinations import Roughness, SmoothCombinations
 from blockselect.baselines.criterion import NON_NEGATIVE, NetworkGuidedSelector
-from blockselect.blockmodels.model import check_n_blocks
 from blockselect.inputs.attributed import AttributedGraph
 from blockselect.rows.matrices import membership_matrix
 from blockselect.rows.statistics import constant_columns
 from blockselect.utils.arrays import FloatArray, IntArray, Sparse
 from blockselect.utils.eigenvectors import extreme_eigenvectors
-from blockselect.utils.parameters import generator_from
+from blockselect.utils.parameters import check_n_blocks, generator_from
 
 _SMALL = 200  # number of nodes up to which a dense eigendecomposition is at least as fast
 
