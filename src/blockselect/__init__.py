@@ -1,15 +1,20 @@
 """blockselect: the few features that explain the structure of a network, without labels.
 
 There are three products: the method of the paper (`bmgufs`), the default that goes beyond it (`consensus`), and the
-other methods (`baselines`). A package imports only from packages to its left::
+other methods (`baselines`). Data flow in one direction, and a package imports only from packages to its left::
 
-    graphs → blockmodels → bmgufs → inspection → consensus → registry → evaluation → reproduction → cli
-    graphs → baselines ────────────────────────────────────↗            report ──────────────────↗
+    utils → rows → graphs → inputs → blockmodels → bmgufs → inspection → consensus → registry → evaluation → report → cli
+                               ↘ baselines ──────────────────────────────────────↗                 ↘ reproduction ↗
 
-- `graphs`: conversion and checks of networks and features.
-- `blockmodels`: candidate block models of a graph, A ≈ F M Fᵀ, and the features that mark blocks.
+- `utils`: what every part may use: arrays, errors, parameters, progress, threads, wording, optional packages.
+- `rows`: features as rows, in memory or in chunks, and sums over them.
+- `graphs`: what is computed on a network: products along links, affinities, neighbours, resampled links.
+- `inputs`: from what users have (matrices, tables, graphs, files) to one checked network, an AttributedGraph.
+- `base`: ScoreSelector, from scores to a ranking and a selection, as scikit-learn expects it.
+- `result`: Result, what a fit found, in names and numbers; tables, plots and the report read it.
+- `blockmodels`: block models of a graph, A ≈ F M Fᵀ, their levels, markers and names.
 - `bmgufs`: BMGUFS, the method of the paper, and Descent, its solver.
-- `inspection`: stability and discoveries.
+- `inspection`: tests on request: evidence that the features follow the network, discoveries, stability.
 - `consensus`: BlockModelSelector, the default.
 - `baselines`: the other methods, guided by the features or by the network.
 - `signed`: SignedSelector, for features with negative values.
@@ -58,15 +63,15 @@ if TYPE_CHECKING:
 _HOME = {  # public name → the module that defines it
     "BMGUFS": "bmgufs.estimator",
     "SELECTORS": "registry",
-    "AttributedGraph": "graphs.attributed",
+    "AttributedGraph": "inputs.attributed",
     "BlockModel": "blockmodels.model",
     "BlockModelSelector": "consensus.estimator",
     "Descent": "bmgufs.descent",
-    "NodeGraph": "graphs.node_graph",
-    "RowChunks": "graphs.chunks",
-    "as_adjacency": "graphs.adjacency",
+    "NodeGraph": "inputs.node_graph",
+    "RowChunks": "rows.chunks",
+    "as_adjacency": "inputs.adjacency",
     "SignedSelector": "signed",
-    "check_attributed_graph": "graphs.attributed",
+    "check_attributed_graph": "inputs.attributed",
     "compare_methods": "evaluation.comparison",
     "discover_features": "inspection.discoveries",
     "evaluate_selection": "evaluation",
@@ -78,7 +83,7 @@ _HOME = {  # public name → the module that defines it
     "make_attributed_blocks": "datasets",
     "make_selector": "registry",
     "selection_stability": "inspection.stability",
-    "show_versions": "versions",
+    "show_versions": "utils.versions",
 }
 
 __all__ = [

@@ -76,6 +76,6 @@ def test_what_another_version_has_kept_is_compiled_again(tmp_path):
     """Numba refers to records by their names, which may be missing in another version."""
     path = f"{tmp_path}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
     for record in ("Older", "Newer", "Older"):
-        (tmp_path / "utils/versions.py").write_text(MODULE.format(record=record))
+        (tmp_path / "versions.py").write_text(MODULE.format(record=record))
         done = fit("import versions", PYTHONPATH=path, NUMBA_CACHE_DIR=str(tmp_path / "kept"))
         assert (done.returncode, done.stdout) == (0, "3.0\n"), done.stderr

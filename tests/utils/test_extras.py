@@ -20,7 +20,7 @@ def test_a_missing_package_is_named_with_its_extra(monkeypatch, package):
 
 
 def test_every_extra_brings_its_packages_and_all_brings_those_of_users():
-    text = (Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
     declared = tomllib.loads(text)["project"]["optional-dependencies"]
     names = {extra: {re.match(r"[\w.-]+", line)[0] for line in lines} for extra, lines in declared.items()}
     brings = {**{package: package for package in _EXTRAS}, "h5py": "anndata"}  # anndata itself needs h5py
