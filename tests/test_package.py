@@ -88,11 +88,11 @@ def test_public_names_stand_once_and_others_are_refused():
 
 
 def test_only_one_file_imports_private_names_of_scikit_learn():
-    """They change without notice: src/blockselect/utils/sklearn_contract.py is the one place to mend."""
+    """They change without notice: src/blockselect/utils/_sklearn.py is the one place to mend."""
     found = [
         f"{path.relative_to(ROOT)}:{line}"
         for path in text_files()
-        if path.suffix == ".py" and path != SOURCE / "utils/sklearn_contract.py"
+        if path.suffix == ".py" and path != SOURCE / "utils/_sklearn.py"
         for line in private_sklearn_imports(path.read_text(encoding="utf-8"))
     ]
     assert found == []
@@ -120,7 +120,7 @@ def private_sklearn_imports(code: str) -> list[int]:
         ("import sklearn.utils._tags", True),
         ("from sklearn import __version__", False),
         ("from sklearn.base import BaseEstimator", False),
-        ("from blockselect.utils.sklearn_contract import Interval", False),
+        ("from blockselect.utils._sklearn import Interval", False),
     ],
 )
 def test_private_names_are_told_from_public_ones(line, private):

@@ -32,12 +32,12 @@ from blockselect.result import Result
 from blockselect.rows.chunks import RowChunks
 from blockselect.rows.statistics import constant_columns
 from blockselect.rows.sums import in_memory, jobs_for
+from blockselect.utils._sklearn import Interval
 from blockselect.utils.arrays import BoolArray, Features, FloatArray, IntArray, ObjectArray, Sparse, best_first
 from blockselect.utils.errors import warn_caller
 from blockselect.utils.extras import on_request
 from blockselect.utils.parameters import check_page_path, check_within
 from blockselect.utils.progress import Progress, no_progress
-from blockselect.utils.sklearn_contract import Interval
 from blockselect.utils.threads import one_thread
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from sklearn.base import MetaEstimatorMixin, clone
 from blockselect.base import ScoreSelector
 from blockselect.inputs.attributed import AttributedGraph
 from blockselect.result import make_result
+from blockselect.utils._sklearn import Interval, fit_context
 from blockselect.utils.arrays import BoolArray, Features, FloatArray
 from blockselect.utils.errors import ParameterError
-from blockselect.utils.sklearn_contract import Interval, fit_context
 
 
 class SignedSelector(MetaEstimatorMixin, ScoreSelector):

@@ -18,9 +18,9 @@ from blockselect.bmgufs import descent
 from blockselect.bmgufs.device import problem_to_device
 from blockselect.bmgufs.gram import gram_squared
 from blockselect.bmgufs.statistics import BlockStatistics
+from blockselect.utils._sklearn import check_parameters
 from blockselect.utils.errors import ParameterError
 from blockselect.utils.progress import no_step_progress
-from blockselect.utils.sklearn_contract import check_parameters
 from references import bmgufs
 from references.problems import make_problem
 

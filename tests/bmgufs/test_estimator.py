@@ -15,8 +15,8 @@ from blockselect import BMGUFS, BlockModel, Descent, make_attributed_blocks
 from blockselect.blockmodels.n_blocks import AS_GIVEN
 from blockselect.bmgufs import estimator
 from blockselect.bmgufs.descent import Solution
+from blockselect.utils._sklearn import check_parameters
 from blockselect.utils.errors import ParameterError
-from blockselect.utils.sklearn_contract import check_parameters
 from made_fits import fit_paper, precision
 from references import bmgufs
 

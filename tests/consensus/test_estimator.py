@@ -29,8 +29,8 @@ from blockselect.consensus.search import numbers_to_try
 from blockselect.graphs.links import cap_weights, resample_links
 from blockselect.inputs import check_attributed_graph
 from blockselect.rows.statistics import in_standard_form
+from blockselect.utils._sklearn import check_parameters
 from blockselect.utils.errors import ParameterError
-from blockselect.utils.sklearn_contract import check_parameters
 from made_fits import QUICK, fit, precision
 from made_graphs import reweighted
 from references import explained as reference

@@ -9,8 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 
 from blockselect import BMGUFS, BlockModelSelector, Descent
+from blockselect.utils._sklearn import check_parameters
 from blockselect.utils.errors import OutOfMemoryError, ParameterError, collected_warnings, memory_for, warn_caller
-from blockselect.utils.sklearn_contract import check_parameters
 
 FEATURES = np.array([[1.0, 0, 2], [2, 0, 1], [0, 1, 1], [0, 2, 1]])
 LINKS = np.array([[0.0, 1, 0, 0], [1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 0]])

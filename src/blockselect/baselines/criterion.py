@@ -16,9 +16,9 @@ from blockselect.inputs.adjacency import check_affinity, graph_of
 from blockselect.inputs.attributed import AttributedGraph, check_attributed_graph
 from blockselect.result import make_result
 from blockselect.rows.statistics import check_varies
+from blockselect.utils._sklearn import Interval, StrOptions, fit_context
 from blockselect.utils.arrays import BoolArray, Features, FloatArray, Sparse
 from blockselect.utils.errors import warn_caller
-from blockselect.utils.sklearn_contract import Interval, StrOptions, fit_context
 
 AT_LEAST_ONE = Interval(Integral, 1, None, closed="left")
 POSITIVE = Interval(Real, 0, None, closed="neither")

@@ -25,11 +25,11 @@ from blockselect.inputs.labels import as_labels, labels_by_id
 from blockselect.inputs.write import write_labels
 from blockselect.result import BlockRecord, make_result, ordered_links
 from blockselect.rows.sums import block_sums, n_holders, sum_over_rows
+from blockselect.utils._sklearn import N_JOBS, Interval
 from blockselect.utils.arrays import BoolArray, FloatArray, IntArray, ObjectArray, Sparse
 from blockselect.utils.errors import ParameterError
 from blockselect.utils.parameters import check_whole
 from blockselect.utils.progress import Progress, no_progress
-from blockselect.utils.sklearn_contract import N_JOBS, Interval
 from blockselect.utils.wording import feature_labels
 
 COARSE = 9  # groups of blocks of the level that is called coarse, if there is one like it

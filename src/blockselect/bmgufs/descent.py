@@ -18,11 +18,11 @@ from blockselect.bmgufs.device import in_tfloat32, namespace, problem_to_device,
 from blockselect.bmgufs.gram import GramSquared
 from blockselect.bmgufs.losses import Gradient, Losses, evaluate_losses
 from blockselect.bmgufs.statistics import BlockStatistics
+from blockselect.utils._sklearn import Interval, Options, StrOptions
 from blockselect.utils.arrays import Array, BoolArray, FloatArray, IntArray
 from blockselect.utils.errors import ParameterError
 from blockselect.utils.parameters import as_numbers, check_entries, check_start
 from blockselect.utils.progress import StepProgress, no_step_progress
-from blockselect.utils.sklearn_contract import Interval, Options, StrOptions
 
 _WINDOW = 10  # iterations over which both losses must be constant for a solve to stop
 _CACHE_BYTES = 2**20  # bytes of weighted block means per piece on a CPU, so that they stay in its cache

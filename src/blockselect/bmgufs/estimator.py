@@ -21,12 +21,12 @@ from blockselect.bmgufs.losses import induced_density
 from blockselect.bmgufs.statistics import BlockStatistics
 from blockselect.inputs.attributed import AttributedGraph
 from blockselect.rows.sums import in_memory
+from blockselect.utils._sklearn import Interval, StrOptions, check_parameters, fit_context
 from blockselect.utils.arrays import Features, FloatArray
 from blockselect.utils.errors import ParameterError, warn_caller
 from blockselect.utils.extras import on_request
 from blockselect.utils.parameters import generator_from
 from blockselect.utils.progress import StepProgress, follow_fit
-from blockselect.utils.sklearn_contract import Interval, StrOptions, check_parameters, fit_context
 
 _NEAR = 10  # the smoothing changes densities that are less than this many times as large
 SPARSITY_GRID = tuple(0.5 * i for i in range(11))  # the values of γ in the paper

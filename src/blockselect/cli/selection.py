@@ -22,10 +22,10 @@ from blockselect.report.overview import draw_diagnostics, draw_overview, render_
 from blockselect.report.page import make_report
 from blockselect.report.summarize import summarize
 from blockselect.report.tables import blocks_table, nodes_table, scores_table, selected_table
+from blockselect.utils._sklearn import check_parameters
 from blockselect.utils.arrays import ObjectArray
 from blockselect.utils.errors import collected_warnings
 from blockselect.utils.progress import Progress
-from blockselect.utils.sklearn_contract import check_parameters
 
 SEED = 0  # the default, so that the same command writes the same files
 NO_GRAPH = (

@@ -44,11 +44,11 @@ from blockselect.inspection.reselection import n_looked_at
 from blockselect.rows.chunks import RowChunks
 from blockselect.rows.statistics import are_sparse_counts, in_standard_form, presence
 from blockselect.rows.sums import in_memory
+from blockselect.utils._sklearn import Interval, StrOptions, fit_context
 from blockselect.utils.arrays import BoolArray, Features, FloatArray, IntArray, ObjectArray, Sparse
 from blockselect.utils.errors import ParameterError, warn_caller
 from blockselect.utils.parameters import check_whole, generator_from
 from blockselect.utils.progress import Progress, follow_fit, no_progress
-from blockselect.utils.sklearn_contract import Interval, StrOptions, fit_context
 from blockselect.utils.threads import one_thread
 
 FACTORIZATION_STEPS = 100  # iterations of a factorisation whose blocks are refined afterwards; more do not help

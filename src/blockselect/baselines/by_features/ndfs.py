@@ -13,9 +13,9 @@ from blockselect.baselines._solvers.row_sparse_regression import RowSparseRegres
 from blockselect.baselines.criterion import POSITIVE, FeatureGuidedSelector
 from blockselect.rows.matrices import as_plain_csr, by_density
 from blockselect.rows.statistics import constant_columns
+from blockselect.utils._sklearn import StrOptions
 from blockselect.utils.arrays import Features, FloatArray, Sparse
 from blockselect.utils.parameters import generator_from
-from blockselect.utils.sklearn_contract import StrOptions
 
 _OFFSET = 0.02  # added to the initial indicators, because a zero would remain zero
 _PUBLISHED_RIDGE = 1e-6  # added to the diagonal of XᵀX by the published code

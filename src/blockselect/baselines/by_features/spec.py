@@ -12,10 +12,10 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator
 from blockselect.baselines.by_features.laplacian import LaplacianForms, laplacian_forms
 from blockselect.baselines.criterion import AT_LEAST_ONE, NON_NEGATIVE, FeatureGuidedSelector
 from blockselect.graphs.affinity import RadialAffinity, neighbour_affinity, radial_affinity
+from blockselect.utils._sklearn import Interval, StrOptions
 from blockselect.utils.arrays import Features, FloatArray, Sparse
 from blockselect.utils.eigenvectors import lanczos
 from blockselect.utils.parameters import check_within, generator_from
-from blockselect.utils.sklearn_contract import Interval, StrOptions
 
 _PUBLISHED_EMPTY = 1000.0  # score of a column of zeros in the published code, which ranks it first
 _SMALL = 400  # number of nodes up to which a dense eigendecomposition is at least as fast

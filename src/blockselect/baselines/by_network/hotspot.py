@@ -8,9 +8,9 @@ from blockselect.baselines._solvers.node_pairs import linked_pairs
 from blockselect.baselines.criterion import NetworkGuidedSelector
 from blockselect.graphs.autocorrelation import NULLS, autocorrelation_z, model_for
 from blockselect.inputs.attributed import AttributedGraph
+from blockselect.utils._sklearn import StrOptions
 from blockselect.utils.arrays import FloatArray
 from blockselect.utils.errors import ParameterError
-from blockselect.utils.sklearn_contract import StrOptions
 
 
 class Hotspot(NetworkGuidedSelector):

@@ -15,9 +15,9 @@ from blockselect.baselines.by_network.partial_order import features_to_compare
 from blockselect.baselines.criterion import AT_LEAST_ONE, NON_NEGATIVE, POSITIVE, NetworkGuidedSelector
 from blockselect.inputs.attributed import AttributedGraph
 from blockselect.rows.statistics import constant_columns
+from blockselect.utils._sklearn import Interval, StrOptions
 from blockselect.utils.arrays import Features, FloatArray, IntArray
 from blockselect.utils.parameters import generator_from
-from blockselect.utils.sklearn_contract import Interval, StrOptions
 
 # Loss of a margin, for which large is good, and its derivative.
 LOSSES: dict[str, Callable[[FloatArray], tuple[FloatArray, FloatArray]]] = {
