@@ -3,8 +3,8 @@
 There are three products: the method of the paper (`bmgufs`), the default that goes beyond it (`consensus`), and the
 other methods (`baselines`). Data flow in one direction, and a package imports only from packages to its left::
 
-    utils → rows → graphs → inputs → blockmodels → bmgufs → inspection → consensus → registry → evaluation → report → cli
-                               ↘ baselines ──────────────────────────────────────↗                 ↘ reproduction ↗
+    utils → rows → graphs → inputs → blockmodels → bmgufs → consensus → registry → evaluation → report → cli
+                               ↘ baselines ─────────────────────────↗            ↘ reproduction ────────↗
 
 - `utils`: what every part may use: arrays, errors, parameters, progress, threads, wording, optional packages.
 - `rows`: features as rows, in memory or in chunks, and sums over them.

@@ -57,7 +57,7 @@ def by_options(message: str) -> str:
     rest = re.sub(r"a str among {(.*?)}", lambda found: found[1].replace("'", ""), rest)
     no_value = r"(None|an instance of '[^']+')"  # of an option
     rest = re.sub(rf"(,| or) {no_value}(?=,| or|\.)|(?<=^must be ){no_value}(, | or )", "", rest)
-    rest = rest.replace("an array-like", "a file of labels")
+    rest = rest.replace("an array-like", "a file of labels").replace(", a sparse array or matrix", "")
     return f"{option_of(first)}{blank}{re.sub(r'[a-z]+(_[a-z]+)+', lambda found: option_of(found[0]), rest)}"
 
 
