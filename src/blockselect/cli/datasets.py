@@ -9,6 +9,7 @@ import typer
 
 from blockselect.cli.failure import begin_work, expecting_bad_input
 from blockselect.cli.options import complete_dataset
+from blockselect.cli.waiting import waiting
 
 if TYPE_CHECKING:
     from blockselect.datasets.catalogue import Dataset
@@ -74,6 +75,7 @@ def fetch(name: Name) -> None:
     with expecting_bad_input(), progress_bar(quiet=False) as progress:
         dataset = find_dataset(name)
         graph = dataset.load(progress)
+    waiting.end()
     typer.echo(f"{name}: {NetworkCounts.of(graph)}; {_where(dataset)}")
 
 

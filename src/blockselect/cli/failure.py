@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
+from blockselect.cli.waiting import waiting
 from blockselect.errors import OutOfMemoryError, ParameterError
 from blockselect.extras import install_advice
 from blockselect.wording import visible
@@ -63,7 +64,7 @@ def by_options(message: str) -> str:
 
 def in_options(message: str) -> str:
     """A message of the library with ``--drop age`` instead of ``drop=['age']``, and so on."""
-    message = re.sub(rf"\b({'|'.join([*NAMED_ALIKE, 'header'])})=(\[.*?\]|'.*?'|\".*?\"|[\w.]+)", _as_option, message)
+    message = re.sub(rf"\b({'|'.join([*NAMED_ALIKE, 'header'])})=(\[.*?\]|'.*?'|\".*?\"|[\w.]*\w)", _as_option, message)
     return re.sub(r"\b(id_column|unknown_nodes|one_hot)\b", lambda found: option_of(found[0]), message)
 
 
@@ -89,7 +90,7 @@ def _range_in_words(found: re.Match[str]) -> str:
 
 def say(message: str) -> None:
     """Print one line on stderr, without control characters; do nothing if stderr cannot be written."""
-    with suppress(OSError):
+    with suppress(OSError), waiting.interrupted():
         print(visible(message), file=sys.stderr, flush=True)
 
 
@@ -165,7 +166,7 @@ def stopped(stop: KeyboardInterrupt) -> int:
 
 
 def _end(number: int, frame: FrameType | None) -> None:  # pragma: no cover (ends before anything can be recorded)
-    os.write(2, f"{MESSAGES[number]}\n".encode())
+    os.write(2, f"{waiting.line_end}{MESSAGES[number]}\n".encode())
     os._exit(128 + number)
 
 

@@ -16,6 +16,7 @@ from blockselect.cli import options as opt
 from blockselect.cli.failure import Failure, begin_work, say
 from blockselect.cli.options import data_option, expert_option, input_file, method_option, number_or_word, output_option
 from blockselect.cli.outputs import check_folder, write_together
+from blockselect.cli.waiting import waiting
 
 DEFAULT: Final = "block-model"
 PAPER: Final = "bmgufs"  # beside the default the only method that finds blocks
@@ -364,6 +365,7 @@ def select(
         say(note)
     for warning in selection.warnings:
         say(f"warning: {warning}")
+    waiting.end()
     if as_json:
         typer.echo(json.dumps(work.json_summary(selection), allow_nan=False))
     elif out is not None and not quiet:
