@@ -54,7 +54,14 @@ from blockselect.graphs.feature_tables import (
     read_feature_table,
 )
 from blockselect.graphs.features import FeatureTable, as_feature_table, as_float_matrix, is_anndata
-from blockselect.graphs.graph_files import MARKUP, attribute_table, note_unused, read_edge_text, read_markup
+from blockselect.graphs.graph_files import (
+    MARKUP,
+    attribute_table,
+    note_unused,
+    read_edge_text,
+    read_markup,
+    without_row_numbers,
+)
 from blockselect.graphs.matrix_files import MATRIX_READERS, read_arrow, read_matrix
 from blockselect.graphs.text_files import (
     BadFileError,
@@ -74,9 +81,9 @@ UnknownNodes: TypeAlias = Literal["error", "drop"]
 TABLES = (*CSV, EXCEL, *ARROW)
 MAY_BE_PACKED = (*CSV, *MARKUP, ".edgelist", ".mtx")
 WHOLE = (*MARKUP, ".h5ad")  # one file holds links and features
-FEATURE_FORMATS = (*TABLES, *MATRIX_READERS, ".mat", *WHOLE)
+FEATURE_FORMATS = (*TABLES, *MATRIX_READERS, *WHOLE)
 GRAPH_FORMATS = (*FEATURE_FORMATS, ".edgelist")
-FEATURE_VARIABLES = ("features", "Attributes", "X", "fea")  # usual names in .mat files
+FEATURE_VARIABLES = ("features", "Attributes", "X", "fea")  # usual names in .mat and .npz files
 GRAPH_VARIABLES = ("adjacency", "Network", "A", "graph")
 
 
@@ -221,7 +228,7 @@ def read_graph(path: FilePath, *, header: bool = True, decimal: str = ".") -> An
             if not _has_ends(table) and (not header or all(map(is_number, table.columns[:2]))):
                 note("read %s as edges without a header: source and target", file.name)
                 table = read_excel_table(file, header=False)
-            return _ids_as_text(table)
+            return _ids_as_text(without_row_numbers(table, file))
         if suffix in ARROW:
             return _ids_as_text(read_arrow(file))
         if suffix in MARKUP:
@@ -352,7 +359,8 @@ def _hint(table: FeatureTable, graph: Any, node_ids: Iterable[Any], *, transpose
     if fits_columns and not transposed:
         return " The graph fits the columns of the features; if nodes are in columns, give transpose=True."
     if ends and (not ends & ids or len(ids) < len(listed)):
-        return " If another column of the features holds the ids of the nodes, name it with id_column."
+        number = "; if none does, number the rows in a first column, as pandas does" if len(ids) < len(listed) else ""
+        return f" If another column of the features holds the ids of the nodes, name it with id_column{number}."
     if not ends <= ids:
         return " To leave out the links of nodes without features, give unknown_nodes='drop'."
     return ""
