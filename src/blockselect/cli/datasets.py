@@ -40,6 +40,7 @@ def list_all() -> None:
             for dataset in DATASETS.values()
         ]
     titles = ("name", "nodes", "links", "features", "classes", "where")
+    waiting.end()
     show_table(titles, rows, text_columns=("name", "where"))
 
 
@@ -53,6 +54,7 @@ def info(name: Name) -> None:
     with expecting_bad_input():
         dataset = find_dataset(name)
         where, cache = _where(dataset), dataset.source and cache_folder()
+    waiting.end()
     typer.echo(f"{name}: {dataset.about}")
     typer.echo(f"counts: {dataset.counts}")
     typer.echo(f"where: {where}")

@@ -18,7 +18,7 @@ class Waiting:
         self._lock, self._ended = Lock(), Event()
 
     def begin(self) -> None:
-        if "--quiet" not in sys.argv:
+        if not {"--quiet", "--help", "--version"} & {*sys.argv}:  # help and versions come in a moment
             Thread(target=self._keep_speaking, daemon=True).start()
 
     def now(self, doing: str) -> None:
