@@ -56,7 +56,7 @@ def by_options(message: str) -> str:
     first, blank, rest = message.partition(" ")
     rest = re.sub(r"(an int|a float) in the range ([\[(])(\S+), (\S+)[\])]", _range_in_words, rest)
     rest = re.sub(r"a str among {(.*?)}", lambda found: found[1].replace("'", ""), rest)
-    no_value = r"(None|an instance of '[^']+')"  # of an option
+    no_value = r"(None|a sparse (?:array or )?matrix|an instance of '[^']+')"  # of an option
     rest = re.sub(rf"(,| or) {no_value}(?=,| or|\.)|(?<=^must be ){no_value}(, | or )", "", rest)
     rest = rest.replace("an array-like", "a file of labels")
     return f"{option_of(first)}{blank}{re.sub(r'[a-z]+(_[a-z]+)+', lambda found: option_of(found[0]), rest)}"

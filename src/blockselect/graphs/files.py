@@ -203,7 +203,8 @@ def read_graph(path: FilePath, *, header: bool = True, decimal: str = ".") -> An
         ``.csv``, ``.tsv``, ``.txt`` (also packed, ``.gz``), ``.xlsx``, ``.parquet``, ``.feather``: a list of edges
         with a header, the columns source, target and perhaps weight, or two columns in this order. Cells of text files
         are kept as text, an empty one as missing. A list without a header is recognised if its nodes are numbers, or
-        if blanks, or tabs below comments, stand between them, as in the networks of SNAP. ``.edgelist``: source,
+        if blanks, or tabs below comments, stand between them, as in the networks of SNAP. A text file may also hold
+        an adjacency: the nodes are its header and first column, or it has numbers only. ``.edgelist``: source,
         target and perhaps a weight, without a header, separated by blanks. ``.graphml``, ``.gexf``, ``.gml``,
         ``.json`` (node-link): as networkx reads them; node ids are text. ``.npz`` (of SciPy or NumPy), ``.npy``,
         ``.mtx``, ``.mat``: the adjacency, one row and column per node. ``.h5ad``: the graph ``obsp["connectivities"]``
