@@ -90,4 +90,4 @@ def test_ids_that_floating_point_numbers_round_are_refused(kind, large):
 
 def test_a_float_as_third_value_of_an_edge_is_its_weight():
     A = as_adjacency([(0, 1, 2.5), (1, 2, 0.5)], nodes=3).toarray()
-    assert (A[0, 1], A[2, 1]) == (2.5, 0.5)
+    assert (A[0, 1], A[1, 2]) == (2.5, 0.5)
