@@ -40,7 +40,7 @@ from blockselect.inspection.discoveries import (
     check_testable,
     match_blocks,
 )
-from blockselect.inspection.reselection import n_looked_at
+from blockselect.inspection.stability import n_looked_at
 from blockselect.rows.chunks import RowChunks
 from blockselect.rows.statistics import are_sparse_counts, in_standard_form, presence
 from blockselect.rows.sums import in_memory

@@ -19,8 +19,7 @@ from blockselect.graphs.links import cap_weights
 from blockselect.inputs.adjacency import graph_of
 from blockselect.inputs.attributed import AttributedGraph, check_attributed_graph
 from blockselect.inspection.circularity import warn_if_made_from_features
-from blockselect.inspection.given_totals import MIN_REFERENCE, reference_features
-from blockselect.inspection.matching_null import match_pulls
+from blockselect.inspection.null_model import MIN_REFERENCE, match_pulls, reference_features
 from blockselect.rows.chunks import RowChunks
 from blockselect.rows.statistics import are_sparse_counts, in_units, presence
 from blockselect.utils.arrays import FloatArray, IntArray
