@@ -264,13 +264,13 @@ class BlockGuidedSelector(ScoreSelector):
         graph: AttributedGraph,
         adjacencies: Sequence[Sparse],
         rngs: Sequence[np.random.Generator],
-        report: Progress = no_progress,
+        progress: Progress = no_progress,
     ) -> FloatArray:
         """1 / rank from one fit per graph. Given blocks stay the same; their densities are those of each graph."""
         if self.block_model is None or isinstance(self.block_model, str | np.ndarray):
-            return super()._scores_on(graph, adjacencies, rngs, report)
+            return super()._scores_on(graph, adjacencies, rngs, progress)
         by_labels: Self = clone(self).set_params(block_model=self._given_block_model(graph).labels)
-        return by_labels._scores_on(graph, adjacencies, rngs, report)
+        return by_labels._scores_on(graph, adjacencies, rngs, progress)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

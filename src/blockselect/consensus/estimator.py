@@ -253,7 +253,7 @@ class BlockModelSelector(BlockGuidedSelector):
 
     @fit_context(prefer_skip_nested_validation=True)
     @follow_fit
-    def fit(self, X: Any, y: Any = None, *, adjacency: Any = None, progress: Progress | None = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, adjacency: Any = None, progress: Any = None) -> Self:
         """Rank the features of the nodes by how much of the structure of their graph they explain.
 
         Parameters
@@ -273,7 +273,6 @@ class BlockModelSelector(BlockGuidedSelector):
         -------
         self
         """
-        report = progress or no_progress
         given = self._read_given(X, y, adjacency)
         self._note_input(X, adjacency, given)
         whole, self.binarized_ = self._as_used(given)
@@ -281,7 +280,7 @@ class BlockModelSelector(BlockGuidedSelector):
         graph = whole.only(nodes)
         rng = generator_from(self.random_state)
         with one_thread():  # sums over several threads would depend on the number of cores
-            search = self._search(graph, rng, report)
+            search = self._search(graph, rng, progress)
             likelihood = JointLikelihood(graph)
             self.refined_, self.refine_reason_, candidates = self._refinement(graph, likelihood, search)
             consensus = find_consensus(
@@ -291,16 +290,16 @@ class BlockModelSelector(BlockGuidedSelector):
                 rng=rng.spawn(1)[0],
                 max_rounds=search.effort.max_rounds,
                 n_jobs=self.n_jobs,
-                progress=partial(report, "screening"),
+                progress=partial(progress, "screening"),
             )
             trees = likelihood.trees(consensus.models, renumber=self._finds_blocks())
-            found = self._discoveries(graph, search.models, rng, report)
+            found = self._discoveries(graph, search.models, rng, progress)
             n_wanted = self._n_wanted(graph.n_features) if found is None else int(found.support.sum())
-            report("ranking", 0, 1)
+            progress("ranking", 0, 1)
             ranking = rank_by_trees(graph, likelihood, trees, n_wanted, n_jobs=self.n_jobs)
             self._select_best(ranking, found)
             curve = self._explain(graph.features, trees[0], ranking)
-            report("ranking", 1, 1)
+            progress("ranking", 1, 1)
         self._keep_blocks(search, consensus, trees, nodes)
         is_mixed = self._finds_blocks() and self.block_model == "mixed"
         self.families_left_out_ = _LEFT_OUT if is_mixed and not in_memory(graph.features) else None
@@ -470,7 +469,7 @@ class BlockModelSelector(BlockGuidedSelector):
         """All nodes except those with neither links nor features; all nodes if blocks are given."""
         return graph.is_linked | graph.has_features if self._finds_blocks() else np.ones(graph.n_nodes, dtype=bool)
 
-    def _search(self, graph: AttributedGraph, rng: np.random.Generator, report: Progress) -> Search:
+    def _search(self, graph: AttributedGraph, rng: np.random.Generator, progress: Progress) -> Search:
         """Candidate block models of the graph, or the blocks that were given."""
         if not self._finds_blocks():
             given = self._given_block_model(graph)
@@ -484,23 +483,23 @@ class BlockModelSelector(BlockGuidedSelector):
             max_iter=self._factorization_steps(),
             n_jobs=self.n_jobs,
             rng=rng,
-            progress=report,
+            progress=progress,
         )
 
     def _discoveries(
-        self, graph: AttributedGraph, candidates: Sequence[BlockModel], rng: np.random.Generator, report: Progress
+        self, graph: AttributedGraph, candidates: Sequence[BlockModel], rng: np.random.Generator, progress: Progress
     ) -> Discoveries | None:
         """Features that match the graph better than chance, if "auto" asks for them."""
         if self.n_features_to_select != "auto":
             return None
-        report("discoveries", 0, 1)
+        progress("discoveries", 0, 1)
         capped = cap_weights(graph.adjacency)
         if self._finds_blocks() and capped is not graph.adjacency:
             candidates = self._search(replace(graph, adjacency=capped), rng.spawn(1)[0], no_progress).models
         found = match_blocks(
-            graph, candidates, level=DEFAULT_LEVEL, rng=rng.spawn(1)[0], progress=partial(report, "discoveries")
+            graph, candidates, level=DEFAULT_LEVEL, rng=rng.spawn(1)[0], progress=partial(progress, "discoveries")
         )
-        report("discoveries", 1, 1)
+        progress("discoveries", 1, 1)
         if not found.support.any():
             warn_caller(
                 f"no feature matches the graph better than chance at a false discovery rate of {DEFAULT_LEVEL:g}, so "
@@ -524,7 +523,7 @@ class BlockModelSelector(BlockGuidedSelector):
         graph: AttributedGraph,
         adjacencies: Sequence[Sparse],
         rngs: Sequence[np.random.Generator],
-        report: Progress = no_progress,
+        progress: Progress = no_progress,
     ) -> FloatArray:
         """1 / rank on other graphs of the same nodes, without a complete fit to each: see `inverse_ranks`."""
         return inverse_ranks(
@@ -538,7 +537,7 @@ class BlockModelSelector(BlockGuidedSelector):
             max_iter=self._factorization_steps(),
             n_ranked=n_looked_at(self.n_features_),
             n_jobs=self.n_jobs,
-            progress=report,
+            progress=progress,
         )
 
     def _without_effect(self) -> dict[str, str]:

@@ -96,7 +96,7 @@ def selection_stability(
     check_whole("n_resamples", n_resamples, MIN_RESAMPLES)
     if getattr(selector, "graph_source_", None) == "adjacency" and graph_of(X, adjacency) is None:
         raise ParameterError("adjacency", "is missing; pass the graph of the fit together with X: adjacency=graph.")
-    with memory_for("resample the graph"), follow("selection_stability", verbose, progress) as report:
+    with memory_for("resample the graph"), follow("selection_stability", verbose, progress) as progress:
         graph = selector._read_network(X, None, adjacency)
         _check_same(graph, selector._found)
         seed = getattr(selector, "random_state", None) if random_state is None else random_state
@@ -104,7 +104,7 @@ def selection_stability(
         stream = np.random.default_rng([int(generator_from(seed).integers(2**31)), 1])
         rngs = stream.spawn(selector._n_resamples(n_resamples))
         adjacencies = [resample_links(graph.adjacency, rng) for rng in rngs]
-        scores = selector._scores_on(graph, adjacencies, rngs, report)
+        scores = selector._scores_on(graph, adjacencies, rngs, progress)
         return reselection_chance(scores, max(selector.n_features_, 1))
 
 
