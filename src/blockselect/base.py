@@ -178,7 +178,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         """Number of resampled graphs to use if `asked` are requested."""
         return asked
 
-    def _scores_on(
+    def _inverse_ranks_on(
         self,
         graph: AttributedGraph,
         adjacencies: Sequence[Sparse],

@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from blockselect import BMGUFS, BlockModelSelector, check_attributed_graph
 from blockselect.consensus import explained_curve
-from blockselect.consensus.explained_curve import enough, sizes_to_try
+from blockselect.consensus.explained_curve import fewest_for_nearly_all, sizes_to_try
 from blockselect.consensus.target import BlockRegression
 from made_fits import easy_network, fit
 from references import explained as reference
@@ -120,8 +120,8 @@ def test_the_share_of_many_features_is_only_stated_if_the_fit_needs_it(network, 
 
 
 def test_fewer_features_may_be_enough():
-    assert enough([{"n_features": 2, "share": 0.5}, {"n_features": 4, "share": 0.52}], 4) == 2
-    assert enough([{"n_features": 2, "share": 0.1}], 4) is None
+    assert fewest_for_nearly_all([{"n_features": 2, "share": 0.5}, {"n_features": 4, "share": 0.52}], 4) == 2
+    assert fewest_for_nearly_all([{"n_features": 2, "share": 0.1}], 4) is None
 
 
 def test_one_block_leaves_nothing_to_explain(network):

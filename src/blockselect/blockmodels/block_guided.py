@@ -1,4 +1,4 @@
-"""BlockGuidedSelector: what BMGUFS and the default have in common: blocks, the table of features, and the report."""
+"""BlockGuidedSelector: what BMGUFS and the default have in common: given blocks, their names, and tables."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class BlockGuidedSelector(ScoreSelector):
     def _markers(self, groups: IntArray | None = None) -> Markers:
         """Which block each feature marks or, if `groups` (k,) merges the blocks, which group of blocks."""
         result, sizes = self._found, self.block_model_.block_sizes
-        assert result.blocks is not None  # see `_keep`
+        assert result.blocks is not None  # see `_keep_result`
         assert result.effective_holders is not None
         sums = result.blocks.sums
         if groups is not None:
@@ -103,7 +103,7 @@ class BlockGuidedSelector(ScoreSelector):
     def _names(self, markers: Markers) -> list[BlockName]:
         """The names of the blocks, whose markers these are."""
         result = self._found
-        assert result.blocks is not None  # see `_keep`
+        assert result.blocks is not None  # see `_keep_result`
         if result.blocks.given_names is not None:
             return [BlockName(name, "given") for name in result.blocks.given_names]
         ids = result.node_ids
@@ -114,7 +114,7 @@ class BlockGuidedSelector(ScoreSelector):
     def _group_names(self, groups: IntArray, names: list[BlockName]) -> list[BlockName]:
         """Names of groups of blocks, where `groups` (k,) is the group of each block; a block alone keeps its name."""
         result, members = self._found, [np.flatnonzero(groups == group) for group in range(groups.max() + 1)]
-        assert result.blocks is not None  # see `_keep`
+        assert result.blocks is not None  # see `_keep_result`
         alone = {group: names[blocks[0]] for group, blocks in enumerate(members) if len(blocks) == 1}
         features = feature_labels(result.feature_names, result.n_features)
         taken = [name.feature for name in alone.values()]
@@ -152,7 +152,7 @@ class BlockGuidedSelector(ScoreSelector):
             branches = [names[group].text for group in groups]
         return blocks_table(self._describe_blocks(), branches)
 
-    def _keep(self, graph: AttributedGraph, explained: dict[str, Any] | None) -> Self:
+    def _keep_result(self, graph: AttributedGraph, explained: dict[str, Any] | None) -> Self:
         """Keep what tables, plots and reports need of the network that was passed to `fit`."""
         labels, k = self.labels_, self.block_model_.n_blocks
         is_small = graph.n_nodes <= _MAX_NODES and graph.adjacency.nnz <= 2 * _MAX_LINKS
@@ -259,7 +259,7 @@ class BlockGuidedSelector(ScoreSelector):
             return with_error(check_block_model(given, graph.n_nodes), graph.adjacency)
         return BlockModel.from_labels(graph.adjacency, labels_by_id(given, graph.node_ids))
 
-    def _scores_on(
+    def _inverse_ranks_on(
         self,
         graph: AttributedGraph,
         adjacencies: Sequence[Sparse],
@@ -268,9 +268,9 @@ class BlockGuidedSelector(ScoreSelector):
     ) -> FloatArray:
         """1 / rank from one fit per graph. Given blocks stay the same; their densities are those of each graph."""
         if self.block_model is None or isinstance(self.block_model, str | np.ndarray):
-            return super()._scores_on(graph, adjacencies, rngs, progress)
+            return super()._inverse_ranks_on(graph, adjacencies, rngs, progress)
         by_labels: Self = clone(self).set_params(block_model=self._given_block_model(graph).labels)
-        return by_labels._scores_on(graph, adjacencies, rngs, progress)
+        return by_labels._inverse_ranks_on(graph, adjacencies, rngs, progress)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

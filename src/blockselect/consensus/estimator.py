@@ -27,7 +27,7 @@ from blockselect.consensus.prediction import regress_blocks
 from blockselect.consensus.ranking import MAX_COUNTED, Ranking, rank_by_trees
 from blockselect.consensus.refine import JointLikelihood
 from blockselect.consensus.resampling import inverse_ranks
-from blockselect.consensus.search import Effort, Search, search_blocks, whether_to_refine
+from blockselect.consensus.search import Effort, SearchResult, search_blocks, whether_to_refine
 from blockselect.graphs.links import cap_weights
 from blockselect.inputs.adjacency import graph_of
 from blockselect.inputs.attributed import AttributedGraph
@@ -275,9 +275,9 @@ class BlockModelSelector(BlockGuidedSelector):
         """
         given = self._read_given(X, y, adjacency)
         self._note_input(X, adjacency, given)
-        whole, self.binarized_ = self._as_used(given)
+        whole, self.binarized_ = self._as_used(given)  # the features may be binary now
         nodes = self._scored_nodes(whole)
-        graph = whole.only(nodes)
+        graph = whole.only(nodes)  # without nodes that have neither links nor features
         rng = generator_from(self.random_state)
         with one_thread():  # sums over several threads would depend on the number of cores
             search = self._search(graph, rng, progress)
@@ -293,11 +293,11 @@ class BlockModelSelector(BlockGuidedSelector):
                 progress=partial(progress, "screening"),
             )
             trees = likelihood.trees(consensus.models, renumber=self._finds_blocks())
-            found = self._discoveries(graph, search.models, rng, progress)
-            n_wanted = self._n_wanted(graph.n_features) if found is None else int(found.support.sum())
+            discoveries = self._discoveries(graph, search.models, rng, progress)
+            n_wanted = self._n_wanted(graph.n_features) if discoveries is None else int(discoveries.support.sum())
             progress("ranking", 0, 1)
             ranking = rank_by_trees(graph, likelihood, trees, n_wanted, n_jobs=self.n_jobs)
-            self._select_best(ranking, found)
+            self._select_best(ranking, discoveries)
             curve = self._explain(graph.features, trees[0], ranking)
             progress("ranking", 1, 1)
         self._keep_blocks(search, consensus, trees, nodes)
@@ -305,19 +305,19 @@ class BlockModelSelector(BlockGuidedSelector):
         self.families_left_out_ = _LEFT_OUT if is_mixed and not in_memory(graph.features) else None
         by_links = search.found_by_links() if self._finds_blocks() else []
         self.network_evidence_ = self._evidence(graph, by_links[0].labels if by_links else None)
-        return self._keep(given, curve)
+        return self._keep_result(given, curve)
 
-    def _select_best(self, ranking: Ranking, found: Discoveries | None) -> None:
+    def _select_best(self, ranking: Ranking, discoveries: Discoveries | None) -> None:
         """Select the first features of the ranking, or all discoveries: some of them would lose the guarantee."""
-        if found is None:
+        if discoveries is None:
             n_constant = int(np.count_nonzero(~ranking.is_useful))
             why = f"the other {n_constant} have the same value for all nodes."
             self._select(ranking.scores, why_fewer=why, order=ranking.order, wanted=ranking.n_wanted)
             self.p_values_ = self.q_values_ = None
         else:
             self._rank(ranking.scores, ranking.order)
-            self.support_, self.n_features_ = found.support, ranking.n_wanted
-            self.p_values_, self.q_values_ = found.p_values, found.q_values
+            self.support_, self.n_features_ = discoveries.support, ranking.n_wanted
+            self.p_values_, self.q_values_ = discoveries.p_values, discoveries.q_values
 
     def _explain(self, features: Features, best: BlockTree, ranking: Ranking) -> dict[str, Any] | None:
         """How much of the blocks the selected features explain; returns the curve over the number of features."""
@@ -335,7 +335,9 @@ class BlockModelSelector(BlockGuidedSelector):
         has_curve = best.model.n_blocks > 1 and in_memory(features)
         return explained_by_size(self, regression, ranking.of_all) if has_curve else None
 
-    def _keep_blocks(self, search: Search, consensus: Consensus, trees: Sequence[BlockTree], nodes: BoolArray) -> None:
+    def _keep_blocks(
+        self, search: SearchResult, consensus: Consensus, trees: Sequence[BlockTree], nodes: BoolArray
+    ) -> None:
         """Set the attributes of the block models; nodes that were left out join the block with the fewest links."""
         self.linkage_ = trees[0].linkage
         self.candidates_ = [model.with_others(nodes) for model in consensus.candidates]
@@ -452,7 +454,7 @@ class BlockModelSelector(BlockGuidedSelector):
         return FACTORIZATION_STEPS if self.refine is not False else MAX_ITER
 
     def _refinement(
-        self, graph: AttributedGraph, likelihood: JointLikelihood, search: Search
+        self, graph: AttributedGraph, likelihood: JointLikelihood, search: SearchResult
     ) -> tuple[bool, str, list[BlockModel]]:
         """Whether to refine the blocks with the features, the reason, and the candidates to compare."""
         if not self._finds_blocks():
@@ -469,11 +471,11 @@ class BlockModelSelector(BlockGuidedSelector):
         """All nodes except those with neither links nor features; all nodes if blocks are given."""
         return graph.is_linked | graph.has_features if self._finds_blocks() else np.ones(graph.n_nodes, dtype=bool)
 
-    def _search(self, graph: AttributedGraph, rng: np.random.Generator, progress: Progress) -> Search:
+    def _search(self, graph: AttributedGraph, rng: np.random.Generator, progress: Progress) -> SearchResult:
         """Candidate block models of the graph, or the blocks that were given."""
         if not self._finds_blocks():
             given = self._given_block_model(graph)
-            return Search([given], Effort(0.0, 1), lambda _: AS_GIVEN, given.n_blocks)
+            return SearchResult([given], Effort(0.0, 1), lambda _: AS_GIVEN, given.n_blocks)
         return search_blocks(
             graph,
             n_blocks=self.n_blocks,
@@ -518,7 +520,7 @@ class BlockModelSelector(BlockGuidedSelector):
     def _n_resamples(self, asked: int) -> int:
         return self.effort_.n_resamples(asked)
 
-    def _scores_on(
+    def _inverse_ranks_on(
         self,
         graph: AttributedGraph,
         adjacencies: Sequence[Sparse],

@@ -138,7 +138,7 @@ def compare_methods(
         comparison.rows.append(_scored_row(ALL_FEATURES, graph.n_features, every, graph.n_nodes))
         progress(ALL_FEATURES, 1, 1)
         for method in methods:
-            rank = partial(rank_features, method, judge.seen, numbers[-1], n_blocks, random_state)
+            rank = partial(rank_by_method, method, judge.seen, numbers[-1], n_blocks, random_state)
             _add_method(comparison, method, numbers, rank, judge, partial(progress, method))
     comparison.rows = [
         replace(row, agreement=agreement(row.method, row.n_features, comparison.selections)) for row in comparison.rows
@@ -220,7 +220,7 @@ def _check_numbers(numbers: Any, n_features: int) -> list[int]:
     return sorted({check_whole("n_features", number, 1, n_features) for number in (numbers if is_list else [numbers])})
 
 
-def rank_features(
+def rank_by_method(
     method: str, graph: AttributedGraph, n_features_to_select: int, n_blocks: int | None, seed: int
 ) -> RankedFeatures:
     """Rank the features of a network by a method of the registry."""

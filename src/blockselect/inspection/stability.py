@@ -104,7 +104,7 @@ def selection_stability(
         stream = np.random.default_rng([int(generator_from(seed).integers(2**31)), 1])
         rngs = stream.spawn(selector._n_resamples(n_resamples))
         adjacencies = [resample_links(graph.adjacency, rng) for rng in rngs]
-        scores = selector._scores_on(graph, adjacencies, rngs, progress)
+        scores = selector._inverse_ranks_on(graph, adjacencies, rngs, progress)
         return reselection_chance(scores, max(selector.n_features_, 1))
 
 
