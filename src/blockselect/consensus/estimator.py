@@ -273,11 +273,11 @@ class BlockModelSelector(BlockGuidedSelector):
         -------
         self
         """
-        given = self._read_given(X, y, adjacency)
-        self._note_input(X, adjacency, given)
-        whole, self.binarized_ = self._as_used(given)  # the features may be binary now
-        nodes = self._scored_nodes(whole)
-        graph = whole.only(nodes)  # without nodes that have neither links nor features
+        network = self._check_network(X, y, adjacency)
+        self._note_input(X, adjacency, network)
+        used, self.binarized_ = self._as_used(network)
+        nodes = self._scored_nodes(used)
+        graph = used.only(nodes)  # without nodes that have neither links nor features
         rng = generator_from(self.random_state)
         with one_thread():  # sums over several threads would depend on the number of cores
             search = self._search(graph, rng, progress)
@@ -305,7 +305,7 @@ class BlockModelSelector(BlockGuidedSelector):
         self.families_left_out_ = _LEFT_OUT if is_mixed and not in_memory(graph.features) else None
         by_links = search.found_by_links() if self._finds_blocks() else []
         self.network_evidence_ = self._evidence(graph, by_links[0].labels if by_links else None)
-        return self._keep_result(given, curve)
+        return self._keep_result(network, curve)
 
     def _select_best(self, ranking: Ranking, discoveries: Discoveries | None) -> None:
         """Select the first features of the ranking, or all discoveries: some of them would lose the guarantee."""
@@ -411,9 +411,9 @@ class BlockModelSelector(BlockGuidedSelector):
 
     def _read_network(self, X: Any, y: Any = None, adjacency: Any = None) -> AttributedGraph:
         """Check the settings, the network and the features, and convert the features as the method uses them."""
-        return self._as_used(self._read_given(X, y, adjacency))[0]
+        return self._as_used(self._check_network(X, y, adjacency))[0]
 
-    def _read_given(self, X: Any, y: Any, adjacency: Any) -> AttributedGraph:
+    def _check_network(self, X: Any, y: Any, adjacency: Any) -> AttributedGraph:
         """Check the settings, the network and the features."""
         if self.n_features_to_select == "auto":
             check_testable(graph_of(X, adjacency), self.block_model)
