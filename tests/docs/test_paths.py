@@ -55,9 +55,21 @@ def test_every_path_is_traced():
     assert list(paths()) == list(CALLS)
 
 
-@pytest.mark.parametrize("heading", CALLS)
+@pytest.mark.parametrize(
+    "heading",
+    ["BMGUFS.fit", "BlockModelSelector.fit", pytest.param("blockselect select", marks=pytest.mark.slow)],
+)
 def test_the_functions_of_a_path_run_in_this_order(heading, tmp_path):
     path, entered = paths()[heading], functions_entered(lambda: CALLS[heading](tmp_path))
     assert len(path) > 10
     assert [one for one in path if one not in entered] == []
     assert path == sorted(path, key=entered.index)
+
+
+def test_every_file_that_contributing_names_is_there():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = {name for name in re.findall(r"`([\w./-]+(?:\.(?:py|md|rst|toml)|/))`", text) if "NAME" not in name}
+    source = ROOT / "src" / "blockselect"
+    folders = (ROOT, ROOT / "scripts", source, *(path for path in source.iterdir() if path.is_dir()))
+    assert len(named) > 50
+    assert [name for name in sorted(named) if not any((folder / name).exists() for folder in folders)] == []
