@@ -291,7 +291,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         self.ranking_[best_first(scores) if order is None else order] = np.arange(1, len(scores) + 1)
 
     @property
-    def _found(self) -> Result:
+    def _fit_result(self) -> Result:
         """What the fit kept of its network."""
         check_is_fitted(self)
         if not hasattr(self, "_result"):

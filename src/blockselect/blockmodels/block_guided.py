@@ -71,7 +71,7 @@ class BlockGuidedSelector(ScoreSelector):
         """The table in the order of the columns of X."""
         blocks = pd.array(markers.marked_block, dtype="Int64")
         blocks[markers.marked_block < 0] = pd.NA
-        names = feature_labels(self._found.feature_names, len(self.scores_))
+        names = feature_labels(self._fit_result.feature_names, len(self.scores_))
         block_names = np.array([*(name.text for name in self._names(markers)), None], dtype=object)  # −1: none
         return pd.DataFrame(
             {
@@ -91,7 +91,7 @@ class BlockGuidedSelector(ScoreSelector):
 
     def _markers(self, groups: IntArray | None = None) -> Markers:
         """Which block each feature marks or, if `groups` (k,) merges the blocks, which group of blocks."""
-        result, sizes = self._found, self.block_model_.block_sizes
+        result, sizes = self._fit_result, self.block_model_.block_sizes
         assert result.blocks is not None  # see `_keep_result`
         assert result.effective_holders is not None
         sums = result.blocks.sums
@@ -102,7 +102,7 @@ class BlockGuidedSelector(ScoreSelector):
 
     def _names(self, markers: Markers) -> list[BlockName]:
         """The names of the blocks, whose markers these are."""
-        result = self._found
+        result = self._fit_result
         assert result.blocks is not None  # see `_keep_result`
         if result.blocks.given_names is not None:
             return [BlockName(name, "given") for name in result.blocks.given_names]
@@ -113,7 +113,7 @@ class BlockGuidedSelector(ScoreSelector):
 
     def _group_names(self, groups: IntArray, names: list[BlockName]) -> list[BlockName]:
         """Names of groups of blocks, where `groups` (k,) is the group of each block; a block alone keeps its name."""
-        result, members = self._found, [np.flatnonzero(groups == group) for group in range(groups.max() + 1)]
+        result, members = self._fit_result, [np.flatnonzero(groups == group) for group in range(groups.max() + 1)]
         assert result.blocks is not None  # see `_keep_result`
         alone = {group: names[blocks[0]] for group, blocks in enumerate(members) if len(blocks) == 1}
         features = feature_labels(result.feature_names, result.n_features)
@@ -221,7 +221,7 @@ class BlockGuidedSelector(ScoreSelector):
         markers = self._markers()
         stability = getattr(self, "block_stability_", None)
         names, table = self._names(markers), self._feature_table(markers)
-        return describe_blocks(self._found, self.block_model_, names, markers, table, stability)
+        return describe_blocks(self._fit_result, self.block_model_, names, markers, table, stability)
 
     def annotate(self, graph: Any, *, nodes: Any = None, attribute: str = "block") -> Any:
         """Write the block of each node, and its name, to a graph of networkx or igraph, as attributes of its nodes.
@@ -243,7 +243,7 @@ class BlockGuidedSelector(ScoreSelector):
             The same graph.
         """
         check_is_fitted(self)
-        nodes = self._found.node_ids if nodes is None else nodes
+        nodes = self._fit_result.node_ids if nodes is None else nodes
         write_labels(graph, self.labels_.tolist(), nodes, attribute)
         return write_labels(graph, self._block_names()[self.labels_].tolist(), nodes, f"{attribute}_name")
 

@@ -98,7 +98,7 @@ def selection_stability(
         raise ParameterError("adjacency", "is missing; pass the graph of the fit together with X: adjacency=graph.")
     with memory_for("resample the graph"), follow("selection_stability", verbose, progress) as progress:
         graph = selector._read_network(X, None, adjacency)
-        _check_same(graph, selector._found)
+        _check_same(graph, selector._fit_result)
         seed = getattr(selector, "random_state", None) if random_state is None else random_state
         # A separate stream: the stream of the fit would draw the same numbers again.
         stream = np.random.default_rng([int(generator_from(seed).integers(2**31)), 1])
