@@ -279,7 +279,7 @@ def _timings(
         )
         if mode != "eager" and captures != [True]:
             report.check(f"{shape} {dtype} {mode} is captured", good=False)
-        if mode == "compiled" and not cuda.compiled(descent._advance)._has_worked:
+        if mode == "compiled" and not cuda.compiled_by_torch(descent._advance)._has_worked:
             report.check(f"{shape} {dtype} {mode} is compiled", good=False)
         if agreement.same < agreement.of:
             report.check(f"{shape} {dtype} {mode} selects the same", good=False)

@@ -53,18 +53,15 @@ def count(folder: Path) -> dict[str, tuple[int, int]]:
     return dict(counted)
 
 
-def files_entered(call: Callable[[], Any]) -> set[str]:
-    """Files of blockselect in which a function runs during a call; modules are imported beforehand."""
+def functions_entered(call: Callable[[], Any]) -> list[tuple[str, str]]:
+    """Functions of blockselect that run during a call, as (file, qualified name), in the order of their first calls."""
     import blockselect
 
-    for module in pkgutil.walk_packages(blockselect.__path__, "blockselect."):
-        if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
-    root, entered = str(Path(blockselect.__file__).parent), set()
+    root, entered = Path(blockselect.__file__).parent, {}
 
     def note(frame: Any, event: str, _argument: Any) -> None:
-        if event == "call" and frame.f_code.co_filename.startswith(root):
-            entered.add(frame.f_code.co_filename)
+        if event == "call" and frame.f_code.co_filename.startswith(str(root)):
+            entered[frame.f_code.co_filename, frame.f_code.co_qualname] = None
 
     sys.setprofile(note)
     threading.setprofile(note)
@@ -73,7 +70,17 @@ def files_entered(call: Callable[[], Any]) -> set[str]:
     finally:
         sys.setprofile(None)
         threading.setprofile(None)
-    return entered
+    return [(Path(file).relative_to(root).as_posix(), name) for file, name in entered]
+
+
+def files_entered(call: Callable[[], Any]) -> set[str]:
+    """Files of blockselect in which a function runs during a call; modules are imported beforehand."""
+    import blockselect
+
+    for module in pkgutil.walk_packages(blockselect.__path__, "blockselect."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    return {file for file, _ in functions_entered(call)}
 
 
 def print_entered() -> None:

@@ -82,7 +82,7 @@ TESTS = {
     "consensus/ranking.py": ["tests/consensus/test_estimator.py"],
     "consensus/estimator.py": [
         "tests/consensus/test_estimator_contract.py",
-        "tests/consensus/test_screening_budget.py",
+        "tests/consensus/test_effort.py",
     ],
     "consensus/refine.py": ["tests/consensus/test_moves.py"],
     "consensus/likelihood.py": [
@@ -92,7 +92,13 @@ TESTS = {
         "tests/consensus/test_refine.py",
     ],
     "consensus/resampling.py": ["tests/consensus/test_estimator.py", "tests/inspection/test_stability.py"],
-    "consensus/screening.py": ["tests/consensus/test_screening_budget.py"],
+    "consensus/search.py": ["tests/consensus/test_effort.py"],
+    "inspection/null_model.py": [
+        "tests/inspection/test_given_totals.py",
+        "tests/inspection/test_matching_null.py",
+        "tests/inspection/test_reference_features.py",
+    ],
+    "inspection/stability.py": ["tests/inspection/test_reselection.py"],
 }
 INTERPRETED = {"consensus/moves.py"}  # it compiles for longer than its own tests take in Python
 LEFT_OUT = {"cuda.py", "device.py", "__init__.py"}  # they need a GPU, or hold no code

@@ -20,7 +20,7 @@ from sklearn.metrics import mutual_info_score
 from benchmarks.networks import judged
 from blockselect import AttributedGraph, evaluate_selection
 from blockselect.evaluation.clustering import kmeans_runs
-from blockselect.evaluation.comparison import rank_features
+from blockselect.evaluation.comparison import rank_by_method
 from blockselect.evaluation.explained_links import ExplainedLinks, links_explained
 from blockselect.evaluation.protocol import unit_rows
 from blockselect.rows.matrices import membership_matrix
@@ -57,7 +57,7 @@ def measure(name: str, graph: AttributedGraph) -> pd.DataFrame:
         if method == RANDOM:
             best = np.random.default_rng(1).permutation(graph.n_features)
         else:
-            best = rank_features(method, graph, max(NUMBERS), None, 0).best(max(NUMBERS))
+            best = rank_by_method(method, graph, max(NUMBERS), None, 0).best(max(NUMBERS))
         for number in NUMBERS:
             columns = np.sort(best[:number])
             features = unit_rows(graph.features, columns)

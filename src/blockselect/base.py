@@ -178,12 +178,12 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         """Number of resampled graphs to use if `asked` are requested."""
         return asked
 
-    def _scores_on(
+    def _inverse_ranks_on(
         self,
         graph: AttributedGraph,
         adjacencies: Sequence[Sparse],
         rngs: Sequence[np.random.Generator],
-        report: Progress = no_progress,
+        progress: Progress = no_progress,
     ) -> FloatArray:
         """1 / rank of each feature on other graphs of the same nodes, from one fit per graph: (b, m).
 
@@ -193,7 +193,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         verbose = [name for name in self.get_params() if name.split("__")[-1] == "verbose"]
         quiet = clone(self).set_params(**dict.fromkeys(verbose, 0))  # the caller shows the progress of all fits
         fits = ((clone(quiet), graph.features, adjacency) for adjacency in adjacencies)
-        report("resampling", 0, len(adjacencies))
+        progress("resampling", 0, len(adjacencies))
         n_jobs = jobs_for(graph.features, getattr(self, "n_jobs", None))
         parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
         found = parallel(delayed(_inverse_ranks)(*fit) for fit in fits)
@@ -201,7 +201,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         with one_thread():  # one limit for all fits, because it holds for the whole process
             for done, one in enumerate(found, start=1):
                 scores.append(one)
-                report("resampling", done, len(adjacencies))
+                progress("resampling", done, len(adjacencies))
         return np.array(scores)
 
     def _n_to_select(self, n_features: int) -> int:
@@ -291,7 +291,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         self.ranking_[best_first(scores) if order is None else order] = np.arange(1, len(scores) + 1)
 
     @property
-    def _found(self) -> Result:
+    def _fit_result(self) -> Result:
         """What the fit kept of its network."""
         check_is_fitted(self)
         if not hasattr(self, "_result"):

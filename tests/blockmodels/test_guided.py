@@ -32,11 +32,11 @@ def test_on_another_graph_a_block_model_keeps_its_blocks_and_has_the_densities_o
     model = BlockModel.from_labels(A, network.blocks)
     by_model, by_labels = (kind(5, block_model=blocks).fit(X, adjacency=A) for blocks in (model, network.blocks))
     found, expected = (
-        selector._scores_on(selector._read_network(X, None, A), [other], [np.random.default_rng(0)])
+        selector._inverse_ranks_on(selector._read_network(X, None, A), [other], [np.random.default_rng(0)])
         for selector in (by_model, by_labels)
     )
     assert_allclose(found, expected)
-    same = by_model._scores_on(by_model._read_network(X, None, A), [A], [np.random.default_rng(0)])
+    same = by_model._inverse_ranks_on(by_model._read_network(X, None, A), [A], [np.random.default_rng(0)])
     assert np.abs(found - same).max() > 1e-6
 
 

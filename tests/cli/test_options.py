@@ -20,8 +20,7 @@ from blockselect.datasets import DATASETS
 from blockselect.evaluation.comparison import DEFAULT_METHODS, PROTOCOLS
 from blockselect.inputs.files import UnknownNodes
 from blockselect.inputs.neighbour_graph import N_NEIGHBORS
-from blockselect.inspection.reselection import MIN_RESAMPLES
-from blockselect.inspection.stability import selection_stability
+from blockselect.inspection.stability import MIN_RESAMPLES, selection_stability
 from blockselect.utils.errors import ParameterError
 
 ONLY_IN_PYTHON = {"solver", "step_size", "smoothing", "initial_scores", "compile", "verbose"}  # verbose: --quiet

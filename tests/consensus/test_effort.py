@@ -84,7 +84,9 @@ def test_resamples_of_stability_follow_the_budget(monkeypatch):
     monkeypatch.setattr(search, "BUDGET", 1.0)
     selector, made = fit(), []
     monkeypatch.setattr(
-        type(selector), "_scores_on", lambda self, graph, adjacencies, *rest: made.append(len(adjacencies)) or _SCORES
+        type(selector),
+        "_inverse_ranks_on",
+        lambda self, graph, adjacencies, *rest: made.append(len(adjacencies)) or _SCORES,
     )
     for asked in (8, 4):
         selection_stability(selector, NETWORK.features, adjacency=NETWORK.adjacency, n_resamples=asked)

@@ -356,8 +356,8 @@ def test_nodes_with_neither_links_nor_features_take_no_part_in_resampled_graphs_
     rngs = [np.random.default_rng(0)]
     assert_allclose(extended.scores_, plain.scores_)
     assert_allclose(
-        extended._scores_on(check_attributed_graph(longer, adjacency), [adjacency], rngs),
-        plain._scores_on(network.graph, [network.adjacency], [np.random.default_rng(0)]),
+        extended._inverse_ranks_on(check_attributed_graph(longer, adjacency), [adjacency], rngs),
+        plain._inverse_ranks_on(network.graph, [network.adjacency], [np.random.default_rng(0)]),
     )
 
 

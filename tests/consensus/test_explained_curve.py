@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from blockselect import BMGUFS, BlockModelSelector, check_attributed_graph
 from blockselect.consensus import explained_curve
-from blockselect.consensus.explained_curve import enough, sizes_to_try
+from blockselect.consensus.explained_curve import fewest_for_nearly_all, sizes_to_try
 from blockselect.consensus.target import BlockRegression
 from made_fits import easy_network, fit
 from references import explained as reference
@@ -51,7 +51,7 @@ def slow_share(features, adjacency, labels, columns):
 @pytest.mark.parametrize("kind", [BlockModelSelector, BMGUFS])
 def test_every_point_is_the_share_of_the_regression_written_out(network, kind):
     selector = by_blocks(network, kind)
-    found = selector._found.explained
+    found = selector._fit_result.explained
     order, features, A = np.argsort(selector.ranking_), network.features, network.adjacency.toarray()
     assert [point["n_features"] for point in found["curve"]][:3] == [1, 2, 3]
     for point in found["curve"]:
@@ -62,7 +62,7 @@ def test_every_point_is_the_share_of_the_regression_written_out(network, kind):
 
 
 def test_the_curve_of_the_default_is_its_own_and_above_that_of_random_features(graph, selector):
-    found = selector._found.explained
+    found = selector._fit_result.explained
     ours = {point["n_features"]: point["share"] for point in found["curve"]}
     assert_allclose([ours[size] for size in (1, 2, 4, 7)], selector.explained_[[0, 1, 3, 6]], rtol=1e-9)
     by_rank = np.argsort(selector.ranking_)[:7]
@@ -76,17 +76,17 @@ def test_the_curve_of_the_default_is_its_own_and_above_that_of_random_features(g
 def test_features_that_may_follow_by_chance_and_discoveries_add_what_they_do_together(graph, n):
     selector = BlockModelSelector(n, n_blocks=3, n_candidates=2, random_state=0)
     selector.fit(graph.features, adjacency=graph.adjacency)
-    found = selector._found.explained
+    found = selector._fit_result.explained
     at_cut = next(point for point in found["curve"] if point["n_features"] == selector.n_features_)
     assert at_cut["share"] == pytest.approx(selector.explained_[-1], rel=1e-9)
     assert selector.explained_[-1] <= found["all"] * (1 + 1e-4)
 
 
 def test_random_features_are_those_of_a_few_draws_and_end_where_all_are_taken(network):
-    found = by_blocks(network)._found.explained
+    found = by_blocks(network)._fit_result.explained
     assert found["curve"][-1]["n_features"] == 10
     assert found["curve"][-1]["random"] == pytest.approx(found["all"], rel=1e-3)
-    again = by_blocks(network)._found.explained
+    again = by_blocks(network)._fit_result.explained
     assert again == found
 
 
@@ -106,27 +106,27 @@ def test_the_regression_runs_on_one_thread_as_sums_over_more_come_in_any_order(n
 def test_a_selection_too_large_for_the_curve_says_what_the_selector_does(network, monkeypatch):
     monkeypatch.setattr(explained_curve, "MAX_COUNTED", 2)
     selector = by_blocks(network)
-    found = selector._found.explained
+    found = selector._fit_result.explained
     assert [point["n_features"] for point in found["curve"]] == [1, 2]
     assert found["share"] == selector.explained_[-1]
-    assert by_blocks(network, BMGUFS)._found.explained["share"] is None
+    assert by_blocks(network, BMGUFS)._fit_result.explained["share"] is None
 
 
 def test_the_share_of_many_features_is_only_stated_if_the_fit_needs_it(network, monkeypatch):
-    expected = by_blocks(network)._found.explained["all"]
+    expected = by_blocks(network)._fit_result.explained["all"]
     monkeypatch.setattr(explained_curve, "_FEW_FEATURES", 0)
-    assert by_blocks(network)._found.explained["all"] is None
-    assert by_blocks(network, n=None)._found.explained["all"] == pytest.approx(expected, rel=1e-9)
+    assert by_blocks(network)._fit_result.explained["all"] is None
+    assert by_blocks(network, n=None)._fit_result.explained["all"] == pytest.approx(expected, rel=1e-9)
 
 
 def test_fewer_features_may_be_enough():
-    assert enough([{"n_features": 2, "share": 0.5}, {"n_features": 4, "share": 0.52}], 4) == 2
-    assert enough([{"n_features": 2, "share": 0.1}], 4) is None
+    assert fewest_for_nearly_all([{"n_features": 2, "share": 0.5}, {"n_features": 4, "share": 0.52}], 4) == 2
+    assert fewest_for_nearly_all([{"n_features": 2, "share": 0.1}], 4) is None
 
 
 def test_one_block_leaves_nothing_to_explain(network):
     one = BlockModelSelector(2, n_blocks=1, n_candidates=1, random_state=0)
-    assert one.fit(network.features, adjacency=network.adjacency)._found.explained is None
+    assert one.fit(network.features, adjacency=network.adjacency)._fit_result.explained is None
 
 
 @pytest.mark.parametrize(
@@ -143,6 +143,6 @@ def test_on_very_many_nodes_fewer_features_are_regressed_on():
 
 def test_dense_and_sparse_features_give_the_same_curve(network):
     other = check_attributed_graph(sparse.csr_array(network.features), network.adjacency)
-    ours, theirs = (by_blocks(one, BMGUFS)._found.explained for one in (network, other))
+    ours, theirs = (by_blocks(one, BMGUFS)._fit_result.explained for one in (network, other))
     for key in ("n_features", "share", "random"):
         assert_allclose([point[key] for point in ours["curve"]], [point[key] for point in theirs["curve"]], rtol=1e-9)

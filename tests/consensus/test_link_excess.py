@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from blockselect.consensus.likelihood import link_gains, link_unit
+from blockselect.consensus.likelihood import gains_by_links, link_unit
 from blockselect.graphs import link_products as along_links
 from blockselect.rows.statistics import in_units
 from references import joint as reference
@@ -15,7 +15,7 @@ from references.joint import small_network
 def gains_of_links(features, adjacency, unit=None):
     links = sparse.csr_array(adjacency)
     apart = sparse.csr_array(links - sparse.diags_array(links.diagonal()))
-    return link_gains(in_units(features), links, link_unit(apart) if unit is None else unit)
+    return gains_by_links(in_units(features), links, link_unit(apart) if unit is None else unit)
 
 
 @pytest.mark.parametrize("seed", range(6))

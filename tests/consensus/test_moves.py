@@ -121,7 +121,7 @@ def test_tables_after_a_sweep_are_those_of_the_new_blocks(seed, binary):
     assert_allclose(tables.sums, X.T @ F, atol=1e-9)
     assert_allclose(tables.totals, X.sum(axis=1) @ F, atol=1e-9)
     (anew,) = block_tables(as_links(sparse.csr_array(A), 1.0), counts_of(X), [found])
-    for name in ("entropies", "join", "leave"):
+    for name in ("s_log_s", "join", "leave"):
         assert_allclose(getattr(tables, name), getattr(anew, name), atol=1e-9)
 
 

@@ -22,7 +22,7 @@ from blockselect import (
 )
 from blockselect.blockmodels import BlockModel
 from blockselect.consensus import ranking, target
-from blockselect.consensus.likelihood import as_counts, link_gains, link_unit
+from blockselect.consensus.likelihood import as_counts, gains_by_links, link_unit
 from blockselect.consensus.ranking import rank_by_trees
 from blockselect.consensus.refine import JointLikelihood
 from blockselect.rows.statistics import are_sparse_counts, constant_columns, in_units
@@ -130,7 +130,7 @@ def test_statistics_are_those_in_memory(kind):
     assert there.equal == here.equal
     assert_allclose(sparse.vstack(list(there.matrix)).toarray(), here.matrix.toarray())
     unit = link_unit(PLANTED.adjacency)
-    here, there = (link_gains(in_units(one), PLANTED.adjacency, unit) for one in (X, chunks))
+    here, there = (gains_by_links(in_units(one), PLANTED.adjacency, unit) for one in (X, chunks))
     assert here.any()
     assert_allclose(there, here, rtol=1e-8, atol=1e-9)
 

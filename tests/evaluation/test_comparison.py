@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from blockselect import BlockModelSelector, RowChunks, compare_methods, make_attributed_blocks
 from blockselect.evaluation import classify_selection, comparison, evaluate_selection, hide_links, predict_links
-from blockselect.evaluation.comparison import PROTOCOLS, RankedFeatures, rank_features
+from blockselect.evaluation.comparison import PROTOCOLS, RankedFeatures, rank_by_method
 from blockselect.evaluation.comparison_result import (
     ALL_FEATURES,
     Comparison,
@@ -39,9 +39,9 @@ def calls(monkeypatch):
         made.append(arguments)
         if arguments[0] == "udfs":
             raise ZeroDivisionError("by nothing")
-        return rank_features(*arguments)
+        return rank_by_method(*arguments)
 
-    monkeypatch.setattr(comparison, "rank_features", rank)
+    monkeypatch.setattr(comparison, "rank_by_method", rank)
     return made
 
 
@@ -78,7 +78,7 @@ def test_scores_are_those_of_the_protocol_on_the_best_features(graph):
 
 def test_classification_is_that_of_the_library(graph):
     row = compare(graph, ["variance"], [6], n_blocks=3, protocol="classification", n_runs=3).rows[1]
-    columns = rank_features("variance", graph, 6, 3, 0).best(6)
+    columns = rank_by_method("variance", graph, 6, 3, 0).best(6)
     scores = classify_selection(graph.features, graph.classes, columns, adjacency=graph.adjacency, n_runs=3)
     assert row.figures["accuracy"] == Figure(scores.accuracies.mean(), scores.accuracies.std())
     assert row.figures["averaged_accuracy"].mean == scores.averaged_accuracies.mean()
@@ -88,7 +88,7 @@ def test_hidden_links_are_hidden_from_the_methods(graph, calls):
     row = compare(graph, ["morans-i"], [6], n_blocks=3, protocol="links", n_runs=3, random_state=4).rows[1]
     split = hide_links(graph.adjacency, random_state=4)
     assert abs(calls[0][1].adjacency - split.kept).sum() == 0
-    columns = rank_features("morans-i", calls[0][1], 6, 3, 4).best(6)
+    columns = rank_by_method("morans-i", calls[0][1], 6, 3, 4).best(6)
     scores = predict_links(graph.features, split, columns, n_runs=3)
     assert row.figures == {"auc": Figure(scores.aucs.mean(), scores.aucs.std())}
 
@@ -132,16 +132,16 @@ def test_fewer_features_than_asked_for_are_counted_and_warned_of(graph):
     features = graph.features.toarray()
     features[:, 5:] = 1  # constant: no variance
     sparse_in_sense = check_attributed_graph(features, graph.adjacency, classes=graph.classes)
-    ranked = rank_features("variance", sparse_in_sense, 8, 3, 0)
+    ranked = rank_by_method("variance", sparse_in_sense, 8, 3, 0)
     assert len(ranked.best(8)) == 5
     assert len(ranked.warnings) == 1
     assert "only 5 of the 8 features" in ranked.warnings[0]
-    assert rank_features("variance", graph, 8, 3, 0).warnings == ()
+    assert rank_by_method("variance", graph, 8, 3, 0).warnings == ()
 
 
 def test_a_method_that_scores_no_feature_is_an_error_row(graph, calls, monkeypatch):
     nothing = RankedFeatures(np.arange(1, 41), np.zeros(40, dtype=bool), ())
-    monkeypatch.setattr(comparison, "rank_features", lambda *arguments: nothing)
+    monkeypatch.setattr(comparison, "rank_by_method", lambda *arguments: nothing)
     row = compare(graph, ["variance"], [4], n_blocks=3, n_runs=1).rows[1]
     assert (row.n_selected, row.figures) == (0, {})
     assert "no feature has a score" in row.error

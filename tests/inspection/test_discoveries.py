@@ -22,7 +22,7 @@ from blockselect import (
 )
 from blockselect.inspection import discoveries
 from blockselect.inspection.discoveries import match_blocks
-from blockselect.inspection.matching_null import match_pulls
+from blockselect.inspection.null_model import match_pulls
 from blockselect.utils.errors import ParameterError
 from made_fits import QUICK, fit, precision
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
-from blockselect.inspection.given_totals import MIN_REFERENCE, given_totals
+from blockselect.inspection.null_model import MIN_REFERENCE, given_totals
 
 
 def some_features(n=150, m=12, seed=0):

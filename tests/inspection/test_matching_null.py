@@ -15,8 +15,7 @@ from blockselect.bmgufs.gram import gram_squared
 from blockselect.bmgufs.statistics import BlockStatistics
 from blockselect.datasets import make_attributed_blocks
 from blockselect.inspection.discoveries import null_p_values
-from blockselect.inspection.given_totals import given_totals
-from blockselect.inspection.matching_null import match_pulls
+from blockselect.inspection.null_model import given_totals, match_pulls
 from blockselect.rows.statistics import in_units
 
 

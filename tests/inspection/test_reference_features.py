@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_array_equal
 from scipy import sparse
 
-from blockselect.inspection import given_totals as module
-from blockselect.inspection.given_totals import reference_features
+from blockselect.inspection import null_model as module
+from blockselect.inspection.null_model import reference_features
 
 GROUPS = np.repeat([0, 1, 2], 100)
 

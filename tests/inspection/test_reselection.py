@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from blockselect.inspection.reselection import reselection_chance
+from blockselect.inspection.stability import reselection_chance
 
 
 class _Truth:

@@ -94,7 +94,7 @@ def test_explained_needs_a_curve(source, ax):
 def test_explained_by_a_selector_needs_no_other_arguments(network, make, ax):
     selector = make(network)
     plot.explained(selector, ax)
-    found = selector._found.explained
+    found = selector._fit_result.explained
     curve, random, of_all, cut = ax.lines
     assert_allclose(curve.get_ydata(), [point["share"] for point in found["curve"]])
     assert_allclose(random.get_ydata(), [point["random"] for point in found["curve"]])

@@ -237,7 +237,7 @@ def test_section_4_states_what_the_selected_features_explain(network):
     assert f"{per_cent(share)} of the " in plain(first)
     assert f"({network.k} blocks)." in plain(first)
     found = network.finding("sure")
-    explained = network.selector._found.explained
+    explained = network.selector._fit_result.explained
     assert found.startswith(
         f"The {len(network.chosen)} selected features explain {per_cent(explained['share'])} of the block structure"
     )

@@ -13,7 +13,7 @@ from benchmarks.quality.use.seen_networks import n_classes, network, seen
 from benchmarks.quality.use.use_config import HIDDEN, UseConfig
 from benchmarks.quality.variants import DEFAULT
 from blockselect import BlockModelSelector
-from blockselect.evaluation.comparison import rank_features
+from blockselect.evaluation.comparison import rank_by_method
 from blockselect.registry import find_method
 from blockselect.reproduction.engine import Trial
 from blockselect.reproduction.store import Row
@@ -55,7 +55,7 @@ def select_by_rival(
     """One ranking, told the number of classes, unless it takes too long."""
     try:
         with time_limit(limit):
-            found = rank_features(method, seen(name, hidden), max(tops), n_classes(name), seed)
+            found = rank_by_method(method, seen(name, hidden), max(tops), n_classes(name), seed)
     except TimeoutError as late:
         return [{"error": str(late)}]
     selected = found.support.nonzero()[0]

@@ -1,4 +1,4 @@
-"""BlockGuidedSelector: what BMGUFS and the default have in common: blocks, the table of features, and the report."""
+"""BlockGuidedSelector: what BMGUFS and the default have in common: given blocks, their names, and tables."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class BlockGuidedSelector(ScoreSelector):
         """The table in the order of the columns of X."""
         blocks = pd.array(markers.marked_block, dtype="Int64")
         blocks[markers.marked_block < 0] = pd.NA
-        names = feature_labels(self._found.feature_names, len(self.scores_))
+        names = feature_labels(self._fit_result.feature_names, len(self.scores_))
         block_names = np.array([*(name.text for name in self._names(markers)), None], dtype=object)  # −1: none
         return pd.DataFrame(
             {
@@ -91,8 +91,8 @@ class BlockGuidedSelector(ScoreSelector):
 
     def _markers(self, groups: IntArray | None = None) -> Markers:
         """Which block each feature marks or, if `groups` (k,) merges the blocks, which group of blocks."""
-        result, sizes = self._found, self.block_model_.block_sizes
-        assert result.blocks is not None  # see `_keep`
+        result, sizes = self._fit_result, self.block_model_.block_sizes
+        assert result.blocks is not None  # see `_keep_result`
         assert result.effective_holders is not None
         sums = result.blocks.sums
         if groups is not None:
@@ -102,8 +102,8 @@ class BlockGuidedSelector(ScoreSelector):
 
     def _names(self, markers: Markers) -> list[BlockName]:
         """The names of the blocks, whose markers these are."""
-        result = self._found
-        assert result.blocks is not None  # see `_keep`
+        result = self._fit_result
+        assert result.blocks is not None  # see `_keep_result`
         if result.blocks.given_names is not None:
             return [BlockName(name, "given") for name in result.blocks.given_names]
         ids = result.node_ids
@@ -113,8 +113,8 @@ class BlockGuidedSelector(ScoreSelector):
 
     def _group_names(self, groups: IntArray, names: list[BlockName]) -> list[BlockName]:
         """Names of groups of blocks, where `groups` (k,) is the group of each block; a block alone keeps its name."""
-        result, members = self._found, [np.flatnonzero(groups == group) for group in range(groups.max() + 1)]
-        assert result.blocks is not None  # see `_keep`
+        result, members = self._fit_result, [np.flatnonzero(groups == group) for group in range(groups.max() + 1)]
+        assert result.blocks is not None  # see `_keep_result`
         alone = {group: names[blocks[0]] for group, blocks in enumerate(members) if len(blocks) == 1}
         features = feature_labels(result.feature_names, result.n_features)
         taken = [name.feature for name in alone.values()]
@@ -152,7 +152,7 @@ class BlockGuidedSelector(ScoreSelector):
             branches = [names[group].text for group in groups]
         return blocks_table(self._describe_blocks(), branches)
 
-    def _keep(self, graph: AttributedGraph, explained: dict[str, Any] | None) -> Self:
+    def _keep_result(self, graph: AttributedGraph, explained: dict[str, Any] | None) -> Self:
         """Keep what tables, plots and reports need of the network that was passed to `fit`."""
         labels, k = self.labels_, self.block_model_.n_blocks
         is_small = graph.n_nodes <= _MAX_NODES and graph.adjacency.nnz <= 2 * _MAX_LINKS
@@ -221,7 +221,7 @@ class BlockGuidedSelector(ScoreSelector):
         markers = self._markers()
         stability = getattr(self, "block_stability_", None)
         names, table = self._names(markers), self._feature_table(markers)
-        return describe_blocks(self._found, self.block_model_, names, markers, table, stability)
+        return describe_blocks(self._fit_result, self.block_model_, names, markers, table, stability)
 
     def annotate(self, graph: Any, *, nodes: Any = None, attribute: str = "block") -> Any:
         """Write the block of each node, and its name, to a graph of networkx or igraph, as attributes of its nodes.
@@ -243,7 +243,7 @@ class BlockGuidedSelector(ScoreSelector):
             The same graph.
         """
         check_is_fitted(self)
-        nodes = self._found.node_ids if nodes is None else nodes
+        nodes = self._fit_result.node_ids if nodes is None else nodes
         write_labels(graph, self.labels_.tolist(), nodes, attribute)
         return write_labels(graph, self._block_names()[self.labels_].tolist(), nodes, f"{attribute}_name")
 
@@ -259,18 +259,18 @@ class BlockGuidedSelector(ScoreSelector):
             return with_error(check_block_model(given, graph.n_nodes), graph.adjacency)
         return BlockModel.from_labels(graph.adjacency, labels_by_id(given, graph.node_ids))
 
-    def _scores_on(
+    def _inverse_ranks_on(
         self,
         graph: AttributedGraph,
         adjacencies: Sequence[Sparse],
         rngs: Sequence[np.random.Generator],
-        report: Progress = no_progress,
+        progress: Progress = no_progress,
     ) -> FloatArray:
         """1 / rank from one fit per graph. Given blocks stay the same; their densities are those of each graph."""
         if self.block_model is None or isinstance(self.block_model, str | np.ndarray):
-            return super()._scores_on(graph, adjacencies, rngs, report)
+            return super()._inverse_ranks_on(graph, adjacencies, rngs, progress)
         by_labels: Self = clone(self).set_params(block_model=self._given_block_model(graph).labels)
-        return by_labels._scores_on(graph, adjacencies, rngs, report)
+        return by_labels._inverse_ranks_on(graph, adjacencies, rngs, progress)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -138,7 +138,7 @@ class Compiled:
         self._function(*args, **settings)
 
 
-compiled = cache(Compiled)  # each function is compiled once for all solves
+compiled_by_torch = cache(Compiled)  # each function is compiled once for all solves
 
 
 @contextmanager

@@ -13,7 +13,7 @@ import numpy as np
 from array_api_compat import device
 from sklearn.base import BaseEstimator
 
-from blockselect.bmgufs.cuda import compiled, replayed
+from blockselect.bmgufs.cuda import compiled_by_torch, replayed
 from blockselect.bmgufs.device import in_tfloat32, namespace, problem_to_device, to_numpy
 from blockselect.bmgufs.gram import GramSquared
 from blockselect.bmgufs.losses import Gradient, Losses, evaluate_losses
@@ -214,8 +214,8 @@ def descend(
         (statistics.models(piece[0]), state.piece(piece), ratio[piece], penalty[piece], piece)
         for piece in _pieces(statistics, state.scores)
     ]
-    settings = {name: getattr(solver, name) for name in ("gradient", "smoothing", "step_size", "tol", "max_iter")}
-    advance = compiled(_advance) if solver.compile else _advance
+    constants = {name: getattr(solver, name) for name in ("gradient", "smoothing", "step_size", "tol", "max_iter")}
+    advance = compiled_by_torch(_advance) if solver.compile else _advance
     if solver.dtype == "tfloat32":  # pragma: no cover (on CUDA devices alone)
         gram = in_tfloat32(gram, n_solves=ratio.shape[0] * ratio.shape[1])
 
@@ -223,9 +223,9 @@ def descend(
         flat = xp.reshape(state.scores, (-1, state.scores.shape[-1]))
         product = xp.reshape(gram.apply(flat), state.scores.shape)  # one product for all solves
         for blocks, part, some_ratio, some_penalty, piece in pieces:
-            advance(blocks, part, product[piece], some_ratio, some_penalty, **settings)
+            advance(blocks, part, product[piece], some_ratio, some_penalty, **constants)
         step = state.step
-        step += 1
+        step += 1  # in place
 
     on_cpu = _on_cpu(state.scores)
     every = 1 if on_cpu else _WINDOW  # testing for convergence waits for the device
@@ -280,12 +280,12 @@ def _start(xp: Any, statistics: BlockStatistics, n_settings: int, solver: Descen
     Losses are stored by solve, as a `Solution` has them, and seen by iteration.
     """
     like = statistics.block_means
-    place = {"dtype": like.dtype, "device": device(like)}
+    form = {"dtype": like.dtype, "device": device(like)}
     solves = (statistics.n_models, n_settings)
-    first = xp.zeros(like.shape[-1], **place)
-    first[: statistics.n_features] = 1 if solver.initial_scores is None else xp.asarray(solver.initial_scores, **place)
-    scores = xp.ones((*solves, 1), **place) * first
-    loss_b, loss_m = (xp.permute_dims(xp.zeros((*solves, solver.max_iter + 1), **place), (2, 0, 1)) for _ in range(2))
+    first = xp.zeros(like.shape[-1], **form)
+    first[: statistics.n_features] = 1 if solver.initial_scores is None else xp.asarray(solver.initial_scores, **form)
+    scores = xp.ones((*solves, 1), **form) * first
+    loss_b, loss_m = (xp.permute_dims(xp.zeros((*solves, solver.max_iter + 1), **form), (2, 0, 1)) for _ in range(2))
     return _State(
         normalise(scores) if solver.initial_scores is None else scores,
         loss_b,

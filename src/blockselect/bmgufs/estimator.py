@@ -236,7 +236,7 @@ class BMGUFS(BlockGuidedSelector):
         self._warn_of_constant(graph.features)
         self.network_evidence_ = self._evidence(graph, self.labels_ if self.block_model is None else None)
         explained = on_request("consensus.explained_curve").explained_of_model(self, graph)  # R² as for the default
-        return self._keep(graph, explained)
+        return self._keep_result(graph, explained)
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; names such as ``solver__max_iter`` set those of the solver, also of the default solver."""

@@ -1,4 +1,4 @@
-"""The computation of the squared Gram matrix: from features in memory, or as sums over row chunks (see `over_rows`)."""
+"""The computation of the squared Gram matrix: from features in memory, or as sums over row chunks (see `rows.sums`)."""
 
 from __future__ import annotations
 

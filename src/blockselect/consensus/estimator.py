@@ -27,7 +27,7 @@ from blockselect.consensus.prediction import regress_blocks
 from blockselect.consensus.ranking import MAX_COUNTED, Ranking, rank_by_trees
 from blockselect.consensus.refine import JointLikelihood
 from blockselect.consensus.resampling import inverse_ranks
-from blockselect.consensus.search import Effort, Search, search_blocks, whether_to_refine
+from blockselect.consensus.search import Effort, SearchResult, search_blocks, whether_to_refine
 from blockselect.graphs.links import cap_weights
 from blockselect.inputs.adjacency import graph_of
 from blockselect.inputs.attributed import AttributedGraph
@@ -40,7 +40,7 @@ from blockselect.inspection.discoveries import (
     check_testable,
     match_blocks,
 )
-from blockselect.inspection.reselection import n_looked_at
+from blockselect.inspection.stability import n_looked_at
 from blockselect.rows.chunks import RowChunks
 from blockselect.rows.statistics import are_sparse_counts, in_standard_form, presence
 from blockselect.rows.sums import in_memory
@@ -253,7 +253,7 @@ class BlockModelSelector(BlockGuidedSelector):
 
     @fit_context(prefer_skip_nested_validation=True)
     @follow_fit
-    def fit(self, X: Any, y: Any = None, *, adjacency: Any = None, progress: Progress | None = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, adjacency: Any = None, progress: Any = None) -> Self:
         """Rank the features of the nodes by how much of the structure of their graph they explain.
 
         Parameters
@@ -273,15 +273,14 @@ class BlockModelSelector(BlockGuidedSelector):
         -------
         self
         """
-        report = progress or no_progress
-        given = self._read_given(X, y, adjacency)
-        self._note_input(X, adjacency, given)
-        whole, self.binarized_ = self._as_used(given)
-        nodes = self._scored_nodes(whole)
-        graph = whole.only(nodes)
+        network = self._check_network(X, y, adjacency)
+        self._note_input(X, adjacency, network)
+        used, self.binarized_ = self._as_used(network)
+        nodes = self._scored_nodes(used)
+        graph = used.only(nodes)  # without nodes that have neither links nor features
         rng = generator_from(self.random_state)
         with one_thread():  # sums over several threads would depend on the number of cores
-            search = self._search(graph, rng, report)
+            search = self._search(graph, rng, progress)
             likelihood = JointLikelihood(graph)
             self.refined_, self.refine_reason_, candidates = self._refinement(graph, likelihood, search)
             consensus = find_consensus(
@@ -291,34 +290,34 @@ class BlockModelSelector(BlockGuidedSelector):
                 rng=rng.spawn(1)[0],
                 max_rounds=search.effort.max_rounds,
                 n_jobs=self.n_jobs,
-                progress=partial(report, "screening"),
+                progress=partial(progress, "screening"),
             )
             trees = likelihood.trees(consensus.models, renumber=self._finds_blocks())
-            found = self._discoveries(graph, search.models, rng, report)
-            n_wanted = self._n_wanted(graph.n_features) if found is None else int(found.support.sum())
-            report("ranking", 0, 1)
+            discoveries = self._discoveries(graph, search.models, rng, progress)
+            n_wanted = self._n_wanted(graph.n_features) if discoveries is None else int(discoveries.support.sum())
+            progress("ranking", 0, 1)
             ranking = rank_by_trees(graph, likelihood, trees, n_wanted, n_jobs=self.n_jobs)
-            self._select_best(ranking, found)
+            self._select_best(ranking, discoveries)
             curve = self._explain(graph.features, trees[0], ranking)
-            report("ranking", 1, 1)
+            progress("ranking", 1, 1)
         self._keep_blocks(search, consensus, trees, nodes)
         is_mixed = self._finds_blocks() and self.block_model == "mixed"
         self.families_left_out_ = _LEFT_OUT if is_mixed and not in_memory(graph.features) else None
         by_links = search.found_by_links() if self._finds_blocks() else []
         self.network_evidence_ = self._evidence(graph, by_links[0].labels if by_links else None)
-        return self._keep(given, curve)
+        return self._keep_result(network, curve)
 
-    def _select_best(self, ranking: Ranking, found: Discoveries | None) -> None:
+    def _select_best(self, ranking: Ranking, discoveries: Discoveries | None) -> None:
         """Select the first features of the ranking, or all discoveries: some of them would lose the guarantee."""
-        if found is None:
+        if discoveries is None:
             n_constant = int(np.count_nonzero(~ranking.is_useful))
             why = f"the other {n_constant} have the same value for all nodes."
             self._select(ranking.scores, why_fewer=why, order=ranking.order, wanted=ranking.n_wanted)
             self.p_values_ = self.q_values_ = None
         else:
             self._rank(ranking.scores, ranking.order)
-            self.support_, self.n_features_ = found.support, ranking.n_wanted
-            self.p_values_, self.q_values_ = found.p_values, found.q_values
+            self.support_, self.n_features_ = discoveries.support, ranking.n_wanted
+            self.p_values_, self.q_values_ = discoveries.p_values, discoveries.q_values
 
     def _explain(self, features: Features, best: BlockTree, ranking: Ranking) -> dict[str, Any] | None:
         """How much of the blocks the selected features explain; returns the curve over the number of features."""
@@ -336,7 +335,9 @@ class BlockModelSelector(BlockGuidedSelector):
         has_curve = best.model.n_blocks > 1 and in_memory(features)
         return explained_by_size(self, regression, ranking.of_all) if has_curve else None
 
-    def _keep_blocks(self, search: Search, consensus: Consensus, trees: Sequence[BlockTree], nodes: BoolArray) -> None:
+    def _keep_blocks(
+        self, search: SearchResult, consensus: Consensus, trees: Sequence[BlockTree], nodes: BoolArray
+    ) -> None:
         """Set the attributes of the block models; nodes that were left out join the block with the fewest links."""
         self.linkage_ = trees[0].linkage
         self.candidates_ = [model.with_others(nodes) for model in consensus.candidates]
@@ -410,9 +411,9 @@ class BlockModelSelector(BlockGuidedSelector):
 
     def _read_network(self, X: Any, y: Any = None, adjacency: Any = None) -> AttributedGraph:
         """Check the settings, the network and the features, and convert the features as the method uses them."""
-        return self._as_used(self._read_given(X, y, adjacency))[0]
+        return self._as_used(self._check_network(X, y, adjacency))[0]
 
-    def _read_given(self, X: Any, y: Any, adjacency: Any) -> AttributedGraph:
+    def _check_network(self, X: Any, y: Any, adjacency: Any) -> AttributedGraph:
         """Check the settings, the network and the features."""
         if self.n_features_to_select == "auto":
             check_testable(graph_of(X, adjacency), self.block_model)
@@ -453,7 +454,7 @@ class BlockModelSelector(BlockGuidedSelector):
         return FACTORIZATION_STEPS if self.refine is not False else MAX_ITER
 
     def _refinement(
-        self, graph: AttributedGraph, likelihood: JointLikelihood, search: Search
+        self, graph: AttributedGraph, likelihood: JointLikelihood, search: SearchResult
     ) -> tuple[bool, str, list[BlockModel]]:
         """Whether to refine the blocks with the features, the reason, and the candidates to compare."""
         if not self._finds_blocks():
@@ -470,11 +471,11 @@ class BlockModelSelector(BlockGuidedSelector):
         """All nodes except those with neither links nor features; all nodes if blocks are given."""
         return graph.is_linked | graph.has_features if self._finds_blocks() else np.ones(graph.n_nodes, dtype=bool)
 
-    def _search(self, graph: AttributedGraph, rng: np.random.Generator, report: Progress) -> Search:
+    def _search(self, graph: AttributedGraph, rng: np.random.Generator, progress: Progress) -> SearchResult:
         """Candidate block models of the graph, or the blocks that were given."""
         if not self._finds_blocks():
             given = self._given_block_model(graph)
-            return Search([given], Effort(0.0, 1), lambda _: AS_GIVEN, given.n_blocks)
+            return SearchResult([given], Effort(0.0, 1), lambda _: AS_GIVEN, given.n_blocks)
         return search_blocks(
             graph,
             n_blocks=self.n_blocks,
@@ -484,23 +485,23 @@ class BlockModelSelector(BlockGuidedSelector):
             max_iter=self._factorization_steps(),
             n_jobs=self.n_jobs,
             rng=rng,
-            progress=report,
+            progress=progress,
         )
 
     def _discoveries(
-        self, graph: AttributedGraph, candidates: Sequence[BlockModel], rng: np.random.Generator, report: Progress
+        self, graph: AttributedGraph, candidates: Sequence[BlockModel], rng: np.random.Generator, progress: Progress
     ) -> Discoveries | None:
         """Features that match the graph better than chance, if "auto" asks for them."""
         if self.n_features_to_select != "auto":
             return None
-        report("discoveries", 0, 1)
+        progress("discoveries", 0, 1)
         capped = cap_weights(graph.adjacency)
         if self._finds_blocks() and capped is not graph.adjacency:
             candidates = self._search(replace(graph, adjacency=capped), rng.spawn(1)[0], no_progress).models
         found = match_blocks(
-            graph, candidates, level=DEFAULT_LEVEL, rng=rng.spawn(1)[0], progress=partial(report, "discoveries")
+            graph, candidates, level=DEFAULT_LEVEL, rng=rng.spawn(1)[0], progress=partial(progress, "discoveries")
         )
-        report("discoveries", 1, 1)
+        progress("discoveries", 1, 1)
         if not found.support.any():
             warn_caller(
                 f"no feature matches the graph better than chance at a false discovery rate of {DEFAULT_LEVEL:g}, so "
@@ -519,12 +520,12 @@ class BlockModelSelector(BlockGuidedSelector):
     def _n_resamples(self, asked: int) -> int:
         return self.effort_.n_resamples(asked)
 
-    def _scores_on(
+    def _inverse_ranks_on(
         self,
         graph: AttributedGraph,
         adjacencies: Sequence[Sparse],
         rngs: Sequence[np.random.Generator],
-        report: Progress = no_progress,
+        progress: Progress = no_progress,
     ) -> FloatArray:
         """1 / rank on other graphs of the same nodes, without a complete fit to each: see `inverse_ranks`."""
         return inverse_ranks(
@@ -538,7 +539,7 @@ class BlockModelSelector(BlockGuidedSelector):
             max_iter=self._factorization_steps(),
             n_ranked=n_looked_at(self.n_features_),
             n_jobs=self.n_jobs,
-            progress=report,
+            progress=progress,
         )
 
     def _without_effect(self) -> dict[str, str]:

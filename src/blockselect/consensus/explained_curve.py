@@ -20,7 +20,7 @@ _BEYOND = 4  # the curve goes on to this multiple of the selected features: woul
 _WORK = 10**10  # multiplications for one Gram matrix
 _DRAWS = 5  # samples of random features
 _FEW_FEATURES = 1200  # a regression on all of them takes a small part of the time of a fit
-ENOUGH = 0.95  # share of what all selected features explain
+NEARLY_ALL = 0.95  # share of what all selected features explain
 
 
 def explained_by_size(
@@ -76,12 +76,12 @@ def sizes_to_try(n_selected: int, n_usable: int, n_nodes: int) -> list[int]:
     return sorted(powers | {last} - {0} | ({n_selected} if 0 < n_selected <= last else set()))
 
 
-def enough(curve: list[dict[str, Any]], n_selected: int) -> int | None:
+def fewest_for_nearly_all(curve: list[dict[str, Any]], n_selected: int) -> int | None:
     """The smallest number on the curve that explains at least 95 % of what all selected features explain."""
     full = next((point["share"] for point in curve if point["n_features"] == n_selected), None)
     if full is None or full <= 0:
         return None
-    return next((int(point["n_features"]) for point in curve if point["share"] >= ENOUGH * full), None)
+    return next((int(point["n_features"]) for point in curve if point["share"] >= NEARLY_ALL * full), None)
 
 
 def _together(regression: BlockRegression, order: IntArray) -> FloatArray:

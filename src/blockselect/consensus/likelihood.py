@@ -32,7 +32,7 @@ from blockselect.blockmodels.levels import xlogx
 from blockselect.blockmodels.model import sums_between_blocks
 from blockselect.consensus.moves import Counts, Links, Tables
 from blockselect.graphs.link_products import products_along_links
-from blockselect.inspection.evidence import sums_in_blocks
+from blockselect.rows.compiled_sums import sparse_block_sums
 from blockselect.rows.matrices import without_zeros
 from blockselect.rows.statistics import in_units, scale_columns, typical_values
 from blockselect.rows.sums import by_row, in_memory, map_rows, n_holders, squared_lengths, sum_by_column, sum_over_rows
@@ -136,9 +136,9 @@ def block_tables(links: Links, counts: Counts, labels: Sequence[IntArray]) -> It
         for of_node, sums in zip(some, sums_by_block(counts, some), strict=True):
             k = sums.shape[1]
             totals: FloatArray = np.bincount(of_node, counts.totals, minlength=k).astype(np.float64)
-            entropies = xlogx(sums)
-            join, leave = xlogx(sums + typical) - entropies, xlogx(sums - typical) - entropies
-            yield Tables(weights_by_block(links, of_node), sums, entropies, join, leave, totals)
+            s_log_s = xlogx(sums)
+            join, leave = xlogx(sums + typical) - s_log_s, xlogx(sums - typical) - s_log_s
+            yield Tables(weights_by_block(links, of_node), sums, s_log_s, join, leave, totals)
 
 
 def weights_by_block(links: Links, labels: IntArray) -> FloatArray:
@@ -156,7 +156,7 @@ def sums_by_block(counts: Counts, labels: Sequence[IntArray]) -> list[FloatArray
 def _sums_by_block(block: Sparse, rows: slice, labels: Sequence[IntArray], sizes: Sequence[int]) -> FloatArray:
     """Sum of each feature in each block of each array of labels: (m, Σk)."""
     X = block.indptr, block.indices, block.data
-    sums = [sums_in_blocks(*X, of_node[rows], k, block.shape[1]) for of_node, k in zip(labels, sizes, strict=True)]
+    sums = [sparse_block_sums(*X, of_node[rows], k, block.shape[1]) for of_node, k in zip(labels, sizes, strict=True)]
     return np.vstack(sums).T
 
 
@@ -166,26 +166,26 @@ def link_gain(weights: FloatArray) -> float:
     return float(0.5 * xlogx(weights).sum() - xlogx(degrees).sum() + 0.5 * xlogx(degrees.sum()))
 
 
-def feature_gains(sums: FloatArray, entropies: FloatArray, block_totals: FloatArray) -> FloatArray:
+def feature_gains(sums: FloatArray, s_log_s: FloatArray, block_totals: FloatArray) -> FloatArray:
     """Log-likelihood gain of one rate per block over a single rate, for each feature: (m,), at least 0.
 
     Parameters
     ----------
     sums : array of shape (m, k)
         Sum of each feature in each block.
-    entropies : array of shape (m, k)
+    s_log_s : array of shape (m, k)
         s log s of the sums.
     block_totals : array of shape (k,)
         Total of all features in each block.
     """
     column_sums = sums.sum(axis=1)  # (m,)
-    by_block = entropies.sum(axis=1) - (sums * np.log(np.maximum(block_totals, _TINY))).sum(axis=1)
+    by_block = s_log_s.sum(axis=1) - (sums * np.log(np.maximum(block_totals, _TINY))).sum(axis=1)
     single = xlogx(column_sums) - column_sums * np.log(max(block_totals.sum(), _TINY))
     gains = by_block - single
     return np.where(gains > _ROUNDING * np.abs(single), gains, 0.0)
 
 
-def link_gains(scaled: Features, adjacency: Sparse, unit: float) -> FloatArray:
+def gains_by_links(scaled: Features, adjacency: Sparse, unit: float) -> FloatArray:
     """Log-likelihood gain of the links among the nodes that have each feature, beyond their degrees: (m,), at least 0.
 
     A feature gains nothing if all nodes have the same value, if no link joins its nodes, or if its nodes avoid each
@@ -205,7 +205,7 @@ def link_gains(scaled: Features, adjacency: Sparse, unit: float) -> FloatArray:
     return _poisson_excess(0.5 * sums.within / dispersion, expected / dispersion)
 
 
-class _Sums(NamedTuple):
+class _DegreeSums(NamedTuple):
     """Sums over the nodes for each feature: (m,)."""
 
     plain: FloatArray
@@ -216,13 +216,13 @@ class _Sums(NamedTuple):
     within: FloatArray  # xᵀ A x
 
 
-def _sums_over_nodes(matrix: Features, weights: Sparse, degrees: FloatArray) -> _Sums:
+def _sums_over_nodes(matrix: Features, weights: Sparse, degrees: FloatArray) -> _DegreeSums:
     of_rows = tuple(sum_over_rows(matrix, _sums_by_degree, degrees))
-    return _Sums._make((*of_rows, products_along_links(matrix, weights)))
+    return _DegreeSums._make((*of_rows, products_along_links(matrix, weights)))
 
 
 def _sums_by_degree(block: Features, rows: slice, degrees: FloatArray) -> FloatArray:
-    """All of `_Sums` but the last, of some rows: (5, m)."""
+    """All of `_DegreeSums` but the last, of some rows: (5, m)."""
     of_rows = degrees[rows]
     if sparse.issparse(block):
         of_squares = [sum_by_column(block, np.square, by) for by in (None, of_rows, of_rows**2)]
@@ -232,7 +232,7 @@ def _sums_by_degree(block: Features, rows: slice, degrees: FloatArray) -> FloatA
     return np.stack([np.asarray(block.sum(axis=0)).ravel(), block.T @ of_rows, *of_squares])
 
 
-def _link_dispersion(sums: _Sums, total_degree: float) -> FloatArray:
+def _link_dispersion(sums: _DegreeSums, total_degree: float) -> FloatArray:
     """How much more the link weight among the nodes of a feature varies than a count; 1 for binary features: (m,).
 
     A link ends at a node with a probability proportional to its degree, and each end contributes the value of the

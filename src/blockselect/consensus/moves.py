@@ -66,7 +66,7 @@ class Tables(NamedTuple):
 
     weights: FloatArray  # (k, k) of the links, Fᵀ A F
     sums: FloatArray  # (m, k) of each feature in each block
-    entropies: FloatArray  # (m, k) s log s of these sums s
+    s_log_s: FloatArray  # (m, k) s log s of these sums s
     join: FloatArray  # (m, k) change of s log s if a node with a typical value joins the block
     leave: FloatArray  # (m, k) the same if such a node leaves the block
     totals: FloatArray  # (k,) total of all features in each block
@@ -258,7 +258,7 @@ def _gain_of_leaving(node: _Node, state: _State) -> float:
             feature = counts.matrix.indices[at]
             if in_use[feature]:
                 left = tables.sums[feature, old] - counts.matrix.values[at]
-                features += _xlogx(left) - tables.entropies[feature, old]
+                features += _xlogx(left) - tables.s_log_s[feature, old]
     return gain + (features - _exposure(old, -node.in_use, -node.total, tables, blocks))
 
 
@@ -282,7 +282,7 @@ def _gain_of_joining(gain: float, node: _Node, new: int, state: _State) -> float
             feature = counts.matrix.indices[at]
             if in_use[feature]:
                 joined = tables.sums[feature, new] + counts.matrix.values[at]
-                features += _xlogx(joined) - tables.entropies[feature, new]
+                features += _xlogx(joined) - tables.s_log_s[feature, new]
     return gain + (features - _exposure(new, node.in_use, node.total, tables, blocks))
 
 
@@ -324,22 +324,22 @@ def _move(node: _Node, new: int, state: _State) -> None:
 @part_of_compiled
 def _move_feature(feature: int, value: float, old: int, new: int, counts: Counts, tables: Tables) -> None:
     """Update the tables of a feature for a node with this value of it."""
-    sums, entropies, join, leave = tables.sums, tables.entropies, tables.join, tables.leave
+    sums, s_log_s, join, leave = tables.sums, tables.s_log_s, tables.join, tables.leave
     sums[feature, old] -= value
     sums[feature, new] += value
     if counts.equal:  # one more and then one less is what it was
-        entropies[feature, old] += leave[feature, old]
-        entropies[feature, new] += join[feature, new]
+        s_log_s[feature, old] += leave[feature, old]
+        s_log_s[feature, new] += join[feature, new]
         join[feature, old] = -leave[feature, old]
         leave[feature, new] = -join[feature, new]
-        leave[feature, old] = _xlogx(sums[feature, old] - value) - entropies[feature, old]
-        join[feature, new] = _xlogx(sums[feature, new] + value) - entropies[feature, new]
+        leave[feature, old] = _xlogx(sums[feature, old] - value) - s_log_s[feature, old]
+        join[feature, new] = _xlogx(sums[feature, new] + value) - s_log_s[feature, new]
         return
     typical = counts.typical[feature]
     for block in (old, new):
-        entropies[feature, block] = _xlogx(sums[feature, block])
-        join[feature, block] = _xlogx(sums[feature, block] + typical) - entropies[feature, block]
-        leave[feature, block] = _xlogx(sums[feature, block] - typical) - entropies[feature, block]
+        s_log_s[feature, block] = _xlogx(sums[feature, block])
+        join[feature, block] = _xlogx(sums[feature, block] + typical) - s_log_s[feature, block]
+        leave[feature, block] = _xlogx(sums[feature, block] - typical) - s_log_s[feature, block]
 
 
 @part_of_compiled

@@ -27,7 +27,7 @@ import numpy as np
 from scipy import sparse
 
 from blockselect.blockmodels.levels import BlockTree
-from blockselect.consensus.likelihood import link_gains
+from blockselect.consensus.likelihood import gains_by_links
 from blockselect.consensus.refine import JointLikelihood, penalty
 from blockselect.consensus.target import BlockRegression
 from blockselect.inputs.attributed import AttributedGraph
@@ -69,7 +69,7 @@ class FeatureGains:
         """
         by_blocks = np.mean([tree.gains - penalty(tree.model.n_blocks) for tree in trees], axis=0)
         scaled = in_units(graph.features) if scaled is None else scaled
-        by_links = link_gains(scaled, graph.adjacency, likelihood.link_unit)
+        by_links = gains_by_links(scaled, graph.adjacency, likelihood.link_unit)
         return cls(by_blocks, by_links - penalty(2), constant_columns(graph.features))
 
     @property

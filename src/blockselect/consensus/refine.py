@@ -259,7 +259,7 @@ class JointLikelihood:
 
 def _evaluate(tables: Tables) -> tuple[FloatArray, float]:
     """The gains of the features by these blocks, (m,), and J for the best choice of features."""
-    gains = feature_gains(tables.sums, tables.entropies, tables.totals)
+    gains = feature_gains(tables.sums, tables.s_log_s, tables.totals)
     above = float(np.maximum(gains - penalty(len(tables.weights)), 0.0).sum())
     return gains, -float(link_gain(tables.weights)) - above
 

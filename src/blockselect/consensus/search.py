@@ -100,7 +100,7 @@ def _work(graph: AttributedGraph, n_blocks: int, n_candidates: int) -> float:
     return n_blocks * rounds * float(graph.adjacency.nnz + n_values(graph.features))
 
 
-class Search(NamedTuple):
+class SearchResult(NamedTuple):
     """Candidate block models of one graph."""
 
     models: list[BlockModel]  # the lowest relative error first
@@ -125,7 +125,7 @@ def search_blocks(
     n_jobs: int | None,
     rng: np.random.Generator,
     progress: Progress,
-) -> Search:
+) -> SearchResult:
     """Find candidates with as many blocks as were asked for, or as the links show."""
     count, eigenvectors = None, None
     if n_blocks == "auto":
@@ -152,7 +152,7 @@ def search_blocks(
     )
     progress("block models", 1, 1)
     order = best_first(-np.array([model.relative_error for model in models]))
-    return Search([models[place] for place in order], effort, why, first, count)
+    return SearchResult([models[place] for place in order], effort, why, first, count)
 
 
 def numbers_to_try(count: BlockCount) -> list[int]:
@@ -165,7 +165,7 @@ def numbers_to_try(count: BlockCount) -> list[int]:
 
 
 def whether_to_refine(
-    search: Search, graph: AttributedGraph, likelihood: JointLikelihood, *, max_blocks: int, n_jobs: int | None
+    search: SearchResult, graph: AttributedGraph, likelihood: JointLikelihood, *, max_blocks: int, n_jobs: int | None
 ) -> tuple[bool, str, list[BlockModel]]:
     """Whether to refine the blocks with the features, the reason, and the candidates to compare.
 

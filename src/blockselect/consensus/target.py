@@ -70,7 +70,7 @@ class BlockRegression:
         data = np.repeat(share, np.diff(adjacency.indptr))
         data *= adjacency.data
         walk = sparse.csr_array((data, adjacency.indices, adjacency.indptr), shape=adjacency.shape)  # P
-        sums: _Sums = sum_over_rows(U, _sums_with_blocks, walk, list(labels))
+        sums: _BlockSums = sum_over_rows(U, _sums_with_blocks, walk, list(labels))
         means = sums.plain / n
         squares = sums.squares - n * means**2
         squares = np.where(squares > _TIE * sums.squares, squares, 0.0)  # constant columns, up to rounding
@@ -210,7 +210,7 @@ def _target(among: FloatArray, groups: IntArray) -> FloatArray:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Sums:
+class _BlockSums:
     """Sums over the nodes that a regression needs."""
 
     plain: FloatArray  # (m,) of each column of U
@@ -218,8 +218,8 @@ class _Sums:
     with_features: list[FloatArray]  # (m, 2k) of each block model, UᵀΦ with Φ = [F, P F]
     among: list[FloatArray]  # (2k, 2k) each, ΦᵀΦ
 
-    def __add__(self, other: _Sums) -> _Sums:
-        return _Sums(
+    def __add__(self, other: _BlockSums) -> _BlockSums:
+        return _BlockSums(
             self.plain + other.plain,
             self.squares + other.squares,
             [one + two for one, two in zip(self.with_features, other.with_features, strict=True)],
@@ -227,7 +227,7 @@ class _Sums:
         )
 
 
-def _sums_with_blocks(block: Features, rows: slice, walk: Sparse, labels: Sequence[IntArray]) -> _Sums:
+def _sums_with_blocks(block: Features, rows: slice, walk: Sparse, labels: Sequence[IntArray]) -> _BlockSums:
     of_rows = walk if rows == slice(0, walk.shape[0]) else walk[rows]
     with_features, among = [], []
     for of_node in labels:
@@ -236,4 +236,4 @@ def _sums_with_blocks(block: Features, rows: slice, walk: Sparse, labels: Sequen
         with_features.append(as_dense(block.T @ both if sparse.issparse(block) else (both.T @ block).T))
         among.append(as_dense(both.T @ both))
     plain = np.asarray(block.sum(axis=0)).ravel()
-    return _Sums(plain, squared_lengths(block, rows), with_features, among)
+    return _BlockSums(plain, squared_lengths(block, rows), with_features, among)

@@ -132,14 +132,14 @@ def compare_methods(
         n_blocks = len(np.unique(judge.classes))
     names = feature_labels(graph.feature_names, graph.n_features)
     comparison = Comparison(judge.titles, judge.describe(), n_blocks, names)
-    with follow("compare_methods", verbose, progress) as report:
-        report(ALL_FEATURES, 0, 1)
+    with follow("compare_methods", verbose, progress) as progress:
+        progress(ALL_FEATURES, 0, 1)
         every = judge.evaluate(np.arange(graph.n_features))
         comparison.rows.append(_scored_row(ALL_FEATURES, graph.n_features, every, graph.n_nodes))
-        report(ALL_FEATURES, 1, 1)
+        progress(ALL_FEATURES, 1, 1)
         for method in methods:
-            rank = partial(rank_features, method, judge.seen, numbers[-1], n_blocks, random_state)
-            _add_method(comparison, method, numbers, rank, judge, partial(report, method))
+            rank = partial(rank_by_method, method, judge.seen, numbers[-1], n_blocks, random_state)
+            _add_method(comparison, method, numbers, rank, judge, partial(progress, method))
     comparison.rows = [
         replace(row, agreement=agreement(row.method, row.n_features, comparison.selections)) for row in comparison.rows
     ]
@@ -152,11 +152,11 @@ def _add_method(
     numbers: Sequence[int],
     rank: Callable[[], RankedFeatures],
     judge: SelectionProtocol,
-    report: StepProgress,
+    progress: StepProgress,
 ) -> None:
     """Rank by one method, evaluate each number of features, and add the rows to the comparison."""
     steps = 1 + len(numbers)
-    report(0, steps)
+    progress(0, steps)
     start = perf_counter()
     try:
         ranked = rank()
@@ -168,14 +168,14 @@ def _add_method(
         seconds = perf_counter() - start
         comparison.warnings[method] = ranked.warnings
         for done, number in enumerate(numbers, start=1):
-            report(done, steps)
+            progress(done, steps)
             columns = comparison.selections[method, number] = ranked.best(number)
             if len(columns):
                 row = _scored_row(method, number, judge.evaluate(np.sort(columns)), judge.seen.n_nodes, seconds)
             else:
                 row = ComparisonRow(method, number, 0, seconds=seconds, error=NO_SCORE)
             comparison.rows.append(row)
-    report(steps, steps)
+    progress(steps, steps)
 
 
 def _scored_row(
@@ -220,7 +220,7 @@ def _check_numbers(numbers: Any, n_features: int) -> list[int]:
     return sorted({check_whole("n_features", number, 1, n_features) for number in (numbers if is_list else [numbers])})
 
 
-def rank_features(
+def rank_by_method(
     method: str, graph: AttributedGraph, n_features_to_select: int, n_blocks: int | None, seed: int
 ) -> RankedFeatures:
     """Rank the features of a network by a method of the registry."""

@@ -1,4 +1,4 @@
-"""Features as users have them: arrays, sparse matrices, data frames, AnnData and torch tensors, as one float matrix."""
+"""Features as users have them: arrays, sparse matrices, data frames, AnnData and torch tensors, as a `FeatureTable`."""
 
 from __future__ import annotations
 

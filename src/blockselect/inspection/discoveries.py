@@ -19,8 +19,7 @@ from blockselect.graphs.links import cap_weights
 from blockselect.inputs.adjacency import graph_of
 from blockselect.inputs.attributed import AttributedGraph, check_attributed_graph
 from blockselect.inspection.circularity import warn_if_made_from_features
-from blockselect.inspection.given_totals import MIN_REFERENCE, reference_features
-from blockselect.inspection.matching_null import match_pulls
+from blockselect.inspection.null_model import MIN_REFERENCE, match_pulls, reference_features
 from blockselect.rows.chunks import RowChunks
 from blockselect.rows.statistics import are_sparse_counts, in_units, presence
 from blockselect.utils.arrays import FloatArray, IntArray
@@ -115,7 +114,7 @@ def discover_features(
     check_testable(graph_of(X, adjacency), None)
     if isinstance(X, RowChunks):
         raise ValueError(f"X is in row chunks, but {NO_TEST_OF_CHUNKS}; pass some of the features as one matrix.")
-    with memory_for("test the features"), follow("discover_features", verbose) as report:
+    with memory_for("test the features"), follow("discover_features", verbose) as progress:
         graph = check_attributed_graph(X, adjacency)
         warn_if_made_from_features(graph)
         graph = _linked(graph)
@@ -124,25 +123,25 @@ def discover_features(
         rng = generator_from(random_state)
         adjacency = cap_weights(graph.adjacency)
         if n_blocks is None:
-            report("number of blocks", 0, 1)
+            progress("number of blocks", 0, 1)
             n_blocks = choose_n_blocks(adjacency, max_blocks=_MAX_BLOCKS, rng=rng.spawn(1)[0])
-        report("block models", 0, 1)
+        progress("block models", 0, 1)
         models = find_block_models(
             adjacency,
             n_blocks,
             family="mixed",
             n_candidates=n_candidates,
             rng=rng,
-            progress=partial(report, "block models"),
+            progress=partial(progress, "block models"),
         )
-        report("discoveries", 0, 1)
+        progress("discoveries", 0, 1)
         return match_blocks(
             graph,
             models,
             level=level,
             n_rounds=n_permutations,
             rng=rng.spawn(1)[0],
-            progress=partial(report, "discoveries"),
+            progress=partial(progress, "discoveries"),
         )
 
 

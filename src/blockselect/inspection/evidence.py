@@ -37,10 +37,10 @@ from scipy import sparse, stats
 from scipy.special import xlogy
 
 from blockselect.graphs.link_products import products_of_links
+from blockselect.rows.compiled_sums import sparse_block_sums
 from blockselect.rows.matrices import membership_matrix
 from blockselect.rows.sums import extremes_by_column, in_memory, n_values, some_rows, sum_by_column
 from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
-from blockselect.utils.compiled import compiled
 
 N_PERMUTATIONS = 39  # so that the smallest possible p-value is 1/40
 LEVEL = 0.025  # largest p-value that is evidence: no permutation may reach the statistic of the data
@@ -168,7 +168,7 @@ class _ByBlocks:
         blocks, X = np.empty_like(self._blocks), self._features
         blocks[rows] = self._blocks
         if sparse.issparse(X):
-            sums = sums_in_blocks(X.indptr, X.indices, X.data, blocks, int(blocks.max()) + 1, X.shape[1])
+            sums = sparse_block_sums(X.indptr, X.indices, X.data, blocks, int(blocks.max()) + 1, X.shape[1])
         else:
             sums = membership_matrix(blocks).T @ X  # (k, m)
         expected = np.outer(sums.sum(axis=1), sums.sum(axis=0)) / max(float(sums.sum()), _TINY)
@@ -275,16 +275,3 @@ def _links_to_use(features: Features, adjacency: Sparse, products: float, rng: n
         drawn = np.sort(rng.choice(len(weights), n_links, p=weights / weights.sum()))
         first, second, weights = first[drawn], second[drawn], np.ones(n_links)
     return _Links(first, second, weights)
-
-
-@compiled
-def sums_in_blocks(
-    starts: IntArray, features: IntArray, values: FloatArray, blocks: IntArray, n_blocks: int, n_features: int
-) -> FloatArray:
-    """Sum of each sparse feature in each block: (k, m). A sparse product takes several times as long."""
-    sums = np.zeros((n_blocks, n_features))
-    for node in range(len(blocks)):
-        of_block = sums[blocks[node]]
-        for at in range(starts[node], starts[node + 1]):
-            of_block[features[at]] += values[at]
-    return sums

@@ -113,7 +113,7 @@ def ordered_adjacency(source: ScoreSelector | Any, ax: Axes | None = None, *, la
     if isinstance(source, ScoreSelector):
         if labels is not None:
             raise ParameterError("labels", "are for a graph; pass the graph instead of the selector, or no labels.")
-        blocks, record = with_blocks(source).labels_, source._found.blocks
+        blocks, record = with_blocks(source).labels_, source._fit_result.blocks
         assert record is not None  # it has blocks
         links, names = record.ordered_links.toarray(), block_names_of(source, None, blocks.max() + 1)
     else:

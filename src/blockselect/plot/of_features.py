@@ -267,7 +267,7 @@ def _explained_by(selector: BlockGuidedSelector) -> Any:
     """The curve of the report or, after a fit to row chunks, the shares of the selected features."""
     if selector.block_model_.n_blocks == 1:
         raise ParameterError("source", "has one block, so there is nothing to explain; pass one with several blocks.")
-    found = selector._found.explained
+    found = selector._fit_result.explained
     if found is None and hasattr(selector, "explained_"):
         return np.arange(1, len(selector.explained_) + 1), selector.explained_
     return found

@@ -58,7 +58,7 @@ def details(
     labels : array, Series or dict, optional
         Known labels of the nodes.
     """
-    name, result = _registered_name(selector), selector._found
+    name, result = _registered_name(selector), selector._fit_result
     common: dict[str, Any] = {
         "title": title,
         "method": type(selector).__name__,

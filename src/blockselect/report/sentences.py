@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from blockselect.consensus.explained_curve import ENOUGH, enough
+from blockselect.consensus.explained_curve import NEARLY_ALL, fewest_for_nearly_all
 from blockselect.inspection.evidence import N_PERMUTATIONS
 from blockselect.report.summarize import SMALL
 from blockselect.utils.arrays import FloatArray
@@ -344,9 +344,9 @@ def how_sure(summary: dict[str, Any]) -> str:
         text += f"; as many random features explain {per_cent(by_chance)}"
     if explained["all"] is not None:
         text += f"; all features together explain {per_cent(explained['all'])}"
-    fewer = enough(curve, n_selected)
+    fewer = fewest_for_nearly_all(curve, n_selected)
     if fewer is not None and fewer < n_selected:
-        text += f". The first {count(fewer)} alone explain at least {per_cent(ENOUGH)} of that share"
+        text += f". The first {count(fewer)} alone explain at least {per_cent(NEARLY_ALL)} of that share"
     if curve and curve[-1]["n_features"] > n_selected:
         last = curve[-1]
         change = "hardly more" if last["share"] - share <= 0.02 * share else per_cent(last["share"])

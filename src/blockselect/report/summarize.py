@@ -117,7 +117,7 @@ def _reportable(selector: Any) -> Result:
         raise ParameterError(
             "selector", f"is of type {type(selector).__name__}; pass a fitted selector, such as BlockModelSelector."
         )
-    result = selector._found
+    result = selector._fit_result
     if result.n_without_selected is None:
         raise ValueError(
             "a report shows how single features of all nodes are related, which a fit to row chunks does not look at; "
@@ -133,7 +133,7 @@ def _of_features(
     selector: ScoreSelector, measures: dict[str, Any], of_selected: dict[str, list[Any]]
 ) -> dict[str, Any]:
     """The part of a summary about features; `of_selected` holds further values of the selected ones, best first."""
-    chosen, result = selector._selected_in_order(), selector._found
+    chosen, result = selector._selected_in_order(), selector._fit_result
     names = feature_labels(result.feature_names, result.n_features)
     columns = {
         "rank": selector.ranking_[chosen].tolist(),

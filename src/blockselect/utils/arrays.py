@@ -13,7 +13,7 @@ BoolArray: TypeAlias = NDArray[np.bool_]
 IntArray: TypeAlias = NDArray[np.intp]
 ObjectArray: TypeAlias = NDArray[np.object_]
 Sparse: TypeAlias = csr_array
-Features: TypeAlias = Any  # float matrix (n, m), NumPy or CSR
+Features: TypeAlias = Any  # float matrix (n, m): NumPy, CSR or RowChunks
 Array: TypeAlias = Any  # NumPy or torch
 
 

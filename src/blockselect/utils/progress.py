@@ -51,7 +51,7 @@ def follow(task: str, verbose: int, progress: Progress | None = None) -> Iterato
     start, seen = perf_counter(), set()
     with _Line(sys.stderr) if verbose and _is_watched(sys.stderr) else nullcontext(no_progress) as draw:
 
-        def report(stage: str, done: int, total: int) -> None:
+        def note(stage: str, done: int, total: int) -> None:
             if stage not in seen:
                 seen.add(stage)
                 _log.info("%s: %s", task, STAGES.get(stage, stage))
@@ -59,7 +59,7 @@ def follow(task: str, verbose: int, progress: Progress | None = None) -> Iterato
             if progress is not None:
                 progress(stage, done, total)
 
-        yield report
+        yield note
     _log.info("%s: done after %.1f s", task, perf_counter() - start)
 
 
@@ -68,8 +68,8 @@ def follow_fit(fit: Any) -> Any:
 
     @wraps(fit)
     def followed(selector: Any, *arguments: Any, progress: Progress | None = None, **named: Any) -> Any:
-        with follow(f"{type(selector).__name__}.fit", selector.verbose, progress) as report:
-            return fit(selector, *arguments, progress=report, **named)
+        with follow(f"{type(selector).__name__}.fit", selector.verbose, progress) as note:
+            return fit(selector, *arguments, progress=note, **named)
 
     return followed
 
@@ -90,7 +90,7 @@ class _Line:
 
     def __enter__(self) -> Progress:
         self._thread.start()
-        return self._report
+        return self._show
 
     def __exit__(self, *error: object) -> None:
         self._ended.set()
@@ -99,7 +99,7 @@ class _Line:
         self._stream.write("\r")
         self._stream.flush()
 
-    def _report(self, stage: str, done: int, total: int) -> None:
+    def _show(self, stage: str, done: int, total: int) -> None:
         text = STAGES.get(stage, stage)
         if total > 1:
             share = _BAR * done // total

@@ -18,14 +18,14 @@ SMALL = ["--networks", "planted", "--tops", "4", "8", "--seeds", "2", "--runs", 
 @pytest.fixture
 def here(planted, monkeypatch):
     """One rival is too slow."""
-    rank = selections.rank_features
+    rank = selections.rank_by_method
 
-    def rank_features(method, *arguments):
+    def rank_by_method(method, *arguments):
         if method == "lufs":
             raise TimeoutError("took more than 300 seconds.")
         return rank(method, *arguments)
 
-    monkeypatch.setattr(selections, "rank_features", rank_features)
+    monkeypatch.setattr(selections, "rank_by_method", rank_by_method)
     yield
     seen_networks.network.cache_clear()
     seen_networks.split.cache_clear()
@@ -48,7 +48,7 @@ def test_tables_a_page_and_a_second_call_that_computes_nothing(tmp_path, here, c
         raise AssertionError("made again")
 
     monkeypatch.setattr(selections.BlockModelSelector, "fit", never)
-    monkeypatch.setattr(selections, "rank_features", never)
+    monkeypatch.setattr(selections, "rank_by_method", never)
     for name in ("evaluate_selection", "classify_selection", "predict_links"):
         monkeypatch.setattr(judgements, name, never)
     main(arguments)
