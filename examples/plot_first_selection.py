@@ -55,8 +55,8 @@ blocks[["name", "size", "markers", "linked_to", "typical_nodes"]].head(12)
 selector.describe_block("gameplaying")
 
 # %%
-# See it
-# ------
+# Plot the blocks and their markers
+# ---------------------------------
 # The left plot shows the links, with packages ordered by block: dark squares on the
 # diagonal are assortative blocks, which link mostly within. The right plot shows the best
 # words: each is common in a few blocks (blue) and rare in the others (amber).

@@ -53,8 +53,8 @@ moran = make_selector("morans-i", 12).fit(standardised, adjacency=made.adjacency
 print(f"Moran's I: {(np.flatnonzero(moran.get_support()) < 12).sum()} of 12")
 
 # %%
-# See it
-# ------
+# Plot the selected measurements
+# ------------------------------
 # The plot shows the mean of each selected measurement in each block: purple above the mean
 # of all nodes, orange below.
 means = np.array(
