@@ -47,7 +47,7 @@ plt.show()
 # Three ways to select 20 features
 # --------------------------------
 # Moran's I and the Laplacian score on the network both measure whether linked nodes have
-# similar values. They favour the features of communities. The default of blockselect is
+# similar values. Both favour features that mark communities. The default of blockselect is
 # guided by block models. No method knows which features were planted.
 METHODS = {
     "block-model": "block models",

@@ -51,8 +51,8 @@ annotations.iloc[:4, :6]
 # %%
 # Select
 # ------
-# Row 0 of the table is not node 0 of the graph, and it need not be. A node that is missing
-# from either of them would be an error.
+# Row 0 of the table is not node 0 of the graph, and it need not be. A node that appears in
+# only one of them would be an error.
 selector = BlockModelSelector(12, random_state=0).fit(annotations, adjacency=graph)
 selector.table().query("selected").head(6).round(3)
 

@@ -10,7 +10,7 @@ are the same as with all features in memory.
 # %%
 # A file of features
 # ------------------
-# The file of this example is small: 3,000 nodes and 400 features. Rows of a ``.npy`` file
+# The file in this example is small: 3,000 nodes and 400 features. Rows of a ``.npy`` file
 # can be read without loading the whole file.
 import tempfile
 from pathlib import Path
