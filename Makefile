@@ -15,7 +15,7 @@ test fast coverage fuzz shapes shuffled: export OMP_NUM_THREADS = 1
 
 # The command with its pictures: enough for the demo.
 $(VENV)/.cli: pyproject.toml
-	$(call step,creating $(VENV),$(PYTHON) -m venv $(VENV))
+	$(call step,creating $(VENV) (the installation takes less than a minute),$(PYTHON) -m venv $(VENV))
 	$(call step,installing numba with NumPy and SciPy,$(INSTALL) numba scipy)
 	$(call step,installing pandas and scikit-learn,$(INSTALL) pandas scikit-learn)
 	$(call step,installing blockselect and matplotlib,$(INSTALL) --editable '.[cli]')
@@ -27,7 +27,7 @@ $(VENV)/.dev: $(VENV)/.cli
 	@touch $@
 
 demo: $(VENV)/.cli
-	@echo "selecting features …"
+	@echo "selecting features (about 10 seconds) …"
 	@$(BIN)/blockselect select --dataset debian --top 60 --out blockselect-demo
 
 # ARGS=tests/graphs runs only these tests.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import sys
 
 def without_stages(stderr: str) -> str:
     """What a command said, without the lines of a slow command about what it is doing."""
-    return "".join(line for line in stderr.splitlines(keepends=True) if not line.endswith(" ...\n"))
+    return re.sub(r"^([^.\n]+ \.\.)?\.+\n?", "", stderr, flags=re.MULTILINE)
 
 
 def interrupt_on_terminal(arguments, once_shown: bytes) -> tuple[int, bytes, bytes]:

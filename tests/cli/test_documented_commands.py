@@ -83,6 +83,8 @@ def folder(tmp_path, monkeypatch, network):
     table.to_parquet(tmp_path / "genes.parquet")
     edges.to_feather(tmp_path / "links.feather")
     np.save(tmp_path / "genes.npy", table)
+    np.savez(tmp_path / "net.npz", X=table, A=network.adjacency.toarray())
+    pd.DataFrame(network.adjacency.toarray(), names, names).to_csv(tmp_path / "adjacency.csv")
     sparse.save_npz(tmp_path / "links.npz", network.adjacency)
     io.mmwrite(tmp_path / "links.mtx", network.adjacency)
     content = BytesIO()

@@ -12,7 +12,7 @@ from blockselect.blockmodels.candidates import FAMILIES
 from blockselect.cli import compare, options
 from blockselect.cli import select as command
 from blockselect.cli.commands import load_command
-from blockselect.cli.failure import OPTION_OF, Failure, expecting_bad_input, option_of
+from blockselect.cli.failure import OPTION_OF, Failure, expecting_bad_input, in_options, option_of
 from blockselect.cli.options import number_or_word
 from blockselect.cli.selection import configured_selector
 from blockselect.consensus.ranking import ENOUGH, MAX_STEPS
@@ -136,3 +136,9 @@ def test_a_message_about_a_parameter_names_the_option():
     ]
     with pytest.raises(Failure, match=r"^--top is 9 but there are 4 features$"), expecting_bad_input():
         raise ParameterError("n_features_to_select", "is 9 but there are 4 features")
+
+
+def test_settings_at_the_end_of_a_sentence_become_options():
+    assert in_options("give transpose=True.") == "give --transpose."
+    assert in_options("give weight=False or fill=0.5.") == "give --weight none or --fill 0.5."
+    assert in_options("give header=False.") == "give --no-header."

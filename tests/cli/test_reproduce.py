@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -59,18 +58,13 @@ def undisturbed(config, tmp_path_factory) -> dict[str, bytes]:
     out = tmp_path_factory.mktemp("undisturbed")
     done = subprocess.run([*COMMAND, EXPERIMENT, *options(config, out)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert without_progress(done.stderr) == ""
+    assert without_stages(done.stderr) == ""
     assert "begin with" in done.stdout
     return files(out)
 
 
 def options(config: Path, out: Path) -> list[str]:
     return ["--config", str(config), "--out", str(out)]
-
-
-def without_progress(stderr: str) -> str:
-    """A slow machine brings a line now and then of how far the run is."""
-    return re.sub(r"^\d+ of \d+ trials.*\n", "", without_stages(stderr), flags=re.MULTILINE)
 
 
 def files(out: Path) -> dict[str, bytes]:
@@ -123,7 +117,7 @@ def test_ctrl_c_ends_cleanly_and_keeps_what_came(config, tmp_path):
     assert process.returncode == 128 + signal.SIGINT
     assert stdout == ""
     expected = "the trials that had ended are kept; the same command goes on from there.\ninterrupted.\n"
-    assert without_progress(stderr) == expected
+    assert without_stages(stderr) == expected
     assert kept(tmp_path) >= 4
 
 
@@ -222,11 +216,12 @@ def test_an_out_that_is_a_file_is_refused(run, config, tmp_path):
 
 
 def test_a_long_run_tells_how_far_it_is_where_there_is_no_terminal(run, config, tmp_path, monkeypatch):
+    stages = []
     monkeypatch.setattr(reproduce, "LINE_EVERY", 0)
-    result = run("reproduce", "datasets,convergence", *options(config, tmp_path / "out"))
-    lines = result.stderr.splitlines()
-    assert lines[0] == "0 of 2 trials"
-    assert lines[-1] == "2 of 2 trials"
+    monkeypatch.setattr(reproduce.waiting, "now", stages.append)
+    run("reproduce", "datasets,convergence", *options(config, tmp_path / "out"))
+    assert stages[:2] == ["running the trials", "0 of 2 trials"]
+    assert stages[-2:] == ["2 of 2 trials", "drawing the figures"]
 
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="no terminals to open here")
@@ -266,5 +261,5 @@ def test_a_worker_that_is_ended_from_outside_is_told_and_what_came_is_kept(confi
     stdout, stderr = process.communicate()
     assert (process.returncode, stdout) == (2, "")
     expected = "error: A worker process managed by the executor was unexpectedly terminated."
-    assert without_progress(stderr).startswith(expected)
+    assert without_stages(stderr).startswith(expected)
     assert kept(tmp_path) >= 2

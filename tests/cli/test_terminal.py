@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import sys
+import time
 from io import StringIO
 
+import pytest
+
 from blockselect import BMGUFS, BlockModelSelector, selection_stability
-from blockselect.cli import terminal
+from blockselect.cli import failure, terminal, waiting
 
 
 class Terminal(StringIO):
@@ -68,3 +73,27 @@ def test_a_quick_command_shows_nothing_when_quiet_or_where_no_terminal_is(monkey
         with terminal.progress_bar(quiet) as report:
             report("ranking", 1, 2)
         assert stream.getvalue() == ""
+
+
+@pytest.mark.parametrize("stream", [StringIO, Terminal])
+def test_messages_stand_on_lines_of_their_own_between_the_dots(monkeypatch, stream):
+    monkeypatch.setattr(waiting, "PATIENCE", 0.01)
+    monkeypatch.setattr(failure, "waiting", slow := waiting.Waiting())
+    monkeypatch.setattr(sys, "argv", ["blockselect"])
+    monkeypatch.setattr(sys, "stderr", shown := stream())
+
+    def until_shown(text):
+        while text not in shown.getvalue():
+            time.sleep(0.001)
+
+    slow.now("reading")
+    slow.begin()
+    until_shown("reading .....")
+    failure.say("a message")
+    until_shown("message\nreading ...")
+    slow.end()
+    said = shown.getvalue()
+    time.sleep(0.05)
+    assert shown.getvalue() == said  # no dot after the end
+    # On a terminal the message replaces the line.
+    assert re.fullmatch(r"reading \.{5,}\s+a message\nreading \.{3,}\s+", said)

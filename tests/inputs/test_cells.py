@@ -21,6 +21,8 @@ ODD = {
     "timedeltas": (FRAME.apply(pd.to_timedelta), ValueError, r"column 'g1' .* timedelta64"),
     "categories": (FRAME.assign(sex=pd.Categorical(list("fmfm"))), ValueError, r"column 'sex' .* category"),
     "a word": (FRAME.assign(g2=["1", "2", "red", "3"]), ValueError, r"'red' at row 'c', column 'g2'"),
+    "names of nodes": (FRAME.assign(who=["ann", "bob", "cleo", "dan"]), ValueError,
+        r"column 'who' .* different text in each row, first 'ann'; .*set_index\('who'\)"),
     "a word in a list": ([["1.5", "2"], ["a", "3"]] * 2, ValueError, r"holds 'a' at row 1, column 0"),
     "numbers as text": (np.eye(4).astype(str), ValueError, r"of type <U"),
     "a date among numbers": (FRAME.assign(g2=np.array([1, np.datetime64(0, "D"), 1, 1], dtype=object)), TypeError,

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from blockselect import as_adjacency
 from blockselect.inputs import check_attributed_graph
 from blockselect.inputs.edges import edge_matrix
 
@@ -85,3 +86,8 @@ def test_ids_that_floating_point_numbers_round_are_refused(kind, large):
     with pytest.raises(ValueError, match=rf"'target' is {kind} and holds ids such as {large};.* integers or as text"):
         edge_matrix(table, 2, ids)
     assert edge_matrix(table - large + [0, 1], 2)[0, 1] == 1
+
+
+def test_a_float_as_third_value_of_an_edge_is_its_weight():
+    A = as_adjacency([(0, 1, 2.5), (1, 2, 0.5)], nodes=3).toarray()
+    assert (A[0, 1], A[1, 2]) == (2.5, 0.5)

@@ -70,7 +70,7 @@ def test_ids_in_another_column_are_found(message, second):
 def test_a_column_with_duplicates_holds_no_ids(message):
     assert "give id_column" not in message("name,n,a\nx,1,1\ny,1,0\nz,2,1\n", "source,target\n1,2\n")
     text = message("team,a,b\nred,1,0\nred,0,1\nblue,1,1\n", "source,target\nred,blue\nred,green\n")
-    assert text.endswith("If another column of the features holds the ids of the nodes, name it with id_column.")
+    assert "If another column of the features holds the ids of the nodes, name it with id_column; if none" in text
 
 
 def test_a_table_with_nodes_in_columns_is_found(message):

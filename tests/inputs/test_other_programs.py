@@ -336,3 +336,61 @@ def test_columns_of_one_name_are_refused_unless_dropped(tmp_path):
 def test_settings_that_make_no_sense_are_refused(tmp_path, settings, message):
     with pytest.raises(ValueError, match=message):
         read_features(written(tmp_path / "f.csv", FOUR), **settings)
+
+
+@pytest.mark.parametrize("name", ["A.csv", "A.tsv", "A.csv.gz"])
+def test_an_adjacency_of_pandas_names_its_nodes(tmp_path, name, notes):
+    nodes = [*KARATE][::-1]
+    adjacency = networkx.to_pandas_adjacency(KARATE, nodelist=nodes).rename(index="n{}".format, columns="n{}".format)
+    adjacency.to_csv(tmp_path / name, sep="\t" if "tsv" in name else ",")
+    pd.DataFrame({"a": 1.0}, index=[f"n{node}" for node in KARATE]).to_csv(tmp_path / "f.csv")
+    read = read_attributed_graph(tmp_path / "f.csv", tmp_path / name)
+    assert_array_equal(read.adjacency.toarray(), networkx.to_numpy_array(KARATE))  # matched by name
+    assert notes() == [f"read {name} as an adjacency matrix of 34 nodes"]
+
+
+@pytest.mark.parametrize("mark", [",", " ", ";"])
+def test_an_adjacency_of_numpy_has_the_order_of_the_features(tmp_path, mark, notes):
+    matrix = networkx.to_numpy_array(KARATE) / 2
+    decimal = "," if mark == ";" else "."
+    lines = (mark.join(f"{cell:g}".replace(".", decimal) for cell in row) for row in matrix)
+    path = written(tmp_path / "A.txt", "\n".join(["# friends", *lines, ""]))
+    assert_array_equal(read_graph(path, decimal=decimal).toarray(), matrix)
+    assert notes() == ["read A.txt as an adjacency matrix without names: nodes are in the order of the features"]
+
+
+def test_a_square_table_with_other_rows_than_columns_is_no_adjacency(tmp_path):
+    with pytest.raises(ValueError, match=r"an edge table needs the columns source, target"):
+        read_graph(written(tmp_path / "A.csv", ",a,b,c\na,0,1,0\nc,0,1,0\nb,1,0,1\n"))
+    pd.DataFrame({"f": 1}, index=[*"abc"]).to_csv(tmp_path / "f.csv")
+    path = written(tmp_path / "A.csv", ",a,b,c\na,0,,0\nb,0,1,0\nc,1,0,1\n")
+    with pytest.raises(ValueError, match=r"weight that is no finite number"):
+        read_attributed_graph(tmp_path / "f.csv", path)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "xlsx"])
+def test_row_numbers_of_pandas_are_no_weights(tmp_path, suffix, notes):
+    edges = pd.DataFrame({"source": ["0", "2"], "target": ["1", "3"]})
+    getattr(edges, {"csv": "to_csv", "xlsx": "to_excel"}[suffix])(tmp_path / f"e.{suffix}")
+    assert read_graph(tmp_path / f"e.{suffix}").to_dict("list") == edges.to_dict("list")
+    assert notes() == [f"left out the first column of e.{suffix}, which has no name"]
+
+
+@pytest.mark.parametrize("lines", ["source,target,weight\n0,1,0.5\n", "source;target;weight\n0;1;0,5\n", "0 1 0,5\n"])
+def test_decimal_commas_do_not_change_what_separates_the_cells_of_links(tmp_path, lines):
+    assert read_graph(written(tmp_path / "e.csv", lines), decimal=",").iloc[0].tolist() == ["0", "1", "0.5"]
+
+
+def test_arrays_of_numpy_in_one_file_are_chosen_by_name(tmp_path):
+    np.savez(tmp_path / "n.npz", y=np.zeros(3), A=np.ones((3, 3)), X=np.eye(3))
+    assert_array_equal(read_features(tmp_path / "n.npz").matrix, np.eye(3))
+    assert_array_equal(read_graph(tmp_path / "n.npz").toarray(), np.ones((3, 3)))
+    np.savez(tmp_path / "n.npz", one=np.eye(3), two=np.eye(3))
+    with pytest.raises(ValueError, match=r"it holds the matrices \['one', 'two'\], none of which is called features"):
+        read_features(tmp_path / "n.npz")
+
+
+def test_a_table_without_ids_is_told_to_number_its_rows(tmp_path):
+    table = written(tmp_path / "f.csv", "a,b\n0,1\n1,0\n0,1\n")
+    with pytest.raises(ValueError, match=r"name it with id_column; if none does, number the rows in a first column"):
+        read_attributed_graph(table, written(tmp_path / "e.csv", "source,target\n0,1\n1,2\n"))

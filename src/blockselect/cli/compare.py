@@ -195,8 +195,10 @@ def compare(
         say(f"failed: {name}: {one_line(problem)}")
     record = work.run_record(network, comparison, names, protocol=protocol, n_runs=runs, seed=seed)
     if out is not None:
+        waiting.now(STAGES["writing"])
         command = opt.repeat_command(context, "comparison")
         write_together(out, work.file_contents(network.title, comparison, record, command), mark="run.json")
+    waiting.end()
     if as_json:
         rows = [row.record(comparison.titles) for row in comparison.rows]
         typer.echo(json.dumps({**record, "rows": rows}, allow_nan=False, default=str))

@@ -9,6 +9,7 @@ import typer
 
 from blockselect.cli.failure import begin_work, expecting_bad_input
 from blockselect.cli.options import complete_dataset
+from blockselect.cli.waiting import waiting
 
 if TYPE_CHECKING:
     from blockselect.datasets.catalogue import Dataset
@@ -39,6 +40,7 @@ def list_all() -> None:
             for dataset in DATASETS.values()
         ]
     titles = ("name", "nodes", "links", "features", "classes", "where")
+    waiting.end()
     show_table(titles, rows, text_columns=("name", "where"))
 
 
@@ -52,6 +54,7 @@ def info(name: Name) -> None:
     with expecting_bad_input():
         dataset = find_dataset(name)
         where, cache = _where(dataset), dataset.source and cache_folder()
+    waiting.end()
     typer.echo(f"{name}: {dataset.about}")
     typer.echo(f"counts: {dataset.counts}")
     typer.echo(f"where: {where}")
@@ -74,6 +77,7 @@ def fetch(name: Name) -> None:
     with expecting_bad_input(), progress_bar(quiet=False) as progress:
         dataset = find_dataset(name)
         graph = dataset.load(progress)
+    waiting.end()
     typer.echo(f"{name}: {NetworkCounts.of(graph)}; {_where(dataset)}")
 
 

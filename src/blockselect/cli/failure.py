@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
+from blockselect.cli.waiting import waiting
 from blockselect.utils.errors import OutOfMemoryError, ParameterError
 from blockselect.utils.extras import install_advice
 from blockselect.utils.wording import visible
@@ -55,7 +56,7 @@ def by_options(message: str) -> str:
     first, blank, rest = message.partition(" ")
     rest = re.sub(r"(an int|a float) in the range ([\[(])(\S+), (\S+)[\])]", _range_in_words, rest)
     rest = re.sub(r"a str among {(.*?)}", lambda found: found[1].replace("'", ""), rest)
-    no_value = r"(None|an instance of '[^']+')"  # of an option
+    no_value = r"(None|a sparse (?:array or )?matrix|an instance of '[^']+')"  # of an option
     rest = re.sub(rf"(,| or) {no_value}(?=,| or|\.)|(?<=^must be ){no_value}(, | or )", "", rest)
     rest = rest.replace("an array-like", "a file of labels").replace(", a sparse array or matrix", "")
     return f"{option_of(first)}{blank}{re.sub(r'[a-z]+(_[a-z]+)+', lambda found: option_of(found[0]), rest)}"
@@ -63,7 +64,7 @@ def by_options(message: str) -> str:
 
 def in_options(message: str) -> str:
     """A message of the library with ``--drop age`` instead of ``drop=['age']``, and so on."""
-    message = re.sub(rf"\b({'|'.join([*NAMED_ALIKE, 'header'])})=(\[.*?\]|'.*?'|\".*?\"|[\w.]+)", _as_option, message)
+    message = re.sub(rf"\b({'|'.join([*NAMED_ALIKE, 'header'])})=(\[.*?\]|'.*?'|\".*?\"|[\w.]*\w)", _as_option, message)
     return re.sub(r"\b(id_column|unknown_nodes|one_hot)\b", lambda found: option_of(found[0]), message)
 
 
@@ -89,7 +90,7 @@ def _range_in_words(found: re.Match[str]) -> str:
 
 def say(message: str) -> None:
     """Print one line on stderr, without control characters; do nothing if stderr cannot be written."""
-    with suppress(OSError):
+    with suppress(OSError), waiting.interrupted():
         print(visible(message), file=sys.stderr, flush=True)
 
 
@@ -165,7 +166,7 @@ def stopped(stop: KeyboardInterrupt) -> int:
 
 
 def _end(number: int, frame: FrameType | None) -> None:  # pragma: no cover (ends before anything can be recorded)
-    os.write(2, f"{MESSAGES[number]}\n".encode())
+    os.write(2, f"{waiting.line_end}{MESSAGES[number]}\n".encode())
     os._exit(128 + number)
 
 

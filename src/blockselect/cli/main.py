@@ -8,24 +8,23 @@ import sys
 from typing import TextIO
 
 from blockselect.cli.failure import complain, end_at_once
+from blockselect.cli.waiting import waiting
 
 
 def main() -> None:
     """Run the command with the arguments of this process."""
     end_at_once()
     open_closed_streams()
-    from blockselect.cli.waiting import waiting  # here, because signals should be answered first
-
     waiting.begin()
     os.environ["MPLBACKEND"] = "agg"  # all pictures go to files; Matplotlib does not load with an unknown backend
     # joblib's semaphore tracker may complain about workers that a signal ended, although everything was removed.
     quiet = "ignore:resource_tracker:UserWarning"
     os.environ["PYTHONWARNINGS"] = ",".join(filter(None, [os.environ.get("PYTHONWARNINGS"), quiet]))
     try:
-        from blockselect.cli.commands import app
-    except ModuleNotFoundError as error:
-        sys.exit(complain(error))
-    try:
+        try:
+            from blockselect.cli.commands import app
+        except ModuleNotFoundError as error:
+            sys.exit(complain(error))
         app()
     finally:
         waiting.end()

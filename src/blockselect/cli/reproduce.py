@@ -20,7 +20,7 @@ from blockselect.cli.waiting import waiting
 from blockselect.utils.wording import visible
 
 ALL_FAILED = 1  # exit code
-LINE_EVERY = 10.0  # seconds between lines of progress if stderr is not a terminal
+LINE_EVERY = 10.0  # seconds between lines of how far the run is if stderr is not a terminal
 
 computation_option: Any = partial(typer.Option, rich_help_panel="Computation")
 
@@ -99,6 +99,7 @@ def reproduce(
     for name in names:
         for line in failures(rows[name]):
             say(f"failed: {name}: {one_line(line)}")
+    waiting.end()
     if not quiet:
         verdicts = [(letter, judgement.verdict, judgement.summary) for letter, judgement in judgements.items()]
         titles = ("claim", "verdict", "measured")
@@ -141,6 +142,6 @@ def _line_from_time_to_time() -> Callable[[int, int], None]:
         nonlocal last
         if time.monotonic() - last >= LINE_EVERY:
             last = time.monotonic()
-            say(f"{done} of {known} trials")
+            waiting.now(f"{done} of {known} trials")
 
     return report

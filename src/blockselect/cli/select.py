@@ -25,6 +25,7 @@ from blockselect.cli.options import (
     output_option,
 )
 from blockselect.cli.outputs import check_folder, write_together
+from blockselect.cli.waiting import waiting
 
 RESAMPLES, MIN_RESAMPLES = 8, 3
 MOST_JOBS = 1024  # operating systems limit the number of threads
@@ -371,6 +372,7 @@ def select(
         say(note)
     for warning in selection.warnings:
         say(f"warning: {warning}")
+    waiting.end()
     if as_json:
         typer.echo(json.dumps(work.json_summary(selection), allow_nan=False))
     elif out is not None and not quiet:

@@ -82,7 +82,8 @@ def _weight_column(edges: pd.DataFrame, names: list[str], ends: list[int], weigh
         column = edges.columns[doubtful[0]]
         raise ValueError(
             f"edge column {column!r} holds numbers but is not called weight; rename it to weight if it is the weight "
-            f"of the links, drop it if not, or choose: weight={column!r} uses it, weight=False leaves it out."
+            f"of the links, drop it if not, or choose: as_adjacency(edges, weight={column!r}) uses it, weight=False "
+            "leaves it out."
         )
     return None
 
@@ -178,7 +179,7 @@ def matrix_or_edges(graph: Any, n_nodes: int | None, name: str) -> Any:
 
 
 def _edges_of_tuples(rows: list[Any]) -> pd.DataFrame:
-    """A table of tuples (source, target), with a weight or a dict of attributes as the optional third value."""
+    """A table of tuples (source, target), with a float, the weight, or a dict of attributes as optional third value."""
     edges = pd.DataFrame({end: object_array([row[place] for row in rows]) for place, end in enumerate(ENDS)})
     edges = edges.infer_objects()
     n_pairs = sum(len(row) == 2 for row in rows)
@@ -191,7 +192,8 @@ def _edges_of_tuples(rows: list[Any]) -> pd.DataFrame:
         third = [row[2] for row in rows]
         if all(isinstance(each, dict) for each in third):
             return pd.concat([edges, pd.DataFrame(third)], axis=1)
-        edges[2] = pd.Series(third, dtype=object).infer_objects()
+        is_weight = all(isinstance(each, float) for each in third)  # whole numbers may be keys of parallel links
+        edges[WEIGHT if is_weight else 2] = pd.Series(third, dtype=object).infer_objects()
     return edges
 
 

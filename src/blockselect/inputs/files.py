@@ -52,7 +52,14 @@ from blockselect.inputs.feature_tables import (
     read_feature_table,
 )
 from blockselect.inputs.features import as_feature_table
-from blockselect.inputs.graph_files import MARKUP, attribute_table, note_unused, read_edge_text, read_markup
+from blockselect.inputs.graph_files import (
+    MARKUP,
+    attribute_table,
+    note_unused,
+    read_edge_text,
+    read_markup,
+    without_row_numbers,
+)
 from blockselect.inputs.kinds import FeatureTable, is_anndata
 from blockselect.inputs.matrix_files import MATRIX_READERS, read_arrow, read_matrix
 from blockselect.inputs.text_files import (
@@ -76,9 +83,9 @@ UnknownNodes: TypeAlias = Literal["error", "drop"]
 TABLES = (*CSV, EXCEL, *ARROW)
 MAY_BE_PACKED = (*CSV, *MARKUP, ".edgelist", ".mtx")
 WHOLE = (*MARKUP, ".h5ad")  # one file holds links and features
-FEATURE_FORMATS = (*TABLES, *MATRIX_READERS, ".mat", *WHOLE)
+FEATURE_FORMATS = (*TABLES, *MATRIX_READERS, *WHOLE)
 GRAPH_FORMATS = (*FEATURE_FORMATS, ".edgelist")
-FEATURE_VARIABLES = ("features", "Attributes", "X", "fea")  # usual names in .mat files
+FEATURE_VARIABLES = ("features", "Attributes", "X", "fea")  # usual names in .mat and .npz files
 GRAPH_VARIABLES = ("adjacency", "Network", "A", "graph")
 
 
@@ -198,7 +205,8 @@ def read_graph(path: FilePath, *, header: bool = True, decimal: str = ".") -> An
         ``.csv``, ``.tsv``, ``.txt`` (also packed, ``.gz``), ``.xlsx``, ``.parquet``, ``.feather``: a list of edges
         with a header, the columns source, target and perhaps weight, or two columns in this order. Cells of text files
         are kept as text, an empty one as missing. A list without a header is recognised if its nodes are numbers, or
-        if blanks, or tabs below comments, stand between them, as in the networks of SNAP. ``.edgelist``: source,
+        if blanks, or tabs below comments, stand between them, as in the networks of SNAP. A text file may also hold
+        an adjacency: the nodes are its header and first column, or it has numbers only. ``.edgelist``: source,
         target and perhaps a weight, without a header, separated by blanks. ``.graphml``, ``.gexf``, ``.gml``,
         ``.json`` (node-link): as networkx reads them; node ids are text. ``.npz`` (of SciPy or NumPy), ``.npy``,
         ``.mtx``, ``.mat``: the adjacency, one row and column per node. ``.h5ad``: the graph ``obsp["connectivities"]``
@@ -223,7 +231,7 @@ def read_graph(path: FilePath, *, header: bool = True, decimal: str = ".") -> An
             if not _has_ends(table) and (not header or all(map(is_number, table.columns[:2]))):
                 note("read %s as edges without a header: source and target", file.name)
                 table = read_excel_table(file, header=False)
-            return _ids_as_text(table)
+            return _ids_as_text(without_row_numbers(table, file))
         if suffix in ARROW:
             return _ids_as_text(read_arrow(file))
         if suffix in MARKUP:
@@ -354,7 +362,8 @@ def _hint(table: FeatureTable, graph: Any, node_ids: Iterable[Any], *, transpose
     if fits_columns and not transposed:
         return " The graph fits the columns of the features; if nodes are in columns, give transpose=True."
     if ends and (not ends & ids or len(ids) < len(listed)):
-        return " If another column of the features holds the ids of the nodes, name it with id_column."
+        number = "; if none does, number the rows in a first column, as pandas does" if len(ids) < len(listed) else ""
+        return f" If another column of the features holds the ids of the nodes, name it with id_column{number}."
     if not ends <= ids:
         return " To leave out the links of nodes without features, give unknown_nodes='drop'."
     return ""

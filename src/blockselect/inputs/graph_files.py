@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from scipy import sparse
 
 from blockselect.inputs.attributes import encode_attributes
 from blockselect.inputs.edges import ENDS, WEIGHT, edge_columns
@@ -34,6 +35,7 @@ from blockselect.utils.wording import count
 MARKUP = (".graphml", ".gexf", ".gml", ".json")
 COMMENTS = ("#", "%")  # SNAP and KONECT
 MOST_EDGE_COLUMNS = 1000
+FEW_COLUMNS = 3  # source, target and weight
 
 
 def read_edge_text(path: Path, *, header: bool = True, decimal: str = ".") -> Any:
@@ -41,7 +43,8 @@ def read_edge_text(path: Path, *, header: bool = True, decimal: str = ".") -> An
 
     Returns
     -------
-    DataFrame, or a networkx graph if links have attributes in braces, as networkx writes them.
+    DataFrame of edges, a networkx graph if links have attributes in braces, as networkx writes them, or the CSR matrix
+    of an adjacency without names.
     """
     content = text_bytes(path)
     lines = TextIOWrapper(BytesIO(content), encoding="utf-8", newline="")
@@ -51,7 +54,9 @@ def read_edge_text(path: Path, *, header: bool = True, decimal: str = ".") -> An
     if not first:
         raise BadFileError("it holds no edge; write one per line: source target.")
     is_edgelist = format_of(path) == ".edgelist"
-    mark = (None if is_edgelist else separator(first, decimal)) or BLANKS
+    mark = None if is_edgelist else separator(first, decimal)
+    if mark is None:  # decimal commas in another file do not mean that none separates cells here
+        mark = (None if is_edgelist or len(first.split()) > 1 else separator(first)) or BLANKS
     if mark == BLANKS and first.rstrip().endswith("}"):
         return needed("networkx", "an edge list with attributes").parse_edgelist(content.decode().splitlines())
     cells = first.split() if mark == BLANKS else next(csv.reader([first], delimiter=mark, skipinitialspace=True))
@@ -59,6 +64,8 @@ def read_edge_text(path: Path, *, header: bool = True, decimal: str = ".") -> An
         raise BadFileError(f"the first line {first.strip()[:40]!r} has one cell; expected source and target.")
     names = [cell.strip() for cell in cells]
     named = set(ENDS) <= {name.lower() for name in names}
+    if not named and (matrix := _read_square(content, mark, names, n_comments, decimal, path)) is not None:
+        return matrix
     in_columns = mark in (",", ";") or (mark == "\t" and not n_comments)
     has_header = named or (header and in_columns and not all(map(is_number, names[:2])))
     if not has_header:
@@ -72,7 +79,33 @@ def read_edge_text(path: Path, *, header: bool = True, decimal: str = ".") -> An
     if decimal != ".":
         ends = [end.name for end in edge_columns(edges, weight=False)[:2]]
         edges = edges.apply(lambda column: column if column.name in ends else column.str.replace(decimal, "."))
-    return edges
+    return without_row_numbers(edges, path)
+
+
+def _read_square(content: bytes, mark: str, names: list[str], skip: int, decimal: str, path: Path) -> Any:
+    """The edges of a square table with the nodes as header and first column, or a square matrix; None for others."""
+    n_lines = content.count(b"\n", 0, len(content.rstrip())) + 1 - skip
+    if len(names) <= FEW_COLUMNS or len(names) != n_lines:
+        return None
+    if all(is_number(name.replace(decimal, ".")) for name in names):
+        note("read %s as an adjacency matrix without names: nodes are in the order of the features", path.name)
+        cells = parsed(content, mark, names, header=False, dtype=float, skip=skip, decimal=decimal)
+        return sparse.csr_array(cells.to_numpy())
+    cells = parsed(content, mark, names, header=True, dtype={0: str}, skip=skip, decimal=decimal)
+    if cells.iloc[:, 0].tolist() != names[1:]:
+        return None
+    note("read %s as an adjacency matrix of %s", path.name, count(len(cells), "node"))
+    links = sparse.coo_array(cells.iloc[:, 1:].to_numpy(dtype=float))
+    nodes = cells.iloc[:, 0].to_numpy(dtype=object)
+    return pd.DataFrame(dict(zip((*ENDS, WEIGHT), (nodes[links.row], nodes[links.col], links.data), strict=True)))
+
+
+def without_row_numbers(edges: pd.DataFrame, path: Path) -> pd.DataFrame:
+    """Edges without a first column that has no name, in which pandas writes its index."""
+    if edges.columns[0] != "" or not set(ENDS) <= {name.lower() for name in edges.columns}:
+        return edges
+    note("left out the first column of %s, which has no name", path.name)
+    return edges.iloc[:, 1:]
 
 
 def _check_edge_columns(names: list[str]) -> None:

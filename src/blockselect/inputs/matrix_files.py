@@ -33,10 +33,10 @@ def read_matrix(path: Path, variables: tuple[str, ...]) -> Any:
     ----------
     path : path
     variables : tuple of str
-        The names by which a variable is chosen if a .mat file holds several matrices.
+        The names by which a variable is chosen if a .mat or .npz file holds several matrices.
     """
     suffix = format_of(path)
-    matrix = _read_mat(path, variables) if suffix == ".mat" else MATRIX_READERS[suffix](path)
+    matrix = MATRIX_READERS[suffix](path, variables)
     if matrix.ndim != 2 or 0 in matrix.shape:
         raise ValueError(f"its array of shape {matrix.shape} is no matrix with rows and columns")
     if not sparse.issparse(matrix):
@@ -48,23 +48,21 @@ def read_matrix(path: Path, variables: tuple[str, ...]) -> Any:
     return as_float_matrix(matrix, "its content")
 
 
-def _read_npy(path: Path) -> Any:
+def _read_npy(path: Path, variables: tuple[str, ...]) -> Any:
     # Mapping the file first compares the declared shape with the size of the file, and refuses Python objects.
     return np.array(np.lib.format.open_memmap(path, mode="r"))
 
 
-def _read_npz(path: Path) -> Any:
+def _read_npz(path: Path, variables: tuple[str, ...]) -> Any:
     with zipfile.ZipFile(path) as archive:
         check_unpacked(sum(member.file_size for member in archive.infolist()), path)
     with np.load(path, allow_pickle=False) as arrays:
         if "format" in arrays.files:
             return sparse.load_npz(path)
-        if len(arrays.files) != 1:
-            raise ValueError(f"it holds {len(arrays.files)} arrays {arrays.files[:6]}, but expected is one, the matrix")
-        return arrays[arrays.files[0]]
+        return arrays[_chosen(arrays.files, variables)]
 
 
-def _read_mtx(path: Path) -> Any:
+def _read_mtx(path: Path, variables: tuple[str, ...]) -> Any:
     content = text_bytes(path) + b"\n"  # without a line end SciPy reads beyond its memory
     rows, columns, n_entries, *_ = io.mminfo(BytesIO(content))
     if min(rows, columns) < 1:  # SciPy divides by them
@@ -74,19 +72,22 @@ def _read_mtx(path: Path) -> Any:
     return io.mmread(BytesIO(content), spmatrix=False)
 
 
-MATRIX_READERS = {".npz": _read_npz, ".npy": _read_npy, ".mtx": _read_mtx}
-
-
 def _read_mat(path: Path, variables: tuple[str, ...]) -> Any:
     if matfile_version(path)[0] == 1:  # the format of versions 5 to 7.2
         content = path.read_bytes()
         order = "<" if content[MAT_HEADER - 2 : MAT_HEADER] == b"IM" else ">"
         _check_elements(memoryview(content)[MAT_HEADER:], order, path)
     names = [name for name, shape, _ in io.whosmat(path) if len(shape) == 2 and min(shape) > 1]
+    name = _chosen(names, variables)
+    return io.loadmat(path, variable_names=[name], spmatrix=False)[name]
+
+
+def _chosen(names: list[str], variables: tuple[str, ...]) -> str:
+    """The only name, or the first of the variables that is among them."""
     chosen = names if len(names) == 1 else [name for name in variables if name in names]
     if not chosen:
-        raise ValueError(f"it holds the matrices {names}, none of which is called {', '.join(variables)}")
-    return io.loadmat(path, variable_names=chosen[:1], spmatrix=False)[chosen[0]]
+        raise ValueError(f"it holds the matrices {names[:6]}, none of which is called {', '.join(variables)}")
+    return chosen[0]
 
 
 def _check_elements(content: memoryview, order: str, path: Path, *, inside: bool = False) -> None:
@@ -107,6 +108,9 @@ def _check_elements(content: memoryview, order: str, path: Path, *, inside: bool
         if kind in (MAT_MATRIX, MAT_COMPRESSED):
             _check_elements(element, order, path, inside=True)
         at = end
+
+
+MATRIX_READERS = {".npz": _read_npz, ".npy": _read_npy, ".mtx": _read_mtx, ".mat": _read_mat}
 
 
 def read_arrow(path: Path) -> pd.DataFrame:

@@ -133,6 +133,12 @@ def _check_columns(frame: pd.DataFrame, name: str) -> None:
     for position, (column, kind) in enumerate(frame.dtypes.items()):
         if pd.api.types.is_object_dtype(kind) or pd.api.types.is_string_dtype(kind):
             cells = frame.iloc[:, position].to_numpy(dtype=object)
+            texts = {cell for cell in cells if isinstance(cell, str) and not is_number(cell)}
+            if len(texts) == len(cells) > 1:
+                raise ValueError(
+                    f"column {column!r} of {name} has a different text in each row, first {cells[0]!r}; if it names "
+                    f"the nodes, make it the index of a pandas DataFrame: frame.set_index({column!r}); if not, drop it."
+                )
             _check_objects(cells, name, partial(_place_in_column, frame.index, column))
         elif not pd.api.types.is_numeric_dtype(kind) or getattr(kind, "kind", "f") == "c":
             raise ValueError(
