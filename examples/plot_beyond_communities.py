@@ -2,20 +2,21 @@
 Where communities fail and blocks do not
 ========================================
 
-Many methods look for features that *linked nodes share*. That is right where groups are
-communities: friends share interests. It is wrong where groups link to *other* groups.
-Buyers trade with sellers, predators eat prey, pupils learn from teachers: linked nodes
-differ in the very features that explain the network.
+Many methods look for features that *linked nodes share*. This works if groups are
+communities: friends share interests. It fails in disassortative networks, in which groups
+link to *other* groups. Buyers trade with sellers, predators eat prey, and pupils learn from
+teachers: linked nodes differ in the very features that explain the network.
 
-A block model makes no such assumption. A block is a set of nodes that link *alike*, whether
-within or to others.
+A block model makes no such assumption. A block is a set of nodes with similar connection
+patterns, whether they link to each other or to other blocks.
 """
 
 # %%
 # Two networks with the same features
 # -----------------------------------
-# Both have three blocks and 20 features that follow them among 100. In the first, blocks
-# link within. In the second, every block links to the two others and hardly to itself.
+# Both have three blocks and 100 features, 20 of which follow the blocks. The first network
+# is assortative: nodes link mostly within their block. The second is disassortative: every
+# block links to the two others and hardly to itself.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -35,7 +36,7 @@ figure, axes = plt.subplots(1, 2, figsize=(9, 4.4), layout="constrained")
 for ax, network, name in zip(
     axes,
     (within, across),
-    ("blocks that link within", "blocks that link to others"),
+    ("assortative", "disassortative"),
     strict=True,
 ):
     plot.ordered_adjacency(network.adjacency, ax, labels=network.blocks)
@@ -45,9 +46,9 @@ plt.show()
 # %%
 # Three ways to select 20 features
 # --------------------------------
-# Moran's I asks whether linked nodes have similar values; the Laplacian score on the
-# network asks the same in another way. Both are community-based. The default of blockselect
-# is guided by block models. No method sees which features were planted.
+# Moran's I and the Laplacian score on the network both measure whether linked nodes have
+# similar values. Both favour features that mark communities. The default of blockselect is
+# guided by block models. No method knows which features were planted.
 METHODS = {
     "block-model": "block models",
     "morans-i": "Moran's I",
@@ -73,33 +74,33 @@ for method, (one, other) in found.items():
 # %%
 # The result
 # ----------
-# Where blocks link within, all three methods work. Where blocks link to others, the
-# community-based methods find no more features than a random selection would (0.2, the
-# dashed line), or fewer: they *avoid* the features that mark the blocks, because linked
-# nodes differ in them.
+# In the assortative network all three methods work. In the disassortative network the
+# methods based on similarity find no more planted features than a random selection would
+# (0.2, the dashed line), or even fewer: they *avoid* the features that mark the blocks,
+# because linked nodes differ in them.
 figure, ax = plt.subplots(figsize=(7.5, 3.6), layout="constrained")
 places = np.arange(len(METHODS))
 for shift, index, colour, name in (
-    (-0.19, 0, "#b5b5b5", "link within"),
-    (0.19, 1, "#0b62b8", "link to others"),
+    (-0.19, 0, "#b5b5b5", "assortative"),
+    (0.19, 1, "#0b62b8", "disassortative"),
 ):
     bars = ax.bar(
         places + shift,
         [values[index] for values in found.values()],
         0.36,
         color=colour,
-        label=f"blocks that {name}",
+        label=name,
     )
     ax.bar_label(bars, fmt="%.2f", fontsize=8)
 ax.axhline(0.2, color="#222222", linestyle="--", linewidth=0.8)
 ax.set_xticks(places, METHODS.values())
-ax.set(ylabel="planted features found", ylim=(0, 1.25))
+ax.set(ylabel="share of planted features", ylim=(0, 1.25))
 ax.legend(frameon=False, loc="upper right")
 ax.spines[["top", "right"]].set_visible(False)
 plt.show()
 
 # %%
-# This is one network of each kind. :doc:`Quality <../quality>` has twenty networks of
-# each of eight kinds, and every method. :doc:`The method <../method>` explains why
-# similarity cannot follow such links, and what the default does instead.
+# This is one network of each kind. :doc:`Quality <../quality>` reports every method on
+# twenty networks of each of eight kinds. :doc:`The method <../method>` explains why
+# similarity cannot reproduce such links, and what the default does instead.
 # sphinx_gallery_thumbnail_number = 2

@@ -2,15 +2,15 @@
 Comparing methods without labels
 ================================
 
-Which method suits *your* network? Class labels would tell, but you may have none. You
-always have the links. So let each method select features, cluster the nodes by the
-selected features alone, and measure how much these clusters say about who links to whom.
+Which method suits *your* network? Class labels would answer this, but you may have none.
+You always have the links. So let each method select features, cluster the nodes on the
+selected features, and measure how well these clusters explain the links.
 """
 
 # %%
 # A network
 # ---------
-# Nodes with counts of 150 words, 25 of which follow the blocks of the network.
+# The features are counts of 150 words, 25 of which follow the blocks of the network.
 import matplotlib.pyplot as plt
 
 from blockselect import compare_methods, make_attributed_blocks
@@ -30,12 +30,12 @@ made = make_attributed_blocks(
 # %%
 # Compare
 # -------
-# Four methods of the :doc:`registry <../methods>` select 6, 12 and 24 words each. The nodes
-# are put into clusters by the selected words alone (K-means, five runs), and the measure is
-# how much the cluster of a node says about the cluster of a random neighbour: their mutual
-# information in nats, which is close to 0 for random clusters. Coverage is the share of the
-# nodes that have at least one selected word. The others count as unexplained, so a method
-# gains nothing by leaving nodes out.
+# Four of the :doc:`methods <../methods>` select 6, 12 and 24 words each. K-means clusters
+# the nodes on the selected words (five runs). The measure, *links explained*, is the mutual
+# information between the cluster of a node and that of a random neighbour, in nats; it is
+# close to 0 for random clusters. Coverage is the share of nodes that have at least one
+# selected word. The other nodes count as unexplained, so a method gains nothing by leaving
+# them out.
 compared = compare_methods(
     made.features,
     adjacency=made.adjacency,
@@ -53,11 +53,11 @@ compared.plot(ax)
 plt.show()
 
 # %%
-# Do they agree?
-# --------------
-# The table shows the Jaccard index of every two selections of 24 words: 1 for equal
-# selections, 0 if they have no word in common. Where methods agree, any of them will do;
-# where they do not, it is worth looking at why.
+# Do the methods agree?
+# ---------------------
+# The table shows the Jaccard index of each pair of selections of 24 words: 1 for identical
+# selections, 0 if they have no word in common. If methods agree, use any of them; if they
+# do not, find out why.
 compared.overlap().round(2)
 
 # %%
@@ -66,14 +66,15 @@ for method, words in compared.found_by_one().items():
     print(f"{method:12} {', '.join(words)}")
 
 # %%
-# ``compared.report("comparison.html")`` writes a page with all this, and so does
+# ``compared.report("comparison.html")`` writes all these results to a page, and so does
 # ``blockselect compare --features table.csv --graph edges.csv --out comparison``.
 #
-# A warning
-# ---------
-# A method that reads the graph selects by the same links that judge it. This is fair among
-# such methods, and a small advantage over methods that do not read the graph.
-# ``protocol="links"`` hides a tenth of the links first. Here the truth is known:
+# A caveat
+# --------
+# A method that uses the graph is evaluated on the same links that guided its selection.
+# This is fair among such methods, and a small advantage over methods that ignore the graph.
+# ``protocol="links"`` evaluates on held-out links instead, a tenth of all links. In this
+# example the ground truth is known:
 for method in compared.methods:
     planted = made.is_informative[compared.selections[method, 24]].sum()
     print(f"{method:12} {planted:2} of its 24 words follow the blocks")

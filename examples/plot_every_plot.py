@@ -2,9 +2,8 @@
 Every plot
 ==========
 
-``blockselect.plot`` has one function per plot. Each takes a fitted selector, or arrays of
-your own, and returns matplotlib axes, so that plots can be put together, retitled and saved
-like any other.
+``blockselect.plot`` has one function per plot. Each takes a fitted selector, or your own
+arrays, and returns matplotlib axes, so you can combine, retitle and save plots as usual.
 """
 
 # %%
@@ -37,16 +36,17 @@ stability = selection_stability(selector, made.features, adjacency=made.adjacenc
 # %%
 # Plots of features
 # -----------------
-# The scores of the best features, in the order in which they were selected, and the blocks
-# in which they are common. Features are selected *together*: a feature that repeats the
-# features before it adds little, so its score is low.
+# The left plot shows the scores of the best features in order of selection, the right plot
+# the blocks in which they are common. Features are selected *together*: a feature that is
+# redundant with the features before it adds little, so its score is low.
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.8), layout="constrained")
 plot.scores(selector, left)
 plot.features_by_block(selector, right)
 plt.show()
 
 # %%
-# How stable each feature is, and how much of the blocks the first features explain.
+# The stability of each feature, and the share of the block structure that the first
+# features explain.
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.6), layout="constrained")
 plot.stability(stability, left, ranking=selector.ranking_, support=selector.support_)
 plot.explained(selector, right)
@@ -55,8 +55,8 @@ plt.show()
 # %%
 # Plots of blocks
 # ---------------
-# The links, with nodes ordered by block; how densely blocks are linked; and how similar
-# blocks are by the selected features. The last two should show the same pattern.
+# The adjacency matrix with nodes ordered by block; the link density between blocks; and the
+# similarity of blocks in the selected features. The last two should show the same pattern.
 figure, (left, middle, right) = plt.subplots(1, 3, figsize=(13, 4.2), layout="constrained")
 plot.ordered_adjacency(selector, left)
 plot.block_densities(selector, middle)
@@ -64,17 +64,17 @@ plot.block_densities(selector, right, induced=True)
 plt.show()
 
 # %%
-# How blocks merge into larger groups. Each block, and each group of a coarser level, is
-# named after the feature that marks it most clearly.
+# The tree shows how blocks merge into larger groups. Each block, and each group at a
+# coarser level, is named after the feature that marks it most clearly.
 plot.tree(selector)
 plt.show()
 
 # %%
 # Plots of the fit
 # ----------------
-# Two diagnostic plots. The first shows the candidate block models: their log-likelihood
-# gain as found and after refinement with the features, and which of them form the
-# consensus. The second shows the two losses of the paper's method, ``BMGUFS``.
+# These are two diagnostic plots. The first shows the candidate block models: their
+# log-likelihood gain before and after refinement with the features, and which of them form
+# the consensus. The second shows the two losses of the paper's method, ``BMGUFS``.
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.6), layout="constrained")
 plot.candidates(selector, left)
 papers = BMGUFS(20, n_blocks=5, random_state=0)

@@ -2,13 +2,13 @@
 How stable, and how many?
 =========================
 
-Two questions that every selection should answer. *Would these features be selected again*,
-if the links had come out a little differently? And *how many are enough*? Neither needs
+Two questions arise with every selection. *Would the same features be selected again* if the
+links had been slightly different? And *how many features are enough*? Neither answer needs
 labels.
 """
 
 # %%
-# A network of 400 nodes with 30 features that follow its blocks, among 120. We ask for 40,
+# The network has 400 nodes and 120 features, 30 of which follow its blocks. We select 40,
 # which is too many.
 import matplotlib.pyplot as plt
 
@@ -29,9 +29,9 @@ selector = BlockModelSelector(40, random_state=0).fit(X, adjacency=A)
 # %%
 # Would they be selected again?
 # -----------------------------
-# The links are resampled a few times, and the features are ranked on each resampled graph.
-# Stability is the probability that a feature is selected on such a graph. Above 0.9 the
-# feature can be relied on; around 0.5 another feature would do as well.
+# A bootstrap resamples the links a few times, and the features are ranked on each resampled
+# graph. Stability is the probability that a feature is selected on such a graph. Above 0.9
+# the feature is reliable; around 0.5 the choice is close to arbitrary.
 stability = selection_stability(selector, X, adjacency=A)
 
 figure, ax = plt.subplots(figsize=(7.5, 3.4), layout="constrained")
@@ -39,8 +39,8 @@ plot.stability(stability, ax, ranking=selector.ranking_, support=selector.suppor
 plt.show()
 
 # %%
-# Stability is not truth: a feature can be selected each time and still follow the links by
-# chance. But here the first ranks are stable, and they are the planted ones.
+# Stability is not truth: a feature can be selected every time and still follow the links by
+# chance. In this network, however, the first ranks are both stable and planted.
 by_rank = selector.ranking_.argsort()
 for first, last in ((0, 10), (10, 20), (20, 30), (30, 40)):
     ranks = by_rank[first:last]
@@ -52,9 +52,9 @@ for first, last in ((0, 10), (10, 20), (20, 30), (30, 40)):
 # %%
 # How many are enough?
 # --------------------
-# How much do the first few features explain of the blocks, that is, of the block of each
-# node and of the blocks of its neighbours? The curve shows this share (R²), beside that of
-# random features and of all features. Where the curve is flat, more features add little.
+# How much of the block structure, the block of each node and the blocks of its neighbours,
+# do the first few features explain? The curve shows this share (R²), compared with random
+# features and with all features. Where the curve is flat, more features add little.
 figure, ax = plt.subplots(figsize=(7.5, 3.4), layout="constrained")
 plot.explained(selector, ax)
 plt.show()
@@ -62,9 +62,9 @@ plt.show()
 # %%
 # More than chance?
 # -----------------
-# A test gives a third answer. Of the features it finds, on average at most a tenth (the
-# *level*) have nothing to do with the graph. ``BlockModelSelector("auto")`` keeps exactly
-# those.
+# A significance test gives another answer. It controls the false discovery rate: on
+# average, at most a tenth (the *level*) of the discovered features are unrelated to the
+# graph. ``BlockModelSelector("auto")`` selects exactly the discovered features.
 found = discover_features(X, adjacency=A, level=0.1, random_state=0)
 false = found.support & ~made.is_informative
 print(
@@ -72,5 +72,5 @@ print(
 )
 
 # %%
-# :doc:`Statistics <../statistics>` measures how well both promises are kept on networks
-# whose truth is known.
+# :doc:`Statistics <../statistics>` reports how well the stability and the false discovery
+# rate are calibrated on networks with known ground truth.

@@ -2,15 +2,15 @@
 A networkx graph with names
 ===========================
 
-Nodes of real networks have names, and their features come from another file in another
-order. Pass the graph of networkx as it is, and the features as a table whose *index* has
-the same names: nodes meet by name.
+Nodes of real networks have names, and their features often come from another file in a
+different order. Pass the networkx graph directly, and the features as a table whose *index*
+contains the same names. Nodes are then matched by name.
 """
 
 # %%
 # A graph with names
 # ------------------
-# The network is made up: 200 proteins, whose edges are interactions with a weight.
+# The network is simulated: 200 proteins and their weighted interactions.
 import matplotlib.pyplot as plt
 import networkx as nx
 import numpy as np
@@ -39,7 +39,7 @@ print(graph, "such as", list(graph.edges(data="weight"))[:2])
 # %%
 # Features from elsewhere
 # -----------------------
-# The annotations of the proteins are sorted by another key.
+# The annotations of the proteins are in a different order.
 annotations = pd.DataFrame(
     made.features.toarray(),
     index=proteins,
@@ -51,17 +51,17 @@ annotations.iloc[:4, :6]
 # %%
 # Select
 # ------
-# Row 0 of the table is not node 0 of the graph, and it need not be. A node that is in only
-# one of them would be an error.
+# Row 0 of the table is not node 0 of the graph, and it need not be. A node that appears in
+# only one of them would be an error.
 selector = BlockModelSelector(12, random_state=0).fit(annotations, adjacency=graph)
 selector.table().query("selected").head(6).round(3)
 
 # %%
 # Back to the graph
 # -----------------
-# ``annotate`` writes the block of each protein, and the name of this block, into the graph.
-# ``labels_`` itself follows the rows of the table. We also store how many of the selected
-# terms a protein has.
+# ``annotate`` writes the block of each protein, and the name of this block, to the graph.
+# ``labels_`` is in the order of the rows of the table. We also store how many of the
+# selected terms each protein has.
 selector.annotate(graph)
 nx.set_node_attributes(
     graph, annotations.loc[:, selector.support_].sum(axis=1).to_dict(), "n_terms"
@@ -69,8 +69,8 @@ nx.set_node_attributes(
 print("P007:", graph.nodes["P007"])
 
 # %%
-# Proteins are coloured by their block, and larger if they have more selected terms. The
-# plot beside them shows which terms mark each block.
+# Proteins are coloured by block, and their size shows the number of selected terms. The
+# plot on the right shows which terms mark each block.
 figure, (left, right) = plt.subplots(1, 2, figsize=(11.5, 5), layout="constrained")
 places = nx.spring_layout(graph, seed=1, k=0.22)
 nx.draw_networkx_edges(graph, places, ax=left, edge_color="#cccccc", width=0.5)
@@ -90,19 +90,19 @@ plt.show()
 # %%
 # Features in the graph
 # ---------------------
-# Features may also be attributes of the nodes. Numbers become columns, texts become
-# categories, and lists of words become one column of zeros and ones per word.
+# Features may also be attributes of the nodes. Numbers become columns, strings become
+# categories, and lists of words become one binary column per word.
 for protein, terms in annotations.iterrows():
     graph.nodes[protein]["terms"] = list(annotations.columns[terms > 0])
 with_terms = AttributedGraph.from_networkx(graph, attributes=["terms"])
 with_terms.encoding.head()
 
 # %%
-# Such a graph is all that ``fit`` needs. Without results such as the number of selected
-# terms among the attributes, ``fit(graph)`` would do the same.
+# Such a graph is all that ``fit`` needs. If its attributes did not include results such as
+# the number of selected terms, ``fit(graph)`` would do the same.
 again = BlockModelSelector(12, random_state=0).fit(with_terms)
 again.table().query("selected").head(6).round(3)
 
 # %%
-# Graphs of igraph, PyTorch Geometric and edge tables go in the same way: :doc:`your own
-# data <../your-data>`.
+# Graphs of igraph and PyTorch Geometric, and edge tables, work in the same way: see
+# :doc:`your own data <../your-data>`.

@@ -1,19 +1,19 @@
 """
-With blocks of your own
-=======================
+Using your own blocks
+=====================
 
-You may know the blocks already: departments of a firm, habitats of species, communities
-that another program found. Pass them as ``block_model``; then only the features are ranked,
-which takes a moment. The question becomes: which features go with *these* groups and with
-the way they are linked?
+You may already know the blocks: departments of a company, habitats of species, or
+communities found by another program. Pass them as ``block_model``. Then only the features
+are ranked, which is fast. The question becomes: which features are associated with *these*
+groups and with the links between them?
 """
 
 # %%
-# A firm of three departments
-# ---------------------------
-# The network says who mails whom among 480 people. Research and sales mail within their
-# department, and both mail the office. There are 60 skills, of which 15 go with the
-# departments.
+# A company with three departments
+# --------------------------------
+# The network contains the e-mail contacts of 480 people. Research and sales communicate
+# mostly within their department, and both with the office. There are 60 skills, 15 of which
+# are associated with the departments.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -39,9 +39,9 @@ skills = pd.DataFrame(
 # %%
 # Labels of any kind
 # ------------------
-# Give one label per node: names or numbers in the order of the rows, or by the ids of the
-# nodes a Series, a dict, the communities of networkx (a list of sets) or a clustering of
-# igraph.
+# Pass one label per node. An array of names or numbers follows the order of the rows. A
+# Series, a dict, the communities of networkx (a list of sets) and a clustering of igraph
+# are matched by node id.
 selector = BlockModelSelector(10, block_model=department).fit(
     skills, adjacency=firm.adjacency
 )
@@ -49,20 +49,20 @@ right_ones = firm.is_informative[selector.support_].sum()
 print(f"{right_ones} of 10 selected skills go with the departments")
 
 # %%
-# Blocks that are given by name keep their names. Research and sales are dark on the
-# diagonal; the office is not, because its people mail the others. The office is not a
-# community, but it is a block.
+# Blocks passed with names keep them. Research and sales are dark on the diagonal; the
+# office is not, because its people write mostly to the other departments. The office is not
+# a community, but it is a block.
 figure, (left, right) = plt.subplots(1, 2, figsize=(10.5, 4.2), layout="constrained")
 plot.block_densities(selector, left)
 plot.features_by_block(selector, right)
 plt.show()
 
 # %%
-# How well do they fit?
-# ---------------------
-# A block model has a relative error: how far it is from the graph. We compare the
-# departments, the departments with a tenth of the people moved to a wrong one, and random
-# labels. Lower is better; the error of a sparse graph is never near 0.
+# How well do the blocks fit?
+# ---------------------------
+# The relative error of a block model measures how far it is from the graph. We compare the
+# departments, the departments after a tenth of the people are reassigned at random, and
+# random labels. Lower is better; the error of a sparse graph is never close to 0.
 rng = np.random.default_rng(0)
 moved = np.where(rng.random(480) < 0.1, rng.choice(DEPARTMENTS, 480), department)
 for name, labels in {
@@ -76,10 +76,10 @@ for name, labels in {
 # %%
 # With F and M, as in the paper
 # -----------------------------
-# Algorithm 1 of the paper takes a one-hot matrix F, which says which node is in which
-# block, and the densities M between the blocks. ``BMGUFS`` takes the same two, so M need
-# not be that of the graph. Here we ask which skills would go with a firm in which every
-# department only mails within.
+# Algorithm 1 of the paper takes the one-hot matrix F of block memberships and the matrix M
+# of densities between blocks. ``BMGUFS`` accepts both, so M need not be that of the graph.
+# Here we ask which skills would be associated with a company in which every department
+# communicates only internally.
 F = pd.get_dummies(department).to_numpy()
 M = 0.1 * np.eye(3)
 within = BMGUFS(10, block_model=(F, M)).fit(skills, adjacency=firm.adjacency)
@@ -88,6 +88,6 @@ for name, fitted in {"mails only within": within, "mails as they are": as_it_is}
     print(f"{name}: relative error {fitted.block_model_.relative_error:.4f}")
 
 # %%
-# The blocks that the selector finds from the graph, without the departments:
+# For comparison, the blocks that the selector finds without the departments:
 free = BlockModelSelector(10, random_state=0).fit(skills, adjacency=firm.adjacency)
 pd.crosstab(department, free.labels_, rownames=["department"], colnames=["block found"])

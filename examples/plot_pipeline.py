@@ -2,17 +2,17 @@
 In a scikit-learn Pipeline
 ==========================
 
-Selectors are estimators of scikit-learn, so they work in a ``Pipeline``, with ``clone``,
-``set_params`` and ``GridSearchCV``. The graph travels beside the features by *metadata
-routing*: a step says that it wants ``adjacency``, and the pipeline passes it on. For
-cross-validation the graph is wrapped in a ``NodeGraph``, which scikit-learn can cut
-together with the rows.
+Selectors are scikit-learn estimators, so they work in a ``Pipeline``, with ``clone``,
+``set_params`` and ``GridSearchCV``. *Metadata routing* passes the graph along with the
+features: a step requests ``adjacency``, and the pipeline provides it. For cross-validation,
+wrap the graph in a ``NodeGraph``, which scikit-learn can split together with the rows.
 """
 
 # %%
 # Data
 # ----
-# The nodes form 5 blocks. They have counts of 200 words, of which 40 follow the blocks.
+# The nodes form 5 blocks. The features are counts of 200 words, 40 of which follow the
+# blocks.
 import matplotlib.pyplot as plt
 import sklearn
 from sklearn.cluster import KMeans
@@ -38,8 +38,8 @@ made = make_attributed_blocks(
 # %%
 # Select, scale, cluster
 # ----------------------
-# Switch routing on, say that the selector's ``fit`` wants the graph, and pass it to the
-# ``fit`` of the pipeline.
+# Enable routing, request the graph for the selector's ``fit``, and pass it to the ``fit``
+# of the pipeline.
 sklearn.set_config(enable_metadata_routing=True)
 selector = BlockModelSelector(30, random_state=0).set_fit_request(adjacency=True)
 pipeline = Pipeline(
@@ -52,8 +52,8 @@ pipeline = Pipeline(
 pipeline.fit(made.features, adjacency=made.adjacency)
 
 # %%
-# How good are the clusters? We know the planted blocks, which the pipeline did not see, and
-# compare the result with clusters found from all 200 words.
+# How good are the clusters? We compare them with the planted blocks, which the pipeline did
+# not see, and do the same for clusters based on all 200 words.
 clusters = pipeline.named_steps["cluster"].labels_
 all_words = KMeans(5, n_init=10, random_state=0).fit_predict(
     Normalizer().fit_transform(made.features)
@@ -67,10 +67,10 @@ print({words: round(value, 2) for words, value in agreement.items()})
 # %%
 # How many words? Cross-validation
 # --------------------------------
-# If some nodes have known classes, cross-validation says how many words predict the class
-# of other nodes. Each fold fits to some of the nodes, so it needs the part of the graph
-# among them. Scikit-learn cuts a matrix by its rows alone; ``NodeGraph`` is cut by rows and
-# columns. Here the planted blocks are the classes.
+# If some nodes have known classes, cross-validation shows how many words are needed to
+# predict the classes of other nodes. Each fold fits to a subset of the nodes, so it needs
+# the subgraph of these nodes. Scikit-learn indexes only the rows of a matrix; indexing a
+# ``NodeGraph`` selects the same rows and columns. Here the planted blocks are the classes.
 classifier = Pipeline(
     [
         ("select", selector),
@@ -96,7 +96,7 @@ ax.spines[["top", "right"]].set_visible(False)
 plt.show()
 
 # %%
-# ``cross_val_score`` takes the graph among its ``params``.
+# ``cross_val_score`` takes the graph in ``params``.
 accuracy = cross_val_score(
     search.best_estimator_,
     made.features,
@@ -108,8 +108,8 @@ print(accuracy.round(2))
 # %%
 # Blocks of new nodes
 # -------------------
-# A fitted selector predicts the blocks of other nodes from their selected words alone,
-# without their links. Here it is fitted to the first 400 nodes and their planted blocks.
+# A fitted selector predicts the blocks of new nodes from their selected words, without
+# their links. Here it is fitted to the first 400 nodes and their planted blocks.
 known, new = slice(400), slice(400, None)
 selector = BlockModelSelector(60, block_model=made.blocks[known])
 selector.fit(made.features[known], adjacency=NodeGraph(made.adjacency)[known])
@@ -117,5 +117,5 @@ accuracy = selector.score(made.features[new], made.blocks[new])
 print(f"{accuracy:.2f} of the new nodes are assigned to their block")
 
 # %%
-# Restore the setting, so that other code is not affected.
+# Restore the setting so that other code is not affected.
 sklearn.set_config(enable_metadata_routing=False)

@@ -2,9 +2,9 @@
 Reading the report
 ==================
 
-``selector.report("report.html")`` writes a page to look at: one file that needs no network
-and may be mailed. Here it is, live, for a small planted network. Sort the table, search it,
-change between light and dark.
+``selector.report("report.html")`` writes an interactive page: a single file that works
+offline and can be sent by e-mail. Here is the report on a small planted network. Sort the
+table, search it, or switch between light and dark mode.
 """
 
 # %%
@@ -38,9 +38,10 @@ stability = selection_stability(selector, words, adjacency=made.adjacency)
 # %%
 # The page
 # --------
-# In a notebook the last line of a cell shows it. It asks five questions in order, and you
-# may stop after any of them: which features, what marks each block, does it fit the
-# network, how sure is it, how was it made.
+# In a notebook, the last line of a cell displays it. Its five sections answer five
+# questions, and you can stop after any of them. Which features were selected? What marks
+# each block? Do the features fit the network? How reliable is the selection? How was it
+# made?
 selector.show_report(stability=stability, title="80 words of 300 pages")
 
 # %%
@@ -48,19 +49,19 @@ selector.show_report(stability=stability, title="80 words of 300 pages")
 # ---------------------
 # Read the sentences at the top. Then look at three columns of the table: *stability* (would
 # the feature be selected again?), *in nodes* (a rare feature describes few nodes, however
-# high it scores) and *marks*. The same table as a DataFrame:
+# high its score) and *marks* (the block that it marks). The same table as a DataFrame:
 selector.table().query("selected").head(10).round(3)
 
 # %%
-# Two of its pictures, as plots of your own
-# -----------------------------------------
-# Do the features repeat the blocks of the network? Both plots show the same pairs of
-# blocks, once by their links and once by their similarity in the selected features. Each
-# has its own scale; compare the patterns, not the numbers.
+# Two of its figures as plots
+# ---------------------------
+# Do the features reproduce the blocks of the network? Both plots show the same pairs of
+# blocks, the left one by link density and the right one by similarity in the selected
+# features. Each has its own scale, so compare the patterns, not the numbers.
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4.2), layout="constrained")
 plot.block_densities(selector, left)
 plot.block_densities(selector, right, induced=True)
 plt.show()
 
 # %%
-# Every part of the page, explained: :doc:`how to read the result <../reading-the-result>`.
+# :doc:`How to read the result <../reading-the-result>` explains every part of the page.

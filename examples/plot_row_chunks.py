@@ -2,15 +2,15 @@
 Features larger than memory
 ===========================
 
-``BlockModelSelector`` and ``BMGUFS`` accept features that stay in a file, from which chunks
-of rows are read one at a time. This example uses ``BMGUFS``, which needs only sums over
-rows, so that its scores are the same as with all features in memory.
+``BlockModelSelector`` and ``BMGUFS`` accept features that remain on disk and are read in
+chunks of rows. This example uses ``BMGUFS``. It needs only sums over rows, so its scores
+are the same as with all features in memory.
 """
 
 # %%
 # A file of features
 # ------------------
-# For this example the file is small: 3,000 nodes and 400 features. Rows of a ``.npy`` file
+# The file in this example is small: 3,000 nodes and 400 features. Rows of a ``.npy`` file
 # can be read without loading the whole file.
 import tempfile
 from pathlib import Path
@@ -28,10 +28,10 @@ file = Path(folder.name) / "features.npy"
 np.save(file, made.features)
 
 # %%
-# Fit by chunks
+# Fit in chunks
 # -------------
-# By default a chunk takes 64 MiB; here it has 500 rows, so that there are six chunks. The
-# graph itself stays in memory.
+# By default a chunk takes 64 MiB. Here it has 500 rows, which gives six chunks. The graph
+# itself stays in memory.
 chunks = RowChunks.from_npy(file, rows_per_chunk=500)
 selector = BMGUFS(40, n_blocks=5, random_state=0).fit(chunks, adjacency=made.adjacency)
 right_ones = made.is_informative[selector.support_].sum()
@@ -45,8 +45,8 @@ print(selected.shape)
 # %%
 # The same scores
 # ---------------
-# As a check, we fit once more with the whole matrix in memory. Every point is a feature;
-# planted features are blue.
+# As a check, we fit again with the whole matrix in memory. Each point is a feature; planted
+# features are blue.
 whole = BMGUFS(40, n_blocks=5, random_state=0).fit(made.features, adjacency=made.adjacency)
 print(
     f"largest difference of a score: {np.abs(whole.scores_ - selector.scores_).max():.1e}"
@@ -55,11 +55,11 @@ print(
 figure, ax = plt.subplots(figsize=(4.6, 4.4), layout="constrained")
 colours = np.where(made.is_informative, "#0b62b8", "#b5b5b5")
 ax.scatter(whole.scores_, selector.scores_, c=colours, s=14)
-ax.set(xlabel="score, all in memory", ylabel="score, by chunks")
+ax.set(xlabel="score, all in memory", ylabel="score, in chunks")
 ax.spines[["top", "right"]].set_visible(False)
 plt.show()
 folder.cleanup()
 
 # %%
-# Parquet, AnnData, blocks of your own, and many machines: :doc:`big data <../big-data>` and
-# :doc:`on a cluster <../cluster>`.
+# For Parquet, AnnData, your own blocks and many machines, see :doc:`big data <../big-data>`
+# and :doc:`on a cluster <../cluster>`.

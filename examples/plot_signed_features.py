@@ -2,16 +2,16 @@
 Features with negative values
 =============================
 
-Block models explain non-negative features: a node has a word or not, or has it five
-times. About half of all standardised values are negative. ``SignedSelector`` accepts such
-features: a feature can then mark a block by large values or by small ones.
+The methods based on block models require non-negative features, such as the presence or the
+count of a word. About half of all standardised values are negative. ``SignedSelector``
+accepts such features, which can then mark a block with large values or with small ones.
 """
 
 # %%
 # Measurements
 # ------------
 # There are 500 nodes in four blocks, and 100 normally distributed measurements. Twelve of
-# them follow the blocks: their mean is shifted in one block, up or down by 0.8 standard
+# them follow the blocks: in one block, their mean is shifted up or down by 0.8 standard
 # deviations.
 import matplotlib.pyplot as plt
 import numpy as np
@@ -34,7 +34,7 @@ standardised = StandardScaler().fit_transform(measured)
 # %%
 # Select
 # ------
-# The selector itself refuses negative values, and the message says what to do:
+# The selector itself rejects negative values, and the message says what to do:
 try:
     BlockModelSelector(12).fit(standardised, adjacency=made.adjacency)
 except ValueError as error:
@@ -48,15 +48,15 @@ chosen = np.flatnonzero(selector.get_support())
 print(f"{(chosen < 12).sum()} of 12 selected measurements follow the blocks: {chosen}")
 
 # %%
-# Moran's I takes signed features as they are.
+# Moran's I accepts signed features directly.
 moran = make_selector("morans-i", 12).fit(standardised, adjacency=made.adjacency)
 print(f"Moran's I: {(np.flatnonzero(moran.get_support()) < 12).sum()} of 12")
 
 # %%
-# See it
-# ------
-# Mean of each selected measurement in each block: blue above the mean of all nodes, amber
-# below.
+# Plot the selected measurements
+# ------------------------------
+# The plot shows the mean of each selected measurement in each block: purple above the mean
+# of all nodes, orange below.
 means = np.array(
     [standardised[made.blocks == block][:, chosen].mean(axis=0) for block in range(4)]
 )
@@ -68,5 +68,5 @@ figure.colorbar(image, label="mean, in standard deviations")
 plt.show()
 
 # %%
-# How the split was chosen, and how it does on other kinds of values: :doc:`methods
-# <../methods>`.
+# :doc:`Methods <../methods>` explains how the split was chosen, and compares it with others
+# on three kinds of values.
