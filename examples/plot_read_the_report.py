@@ -39,15 +39,15 @@ stability = selection_stability(selector, words, adjacency=made.adjacency)
 # The page
 # --------
 # In a notebook the last line of a cell shows it. It asks five questions in order, and you
-# may stop after any of them: which features, what marks each block, does it fit the
-# network, how sure is it, how was it made.
+# may stop after any of them: which features, what marks each block, do the features fit
+# the network, how reliable is the selection, how was it computed.
 selector.show_report(stability=stability, title="80 words of 300 pages")
 
 # %%
 # What to look at first
 # ---------------------
 # Read the sentences at the top. Then look at three columns of the table: *stability* (would
-# the feature be selected again?), *in nodes* (a rare feature describes few nodes, however
+# the feature be selected again?), *prevalence* (a rare feature describes few nodes, however
 # high it scores) and *marks*. The same table as a DataFrame:
 selector.table().query("selected").head(10).round(3)
 

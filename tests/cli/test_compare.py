@@ -77,7 +77,7 @@ def test_the_table_is_shown_with_each_method_named_once(done):
         assert title in result.stdout
     assert result.stdout.count("block-model") == result.stdout.count("all-features") == 1
     assert f"{float(table(folder)[1]['accuracy']):.3f} ± " in result.stdout
-    assert f"wrote {folder / 'comparison.html'}; beside it are comparison.csv" in result.stdout
+    assert f"wrote {folder / 'comparison.html'}; also in this folder: comparison.csv" in result.stdout
 
 
 def test_the_page_shows_figures_overlap_and_the_command(done):

@@ -111,10 +111,10 @@ def test_the_first_sentences_count_nodes_links_blocks_and_what_is_left_out(netwo
     d, n_links = len(network.chosen), np.count_nonzero(np.triu(network.A))
     assert f"{d} of {len(network.names)} features explain the structure of a network" in network.text
     assert f"The network has {network.n} nodes and {n_links:,} links;" in network.text
-    assert f"There are {network.k} blocks, groups of nodes that link alike (" in network.text
+    assert f"There are {network.k} blocks of nodes with similar connection patterns (" in network.text
     without = np.count_nonzero(~network.X[:, network.chosen].any(axis=1))
-    have = "node has" if without == 1 else "nodes have"
-    some = f"{without} {have} none of the selected features ({per_cent(without / network.n)})"
+    noun, have = ("node", "has") if without == 1 else ("nodes", "have")
+    some = f"{without} {noun} ({per_cent(without / network.n)}) {have} none of the selected features"
     assert (some if without else "Every node has at least one of the selected features.") in network.text
 
 
@@ -138,10 +138,11 @@ def test_section_2_counts_the_blocks_that_selected_features_mark(network):
     at_most = f"none by more than {'one' if most == 1 else most}"
     assert f"selected feature, {at_most if most == second else by_most}" in found
     others = sum(not n_markers[block] and bool(network.marks(block, False)) for block in range(network.k))
-    assert (f"; only other features mark {others} more." in found) == (others > 0)
+    verb = "is" if others == 1 else "are"
+    assert (f"; {others} more {verb} marked only by unselected features." in found) == (others > 0)
     lift = max(network.lift(block, feature) for block in range(network.k) for feature in network.marks(block))
     sharpest = re.search(r"most specific feature is (.*), which is (.*) as common in the block “(.*?)” as", found)
-    assert sharpest[2] == times(lift)
+    assert sharpest[2] == times(lift).replace("×", "times")
     ties = [
         (network.names[feature], network.block_names[block])
         for block in range(network.k)
@@ -185,7 +186,7 @@ def test_labels_are_counted_by_block(network):
     n_labels, nmi = len(set(network.known)), normalized_mutual_info_score(network.known, network.blocks)
     assert (
         f"The selection did not use these {n_labels} labels. In {uniform} of {network.k} blocks, at least half of the "
-        f"nodes have the same label; the normalised mutual information of blocks and labels is {nmi:.2f}."
+        f"nodes have the same label; the normalised mutual information between blocks and labels is {nmi:.2f}."
     ) in network.text
 
 
@@ -213,8 +214,8 @@ def standardised(pairs):
 def test_section_3_states_links_within_blocks_and_compares_only_three_blocks_or_more(network):
     same = network.blocks[:, None] == network.blocks
     found = network.finding("fit")
-    assert found.startswith(f"{per_cent(network.A[same].sum() / network.A.sum())} of the links stay within a block.")
-    assert ("correlation" in found) == ("What differs" in network.text) == (network.k > 2)
+    assert found.startswith(f"{per_cent(network.A[same].sum() / network.A.sum())} of the links are within blocks.")
+    assert ("correlation" in found) == ("Difference: features − links" in network.text) == (network.k > 2)
     if network.k == 2:
         return
     members = np.eye(network.k)[network.blocks]
@@ -225,7 +226,7 @@ def test_section_3_states_links_within_blocks_and_compares_only_three_blocks_or_
     assert float(re.search(r"correlation (-?[\d.]+)", found)[1]) == pytest.approx((links * features).mean(), abs=0.0051)
     differ = features - links
     row, column = np.unravel_index(np.abs(differ).argmax(), differ.shape)
-    pattern = r"The largest difference: the features tie the block “(.*?)” .*? than the links do, by ([\d.]+) standard"
+    pattern = r"The largest difference is (?:within|between) the block “(.*?)”.*?: the tie is ([\d.]+) standard"
     tie = re.search(pattern, network.text)
     assert float(tie[2]) == pytest.approx(abs(differ[row, column]), abs=0.051)
     assert tie[1] in {shown(name) for name in network.block_names}
@@ -241,15 +242,15 @@ def test_section_4_states_what_the_selected_features_explain(network):
     assert found.startswith(
         f"The {len(network.chosen)} selected features explain {per_cent(explained['share'])} of the block structure"
     )
-    assert f"all features together explain {per_cent(explained['all'])}" in found
+    assert f"{per_cent(explained['all'])} for all features together" in found
 
 
 def test_section_5_counts_candidates_and_correlated_features(network):
     table = network.selector.candidates_table_
     kept, every = int(table["in_consensus"].sum()), len(table)
-    best = f"the best {kept} of" if kept > 1 else "the best of"
+    best = f"the {kept} best of" if kept > 1 else "the best of"
     if every > 1:
-        assert f"ranked by how much they explain of {best} {every} candidate block models." in network.finding("made")
+        assert f"ranked by how well they explain {best} {every} candidate block models." in network.finding("made")
     correlations = np.corrcoef(network.X[:, network.chosen].T) - 2 * np.eye(len(network.chosen))
     alike = np.count_nonzero(correlations.max(axis=1) >= 0.5)
     if alike:
