@@ -132,7 +132,7 @@ STATES = {  # state: how the page is made, and a sentence that it must hold
         forty_blocks,
         "No selected feature is significantly more common in any block than in the whole network.",
     ),
-    "small blocks": (small_blocks, "2 blocks with fewer than 1 % of the nodes each, with 6 nodes"),
+    "small blocks": (small_blocks, "2 blocks with fewer than 1 % of the nodes each; together they contain 6 nodes"),
     "long and Arabic names": (
         lambda: report(planted(names=[f"{i} {name}" for i in range(6) for name in LONG_NAMES])),
         "7 of 30 features explain",

@@ -21,7 +21,7 @@ def test_the_scores_are_those_of_the_library(run, network, tmp_path, method):
     written = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert written == [".blockselect.json", "nodes.csv", "report.html", "run.json", "scores.csv", "selected.csv"]
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert f"The features were selected with {SELECTORS[method].title}, version " in unescape(page)
+    assert f"The features were selected with {SELECTORS[method].title} (blockselect " in unescape(page)
     assert f"Selected 5 features by {SELECTORS[method].title}; " in result.stdout
     seeded = "random_state" in SELECTORS[method].selector().get_params()
     selector = make_selector(method, 5, random_state=0 if seeded else None)

@@ -586,12 +586,12 @@ def test_unrelated_features_do_not_destroy_blocks_that_the_links_show(seed):
     selector = BlockModelSelector(n_blocks=2, random_state=seed).fit(noise, adjacency=adjacency)
     assert adjusted_rand_score(sides, selector.labels_) >= 0.77
     assert not selector.refined_
-    assert selector.refine_reason_ == "the features do not follow the blocks that the links clearly show"
+    assert selector.refine_reason_ == "the features are not associated with the clear blocks in the links"
 
 
 def test_features_that_follow_the_blocks_refine_them():
     planted = make_attributed_blocks(200, 3, mean_degree=8, random_state=0)
     by_default, always = fit(planted), fit(planted, refine=True)
     assert by_default.refined_
-    assert by_default.refine_reason_ == "the features follow the blocks that the links show"
+    assert by_default.refine_reason_ == "the features are associated with the blocks found from the links"
     assert_array_equal(by_default.labels_, always.labels_)

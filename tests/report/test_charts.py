@@ -63,7 +63,7 @@ def test_the_axis_fits_the_shares_and_lines_of_random_and_all_features_have_thei
     assert min(heights(of_all["path"])) < 0.25 * HEIGHT  # the highest share is near the top
     assert max(heights(of_all["path"])) < min(heights(chart["path"]))
     assert all(low > high for low, high in zip(heights(random["path"]), heights(chart["path"]), strict=True))
-    assert [name["text"] for name in chart["names"]] == ["random features", "all features: 20 %"]
+    assert [name["text"] for name in chart["names"]] == ["random", "all features: 20 %"]
     assert chart["points"][0]["title"] == "1 feature: 1 %; random features: 0.2 %"
     alone = explained_chart({**EXPLAINED, "all": None}, 4)
     assert [line["kind"] for line in alone["lines"]] == ["random"]

@@ -120,8 +120,8 @@ def test_the_coarse_level_is_the_one_closest_to_nine_groups(numbers, groups):
 
 
 FOLLOW, DO_NOT = (
-    "the features follow the blocks that the links show",
-    "the features do not follow the blocks that the links clearly show",
+    "the features are associated with the blocks found from the links",
+    "the features are not associated with the clear blocks in the links",
 )
 
 
@@ -159,7 +159,7 @@ def test_what_the_cut_explains_and_how_few_come_close(summary):
     text = sentences.how_sure({**summary, "explained": {"share": 0.7, "all": 0.95, "curve": curve}, "candidates": None})
     assert text == (
         "The 7 selected features explain 70 % of the block structure, compared with 7 % for the same number of random "
-        "features and 95 % for all features together. The top 4 suffice for at least 95 % of that share. The top 28 "
+        "features and 95 % for all features together. The top 4 explain at least 95 % of that share. The top 28 "
         "would explain 90 %."
     )
     assert (

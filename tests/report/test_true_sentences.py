@@ -132,14 +132,13 @@ def test_section_2_counts_the_blocks_that_selected_features_mark(network):
     marked = sum(number > 0 for number in n_markers.values())
     found = network.finding("blocks")
     which = {network.k: {2: "Both"}.get(network.k, f"All {network.k}")}.get(marked, f"{marked} of {network.k}")
-    assert found.startswith(f"{which} blocks are marked by at least one selected feature, ")
+    assert found.startswith(f"{which} blocks are marked by at least one selected feature")
     (block, most), (_, second) = n_markers.most_common(2)
-    by_most = f"the block “{network.block_names[block]}” by the most ({most})"
-    at_most = f"none by more than {'one' if most == 1 else most}"
-    assert f"selected feature, {at_most if most == second else by_most}" in found
+    by_most = f"the block “{network.block_names[block]}” has the most selected markers ({most})"
+    at_most = f"no block has more than {'one' if most == 1 else most}"
+    assert f"; {at_most if most == second else by_most}." in found
     others = sum(not n_markers[block] and bool(network.marks(block, False)) for block in range(network.k))
-    verb = "is" if others == 1 else "are"
-    assert (f"; {others} more {verb} marked only by unselected features." in found) == (others > 0)
+    assert (f", {others} more only by unselected features;" in found) == (others > 0)
     lift = max(network.lift(block, feature) for block in range(network.k) for feature in network.marks(block))
     sharpest = re.search(r"most specific feature is (.*), which is (.*) as common in the block “(.*?)” as", found)
     assert sharpest[2] == times(lift).replace("×", "times")
@@ -170,9 +169,9 @@ def test_cards_have_the_numbers_of_their_blocks(network):
         for feature in network.marks(block):
             assert f"{network.names[feature]} {times(network.lift(block, feature))} (" in text
         number = max(Counter(network.known[inside]).values())
-        often = re.search(r"(Mostly|Most often) (.*?) \((.*?)\)", text)
+        often = re.search(r"(Mostly|Most common:) (.*?) \((.*?)\)", text)
         assert Counter(network.known[inside])[often[2]] == number
-        assert (often[1], often[3]) == ("Mostly" if 2 * number >= size else "Most often", per_cent(number / size))
+        assert (often[1], often[3]) == ("Mostly" if 2 * number >= size else "Most common:", per_cent(number / size))
         for other, share in re.findall(r'<bdi title="([^"]*)">[^<]*</bdi> \(([\d.]+)\s%\)</span>', card):
             to = links[:, network.blocks == network.block_names.index(html.unescape(other))].sum() / links.sum()
             assert per_cent(to) == f"{share} %"

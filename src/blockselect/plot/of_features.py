@@ -238,7 +238,7 @@ def explained(
     if "random" in curve:
         ax.plot(places, curve["random"], "--", color=GREY)
         last = (places[-1], curve["random"].iloc[-1])
-        ax.annotate("random features", last, (0, 4), textcoords="offset points", ha="right")
+        ax.annotate("random", last, (0, 4), textcoords="offset points", ha="right")
     if of_all is not None:
         ax.axhline(of_all, color=GREY, linestyle=":")
         ax.annotate(f"all features: {per_cent(of_all)}", (places[0], of_all), (0, 4), textcoords="offset points")

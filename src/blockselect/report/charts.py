@@ -77,7 +77,7 @@ def explained_chart(explained: dict[str, Any], n_selected: int) -> dict[str, Any
     xs = [log2(size) for size in sizes]
     plane = _Plane(0, max(xs[-1], 1), 0, 1.15 * (max(of_all or 0.0, *shares, *by_chance) or 1.0))
     lines = [{"kind": "random", "path": plane.path(xs, by_chance)}]
-    names = [{"x": plane.x(xs[-1]), "y": plane.y(by_chance[-1]) - 7, "text": "random features", "end": True}]
+    names = [{"x": plane.x(xs[-1]), "y": plane.y(by_chance[-1]) - 7, "text": "random", "end": True}]
     if of_all is not None:
         text = f"all features: {per_cent(of_all)}"
         lines.append({"kind": "all", "path": plane.path((0, plane.right), (of_all, of_all))})

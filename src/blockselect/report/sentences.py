@@ -143,8 +143,9 @@ def _limits(summary: dict[str, Any]) -> str:
     without, nodes = counts["nodes_without_selected_features"], counts["nodes"]
     again = ""
     if stability := _stability(summary):
-        probability = f"with probability {np.mean(stability):.2f} on average"
-        again = f"On a resampled network, a selected feature would be selected again {probability}. "
+        these = "this feature" if len(stability) == 1 else "these features"
+        mean = f"{np.mean(stability):.2f}{' on average' if len(stability) > 1 else ''}"
+        again = f"On a resampled network, {these} would be selected again with probability {mean}. "
     if not without:
         return f"{again}Every node has at least one of the selected features."
     noun, have, them = ("node", "has", "it") if without == 1 else ("nodes", "have", "them")
@@ -185,7 +186,7 @@ def where_they_occur(summary: dict[str, Any]) -> str:
     return (
         f"The selected {'feature' if len(selected) == 1 else 'features'} {occur} of the nodes. Nodes with "
         f"{'this' if len(selected) == 1 else 'a selected'} feature have {degree} links on average, compared with "
-        f"{of_all} over all nodes."
+        f"{of_all} for all nodes."
     )
 
 
@@ -223,10 +224,11 @@ def what_marks_blocks(summary: dict[str, Any]) -> str:
     some = "Both" if k == 2 else f"All {count(k)}"
     which = f"{some} blocks are" if len(marked) == k else f"{count(len(marked))} of {count(k)} blocks are"
     at_most = "one" if most == 1 else count(most)
-    text = f"{which} marked by at least one selected feature, "
-    text += f"none by more than {at_most}" if is_tied else f"{called(summary, block)} by the most ({count(most)})"
+    text = f"{which} marked by at least one selected feature"
     if by_others:
-        text += f"; {count(by_others)} more {'is' if by_others == 1 else 'are'} marked only by unselected features"
+        text += f", {count(by_others)} more only by unselected features"
+    has_most = f"{called(summary, block)} has the most selected markers ({count(most)})"
+    text += f"; {f'no block has more than {at_most}' if is_tied else has_most}"
     sharpest, where = max(
         ((row, each) for row in summary["selected"] for each in row["marked_blocks"]),
         key=lambda pair: pair[0]["block_lifts"][pair[1]],
@@ -347,14 +349,15 @@ def how_sure(summary: dict[str, Any]) -> str:
     by_chance = next((point["random"] for point in curve if point["n_features"] == n_selected), None)
     compared = []
     if by_chance is not None:
-        compared.append(f"{per_cent(by_chance)} for the same number of random features")
+        random = "a random feature" if n_selected == 1 else "the same number of random features"
+        compared.append(f"{per_cent(by_chance)} for {random}")
     if explained["all"] is not None:
         compared.append(f"{per_cent(explained['all'])} for all features together")
     if compared:
         text += f", compared with {listed(compared)}"
     fewer = enough(curve, n_selected)
     if fewer is not None and fewer < n_selected:
-        text += f". The top {count(fewer)} suffice for at least {per_cent(ENOUGH)} of that share"
+        text += f". The top {count(fewer)} explain at least {per_cent(ENOUGH)} of that share"
     if curve and curve[-1]["n_features"] > n_selected:
         last = curve[-1]
         change = "little more" if last["share"] - share <= 0.02 * share else per_cent(last["share"])
@@ -375,9 +378,9 @@ def _at_all_levels(summary: dict[str, Any]) -> str:
 def how_made(summary: dict[str, Any], details: dict[str, Any]) -> str:
     """The finding of section 5."""
     candidates, effort = summary.get("candidates"), summary.get("effort")
-    method = {"BMGUFS": "the method of the paper (BMGUFS)", "BlockModelSelector": "the default method of blockselect"}
+    method = {"BMGUFS": "the method of the paper, BMGUFS", "BlockModelSelector": "the default method"}
     maker = method.get(details["method"], details["method_title"])
-    text = f"The features were selected with {maker}, version {details['versions']['blockselect']}."
+    text = f"The features were selected with {maker} (blockselect {details['versions']['blockselect']})."
     if candidates is not None and len(candidates) > 1:
         kept = sum(row["in_consensus"] for row in candidates)
         best = f"the {count(kept)} best of" if kept > 1 else "the best of"
