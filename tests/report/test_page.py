@@ -257,7 +257,7 @@ for use in (selector.show_report, lambda: __import__("blockselect.plot")):
 
 
 @pytest.mark.parametrize(
-    ("package", "refused"), [("jinja2", ["pictures and pages"]), ("matplotlib", ["pictures and pages", "plots"])]
+    ("package", "refused"), [("jinja2", ["figures and reports"]), ("matplotlib", ["figures and reports", "plots"])]
 )
 def test_without_a_package_of_the_extra_the_error_names_it_and_the_rest_works(package, refused):
     command = [sys.executable, "-c", WITHOUT_PACKAGE.format(package=package)]

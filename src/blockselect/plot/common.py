@@ -95,7 +95,7 @@ def with_blocks(selector: ScoreSelector) -> BlockGuidedSelector:
 
 
 def names_of(source: Any, feature_names: Any, n_features: int) -> list[str]:
-    """The given names, those that a selector knows, or x0, x1, …"""
+    """The given names, those stored in a selector, or x0, x1, …"""
     names = getattr(source, "feature_names_in_", None) if feature_names is None else feature_names
     return feature_labels(check_names(names, n_features, "feature name", "column"), n_features)
 

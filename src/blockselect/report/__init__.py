@@ -40,4 +40,4 @@ def __getattr__(name: str) -> Any:
     try:
         return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
     except ModuleNotFoundError as error:
-        raise ImportError(install_advice(error, "pictures and pages need") or str(error), name=error.name) from error
+        raise ImportError(install_advice(error, "figures and reports need") or str(error), name=error.name) from error
