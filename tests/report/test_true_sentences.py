@@ -14,7 +14,7 @@ from sklearn.metrics import normalized_mutual_info_score
 
 from blockselect import BlockModelSelector, make_attributed_blocks
 from blockselect.report.page import make_report
-from blockselect.utils.wording import per_cent, times
+from blockselect.utils.wording import count, per_cent, times
 
 SUBSYSTEMS = [
     "Cell Envelope Biosynthesis",
@@ -135,7 +135,7 @@ def test_section_2_counts_the_blocks_that_selected_features_mark(network):
     assert found.startswith(f"{which} blocks are marked by at least one selected feature")
     (block, most), (_, second) = n_markers.most_common(2)
     by_most = f"the block “{network.block_names[block]}” has the most selected markers ({most})"
-    at_most = f"no block has more than {'one' if most == 1 else most}"
+    at_most = f"no block has more than {count(most, 'selected marker')}"
     assert f"; {at_most if most == second else by_most}." in found
     others = sum(not n_markers[block] and bool(network.marks(block, False)) for block in range(network.k))
     assert (f", {others} more only by unselected features;" in found) == (others > 0)

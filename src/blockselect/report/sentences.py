@@ -143,7 +143,7 @@ def _limits(summary: dict[str, Any]) -> str:
     without, nodes = counts["nodes_without_selected_features"], counts["nodes"]
     again = ""
     if stability := _stability(summary):
-        these = "this feature" if len(stability) == 1 else "these features"
+        these = "the selected feature" if len(stability) == 1 else "the selected features"
         mean = f"{np.mean(stability):.2f}{' on average' if len(stability) > 1 else ''}"
         again = f"On a resampled network, {these} would be selected again with probability {mean}. "
     if not without:
@@ -223,12 +223,12 @@ def what_marks_blocks(summary: dict[str, Any]) -> str:
     is_tied = bool(others) and others[0][1] == most
     some = "Both" if k == 2 else f"All {count(k)}"
     which = f"{some} blocks are" if len(marked) == k else f"{count(len(marked))} of {count(k)} blocks are"
-    at_most = "one" if most == 1 else count(most)
     text = f"{which} marked by at least one selected feature"
     if by_others:
         text += f", {count(by_others)} more only by unselected features"
+    at_most = f"no block has more than {count(most, 'selected marker')}"
     has_most = f"{called(summary, block)} has the most selected markers ({count(most)})"
-    text += f"; {f'no block has more than {at_most}' if is_tied else has_most}"
+    text += f"; {at_most if is_tied else has_most}"
     sharpest, where = max(
         ((row, each) for row in summary["selected"] for each in row["marked_blocks"]),
         key=lambda pair: pair[0]["block_lifts"][pair[1]],
