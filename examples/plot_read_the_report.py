@@ -41,14 +41,14 @@ stability = selection_stability(selector, words, adjacency=made.adjacency)
 # In a notebook, the last line of a cell displays it. Its five sections answer five
 # questions, and you can stop after any of them. Which features were selected? What marks
 # each block? Do the features fit the network? How reliable is the selection? How was it
-# made?
+# computed?
 selector.show_report(stability=stability, title="80 words of 300 pages")
 
 # %%
 # What to look at first
 # ---------------------
 # Read the sentences at the top. Then look at three columns of the table: *stability* (would
-# the feature be selected again?), *in nodes* (a rare feature describes few nodes, however
+# the feature be selected again?), *prevalence* (a rare feature describes few nodes, however
 # high its score) and *marks* (the block that it marks). The same table as a DataFrame:
 selector.table().query("selected").head(10).round(3)
 

@@ -103,7 +103,7 @@ def every_method() -> Report:
 
 STATES = {  # state: how the page is made, and a sentence that it must hold
     "ordinary": (lambda: report(planted(names=["first"]), warnings=["one <warning>"]), "7 of 30 features explain"),
-    "wrong order": (wrong_order, "Are the rows of the features in the order of the nodes of the graph?"),
+    "wrong order": (wrong_order, "Are the rows of the feature matrix in the same order as the nodes of the graph?"),
     "known labels": (
         lambda: report(planted(), labels=[f"class {node % 7}" for node in range(80)]),
         "The selection did not use these 7 labels.",
@@ -114,29 +114,32 @@ STATES = {  # state: how the page is made, and a sentence that it must hold
     ),
     "no stability": (lambda: report(planted(names=[]), stability=False), "Stability was not computed"),
     "no discoveries": (no_discoveries, "None of 6 features explains"),
-    "discoveries": (some_discoveries, "features match the links better than chance"),
+    "discoveries": (some_discoveries, "features are associated with the links beyond chance"),
     "one block": (
         lambda: report(planted(), BlockModelSelector(3, n_blocks=1, n_candidates=1, random_state=0)),
         "With one block there is nothing to compare",
     ),
     "given blocks": (
         lambda: report(planted(), BMGUFS(3, block_model=np.arange(80) % 4, random_state=0)),
-        "There are 4 blocks, groups of nodes that link alike (as given)",
+        "There are 4 blocks of nodes with similar connection patterns (as given)",
     ),
     "no names": (lambda: report(planted()), "The best features are \u2068x"),
     "three nodes": (
         lambda: report(three_nodes(), BMGUFS(1, n_blocks=2, n_candidates=1, random_state=0)),
         "Each node shows the number of its block",
     ),
-    "forty blocks": (forty_blocks, "No selected feature is significantly more common in one block than in all nodes."),
-    "small blocks": (small_blocks, "2 blocks with fewer than 1 % of the nodes each: 6 nodes"),
+    "forty blocks": (
+        forty_blocks,
+        "No selected feature is significantly more common in any block than in the whole network.",
+    ),
+    "small blocks": (small_blocks, "2 blocks with fewer than 1 % of the nodes each; together they contain 6 nodes"),
     "long and Arabic names": (
         lambda: report(planted(names=[f"{i} {name}" for i in range(6) for name in LONG_NAMES])),
         "7 of 30 features explain",
     ),
     "nasty names": (lambda: report(planted(names=NASTY_NAMES)), "7 of 30 features explain"),
     "without blocks": (by_variance, "7 of 30 features selected in a network by Variance"),
-    "the paper": (lambda: report(planted(), BMGUFS(5, n_blocks=3, random_state=0)), "These 5 features explain"),
+    "the paper": (lambda: report(planted(), BMGUFS(5, n_blocks=3, random_state=0)), "The 5 selected features explain"),
 }
 PAGES = {**STATES, "comparison": (every_method, "Best by links explained: ")}
 

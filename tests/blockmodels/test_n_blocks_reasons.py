@@ -84,13 +84,13 @@ def test_approximate_eigenvalues_give_the_count_of_the_exact_ones(monkeypatch):
 @pytest.mark.parametrize(
     ("n_blocks", "reason"),
     [
-        (4, "as many as the links show beyond chance"),
-        (3, "links and features together show fewer than the 4 that are counted by the links alone"),
-        (9, "links and features together show more than the 4 that are counted by the links alone"),
+        (4, "as many as the links support beyond chance"),
+        (3, "links and features together support fewer than the 4 found from the links only"),
+        (9, "links and features together support more than the 4 found from the links only"),
         (
             12,
-            "links and features together show more than the 4 that are counted by the links alone, and max_blocks=12 "
-            "allows no more",
+            "links and features together support more than the 4 found from the links only, and max_blocks=12 is the "
+            "limit",
         ),
     ],
 )
@@ -101,15 +101,15 @@ def test_the_reason_compares_the_blocks_of_a_model_with_those_that_are_counted(n
 
 def test_the_reason_names_the_limit_that_was_reached():
     few, many = (count_blocks(cliques(20, 10), max_blocks=most, rng=np.random.default_rng(0)) for most in (3, 16))
-    assert few.reason_for(3) == "as many as max_blocks=3 allows, so there may be more"
-    assert many.reason_for(14) == "as many as the root of the number of nodes allows, so there may be more"
+    assert few.reason_for(3) == "the most that max_blocks=3 allows, so there may be more"
+    assert many.reason_for(14) == "the most that the square root of the number of nodes allows, so there may be more"
     none = count_blocks(planted(600, 2, mean_degree=4, mixing=1.0), rng=np.random.default_rng(0))
-    assert none.reason_for(2) == "the fewest possible, because the links alone show no blocks"
+    assert none.reason_for(2) == "the minimum, because the links show no block structure"
 
 
 def test_blocks_that_stay_empty_are_not_as_many_as_asked_for():
-    assert n_blocks.reason_for_asked(3, 3) == "as asked for"
-    assert n_blocks.reason_for_asked(3, 4) == "the others of the 4 that were asked for stayed empty"
+    assert n_blocks.reason_for_asked(3, 3) == "as requested"
+    assert n_blocks.reason_for_asked(3, 4) == "some of the 4 requested blocks are empty"
 
 
 @given(seed=st.integers(0, 1000), k=st.integers(2, 4))

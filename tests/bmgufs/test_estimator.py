@@ -138,7 +138,7 @@ def test_beside_given_blocks_products_of_features_still_take_several_jobs(networ
 
 
 def test_why_there_are_as_many_blocks_is_that_they_were_asked_for_or_given(network):
-    assert fit_paper(network).n_blocks_reason_ == "as asked for"
+    assert fit_paper(network).n_blocks_reason_ == "as requested"
     assert fit_paper(network, block_model=network.blocks).n_blocks_reason_ == "as given"
 
 

@@ -77,7 +77,7 @@ def test_the_table_is_shown_with_each_method_named_once(done):
         assert title in result.stdout
     assert result.stdout.count("block-model") == result.stdout.count("all-features") == 1
     assert f"{float(table(folder)[1]['accuracy']):.3f} ± " in result.stdout
-    assert f"wrote {folder / 'comparison.html'}; beside it are comparison.csv" in result.stdout
+    assert f"wrote {folder / 'comparison.html'}; also in this folder: comparison.csv" in result.stdout
 
 
 def test_the_page_shows_figures_overlap_and_the_command(done):
@@ -85,7 +85,7 @@ def test_the_page_shows_figures_overlap_and_the_command(done):
     assert "Best by ACC: " in page
     assert f"{float(table(done[0])[1]['accuracy']):.3f} ± " in page
     assert "Jaccard index" in page
-    assert "by no other method" in page
+    assert "Only this method selected " in page
     command = "blockselect compare --features features.csv --graph edges.csv --classes classes.csv"
     assert f"{command} --methods block-model,variance --top 4,8 --runs 2 --out comparison" in page
 

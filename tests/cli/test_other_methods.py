@@ -21,7 +21,7 @@ def test_the_scores_are_those_of_the_library(run, network, tmp_path, method):
     written = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert written == [".blockselect.json", "nodes.csv", "report.html", "run.json", "scores.csv", "selected.csv"]
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert f"The features were selected by {SELECTORS[method].title}, version " in unescape(page)
+    assert f"The features were selected with {SELECTORS[method].title} (blockselect " in unescape(page)
     assert f"Selected 5 features by {SELECTORS[method].title}; " in result.stdout
     seeded = "random_state" in SELECTORS[method].selector().get_params()
     selector = make_selector(method, 5, random_state=0 if seeded else None)
@@ -43,7 +43,7 @@ def test_nodes_are_written_without_blocks_and_the_matrix_if_asked_for(run, netwo
         nodes = list(csv.DictReader(file))
     assert list(nodes[0]) == ["id", "degree", "selected_features"]
     assert [int(node["selected_features"]) for node in nodes] == held.tolist()
-    assert f"{np.count_nonzero(held == 0)} nodes have none of these" in result.stdout
+    assert f"{np.count_nonzero(held == 0)} nodes have none of them" in result.stdout
     (matrix,) = tmp_path.glob("matrix*")
     assert matrix.name in result.stdout
 

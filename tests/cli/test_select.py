@@ -125,7 +125,7 @@ def test_terminal_and_page_begin_with_what_the_selected_features_explain(done, s
     folder, shown = done
     sentence, *_ = shown.splitlines()
     share = per_cent(selector.levels_["explained"].iloc[-1])
-    assert sentence == f"These 5 features explain {share} of the structure (3 blocks)."
+    assert sentence == f"The 5 selected features explain {share} of the structure (3 blocks)."
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert re.search(r'<p class="lead">(.*?)</p>', page)[1].replace("\N{NO-BREAK SPACE}", " ") == sentence
     record = record_of(folder)
@@ -137,7 +137,7 @@ def test_terminal_and_page_begin_with_what_the_selected_features_explain(done, s
 def test_terminal_page_and_record_say_why_blocks_were_refined(done, selector):
     folder, shown = done
     assert selector.refined_
-    sentence = f"Blocks were refined with the features: {selector.refine_reason_}."
+    sentence = f"The blocks were refined with the features, because {selector.refine_reason_}."
     assert sentence in shown.splitlines()
     assert sentence in (folder / "report.html").read_text(encoding="utf-8")
     assert record_of(folder)["refine"] == {"made": True, "automatic": True, "reason": selector.refine_reason_}
@@ -150,10 +150,10 @@ def test_rows_in_the_wrong_order_are_doubted_by_terminal_page_and_record(run, ne
     files = ("--features", tmp_path / "features.csv", "--graph", network.edges)
     result = run("select", *files, *QUICK, "--out", tmp_path / "out")
     headline, question, *_ = result.stdout.splitlines()
-    assert headline == "No evidence that the 5 selected features follow the links."
-    assert question.endswith(" Are the rows of the features in the order of the nodes of the graph?")
+    assert headline == "No evidence that the 5 selected features are associated with the links."
+    assert question.endswith(" Are the rows of the feature matrix in the same order as the nodes of the graph?")
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
-    assert "<h1>No evidence that the 5 selected features follow the links in " in page
+    assert "<h1>No evidence that the 5 selected features are associated with the links in " in page
     assert question in page
     assert record_of(tmp_path / "out")["network_evidence"]["is_clear"] is False
 
@@ -197,7 +197,7 @@ def test_the_terminal_names_the_blocks(done):
     folder, shown = done
     blocks = sorted(table(folder / "blocks.csv"), key=lambda row: -int(row["size"]))
     named = [f"{row['name']} ({row['size']})" for row in blocks]
-    assert f"The blocks, with their numbers of nodes: {named[0]}, {named[1]} and {named[2]}." in shown
+    assert f"Blocks (number of nodes): {named[0]}, {named[1]} and {named[2]}." in shown
     for row in table(folder / "selected.csv"):
         marks = f"{row['block_name']} ({times(float(row['lift']))})" if row["block_name"] else "none"
         assert re.search(rf"{row['feature']} .* {re.escape(marks)}", shown)
@@ -309,18 +309,23 @@ def test_summary_names_the_best_features_and_the_files(done, network, selector):
     folder, shown = done
     best = network.names[int(selector.ranking_.argmin())]
     assert f"1  {best} " in shown
-    assert f"wrote {folder / 'report.html'}; beside it are selected.csv" in " ".join(shown.split())
-    assert "There are 3 blocks, groups of nodes that link alike (as asked for). Selected 5 f" in shown
-    assert "Selected 5 features that best follow the blocks; " in shown
+    assert f"wrote {folder / 'report.html'}; also in this folder: selected.csv" in " ".join(shown.split())
+    assert "There are 3 blocks of nodes with similar connection patterns (as requested). Selected 5 f" in shown
+    assert "Selected 5 features that best explain the blocks; " in shown
     assert "The selected features:" in shown
-    assert "guided by" not in shown
+    assert "candidate block models" not in shown
 
 
 def test_details_are_shown_where_they_are_asked_for(run, network, tmp_path):
     result = run("select", *network.options, *QUICK, "-v", "--out", tmp_path / "out")
     for name in FILES:
         assert f"wrote {tmp_path / 'out' / name}" in result.stdout
-    for detail in ("0 nodes have no link", "block sizes: ", "relative error of the block model: 0.", "guided by "):
+    for detail in (
+        "0 isolated nodes, 0 empty features",
+        "block sizes: ",
+        "relative error of the block model: 0.",
+        "based on ",
+    ):
         assert detail in result.stdout
 
 
@@ -409,7 +414,7 @@ def test_paper_is_bmgufs_itself_with_its_own_solver(run, network, tmp_path):
     assert list(rows[0]) == ["rank", "feature", "score", "selected"]  # no stability, unless it is asked for
     by_rank = selector.scores_[np.argsort(selector.ranking_)]
     assert_allclose([float(row["score"]) for row in rows], by_rank, rtol=1e-9, atol=1e-15)
-    assert "guided by" not in result.stdout
+    assert "candidate block models" not in result.stdout
 
 
 def test_stability_of_the_paper_is_estimated_if_asked_for(run, network):
@@ -503,7 +508,7 @@ def test_features_that_match_the_graph_come_with_p_and_q_values(run, tmp_path):
     assert found
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "p ≤ 0.025" in page
-    assert f"{len(found)} features match the links better than chance;" in page
+    assert f"{len(found)} features are associated with the links beyond chance," in page
     assert sorted(found) == sorted(row["feature"] for row in table(tmp_path / "out" / "selected.csv"))
 
 
@@ -512,30 +517,30 @@ def test_terminal_page_and_attribute_give_the_same_reason_for_the_number_of_bloc
     shown = run("select", *network.options, *options, "--out", tmp_path / "out").stdout
     selector = BlockModelSelector(5, max_blocks=2, n_candidates=6, random_state=0)
     reason = selector.fit(network.graph.features, adjacency=network.graph.adjacency).n_blocks_reason_
-    assert reason == "as many as max_blocks=2 allows, so there may be more"
-    sentence = f"There are 2 blocks, groups of nodes that link alike ({reason})"
+    assert reason == "the most that max_blocks=2 allows, so there may be more"
+    sentence = f"There are 2 blocks of nodes with similar connection patterns ({reason})"
     assert f"{sentence}. Selected 5 features" in shown
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert f"{sentence}.</p>" in page
-    assert page.count("as many as") == shown.count("as many as") == 1  # no other reason
+    assert page.count("the most that") == shown.count("the most that") == 1  # no other reason
 
 
 def test_the_summary_says_how_many_blocks_and_candidates_were_chosen(run, network, tmp_path):
     options = ("--top", 5, "--candidates", 12, "--resamples", 0)
     shown = run("select", *network.options, *options, "-v", "--out", tmp_path / "auto").stdout
     record = record_of(tmp_path / "auto")
-    assert f"There are {record['n_blocks']} blocks, groups of nodes that link alike (" in shown
+    assert f"There are {record['n_blocks']} blocks of nodes with similar connection patterns (" in shown
     kept = [row["in_consensus"] for row in record["candidates"]]
-    assert f"guided by {sum(kept)} of {len(kept)} candidate block models (" in shown
+    assert f"based on {sum(kept)} of {len(kept)} candidate block models (" in shown
 
 
 def test_a_search_that_was_cut_is_shown_and_recorded(run, network, done, tmp_path, monkeypatch):
-    assert "The network is large" not in done[1]
+    assert "the network is large" not in done[1]
     monkeypatch.setattr(search, "BUDGET", 1.0)
     options = (*QUICK, "--candidates", 9, "--resamples", 8, "--out", tmp_path / "cut")
     shown = run("select", *network.options, *options, "-v").stdout
-    assert "The network is large, so fewer block models were tried" in shown
-    assert "searched by 3 of 9 candidates and at most 5 of 50 rounds" in shown
+    assert "Because the network is large, fewer block models were tried" in shown
+    assert "search limited to 3 of 9 candidates and at most 5 of 50 rounds" in shown
     record = record_of(tmp_path / "cut")
     assert record["effort"]["candidates"] == {"asked": 9, "made": 3}
     assert record["n_resamples"] == 5
@@ -573,7 +578,7 @@ def test_q_values_on_a_graph_made_from_the_features_come_with_the_warning_of_the
     page = unescape((tmp_path / "out" / "report.html").read_text(encoding="utf-8"))
     assert all(f"<li>{message}</li>" in page for message in expected)
     assert "which match such links by construction, so q-values are meaningless" in page
-    for claim in ("p ≤ 0.025", "features match the links better than chance;"):
+    for claim in ("p ≤ 0.025", "features are associated with the links beyond chance,"):
         assert claim not in page
 
 
@@ -604,7 +609,7 @@ def test_too_few_scores_are_one_line_of_warning_even_when_quiet(run, network, tm
 def test_cora_by_name_is_the_cora_of_the_package(run, tmp_path):
     quick = ("--blocks", 7, "--candidates", 6, "--resamples", 0)
     result = run("select", "--dataset", "cora", *quick, "--top", 64, "--out", tmp_path / "out")
-    assert "cora: 2,708 nodes, 5,278 links, 1,433 features.\nThere are 7 blocks, groups " in result.stdout
+    assert "cora: 2,708 nodes, 5,278 links, 1,433 features.\nThere are 7 blocks of nodes " in result.stdout
     cora = load_cora()
     fitted = BlockModelSelector(64, n_blocks=7, n_candidates=6, random_state=0)
     fitted.fit(cora)
@@ -632,4 +637,4 @@ def test_details_of_the_paper_have_its_sparsity_and_no_candidates_kept(run, netw
     assert result.exit_code == 0, result.stderr
     assert "sparsity: 0.5" in result.stdout
     assert "iterations: 5" in result.stdout
-    assert "guided by" not in result.stdout
+    assert "candidate block models" not in result.stdout

@@ -68,7 +68,7 @@ def test_names_that_stdout_cannot_show_are_shown_in_part(network, tmp_path):
         capture_output=True, check=False, env={**os.environ, "PYTHONIOENCODING": "ascii:strict"},
     )  # fmt: skip
     assert (done.returncode, without_stages(done.stderr.decode())) == (0, "")
-    assert b"/o?/comparison.html; beside it are " in done.stdout
+    assert b"/o?/comparison.html; also in this folder: " in done.stdout
     with open(os.fsencode(tmp_path) + b"/o\xff/comparison.md", encoding="utf-8") as page:
         assert page.readline() == "# Comparison on fe??[31m.csv with edges.csv\n"
 

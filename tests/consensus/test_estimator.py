@@ -241,9 +241,9 @@ def test_why_there_are_as_many_blocks_follows_what_showed_them():
     found = BlockModelSelector(20, random_state=0).fit(planted.features, adjacency=planted.adjacency)
     by_links = count_blocks(planted.adjacency, rng=np.random.default_rng(0)).n_blocks
     assert found.block_model_.n_blocks > by_links  # features show more
-    assert f"more than the {by_links} that are counted by the links alone" in found.n_blocks_reason_
+    assert f"more than the {by_links} found from the links only" in found.n_blocks_reason_
     asked = BlockModelSelector(20, n_blocks=8, random_state=0).fit(planted.features, adjacency=planted.adjacency)
-    assert asked.n_blocks_reason_ == "as asked for"
+    assert asked.n_blocks_reason_ == "as requested"
 
 
 def test_what_a_fit_says_of_itself_is_not_changed_by_a_test_on_capped_weights():
@@ -255,7 +255,7 @@ def test_what_a_fit_says_of_itself_is_not_changed_by_a_test_on_capped_weights():
     assert by_links != by_capped
     of_auto = fit(planted, "auto", adjacency, n_blocks="auto", n_candidates="auto")
     of_number = fit(planted, of_auto.n_features_, adjacency, n_blocks="auto", n_candidates="auto")
-    assert "than the 2 that are counted by the links alone" in of_number.n_blocks_reason_
+    assert "than the 2 found from the links only" in of_number.n_blocks_reason_
     assert (of_auto.n_blocks_reason_, of_auto.effort_) == (of_number.n_blocks_reason_, of_number.effort_)
     assert of_auto.candidates_table_.equals(of_number.candidates_table_)
     assert_array_equal(of_auto.labels_, of_number.labels_)
@@ -586,12 +586,12 @@ def test_unrelated_features_do_not_destroy_blocks_that_the_links_show(seed):
     selector = BlockModelSelector(n_blocks=2, random_state=seed).fit(noise, adjacency=adjacency)
     assert adjusted_rand_score(sides, selector.labels_) >= 0.77
     assert not selector.refined_
-    assert selector.refine_reason_ == "the features do not follow the blocks that the links clearly show"
+    assert selector.refine_reason_ == "the features are not associated with the clear blocks in the links"
 
 
 def test_features_that_follow_the_blocks_refine_them():
     planted = make_attributed_blocks(200, 3, mean_degree=8, random_state=0)
     by_default, always = fit(planted), fit(planted, refine=True)
     assert by_default.refined_
-    assert by_default.refine_reason_ == "the features follow the blocks that the links show"
+    assert by_default.refine_reason_ == "the features are associated with the blocks found from the links"
     assert_array_equal(by_default.labels_, always.labels_)

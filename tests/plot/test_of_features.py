@@ -67,7 +67,7 @@ def test_stability_of_a_selector_is_estimated_and_drawn_by_rank(network, selecto
     by_rank = values[np.argsort(selector.ranking_)]
     assert_allclose(selected.get_ydata(), by_rank[:12])
     assert_allclose(others.get_ydata(), by_rank[12:24])
-    assert f"{by_rank[:12].mean():.2f} on average" in ax.get_title(loc="left")
+    assert f"mean of selected features: {by_rank[:12].mean():.2f}" in ax.get_title(loc="left")
 
 
 def test_explained_takes_a_selector_a_summary_or_arrays_and_marks_the_cut(selector, ax):
@@ -127,7 +127,7 @@ def test_a_method_without_blocks_shows_its_scores_and_stability_alone(network, a
     with pytest.raises(ValueError, match="X is missing; pass the network of the fit"):
         plot.stability(pickle.loads(pickle.dumps(method)), ax)
     plot.stability(method, ax, X=network.features, adjacency=network.adjacency, n_resamples=3)
-    assert "on average" in ax.get_title(loc="left")
+    assert "mean of selected features" in ax.get_title(loc="left")
 
 
 def test_names_of_lifts_may_be_an_array(ax):

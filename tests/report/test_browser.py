@@ -151,7 +151,7 @@ def test_a_search_finds_parts_of_names_in_any_case(ordinary):
     assert ordinary.status == "Showing 1–11 of 11 features"  # 2 and 20 … 29
     assert all("word 2" in name for name in ordinary.column("feature"))
     ordinary.put("#search", "no such name")
-    assert ordinary.status == "No feature matches; change the search or the filters."
+    assert ordinary.status == "No features match; change the search or the filters."
     assert ordinary.column("feature") == []
 
 
@@ -212,7 +212,7 @@ def test_what_script_and_template_write_of_a_feature_is_the_same(browser, writte
     text = written("ordinary").read_text(encoding="utf-8")
     still = tmp_path / "still.html"
     still.write_text(text.replace('"use strict"', "throw 0; '"), encoding="utf-8")
-    labels = ("rank", "feature", "score", "adds", "alone", "stability", "in nodes", "marks")
+    labels = ("rank", "feature", "score", "adds", "alone", "stability", "prevalence", "marks")
     without = Page(browser, still)
     assert without.status == ""
     rows = [without.column(label) for label in labels]

@@ -64,7 +64,7 @@ def test_the_axis_fits_the_shares_and_lines_of_random_and_all_features_have_thei
     assert max(heights(of_all["path"])) < min(heights(chart["path"]))
     assert all(low > high for low, high in zip(heights(random["path"]), heights(chart["path"]), strict=True))
     assert [name["text"] for name in chart["names"]] == ["random", "all features: 20 %"]
-    assert chart["points"][0]["title"] == "1 feature: 1 %; as many random ones: 0.2 %"
+    assert chart["points"][0]["title"] == "1 feature: 1 %; random features: 0.2 %"
     alone = explained_chart({**EXPLAINED, "all": None}, 4)
     assert [line["kind"] for line in alone["lines"]] == ["random"]
 

@@ -38,10 +38,10 @@ def test_the_headline_names_the_best_for_each_number():
 
 def test_a_difference_counts_if_it_is_larger_than_runs_vary():
     assert verdict(compared()) == (
-        "With 3 features, morans-i reaches 0.700, and variance, the next best, 0.500. The difference is larger than "
-        "the standard deviation between runs. All 5 features together reach 0.400."
+        "With 3 features, morans-i reaches 0.700; the next best method, variance, reaches 0.500. The difference is "
+        "larger than the standard deviation between runs. All 5 features together reach 0.400."
     )
-    assert "so both are about equally good" in verdict(compared(sd=0.3))
+    assert "so the two perform about equally well" in verdict(compared(sd=0.3))
 
 
 def test_the_most_and_the_least_alike_are_named():
@@ -49,7 +49,7 @@ def test_the_most_and_the_least_alike_are_named():
     three = compared()
     three.selections["hotspot", 3] = np.array([1, 0])
     assert agreement_found(three) == (
-        "The selections of morans-i and hotspot are most alike (Jaccard index 0.67), those of morans-i and variance "
+        "The selections of morans-i and hotspot overlap most (Jaccard index 0.67), those of morans-i and variance "
         "least (0.20)."
     )
 
@@ -58,11 +58,11 @@ def test_the_page_shows_figures_overlap_and_what_is_found_once():
     page = comparison_report(compared(), title="a network", command="blockselect compare").html
     assert "comparison of methods on a network" in page
     assert '<td class="num" data-label="coverage">38 %</td>' in page
-    assert "the share of the nodes that have at least one selected feature" in page
+    assert "the share of nodes that have at least one selected feature" in page
     assert page.index("0.700 ± 0.010") < page.index("0.500 ± 0.010")  # the best first
     assert '<td class="z" title="morans-i and variance: 0.20">0.20</td>' in page
     assert '1 feature: <bdi title="bob">bob</bdi>.' in page  # found by every method
-    assert "2 of its 3 features found by no other method." in page
+    assert "Only this method selected 2 of its 3 features:" in page
     assert "few &amp; rare" in page
     assert "&lt;b&gt;ann&lt;/b&gt;" in page
     assert "<b>ann" not in page
@@ -73,7 +73,7 @@ def test_the_page_shows_figures_overlap_and_what_is_found_once():
 def test_a_method_may_have_found_nothing_alone():
     same = compared()
     same.selections["variance", 3] = np.array([0, 1])
-    assert "Another method found each of its 2 features too." in comparison_report(same).html
+    assert "Each of its 2 features was also selected by another method." in comparison_report(same).html
 
 
 def test_many_features_are_folded():
@@ -89,8 +89,8 @@ def test_methods_that_failed_are_told_and_all_may_fail():
     assert "gfs: a &lt; b" in page
     none = compared(failed=["gfs"])
     none.rows, none.selections = [one for one in none.rows if one.error or one.method == ALL_FEATURES], {}
-    assert "No method could select features" in comparison_report(none).html
-    assert "At least two methods with a selection are needed" in agreement_found(none)
+    assert "No method produced a result" in comparison_report(none).html
+    assert "Comparing selections takes at least two methods" in agreement_found(none)
 
 
 def test_a_comparison_writes_its_page(tmp_path):

@@ -70,7 +70,7 @@ def test_the_code_makes_a_selector_of_the_same_settings(selector):
 
 def test_labels_of_ones_own_go_by_a_name():
     code = python_to_repeat(BMGUFS(3, block_model=np.arange(500) % 3))
-    assert "block_model = ...  # ndarray: your own" in code
+    assert "block_model = ...  # your ndarray" in code
     assert "BMGUFS(3, block_model=block_model)" in code
 
 

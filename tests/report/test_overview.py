@@ -33,7 +33,7 @@ def test_scores_of_the_selected_are_drawn_with_their_names(figure, summary):
 
 
 def test_beside_each_feature_is_its_lift_by_block(figure, summary):
-    axes = panel(figure, "Times as common")
+    axes = panel(figure, "Lift of each feature")
     lifts = np.array([row["block_lifts"] for row in summary["selected"]])
     assert_allclose(axes.images[0].get_array(), np.log2(np.maximum(lifts, 1 / 8)))
     assert axes.get_ylim() == panel(figure, "Scores of the selected").get_ylim()
@@ -42,11 +42,11 @@ def test_beside_each_feature_is_its_lift_by_block(figure, summary):
 def test_no_more_than_twenty_features_are_named(summary):
     first = summary["selected"][0]
     many = {**summary, "selected": [{**first, "name": f"x{rank}", "score": 1 / rank} for rank in range(1, 65)]}
-    axes = panel(draw_overview(many), "Scores of the first 20")
+    axes = panel(draw_overview(many), "Scores of the top 20 features")
     assert len(axes.get_yticklabels()) == 20
 
 
-@pytest.mark.parametrize(("title", "key"), [("Blocks in the graph", "density"), ("Blocks by the", "similarity")])
+@pytest.mark.parametrize(("title", "key"), [("Link density", "density"), ("Feature similarity", "similarity")])
 def test_graph_and_features_are_each_on_a_scale_of_their_own(figure, summary, title, key):
     density = np.array(summary["blocks"][key])
     assert_allclose(panel(figure, title).images[0].get_array(), density / density.max())
@@ -65,12 +65,12 @@ def test_headline_says_how_many_and_where_the_number_of_blocks_was_chosen(figure
     assert figure.get_suptitle().startswith("7 of 30 features selected: 80 nodes, ")
     assert figure.get_suptitle().endswith("3 blocks")
     chosen = {**summary, "blocks": {**summary["blocks"], "automatic": True}}
-    assert draw_overview(chosen).get_suptitle().endswith("3 blocks (chosen)")
+    assert draw_overview(chosen).get_suptitle().endswith("3 blocks (chosen automatically)")
 
 
 def test_diagnostics_hold_what_was_computed(summary, graph):
     titles = [axes.get_title(loc="left") for axes in draw_diagnostics(summary).axes]
-    assert [title.split()[0] for title in titles] == ["Candidates:", "Probability"]
+    assert [title.split()[0] for title in titles] == ["Candidate", "Stability"]
     paper = BMGUFS(7, n_blocks=3, random_state=0).fit(graph.features, adjacency=graph.adjacency)
     (alone,) = draw_diagnostics(summarize(paper)).axes
     assert alone.get_title(loc="left") == "Losses by iteration"
@@ -106,13 +106,13 @@ def test_one_block_and_many_can_be_drawn(summary, n_blocks):
     described = [{"name": f"block {block}"} for block in range(n_blocks)]
     blocks = {**summary["blocks"], **sizes, "described": described}
     figure = draw_overview({**summary, "blocks": blocks, "selected": rows, "explained": None})
-    assert panel(figure, "Blocks in the graph").images[0].get_array().shape == (n_blocks, n_blocks)
-    assert len(panel(figure, "Blocks in the graph").get_yticks()) <= 20
+    assert panel(figure, "Link density").images[0].get_array().shape == (n_blocks, n_blocks)
+    assert len(panel(figure, "Link density").get_yticks()) <= 20
 
 
 def test_blocks_have_their_names(figure, summary):
     names = [block["name"] for block in summary["blocks"]["described"]]
-    shown = [label.get_text() for label in panel(figure, "Times as common").get_xticklabels()]
+    shown = [label.get_text() for label in panel(figure, "Lift of each feature").get_xticklabels()]
     assert shown == names
 
 
@@ -143,5 +143,5 @@ def test_the_picture_says_if_there_is_no_evidence(summary, figure):
     assert figure.get_suptitle().startswith("7 of 30 features selected: ")
     doubtful = {**summary, "network_evidence": {"p_value": 0.45, "is_clear": False}}
     headline = draw_overview(doubtful).get_suptitle()
-    assert headline.startswith("No evidence that the 7 selected features follow the links (30 features): 80 nodes, ")
+    assert headline.startswith("No evidence that the 7 selected features are associated with the links (30 f")
     assert " ".join(headline.splitlines()[1:]) == follows_network(doubtful)

@@ -72,8 +72,8 @@ def state(request):
     return made, Outline(made.html), STATES[request.param][1]
 
 
-BY_BLOCKS = ("What marks each block?", "Does it fit the network?", "How sure is it", "Ten terms")
-WITHOUT_BLOCKS = ("Where do they occur?", "Do they follow the network?", "Six terms")
+BY_BLOCKS = ("What marks each block?", "Do the features fit the network?", "How reliable is the selection")
+WITHOUT_BLOCKS = ("Where do they occur?", "Are they associated with the network?")
 
 
 def test_every_state_says_what_it_is_with_all_its_sections(state):
@@ -81,7 +81,7 @@ def test_every_state_says_what_it_is_with_all_its_sections(state):
     text = re.sub(r"\s+", " ", "".join(outline.text))
     assert sentence in text
     shown, others = (WITHOUT_BLOCKS, BY_BLOCKS) if sentence.endswith("by Variance") else (BY_BLOCKS, WITHOUT_BLOCKS)
-    assert all(title in text for title in ("Which features?", *shown, "How was it made?"))
+    assert all(title in text for title in ("Which features?", *shown, "How was it computed?", "Glossary"))
     assert not any(title in text for title in others)
     assert not re.search(r"\b(nan|inf|None|undefined)\b", text.split("Settings (bold")[0].replace("None of ", ""))
 
@@ -229,7 +229,7 @@ def test_a_page_is_shown_in_a_frame_of_its_own(fitted):
 def test_stability_passed_on_is_shown(fitted):
     selector, graph = fitted
     stability = selection_stability(selector, graph.features, adjacency=graph.adjacency, n_resamples=3)
-    assert "stable: selected again with probability 0.9 or more." in selector.show_report(stability=stability).html
+    assert "would be selected again with probability 0.9 or more." in selector.show_report(stability=stability).html
 
 
 def test_features_in_chunks_are_refused(tmp_path):
@@ -257,7 +257,7 @@ for use in (selector.show_report, lambda: __import__("blockselect.plot")):
 
 
 @pytest.mark.parametrize(
-    ("package", "refused"), [("jinja2", ["pictures and pages"]), ("matplotlib", ["pictures and pages", "plots"])]
+    ("package", "refused"), [("jinja2", ["figures and reports"]), ("matplotlib", ["figures and reports", "plots"])]
 )
 def test_without_a_package_of_the_extra_the_error_names_it_and_the_rest_works(package, refused):
     command = [sys.executable, "-c", WITHOUT_PACKAGE.format(package=package)]
@@ -342,7 +342,7 @@ def test_a_page_without_blocks_shows_where_features_occur_and_how_linked_nodes_a
         assert row["autocorrelation"] == pytest.approx(np.corrcoef(*ends)[0, 1])
     assert summary["mean_degree"] == pytest.approx(degrees.mean())
     mean = np.mean([row["autocorrelation"] for row in summary["selected"]])
-    assert f"the selected features have a correlation of {mean:.2f} on average" in sentences.do_they_follow(summary)
+    assert f"linked nodes is {mean:.2f} for the selected features" in sentences.do_they_follow(summary)
 
 
 def test_any_method_writes_its_page_about_the_network_of_its_fit(graph, without_blocks, tmp_path):
@@ -357,7 +357,7 @@ def test_any_method_writes_its_page_about_the_network_of_its_fit(graph, without_
         alone.show_report()
     shown = alone.fit(graph.features, adjacency=graph.adjacency).show_report(labels=["a"] * 80).html
     assert "by Variance" in shown
-    assert "labels are compared with blocks, which VarianceScore does not find." in shown
+    assert "labels are compared with blocks, but VarianceScore finds no blocks." in shown
 
 
 def test_an_undefined_score_and_no_selection_have_a_page(graph):
@@ -402,7 +402,9 @@ def test_a_heat_map_has_all_features_up_to_a_megabyte(summary):
 
 def test_the_page_says_how_many_features_the_heat_map_leaves_out(monkeypatch):
     monkeypatch.setattr("blockselect.report.page._HEAT_CELLS", 6)
-    assert "These are the first 2 of 7 selected features; selected.csv contains the others." in report(planted()).html
+    assert (
+        "Only the first 2 of 7 selected features are shown; selected.csv contains the others." in report(planted()).html
+    )
 
 
 def test_the_page_states_how_stable_the_blocks_are():
@@ -412,14 +414,14 @@ def test_the_page_states_how_stable_the_blocks_are():
     for stability in selector.block_stability_:
         assert f">Stability {stability:.2f}</p>" in html
     one_model = report(planted(), BlockModelSelector(7, n_blocks=4, n_candidates=4, random_state=0)).html
-    assert "found with another seed" not in one_model
+    assert "found with a different seed" not in one_model
 
 
 @pytest.mark.parametrize(("n_blocks", "compared"), [(2, False), (3, True)])
 def test_two_blocks_are_not_compared_because_their_correlation_is_always_one(n_blocks, compared):
     html = report(planted(n_blocks=n_blocks), BlockModelSelector(7, n_blocks=n_blocks, random_state=0)).html
-    assert "of the links stay within a block." in html
-    for claim in ("What differs", "how the blocks are connected (correlation", "he largest difference"):
+    assert "of the links are within blocks." in html
+    for claim in ("features − links", "how the blocks are connected (correlation", "he largest difference"):
         assert (claim in html) is compared, claim
 
 
@@ -427,9 +429,9 @@ def test_a_page_that_doubts_the_features_claims_no_agreement():
     graph = planted()
     rows = np.random.default_rng(0).permutation(graph.n_nodes)
     html = report(replace(graph, features=graph.features[rows]), BlockModelSelector(7, n_blocks=3, random_state=0)).html
-    assert "<h1>No evidence that the 7 selected features follow the links in a network</h1>" in html
-    assert "of the links stay within a block. The features are not compared with the links, because" in html
-    for claim in ("What differs", "how the blocks are connected", "The two patterns hardly differ"):
+    assert "<h1>No evidence that the 7 selected features are associated with the links in a network</h1>" in html
+    assert "of the links are within blocks. The features are not compared with the links, because" in html
+    for claim in ("features − links", "how the blocks are connected", "The two patterns are almost identical"):
         assert claim not in html
 
 
@@ -485,7 +487,7 @@ def test_cards_are_headed_by_the_name_with_the_number_and_the_most_frequent_labe
     card = text_of(html, r'<h3 id="block-1">.*?</article>')
     assert card.startswith(f"{name} block 1 ")
     assert "Mostly CD4 T (100 %)" in card
-    assert re.search('<p>Most often <bdi title="other [0-4]">', html)
+    assert re.search('<p>Most common: <bdi title="other [0-4]">', html)
     assert f'<th scope="row"><bdi title="{name}">' in html  # in the table of labels
 
 
@@ -496,7 +498,7 @@ def test_other_markers_stand_in_lighter_type_on_the_card_of_a_block_without_sele
     blocks = {**summary["blocks"], "described": [one, *described[1:]]}
     html = make_report(fitted[0], summary={**summary, "blocks": blocks}).html
     card = re.search(r'<h3 id="block-0">.*?</article>', html, re.DOTALL)[0]
-    assert "Marked by no selected feature, but by" in card
+    assert "No selected feature marks this block; unselected markers:" in card
     assert '<ul class="markers light">' in card
     assert '<span class="light">' in card
 
@@ -514,15 +516,15 @@ def test_the_tree_has_one_row_per_block_and_is_left_out_with_a_single_level(grap
 @pytest.mark.parametrize(
     ("origins", "sentence"),
     [
-        (["given"], "The names were given."),
-        (["selected"], "A block is named after the selected feature that marks it most clearly."),
+        (["given"], "The block names were provided by the user."),
+        (["selected"], "Each block is named after its strongest selected marker."),
         (
             ["selected", "node", "other"],
-            "A block is named after the selected feature that marks it most clearly; a name in lighter type comes from "
-            "a feature that is not selected or a typical node.",
+            "Each block is named after its strongest selected marker; names in lighter type come from an unselected "
+            "feature or a typical node.",
         ),
-        (["other"], "A block is named after a feature that is not selected."),
-        (["number"], "The blocks have only numbers, because nothing marks them."),
+        (["other"], "Each block is named after an unselected feature."),
+        (["number"], "The blocks have no markers, so they are numbered."),
     ],
 )
 def test_the_drawing_says_where_names_come_from(summary, origins, sentence):

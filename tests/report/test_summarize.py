@@ -345,8 +345,8 @@ def test_small_blocks_are_said_in_the_page_and_the_table_and_stay_in_the_labels(
     rows = list(csv.DictReader(blocks_table(selector.blocks_, summary).splitlines()))
     assert [row["small"] for row in rows] == [str(int(int(row["size"]) < 4)) for row in rows]
     page = make_report(selector, summary=summary).html.replace("\N{NO-BREAK SPACE}", " ")
-    assert "2 of them small, with fewer than 1 % of the nodes each" in page
-    assert "2 blocks with fewer than 1 % of the nodes each: 6 nodes (1.5 %) together" in page
+    assert "2 of them contain fewer than 1 % of the nodes each" in page
+    assert "2 blocks with fewer than 1 % of the nodes each; together they contain 6 nodes (1.5 %)." in page
     assert page.count('<article class="card"') == 2
 
 

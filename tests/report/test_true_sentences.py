@@ -14,7 +14,7 @@ from sklearn.metrics import normalized_mutual_info_score
 
 from blockselect import BlockModelSelector, make_attributed_blocks
 from blockselect.report.page import make_report
-from blockselect.utils.wording import per_cent, times
+from blockselect.utils.wording import count, per_cent, times
 
 SUBSYSTEMS = [
     "Cell Envelope Biosynthesis",
@@ -111,10 +111,10 @@ def test_the_first_sentences_count_nodes_links_blocks_and_what_is_left_out(netwo
     d, n_links = len(network.chosen), np.count_nonzero(np.triu(network.A))
     assert f"{d} of {len(network.names)} features explain the structure of a network" in network.text
     assert f"The network has {network.n} nodes and {n_links:,} links;" in network.text
-    assert f"There are {network.k} blocks, groups of nodes that link alike (" in network.text
+    assert f"There are {network.k} blocks of nodes with similar connection patterns (" in network.text
     without = np.count_nonzero(~network.X[:, network.chosen].any(axis=1))
-    have = "node has" if without == 1 else "nodes have"
-    some = f"{without} {have} none of the selected features ({per_cent(without / network.n)})"
+    noun, have = ("node", "has") if without == 1 else ("nodes", "have")
+    some = f"{without} {noun} ({per_cent(without / network.n)}) {have} none of the selected features"
     assert (some if without else "Every node has at least one of the selected features.") in network.text
 
 
@@ -132,16 +132,16 @@ def test_section_2_counts_the_blocks_that_selected_features_mark(network):
     marked = sum(number > 0 for number in n_markers.values())
     found = network.finding("blocks")
     which = {network.k: {2: "Both"}.get(network.k, f"All {network.k}")}.get(marked, f"{marked} of {network.k}")
-    assert found.startswith(f"{which} blocks are marked by at least one selected feature, ")
+    assert found.startswith(f"{which} blocks are marked by at least one selected feature")
     (block, most), (_, second) = n_markers.most_common(2)
-    by_most = f"the block “{network.block_names[block]}” by the most ({most})"
-    at_most = f"none by more than {'one' if most == 1 else most}"
-    assert f"selected feature, {at_most if most == second else by_most}" in found
+    by_most = f"the block “{network.block_names[block]}” has the most selected markers ({most})"
+    at_most = f"no block has more than {count(most, 'selected marker')}"
+    assert f"; {at_most if most == second else by_most}." in found
     others = sum(not n_markers[block] and bool(network.marks(block, False)) for block in range(network.k))
-    assert (f"; only other features mark {others} more." in found) == (others > 0)
+    assert (f", {others} more only by unselected features;" in found) == (others > 0)
     lift = max(network.lift(block, feature) for block in range(network.k) for feature in network.marks(block))
     sharpest = re.search(r"most specific feature is (.*), which is (.*) as common in the block “(.*?)” as", found)
-    assert sharpest[2] == times(lift)
+    assert sharpest[2] == times(lift).replace("×", "times")
     ties = [
         (network.names[feature], network.block_names[block])
         for block in range(network.k)
@@ -169,9 +169,9 @@ def test_cards_have_the_numbers_of_their_blocks(network):
         for feature in network.marks(block):
             assert f"{network.names[feature]} {times(network.lift(block, feature))} (" in text
         number = max(Counter(network.known[inside]).values())
-        often = re.search(r"(Mostly|Most often) (.*?) \((.*?)\)", text)
+        often = re.search(r"(Mostly|Most common:) (.*?) \((.*?)\)", text)
         assert Counter(network.known[inside])[often[2]] == number
-        assert (often[1], often[3]) == ("Mostly" if 2 * number >= size else "Most often", per_cent(number / size))
+        assert (often[1], often[3]) == ("Mostly" if 2 * number >= size else "Most common:", per_cent(number / size))
         for other, share in re.findall(r'<bdi title="([^"]*)">[^<]*</bdi> \(([\d.]+)\s%\)</span>', card):
             to = links[:, network.blocks == network.block_names.index(html.unescape(other))].sum() / links.sum()
             assert per_cent(to) == f"{share} %"
@@ -185,7 +185,7 @@ def test_labels_are_counted_by_block(network):
     n_labels, nmi = len(set(network.known)), normalized_mutual_info_score(network.known, network.blocks)
     assert (
         f"The selection did not use these {n_labels} labels. In {uniform} of {network.k} blocks, at least half of the "
-        f"nodes have the same label; the normalised mutual information of blocks and labels is {nmi:.2f}."
+        f"nodes have the same label; the normalised mutual information between blocks and labels is {nmi:.2f}."
     ) in network.text
 
 
@@ -213,8 +213,8 @@ def standardised(pairs):
 def test_section_3_states_links_within_blocks_and_compares_only_three_blocks_or_more(network):
     same = network.blocks[:, None] == network.blocks
     found = network.finding("fit")
-    assert found.startswith(f"{per_cent(network.A[same].sum() / network.A.sum())} of the links stay within a block.")
-    assert ("correlation" in found) == ("What differs" in network.text) == (network.k > 2)
+    assert found.startswith(f"{per_cent(network.A[same].sum() / network.A.sum())} of the links are within blocks.")
+    assert ("correlation" in found) == ("Difference: features − links" in network.text) == (network.k > 2)
     if network.k == 2:
         return
     members = np.eye(network.k)[network.blocks]
@@ -225,7 +225,7 @@ def test_section_3_states_links_within_blocks_and_compares_only_three_blocks_or_
     assert float(re.search(r"correlation (-?[\d.]+)", found)[1]) == pytest.approx((links * features).mean(), abs=0.0051)
     differ = features - links
     row, column = np.unravel_index(np.abs(differ).argmax(), differ.shape)
-    pattern = r"The largest difference: the features tie the block “(.*?)” .*? than the links do, by ([\d.]+) standard"
+    pattern = r"The largest difference is (?:within|between) the block “(.*?)”.*?: the tie is ([\d.]+) standard"
     tie = re.search(pattern, network.text)
     assert float(tie[2]) == pytest.approx(abs(differ[row, column]), abs=0.051)
     assert tie[1] in {shown(name) for name in network.block_names}
@@ -241,15 +241,15 @@ def test_section_4_states_what_the_selected_features_explain(network):
     assert found.startswith(
         f"The {len(network.chosen)} selected features explain {per_cent(explained['share'])} of the block structure"
     )
-    assert f"all features together explain {per_cent(explained['all'])}" in found
+    assert f"{per_cent(explained['all'])} for all features together" in found
 
 
 def test_section_5_counts_candidates_and_correlated_features(network):
     table = network.selector.candidates_table_
     kept, every = int(table["in_consensus"].sum()), len(table)
-    best = f"the best {kept} of" if kept > 1 else "the best of"
+    best = f"the {kept} best of" if kept > 1 else "the best of"
     if every > 1:
-        assert f"ranked by how much they explain of {best} {every} candidate block models." in network.finding("made")
+        assert f"ranked by how well they explain {best} {every} candidate block models." in network.finding("made")
     correlations = np.corrcoef(network.X[:, network.chosen].T) - 2 * np.eye(len(network.chosen))
     alike = np.count_nonzero(correlations.max(axis=1) >= 0.5)
     if alike:

@@ -47,17 +47,21 @@ class BlockCount:
 
     def reason_for(self, n_blocks: int) -> str:
         """The reason, in words, why a block model of this graph has this number of blocks."""
-        allows = f"max_blocks={self.max_blocks}" if self.limit == self.max_blocks else "the root of the number of nodes"
+        allows = (
+            f"max_blocks={self.max_blocks}"
+            if self.limit == self.max_blocks
+            else "the square root of the number of nodes"
+        )
         if n_blocks != self.n_blocks:
             compared = "more" if n_blocks > self.n_blocks else "fewer"
-            by_links = f"{compared} than the {self.n_blocks} that are counted by the links alone"
-            at_limit = f", and {allows} allows no more" if n_blocks == self.limit else ""
-            return f"links and features together show {by_links}{at_limit}"
+            by_links = f"{compared} than the {self.n_blocks} found from the links only"
+            at_limit = f", and {allows} is the limit" if n_blocks == self.limit else ""
+            return f"links and features together support {by_links}{at_limit}"
         if self.n_shown < 2:
-            return "the fewest possible, because the links alone show no blocks"
+            return "the minimum, because the links show no block structure"
         if n_blocks == self.limit:
-            return f"as many as {allows} allows, so there may be more"
-        return "as many as the links show beyond chance"
+            return f"the most that {allows} allows, so there may be more"
+        return "as many as the links support beyond chance"
 
 
 AS_GIVEN = "as given"  # the reason if the user gave the blocks
@@ -65,7 +69,7 @@ AS_GIVEN = "as given"  # the reason if the user gave the blocks
 
 def reason_for_asked(n_blocks: int, asked: int) -> str:
     """The reason for the number of blocks if the user chose it; some blocks may be empty."""
-    return "as asked for" if n_blocks == asked else f"the others of the {asked} that were asked for stayed empty"
+    return "as requested" if n_blocks == asked else f"some of the {asked} requested blocks are empty"
 
 
 def choose_n_blocks(adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.random.Generator | int) -> int:

@@ -99,7 +99,7 @@ class BMGUFS(BlockGuidedSelector):
     candidates_ : list of BlockModel
         All block models found, the lowest relative error first.
     n_blocks_reason_ : str
-        The reason for the number of blocks: "as asked for", or "as given" by `block_model`.
+        The reason for the number of blocks: "as requested", or "as given" by `block_model`.
     induced_density_ : array of shape (k, k)
         Mean similarity of each pair of blocks under the scores. (paper: M̂)
     sparsity_ : float

@@ -1,4 +1,4 @@
-"""What the command shows: progress bars while it works, and a short summary at the end."""
+"""Terminal output of the command: progress bars while it runs, and a short summary at the end."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from blockselect.report.sentences import blocks_found, blocks_refined, is_doubtf
 from blockselect.utils.progress import STAGES, no_progress
 from blockselect.utils.wording import count, cut, listed, number, per_cent, times, visible
 
-SHOWN = 10  # of the selected features
+SHOWN = 10  # selected features, and blocks
 WIDE = 120  # columns of a table that is not printed on a terminal
 _MEASURES: dict[str, tuple[str, Callable[[float], str]]] = {  # measure → title of its column, format of its cells
     "explained_more": ("adds", partial(per_cent, zeros=True)),
@@ -44,7 +44,7 @@ _MEASURES: dict[str, tuple[str, Callable[[float], str]]] = {  # measure → titl
 
 
 class Steps(MofNCompleteColumn):
-    """The number of steps that are done and the number of all steps, if there are several."""
+    """Completed and total steps, if there are several."""
 
     def render(self, task: Task) -> Text:
         return super().render(task) if (task.total or 1) > 1 else Text()
@@ -52,7 +52,7 @@ class Steps(MofNCompleteColumn):
 
 @contextmanager
 def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
-    """One bar per stage on stderr, removed at the end; a line per stage of a slow command if it is not a terminal."""
+    """One bar per stage on stderr, removed at the end; if stderr is not a terminal, a line per stage of a slow run."""
     if quiet or not sys.stderr.isatty():
         yield no_progress if quiet else lambda stage, done, total: waiting.now(STAGES.get(stage, stage))
         return
@@ -64,14 +64,14 @@ def progress_bar(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
         def report(stage: str, done: int, total: int) -> None:
             if stage not in stages:
                 stages[stage] = bar.add_task(STAGES.get(stage, stage), total=total)
-            # A single step of unknown length has no share that is done, so its bar only moves.
+            # The share completed of a single step is unknown, so its bar only pulses.
             bar.update(stages[stage], completed=done, total=None if (done, total) == (0, 1) else total)
 
         yield report
 
 
 def show_selection(title: str, summary: dict[str, Any], folder: Path, files: Sequence[str], *, verbose: bool) -> None:
-    """Show what was found, the best features and where the files are; with `verbose`, also the details."""
+    """Show the findings, the top features and the files written; with `verbose`, also details."""
     counts, by_blocks = summary["counts"], "blocks" in summary
     if is_doubtful(summary):
         typer.echo(f"{no_evidence(summary)}.")
@@ -82,7 +82,7 @@ def show_selection(title: str, summary: dict[str, Any], folder: Path, files: Seq
         f"{count(counts['features'], 'feature')}."
     )
     if by_blocks:
-        typer.echo(f"{blocks_found(summary)}. {_selected(counts, 'that best follow the blocks')}")
+        typer.echo(f"{blocks_found(summary)}. {_selected(counts, 'that best explain the blocks')}")
         typer.echo(_largest_blocks(summary["blocks"]))
         if refined := blocks_refined(summary):
             typer.echo(refined)
@@ -90,7 +90,7 @@ def show_selection(title: str, summary: dict[str, Any], folder: Path, files: Seq
         typer.echo(_selected(counts, f"by {SELECTORS[summary['method']].title}"))
     if by_blocks and _was_cut(summary):
         typer.echo(
-            "The network is large, so fewer block models were tried and refined for fewer rounds than on a small one."
+            "Because the network is large, fewer block models were tried and they were refined for fewer rounds."
         )
     if by_blocks and verbose:
         for line in _details(summary):
@@ -107,17 +107,17 @@ def show_selection(title: str, summary: dict[str, Any], folder: Path, files: Seq
 def _selected(counts: dict[str, int], which: str) -> str:
     n_selected, without = (counts["selected_features"], counts["nodes_without_selected_features"])
     if not n_selected:
-        return "No feature follows them more than by chance, so none is selected."
+        return "No feature is associated with the links beyond chance, so none is selected."
     have = "has" if without == 1 else "have"
-    return f"Selected {count(n_selected, 'feature')} {which}; {count(without, 'node')} {have} none of these."
+    return f"Selected {count(n_selected, 'feature')} {which}; {count(without, 'node')} {have} none of them."
 
 
 def _largest_blocks(blocks: dict[str, Any]) -> str:
-    """The names of the largest blocks, with their numbers of nodes."""
+    """The names and sizes of the largest blocks."""
     sized = sorted(zip(blocks["sizes"], blocks["described"], strict=True), key=lambda pair: -pair[0])
     named = [f"{visible(cut(one['name']))} ({count(size)})" for size, one in sized[:SHOWN]]
-    which = "The largest blocks" if len(sized) > SHOWN else "The blocks"
-    return f"{which}, with their numbers of nodes: {listed(named)}."
+    which = "Largest blocks" if len(sized) > SHOWN else "Blocks"
+    return f"{which} (number of nodes): {listed(named)}."
 
 
 def _was_cut(summary: dict[str, Any]) -> bool:
@@ -126,22 +126,19 @@ def _was_cut(summary: dict[str, Any]) -> bool:
 
 def _details(summary: dict[str, Any]) -> Iterator[str]:
     isolated, empty = (summary["counts"]["isolated_nodes"], summary["counts"]["empty_features"])
-    yield (
-        f"{count(isolated, 'node')} {'has' if isolated == 1 else 'have'} no link; "
-        f"{count(empty, 'feature')} {'is' if empty == 1 else 'are'} empty"
-    )
+    yield f"{count(isolated, 'isolated node')}, {count(empty, 'empty feature')}"
     yield f"block sizes: {', '.join(map(str, summary['blocks']['sizes']))}"
     yield f"relative error of the block model: {summary['relative_error']:.4f}"
     if summary["candidates"] is not None:
         families = Counter(row["family"] for row in summary["candidates"] if row["in_consensus"])
         named = ", ".join(f"{n_models} {family}" for family, n_models in families.most_common())
-        yield f"guided by {families.total()} of {len(summary['candidates'])} candidate block models ({named})"
+        yield f"based on {families.total()} of {len(summary['candidates'])} candidate block models ({named})"
     if summary["sparsity"] is not None:
         yield f"sparsity: {summary['sparsity']:g}"
     if _was_cut(summary):
         candidates, rounds = (summary["effort"]["candidates"], summary["effort"]["rounds"])
         yield (
-            f"searched by {candidates['made']} of {candidates['asked']} candidates and at most "
+            f"search limited to {candidates['made']} of {candidates['asked']} candidates and at most "
             f"{rounds['made_at_most']} of {rounds['asked']} rounds of refinement"
         )
     if summary["n_iter"] is not None:
@@ -149,7 +146,7 @@ def _details(summary: dict[str, Any]) -> Iterator[str]:
 
 
 def _show_best(summary: dict[str, Any]) -> None:
-    """A table of the best features."""
+    """Print a table of the top features."""
     shown = {measure: column for measure, column in _MEASURES.items() if measure in summary["measures"]}
     marks = ["marks"] if "blocks" in summary else []
     rows = []
@@ -162,13 +159,13 @@ def _show_best(summary: dict[str, Any]) -> None:
             cells.append("none" if strongest is None else f"{strongest} ({times(row['lift'])}){more}")
         rows.append(cells)
     is_cut = summary["counts"]["selected_features"] > SHOWN
-    typer.echo(f"\nThe {SHOWN} best of the selected features:" if is_cut else "\nThe selected features:")
+    typer.echo(f"\nThe top {SHOWN} selected features:" if is_cut else "\nThe selected features:")
     titles = [title for title, _ in shown.values()]
     show_table(["rank", "feature", "score", *titles, *marks], rows, text_columns=["feature", "marks"])
 
 
 def show_table(titles: Iterable[str], rows: Iterable[Iterable[str]], *, text_columns: Collection[str]) -> None:
-    """Print a table in which columns of text are aligned left and numbers right."""
+    """Print a table with text aligned left and numbers aligned right."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     for title in titles:
         is_text = title in text_columns
@@ -179,6 +176,6 @@ def show_table(titles: Iterable[str], rows: Iterable[Iterable[str]], *, text_col
 
 
 def show_files(folder: Path, files: Sequence[str]) -> None:
-    """Say where the files are, the first one to read first."""
+    """Say where the files are, starting with the one to read first."""
     first, *others = files
-    typer.echo(f"wrote {visible(str(folder / first))}; beside it are {listed(others)}")
+    typer.echo(f"wrote {visible(str(folder / first))}; also in this folder: {listed(others)}")

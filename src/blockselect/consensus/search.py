@@ -178,9 +178,9 @@ def whether_to_refine(
     order = best_first(likelihood.gains_of_links([model.labels for model in by_links]))
     best = [by_links[place].labels for place in order[: max(2, ceil(KEPT * len(order)))]]
     if features_follow_blocks(graph.features, best[0], n_jobs):
-        return True, "the features follow the blocks that the links show", search.models
+        return True, "the features are associated with the blocks found from the links", search.models
     count = search.counted or count_blocks(graph, max_blocks=max_blocks, rng=np.random.default_rng(0))
     agreement = np.mean([adjusted_rand_score(one, two) for one, two in combinations(best, 2)] or [1.0])
     if count.n_shown < 2 or agreement < _AGREE:
-        return True, "the links show no clear blocks without the features", search.models
-    return False, "the features do not follow the blocks that the links clearly show", by_links
+        return True, "the links by themselves show no clear blocks", search.models
+    return False, "the features are not associated with the clear blocks in the links", by_links

@@ -1,8 +1,8 @@
-"""One function per plot: each takes a fitted selector or arrays and returns matplotlib axes. Needs the extra `report`.
+"""Plotting functions: each takes a fitted selector or arrays and returns matplotlib axes. Needs the extra `report`.
 
 >>> from blockselect import plot
 >>> plot.scores([0.2, 0.7, 0.1], feature_names=["graph", "gene", "tree"]).get_title(loc="left")
-'Scores, the best first'
+'Scores, best first'
 """
 
 from blockselect.utils.extras import install_advice

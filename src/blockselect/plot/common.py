@@ -1,4 +1,4 @@
-"""What all plots share: colours, axes, and the check of what a plot is drawn from."""
+"""Shared by all plots: colours, axes, labels, and checks of the input."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from blockselect.utils.errors import ParameterError
 from blockselect.utils.parameters import check_names
 from blockselect.utils.wording import count, cut, feature_labels, visible
 
-# The style starts from matplotlib's own defaults, so that a user's settings do not change the pictures of a report.
+# The style starts from matplotlib's own defaults, so that a user's settings do not change the figures of a report.
 STYLE: list[Any] = ["default", {"font.size": 9, "axes.titlesize": 10, "axes.titlelocation": "left"}]
 INK, GREY = "#222222", "#b5b5b5"
 BLUE, AMBER = "#0b62b8", "#b26200"  # distinguishable by colour-blind readers and in grey
 AMOUNTS = LinearSegmentedColormap.from_list("amounts", ["#ffffff", BLUE])
 AROUND = LinearSegmentedColormap.from_list("around", ["#f5e7cd", "#ffffff", BLUE])  # white means "as expected"
-MAX_NUMBERED = 12  # with more blocks than this, the cells of a matrix hold no numbers
+MAX_NUMBERED = 12  # with more blocks than this, the cells of a matrix contain no numbers
 LINE = 0.17  # inches per line of names
 _SMALLEST = 4.5  # points of the names of blocks
 
 
 def axes_or_new(ax: Axes | None, size: tuple[float, float] | None = None) -> Axes:
-    """Return the given axes, or those of a new pyplot figure (size in inches), which a notebook shows by itself."""
+    """Return the given axes, or those of a new pyplot figure (size in inches), which notebooks show automatically."""
     if isinstance(ax, Axes):
         return ax
     if ax is not None:
@@ -46,12 +46,12 @@ def bare(ax: Axes, *, grid: str | None = "y") -> None:
 
 
 def title(ax: Axes, text: str) -> None:
-    """Put a title on the left, whatever the user's settings are."""
+    """Set a left-aligned title, regardless of the user's settings."""
     ax.set_title(text, loc="left")
 
 
 def label_blocks(ax: Axes, names: Sequence[str], *, sizes: Sequence[int] | None = None, rows: bool = False) -> None:
-    """Name the blocks along the x axis and, if `rows`, along the y axis; without room, number some of them."""
+    """Name the blocks along the x axis and, if `rows`, the y axis; if names do not fit, number some of the blocks."""
     room = points(ax, is_square=rows) / max(len(names), 1)
     step, shown = 1, [legible(name) for name in names]
     if 0.8 * room < _SMALLEST:
@@ -68,7 +68,7 @@ def label_blocks(ax: Axes, names: Sequence[str], *, sizes: Sequence[int] | None 
 
 
 def rotation(names: Iterable[str], room: float, font: float) -> int:
-    """0 for names along the x axis that fit into the room (points) that each of them has, and otherwise 90 degrees."""
+    """Rotation of names along the x axis: 0 if each fits into `room` (points), 90 degrees otherwise."""
     return 90 if 0.65 * font * max(map(len, names), default=0) > room else 0
 
 
@@ -95,7 +95,7 @@ def with_blocks(selector: ScoreSelector) -> BlockGuidedSelector:
 
 
 def names_of(source: Any, feature_names: Any, n_features: int) -> list[str]:
-    """The given names, those that a selector knows, or x0, x1, …"""
+    """The given names, those stored in a selector, or x0, x1, …"""
     names = getattr(source, "feature_names_in_", None) if feature_names is None else feature_names
     return feature_labels(check_names(names, n_features, "feature name", "column"), n_features)
 
@@ -110,5 +110,5 @@ def block_names_of(source: Any, block_names: Any, n_blocks: int) -> list[str]:
 
 
 def legible(name: str) -> str:
-    """A name as a plot shows it: shortened, and a dollar sign does not start mathematics."""
+    """A name as shown in a plot: shortened, and without mathtext for dollar signs."""
     return visible(cut(name)).replace("$", r"\$")

@@ -1,4 +1,4 @@
-"""Plots of blocks: how densely they are linked, the adjacency matrix ordered by block, and the tree of blocks."""
+"""Plots of blocks: link densities, the adjacency matrix ordered by block, and the tree of blocks."""
 
 from __future__ import annotations
 
@@ -38,6 +38,9 @@ from blockselect.utils.errors import ParameterError
 from blockselect.utils.parameters import as_numbers
 from blockselect.utils.wording import count, number
 
+DENSITY = "Link density between blocks (% of max.)"
+SIMILARITY = "Feature similarity between blocks (% of max.)"
+
 
 def block_densities(
     source: ScoreSelector | ArrayLike,
@@ -47,7 +50,7 @@ def block_densities(
     sizes: Sequence[int] | None = None,
     block_names: Sequence[Any] | None = None,
 ) -> Axes:
-    """Draw how densely each pair of blocks is linked, in per cent of the densest pair.
+    """Draw the link density between each pair of blocks, as a percentage of the maximum.
 
     Parameters
     ----------
@@ -56,12 +59,12 @@ def block_densities(
     ax : matplotlib axes, optional
         Axes to draw on; by default a new figure.
     induced : bool, default=False
-        For a selector: draw how similar blocks are by the selected features (the mean of the products Y Yᵀ of their
-        nodes) instead of how densely they are linked (paper: M).
+        For a selector: draw the similarity of blocks in the selected features (the mean of Y Yᵀ over their nodes)
+        instead of the link density (paper: M).
     sizes : sequence of int, optional
-        The number of nodes per block, written next to its name.
+        The number of nodes in each block, shown next to its name.
     block_names : sequence of k str, optional
-        By default the names in `blocks_` of the selector, or 0, 1, … Without room for names, blocks are numbered.
+        By default the names in `blocks_` of the selector, or 0, 1, … If names do not fit, blocks are numbered.
 
     Returns
     -------
@@ -88,7 +91,7 @@ def block_densities(
         for (row, column), value in np.ndenumerate(share):
             colour = "white" if value > 0.55 else INK
             ax.text(column, row, f"{100 * value:.0f}", ha="center", va="center", color=colour, fontsize=7)
-    title(ax, "Blocks by the features" if induced else "Blocks in the graph")
+    title(ax, SIMILARITY if induced else DENSITY)
     return ax
 
 
@@ -102,8 +105,8 @@ def ordered_adjacency(source: ScoreSelector | Any, ax: Axes | None = None, *, la
     ax : matplotlib axes, optional
         Axes to draw on; by default a new figure.
     labels : array of shape (n,), optional
-        For a graph: the block of each node, by number or name. A selector has its own, which are called as in
-        `blocks_`. Blocks without room for a name are not named.
+        For a graph: the block of each node, by number or name. A selector has its own blocks, with the
+        names in `blocks_`. Names that do not fit are omitted.
 
     Returns
     -------
@@ -137,21 +140,21 @@ def ordered_adjacency(source: ScoreSelector | Any, ax: Axes | None = None, *, la
     ax.set_yticks(places, shown, fontsize=font)
     ax.tick_params(length=0)
     ax.set(xlabel="block", ylabel="block")
-    title(ax, f"Links of {count(n, 'node')}, ordered by block")
+    title(ax, f"Adjacency matrix of {count(n, 'node')}, ordered by block")
     return ax
 
 
 def tree(source: ScoreSelector, ax: Axes | None = None) -> Axes:
-    """Draw how blocks merge into larger groups, by the names in `blocks_`.
+    """Draw how blocks merge into larger groups, with the names in `blocks_`.
 
-    Blocks that are joined further to the right are more similar. Groups of the levels in `levels_` are named by the
-    same rule, where there is room.
+    Blocks that are joined further to the right are more similar. Groups at the levels in `levels_` are named by the
+    same rule, where names fit.
 
     Parameters
     ----------
     source : fitted BlockModelSelector
     ax : matplotlib axes, optional
-        Axes to draw on; by default a new figure, high enough for all blocks.
+        Axes to draw on; by default a new figure, tall enough for all blocks.
 
     Returns
     -------
@@ -168,10 +171,10 @@ def tree(source: ScoreSelector, ax: Axes | None = None) -> Axes:
     ax.tick_params(length=0)
     ax.spines[["top", "left", "right"]].set_visible(False)
     ax.xaxis.set_major_formatter(lambda lost, _: number(lost))
-    ax.set_xlabel("log-likelihood lost by merging blocks (nats)")
+    ax.set_xlabel("log-likelihood loss from merging blocks (nats)")
     title(ax, f"Tree of {count(k, 'block')}")
     stems = _draw_branches(ax, linkage, order)
-    labels: dict[frozenset[int], str] = {}  # a branch of several levels is called as in `blocks_`, if it is there
+    labels: dict[frozenset[int], str] = {}  # a branch at several levels has the name in `blocks_`, if there is one
     for n_groups in sorted(source.levels_["n_blocks"], key=lambda number: abs(number - COARSE)):
         groups = groups_at(linkage, n_groups)
         for group, name in enumerate(selector._group_names(groups, names)):
@@ -183,7 +186,7 @@ def tree(source: ScoreSelector, ax: Axes | None = None) -> Axes:
 
 
 def _draw_branches(ax: Axes, linkage: FloatArray, order: IntArray) -> dict[frozenset[int], tuple[float, float]]:
-    """Draw the lines of the tree, and return the blocks of each branch with the place where these are merged."""
+    """Draw the lines of the tree; return the blocks of each branch and the position where they merge."""
     k = len(order)
     members = [frozenset([block]) for block in range(k)]
     places = [(0.0, float(row)) for row in np.argsort(order)]
@@ -197,7 +200,7 @@ def _draw_branches(ax: Axes, linkage: FloatArray, order: IntArray) -> dict[froze
 
 
 def _label_branches(ax: Axes, labels: list[tuple[float, float, str]]) -> None:
-    """Write a text at each place (x, y), the first ones first, unless it would overlap another one or the blocks."""
+    """Write each label at its position (x, y), in order, unless it would overlap an earlier label or the blocks."""
     ax.figure.figure.draw_without_rendering()  # gives the axes their final size
     taken: list[Any] = []
     for x, y, text in labels:
@@ -217,5 +220,5 @@ def _label_branches(ax: Axes, labels: list[tuple[float, float, str]]) -> None:
 
 
 def block_bounds(sizes: list[int]) -> list[float]:
-    """Where the blocks begin and end, as shares of all nodes: 0, the end of the first block, …, 1."""
+    """Boundaries of the blocks, as shares of all nodes: 0, the end of the first block, …, 1."""
     return [0.0, *(np.cumsum(sizes) / np.sum(sizes)).tolist()]

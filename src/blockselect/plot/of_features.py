@@ -1,4 +1,4 @@
-"""Plots of features: their scores, the blocks they mark, their stability, and how many of them are enough."""
+"""Plots of features: scores, lift in each block, stability, and the share of the block structure explained."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from blockselect.utils.parameters import as_numbers, check_whole
 from blockselect.utils.wording import count, lift_in_cell, number, per_cent
 
 SHOWN = 20  # features whose names are legible
-_MAX_HIGH_NUMBERED = 20  # with more blocks than this, no cell holds a number
+_MAX_HIGH_NUMBERED = 20  # with more blocks than this, no cell contains a number
 _LARGEST = 3.0  # log₂ lift (8 times) at which the colour saturates
 
 
@@ -48,7 +48,7 @@ def scores(
     ranking: ArrayLike | None = None,
     n_shown: int = SHOWN,
 ) -> Axes:
-    """Draw the scores of the best features as bars with their names; features that are not selected are grey.
+    """Draw the scores of the top features as bars with their names; unselected features are grey.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def scores(
     feature_names : sequence of str, optional
         By default the names that the selector knows, or ``x0``, ``x1``, …
     ranking : array of shape (m,), optional
-        Rank of each feature, where 1 is on top; by default that of the selector, or by falling score for an array.
+        Rank of each feature, 1 for the best; by default that of the selector, or by decreasing score for an array.
     n_shown : int, default=20
         Number of features to show.
 
@@ -87,7 +87,7 @@ def scores(
     _name_rows(ax, [names[index] for index in shown])
     ax.set_xlim(0, 1.12 * max(float(values.max(initial=0.0)), 1e-12))
     ax.set_xlabel("score")
-    title(ax, "Scores, the best first")
+    title(ax, "Scores, best first")
     bare(ax, grid=None)
     ax.tick_params(axis="y", length=0)
     return ax
@@ -101,18 +101,18 @@ def features_by_block(
     block_names: Sequence[Any] | None = None,
     n_shown: int = SHOWN,
 ) -> Axes:
-    """Draw the lift of each feature in each block: how many times as common it is there as among all nodes.
+    """Draw the lift of each feature in each block: how many times as common it is there as in the whole network.
 
     Parameters
     ----------
     source : fitted selector with blocks, or array of shape (d, k)
-        For a selector, its best selected features are shown; an array holds the lift of each feature in each block.
+        For a selector, its top selected features are shown; an array contains the lift of each feature in each block.
     ax : matplotlib axes, optional
         Axes to draw on; by default a new figure.
     feature_names : sequence of str, optional
         Names of all features of the selector, or of the rows of the array.
     block_names : sequence of k str, optional
-        By default the names in `blocks_` of the selector, or 0, 1, … Without room for names, blocks are numbered.
+        By default the names in `blocks_` of the selector, or 0, 1, … If names do not fit, blocks are numbered.
     n_shown : int, default=20
         Number of features to show.
 
@@ -133,7 +133,7 @@ def features_by_block(
     _draw_lift(ax, lift)
     label_blocks(ax, block_names_of(source, block_names, lift.shape[1]))
     _name_rows(ax, names)
-    title(ax, "Times as common in the block as in all nodes")
+    title(ax, "Lift of each feature in each block")
     return ax
 
 
@@ -142,7 +142,7 @@ def _draw_lift(ax: Axes, lift: FloatArray) -> None:
     ax.imshow(amount, cmap=AROUND, vmin=-_LARGEST, vmax=_LARGEST, aspect="auto", interpolation="nearest")
     if lift.shape[1] > _MAX_HIGH_NUMBERED:
         return
-    lowest = -np.inf if lift.shape[1] <= MAX_NUMBERED else 0.0  # among many blocks, only high lifts have numbers
+    lowest = -np.inf if lift.shape[1] <= MAX_NUMBERED else 0.0  # with many blocks, only high lifts are numbered
     for (row, column), value in np.ndenumerate(lift):
         if abs(amount[row, column]) >= 0.58 and amount[row, column] > lowest:  # at least 1.5, or at most two thirds
             colour = "white" if amount[row, column] > 0.75 * _LARGEST else INK
@@ -159,13 +159,13 @@ def stability(
     adjacency: Any = None,
     n_resamples: int = 8,
 ) -> Axes:
-    """Draw the probability that each feature is selected again, by rank; the dots of selected features are filled.
+    """Draw the probability that each feature would be selected again, by rank; selected features have filled dots.
 
     Parameters
     ----------
     source : fitted selector, or array of shape (m,)
         For a selector, the stability is estimated by :func:`blockselect.selection_stability`, which takes a while. An
-        array holds the stability itself.
+        array contains the stability itself.
     ax : matplotlib axes, optional
         Axes to draw on; by default a new figure.
     ranking : array of shape (m,), optional
@@ -195,9 +195,9 @@ def stability(
     for part, colour, face in ((~selected[shown], GREY, "white"), (selected[shown], BLUE, BLUE)):
         places = np.flatnonzero(part)
         ax.plot(places + 1, values[shown[places]], "o", color=colour, markerfacecolor=face, markersize=4)
-    mean = f": {values[selected].mean():.2f} on average" if selected.any() else ""
-    title(ax, f"Probability of being selected again{mean}")
-    ax.set(xlabel="rank of the feature", ylabel="stability", ylim=(-0.05, 1.05), xlim=(0.5, len(shown) + 0.5))
+    mean = f" (mean of selected features: {values[selected].mean():.2f})" if selected.any() else ""
+    title(ax, f"Stability by rank{mean}")
+    ax.set(xlabel="feature rank", ylabel="stability", ylim=(-0.05, 1.05), xlim=(0.5, len(shown) + 0.5))
     bare(ax)
     return ax
 
@@ -208,13 +208,13 @@ def explained(
     *,
     n_selected: int | None = None,
 ) -> Axes:
-    """Draw how much of the block structure the first features explain, beside random and all features if known.
+    """Draw how much of the block structure the top features explain, compared with random and all features if known.
 
     Parameters
     ----------
     source : fitted BlockModelSelector or BMGUFS, mapping, or a pair of arrays
-        A selector, ``summary["explained"]``, or numbers of features and the shares that they explain. Of a
-        BlockModelSelector that was fitted to row chunks, only the selected features are shown.
+        A selector, ``summary["explained"]``, or numbers of features and the shares that they explain. For a
+        BlockModelSelector fitted to row chunks, only the selected features are shown.
     ax : matplotlib axes, optional
         Axes to draw on; by default a new figure.
     n_selected : int, optional
@@ -245,12 +245,12 @@ def explained(
     powers = [size for size, place in zip(sizes, places, strict=True) if place.is_integer()]
     ax.set_xticks(np.log2(powers), [count(int(size)) for size in powers])
     ax.yaxis.set_major_formatter(lambda value, _: per_cent(value))
-    ax.set(xlabel="number of features, the best first", ylim=(0, 1.15 * (highest or 1.0)))
+    ax.set(xlabel="number of features, best first", ylim=(0, 1.15 * (highest or 1.0)))
     title(ax, "Block structure explained (R²)")
     if n_selected:
         place, is_right = np.log2(n_selected), n_selected**2 > sizes[-1]
         ax.axvline(place, color=INK, linestyle="--", linewidth=0.8)
-        ax.annotate(  # above all curves, on the side that has room
+        ax.annotate(  # above all curves, on the side with more room
             f"selected: {count(n_selected)}",
             (place, 0.98),
             (-4 if is_right else 4, 0),
@@ -274,7 +274,7 @@ def _explained_by(selector: BlockGuidedSelector) -> Any:
 
 
 def _curve(found: Any) -> pd.DataFrame:
-    """The numbers of features with the shares that they explain, and those of random features if known."""
+    """Numbers of features and the shares they explain, with those of random features if known."""
     columns = ["n_features", "share"]
     try:
         curve = pd.DataFrame(found["curve"] if isinstance(found, Mapping) else dict(zip(columns, found, strict=True)))
@@ -293,6 +293,6 @@ def _one_each(parameter: str, values: Any, n_features: int) -> FloatArray:
 
 
 def _name_rows(ax: Axes, names: list[str]) -> None:
-    """Write names along the y axis, the first on top."""
+    """Write names along the y axis, the first at the top."""
     ax.set_yticks(range(len(names)), [legible(name) for name in names])
     ax.set_ylim(max(len(names), 1) - 0.5, -0.5)

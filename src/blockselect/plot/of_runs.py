@@ -1,4 +1,4 @@
-"""Plots of how a result came about (losses, candidates), and a comparison of several methods."""
+"""Diagnostic plots of a fit (losses, candidate block models), and comparisons of methods."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _NAME_SIZE = 8  # points
 
 
 def losses(source: ScoreSelector | LossHistory | Mapping[str, Any], ax: Axes | None = None) -> Axes:
-    """Draw both losses of BMGUFS by iteration, each relative to its first value, so that they share one axis.
+    """Draw both losses of BMGUFS by iteration, each relative to its initial value.
 
     Parameters
     ----------
     source : fitted BMGUFS, LossHistory, or mapping
-        A mapping holds the losses under the keys `reconstruction` and `profile`.
+        A mapping contains the losses under the keys `reconstruction` and `profile`.
     ax : matplotlib axes, optional
         Axes to draw on; by default a new figure.
 
@@ -47,7 +47,7 @@ def losses(source: ScoreSelector | LossHistory | Mapping[str, Any], ax: Axes | N
         )
     last = ax.dataLim.x1
     ax.set_xticks([tick for tick in MaxNLocator(6, integer=True).tick_values(0, last) if 0 <= tick <= last])
-    ax.set(xlabel="iteration", ylabel="loss, relative to the start")
+    ax.set(xlabel="iteration", ylabel="loss relative to initial value")
     ax.margins(x=0.02, y=0.15)
     ax.set_xlim(right=1.28 * max(ax.get_xlim()[1], 1.0))  # room for the names
     title(ax, "Losses by iteration")
@@ -58,7 +58,7 @@ def losses(source: ScoreSelector | LossHistory | Mapping[str, Any], ax: Axes | N
 def candidates(source: ScoreSelector | pd.DataFrame | Iterable[Mapping[str, Any]], ax: Axes | None = None) -> Axes:
     """Draw the log-likelihood gain of each candidate block model before and after refinement, by family.
 
-    The dots of the candidates that were kept are filled.
+    Filled dots are the candidates used to rank the features.
 
     Parameters
     ----------
@@ -77,18 +77,18 @@ def candidates(source: ScoreSelector | pd.DataFrame | Iterable[Mapping[str, Any]
     _check_columns(table, wanted, "pass candidates_table_ of a BlockModelSelector")
     best = table.groupby("family")["gain"].max()
     families = sorted(best.index, key=lambda name: (best[name], name))
-    for row in table.sort_values("in_consensus", kind="stable").to_dict("records"):  # draws those kept on top
+    for row in table.sort_values("in_consensus", kind="stable").to_dict("records"):  # draws those used on top
         level, colour = families.index(row["family"]), BLUE if row["in_consensus"] else GREY
         ax.plot([row["gain_at_start"], row["gain"]], [level, level], color=colour, linewidth=0.8, zorder=2)
         face = colour if row["in_consensus"] else "white"
         ax.plot(row["gain"], level, "o", color=colour, markerfacecolor=face, markersize=5, zorder=3)
     ax.set_yticks(range(len(families)), families)
     ax.set_ylim(-0.6, len(families) - 0.4)
-    ax.set_xlabel("log-likelihood gain in nats, before and after refinement")
+    ax.set_xlabel("log-likelihood gain before and after refinement (nats)")
     ax.xaxis.set_major_locator(MaxNLocator(4))  # more of these long numbers would overlap
     ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.tick_params(axis="y", length=0)
-    title(ax, f"Candidates: {int(table['in_consensus'].sum())} of {len(table)} kept (filled)")
+    title(ax, f"Candidate block models: {int(table['in_consensus'].sum())} of {len(table)} used (filled)")
     bare(ax)
     return ax
 
@@ -99,12 +99,12 @@ def compare(
     *,
     measure: str | None = None,
 ) -> Axes:
-    """Compare methods: as bars for one number of features, as lines for several. A dashed line shows all features.
+    """Compare methods: bars for one number of features, lines for several. A dashed line shows all features.
 
     Parameters
     ----------
     source : Comparison, DataFrame, rows of a comparison, or mapping of names to values
-        The result of :func:`blockselect.compare_methods`, or your own figures. A table needs the columns `method`,
+        The result of :func:`blockselect.compare_methods`, or your own values. A table needs the columns `method`,
         `n_features` and the measure, like `comparison.csv`.
     ax : matplotlib axes, optional
         Axes to draw on; by default a new figure.
@@ -163,7 +163,7 @@ def _bars(ax: Axes, table: pd.DataFrame, measure: str) -> None:
 
 
 def _lines(ax: Axes, table: pd.DataFrame, measure: str, sizes: list[Any]) -> None:
-    """Draw one line per method with its name at the end; the method that ends best is blue, the others are grey."""
+    """Draw one line per method, with its name at the end; the best at the largest number is blue, the others grey."""
     best = table[table["n_features"] == sizes[-1]].set_index("method")[measure].idxmax()
     for method, rows in table.groupby("method"):
         ordered = rows.sort_values("n_features")
@@ -173,7 +173,7 @@ def _lines(ax: Axes, table: pd.DataFrame, measure: str, sizes: list[Any]) -> Non
         )
     ax.set_xticks(sizes)
     ax.set_xlim(right=sizes[-1] + 0.3 * (sizes[-1] - sizes[0]))
-    ax.set(xlabel="features", ylabel=measure.replace("_", " "))
+    ax.set(xlabel="number of features", ylabel=measure.replace("_", " "))
     bare(ax)
     last = table.sort_values("n_features").groupby("method").tail(1)
     for (_, end), offset in zip(last.iterrows(), _offsets(ax, last[measure].to_numpy()), strict=True):
@@ -189,11 +189,11 @@ def _lines(ax: Axes, table: pd.DataFrame, measure: str, sizes: list[Any]) -> Non
 
 
 def _offsets(ax: Axes, values: FloatArray) -> FloatArray:
-    """How many points to move each name up, so that no name covers another."""
+    """How many points to move each name up so that names do not overlap."""
     heights = ax.transData.transform(np.column_stack([np.zeros(len(values)), values]))[:, 1] * 72 / ax.figure.dpi
     order = np.argsort(heights, kind="stable")
     steps = _NAME_SIZE * 1.3 * np.arange(len(values))
-    free = np.maximum.accumulate(heights[order] - steps) + steps  # each at least one line above the next lower one
+    free = np.maximum.accumulate(heights[order] - steps) + steps  # each at least one line above the one below
     offsets = np.empty(len(values))
     offsets[order] = free - heights[order]
     return offsets

@@ -1,4 +1,4 @@
-"""The findings of a selector as data, tables, pictures and a page. Pictures and pages need the extra `report`."""
+"""The findings of a selector as data, tables, figures and an HTML report. The last two need the extra `report`."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -40,4 +40,4 @@ def __getattr__(name: str) -> Any:
     try:
         return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
     except ModuleNotFoundError as error:
-        raise ImportError(install_advice(error, "pictures and pages need") or str(error), name=error.name) from error
+        raise ImportError(install_advice(error, "figures and reports need") or str(error), name=error.name) from error

@@ -1,4 +1,4 @@
-"""Geometry of the drawings of a page: numbers in, coordinates and labels out; the template draws them as SVG."""
+"""Geometry of the charts on a page: coordinates and labels, which the templates draw as SVG."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from blockselect.utils.wording import count, cut, number, per_cent
 WIDTH, HEIGHT = 460, 240
 _LEFT, _RIGHT, _TOP, _BOTTOM = 58, 14, 16, 42  # margins, as in the template
 _ON_TOP = _TOP + 4  # height of a label above all lines
-_RANKS = 400  # features of a chart by rank
+_RANKS = 400  # features in a chart by rank, at most
 _UNBOUNDED = ("prevalence", "degree", "autocorrelation")  # measures whose chart ends at the largest value
 _STEPS = 120  # iterations of the spring layout
 _NAME_ROOM = 19  # distance between the names of two blocks
 _MAX_DRAWN = 40  # blocks of the drawing
 _WIDE, _HIGH = 860, 440  # largest drawing
-_NARROW = 360  # width of the drawing on a telephone
+_NARROW = 360  # width of the drawing on a phone
 _LINES = 3  # lines of the drawing, as a multiple of the number of blocks
 _PARTNERS = 2  # strongest neighbours of each block, which the layout of the drawing keeps near it
-_NAME = 15  # characters of a line of the name below a block,
-_ALONG = 20  # of a name along an axis, and of a long word below a block
+_NAME = 15  # characters per line of a name below a block
+_ALONG = 20  # characters of a name along an axis, and of a long word below a block
 _LETTER, _LINE = 6.6, 13  # width of a character, and height of a line
 _FAINT = 0.05  # lines below this share of the densest pair are not drawn
 
@@ -56,7 +56,7 @@ class _Plane:
         return "M" + "L".join(f"{self.x(x):g} {self.y(y):g}" for x, y in zip(xs, ys, strict=True))
 
     def axes(self, x_label: str, x_ticks: dict[str, float], y_text: Callable[[float], str]) -> dict[str, Any]:
-        """What every chart has: the ticks of both axes, and the label of the horizontal one."""
+        """Ticks of both axes, and the label of the x axis."""
         return {
             "x_label": x_label,
             "x_ticks": [{"at": self.x(value), "text": text} for text, value in x_ticks.items()],
@@ -71,7 +71,7 @@ def ticks(low: float, high: float, most: int, *, whole: bool = False) -> list[fl
 
 
 def explained_chart(explained: dict[str, Any], n_selected: int) -> dict[str, Any]:
-    """Share explained by the number of features on a logarithmic axis, beside random and all features."""
+    """Share explained against the number of features (log scale), compared with random and all features."""
     curve, of_all = explained["curve"], explained["all"]
     sizes, shares, by_chance = ([point[key] for point in curve] for key in ("n_features", "share", "random"))
     xs = [log2(size) for size in sizes]
@@ -85,7 +85,7 @@ def explained_chart(explained: dict[str, Any], n_selected: int) -> dict[str, Any
     named = _with_room(xs[::-1], plane.right / 8)  # from the largest number on
     x_ticks = {count(sizes[-1 - place]): xs[-1 - place] for place in named[::-1]}
     return {
-        **plane.axes("number of features, the best first (each step doubles it)", x_ticks, per_cent),
+        **plane.axes("number of features, best first (log scale)", x_ticks, per_cent),
         "path": plane.path(xs, shares),
         "lines": lines,
         "names": names,
@@ -93,7 +93,7 @@ def explained_chart(explained: dict[str, Any], n_selected: int) -> dict[str, Any
             {
                 "x": plane.x(log2(size)),
                 "y": plane.y(share),
-                "title": f"{count(size, 'feature')}: {per_cent(share)}; as many random ones: {per_cent(random)}",
+                "title": f"{count(size, 'feature')}: {per_cent(share)}; random features: {per_cent(random)}",
             }
             for size, share, random in zip(sizes, shares, by_chance, strict=True)
         ],
@@ -104,9 +104,9 @@ def explained_chart(explained: dict[str, Any], n_selected: int) -> dict[str, Any
 
 
 def rank_chart(summary: dict[str, Any], measure: str) -> dict[str, Any] | None:
-    """Dots for a measure by rank, for twice as many features as are selected; None if it was not computed.
+    """A measure by rank, for twice as many features as are selected; None if it was not computed.
 
-    The dots of selected features are filled, and the cut is drawn if these come first. The axis goes from 0 to 1 for
+    Filled dots are selected features; the cut is drawn if these come first. The axis goes from 0 to 1 for
     probabilities, otherwise from 0, or the lowest value if that is negative, to the highest.
     """
     if measure not in summary["measures"]:
@@ -118,7 +118,7 @@ def rank_chart(summary: dict[str, Any], measure: str) -> dict[str, Any] | None:
     plane = _Plane(0.5, n + 0.5, min(0.0, *values), (1.15 * max(values) or 1.0) if unbounded else 1.0)
     x_ticks = {count(int(rank)): rank for rank in ticks(1, n, 5, whole=True)}
     return {
-        **plane.axes("rank of the feature", x_ticks, number),
+        **plane.axes("feature rank", x_ticks, number),
         "points": [
             {
                 "x": plane.x(rank),
@@ -146,7 +146,7 @@ def loss_chart(losses: Sequence[float]) -> dict[str, Any]:
 
 
 def _with_room(places: Sequence[float], room: float) -> list[int]:
-    """Which of these places, in their order, can have a label: the first, and each far enough from the one before."""
+    """Which of these places can have a label: the first, and each far enough from the last labelled one."""
     kept = [0]
     for i, place in enumerate(places):
         if abs(place - places[kept[-1]]) >= room:
@@ -155,7 +155,7 @@ def _with_room(places: Sequence[float], room: float) -> list[int]:
 
 
 def boundaries(sizes: list[int]) -> list[dict[str, Any]]:
-    """Positions of the blocks along a side of 560 of the ordered adjacency matrix; named if there is room."""
+    """Positions of the blocks along the ordered adjacency matrix (side 560), and whether there is room for a name."""
     bounds = [round(560 * bound, 1) for bound in block_bounds(sizes)]
     middles = [round((low + high) / 2, 1) for low, high in pairwise(bounds)]
     named = set(_with_room(middles, _NAME_ROOM))
@@ -168,7 +168,7 @@ def boundaries(sizes: list[int]) -> list[dict[str, Any]]:
 def icicle(tree: list[list[dict[str, Any]]], order: Sequence[int]) -> list[list[dict[str, Any]]]:
     """The tree of a summary as a table: one row per block, in this order, and one column per level, coarse to fine.
 
-    A cell is a group with the rows and columns that it spans; it spans all levels in which it has the same blocks.
+    A cell is a group with its row and column spans; it spans all levels at which it has the same blocks.
     """
     rows: list[list[dict[str, Any]]] = [[] for _ in order]
     seen = set[tuple[int, ...]]()
@@ -183,10 +183,10 @@ def icicle(tree: list[list[dict[str, Any]]], order: Sequence[int]) -> list[list[
 
 
 def block_drawing(summary: dict[str, Any], *, narrow: bool = False) -> dict[str, Any] | None:
-    """The network of blocks: the area of a circle shows the size, the width of a line the density of the links.
+    """The network of blocks: circle area shows the number of nodes, line width the link density.
 
-    The `name` of a circle may have two lines, and is empty if the block has only a number; `light` says that it does
-    not come from a selected feature.
+    The `name` of a circle may have two lines, and is empty for a block without a name; `light` marks names that do not
+    come from a selected feature.
     """
     blocks, k = summary["blocks"], summary["blocks"]["count"]
     if not 2 <= k <= _MAX_DRAWN:
@@ -256,7 +256,7 @@ def _without_overlap(places: FloatArray, boxes: FloatArray, area: FloatArray) ->
 
 
 def short(name: str) -> str:
-    """The beginning of a name that stands along an axis."""
+    """A name along an axis, truncated if it is long."""
     return name if len(name) <= _ALONG else f"{name[: _ALONG - 1].rstrip()}…"
 
 
@@ -271,7 +271,7 @@ def _called(blocks: dict[str, Any], block: int) -> str:
 
 
 def _title(blocks: dict[str, Any], block: int) -> str:
-    """What is said of a block that a reader points to."""
+    """The tooltip of a block."""
     found, size = blocks["described"][block], count(blocks["sizes"][block], "node")
     marked = ", ".join(cut(row["feature"]) for row in found["markers"][:3])
     number_too = "" if found["name_origin"] == "number" else f", block {block}"
@@ -281,7 +281,7 @@ def _title(blocks: dict[str, Any], block: int) -> str:
 def node_places(adjacency: Sparse, labels: IntArray) -> FloatArray:
     """Positions (n, 2) in the unit square by a spring layout (Fruchterman and Reingold, 1991), without randomness.
 
-    The nodes start on a circle, ordered by block, so that the nodes of a block need not find one another.
+    The nodes start on a circle, ordered by block, so that nodes of the same block start close together.
     """
     n = adjacency.shape[0]
     angle = np.empty(n)

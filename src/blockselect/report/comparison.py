@@ -1,4 +1,4 @@
-"""The page about a comparison: the figures, how much the selections overlap, and what only one method found."""
+"""The page of a comparison: results, overlap of the selections, and features that only one method selected."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from blockselect.utils.wording import count, listed
 
 
 def comparison_report(comparison: Comparison, *, title: str = "the network", command: str | None = None) -> Report:
-    """Make the page about a comparison.
+    """Make the page of a comparison.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def comparison_report(comparison: Comparison, *, title: str = "the network", com
     title : str
         Name of the network.
     command : str, optional
-        The command that made the comparison, for readers who want to repeat it.
+        The command that made the comparison, so that readers can repeat it.
     """
     tables = {number: [*_by_figure(comparison, number), comparison.rows[0]] for number in reversed(comparison.numbers)}
     selected = comparison._selected(None)
@@ -55,7 +55,7 @@ def headline(comparison: Comparison) -> str:
     """Name the best method for each number of features, or once if it is always the same."""
     best = {number: ranked[0].method for number in comparison.numbers if (ranked := _by_figure(comparison, number))}
     if not best:
-        return "No method could select features"
+        return "No method produced a result"
     main = next(iter(comparison.titles.values()))
     if len(set(best.values())) == 1:
         return f"Best by {main}: {best.popitem()[1]}"
@@ -74,13 +74,13 @@ def verdict(comparison: Comparison) -> str:
         is_clear = best.mean - second.mean > max(best.sd, second.sd)
         first, next_best = ranked[0].method, ranked[1].method
         sentences.append(
-            f"With {count(comparison.numbers[-1], 'feature')}, {first} reaches {best.mean:.3f}, and {next_best}, the "
-            f"next best, {second.mean:.3f}."
+            f"With {count(comparison.numbers[-1], 'feature')}, {first} reaches {best.mean:.3f}; the next best method, "
+            f"{next_best}, reaches {second.mean:.3f}."
         )
         sentences.append(
             "The difference is larger than the standard deviation between runs."
             if is_clear
-            else "The difference is within the standard deviation between runs, so both are about equally good."
+            else "The difference is within the standard deviation between runs, so the two perform about equally well."
         )
     every = comparison.rows[0]
     sentences.append(f"All {count(every.n_features, 'feature')} together reach {_main(comparison, every).mean:.3f}.")
@@ -92,23 +92,23 @@ def agreement_found(comparison: Comparison) -> str:
     overlap = comparison.overlap()
     pairs = [(float(overlap[one][other]), one, other) for one, other in combinations(map(str, overlap), 2)]
     if not pairs:
-        return "At least two methods with a selection are needed to compare selections."
+        return "Comparing selections takes at least two methods that selected features."
     most, least = max(pairs), min(pairs)
     if len(pairs) == 1:
         return f"The selections of {most[1]} and {most[2]} have a Jaccard index of {most[0]:.2f}."
     return (
-        f"The selections of {most[1]} and {most[2]} are most alike (Jaccard index {most[0]:.2f}), those of {least[1]} "
+        f"The selections of {most[1]} and {most[2]} overlap most (Jaccard index {most[0]:.2f}), those of {least[1]} "
         f"and {least[2]} least ({least[0]:.2f})."
     )
 
 
 def _main(comparison: Comparison, row: ComparisonRow) -> Any:
-    """The figure of the first measure of the protocol."""
+    """The value of the first measure of the protocol."""
     return row.figures[next(iter(comparison.titles))]
 
 
 def _by_figure(comparison: Comparison, number: int) -> list[ComparisonRow]:
-    """The methods that have figures for this number of features, the best first."""
+    """The methods with results for this number of features, best first."""
     rows = [row for row in comparison.rows if row.method != ALL_FEATURES and row.n_features == number and row.figures]
     return sorted(rows, key=lambda row: -_main(comparison, row).mean)
 

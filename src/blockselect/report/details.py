@@ -1,4 +1,4 @@
-"""What a page shows beyond the summary: the table of all features, redundancy, the graph, and how to repeat the run."""
+"""What a page shows beyond the summary: the table of all features, the graph, settings, and how to repeat the run."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from blockselect.report.summarize import marked_blocks
 from blockselect.utils.arrays import FloatArray, IntArray, ObjectArray, Sparse, best_first
 from blockselect.utils.errors import ParameterError
 
-_ROWS_BYTES = 9_000_000  # size of the table of features in the page; scores.csv holds all of it
+_ROWS_BYTES = 9_000_000  # size of the table of features in the page; scores.csv contains all of it
 _MAX_LABELS = 20  # known labels with a column of their own
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "numba", "matplotlib")
-_LONG = 60  # characters from which a value is not written into code
+_LONG = 60  # characters beyond which a value is not written into code
 
 
 def details(
@@ -75,7 +75,7 @@ def details(
     if not isinstance(selector, BlockGuidedSelector) or result.blocks is None:
         if labels is not None:
             common["warnings"].append(
-                f"labels are compared with blocks, which {type(selector).__name__} does not find."
+                f"labels are compared with blocks, but {type(selector).__name__} finds no blocks."
             )
         return {**common, "features": feature_rows(summary)}
     blocks, small_graph = selector.labels_, result.blocks.small_graph
@@ -100,7 +100,7 @@ def _registered_name(selector: BaseEstimator) -> str | None:
 
 
 def known_labels(labels: Any, node_ids: ObjectArray | None, blocks: IntArray) -> dict[str, Any]:
-    """How known labels are spread over the blocks.
+    """The distribution of known labels over the blocks.
 
     Returns
     -------
@@ -130,11 +130,12 @@ def known_labels(labels: Any, node_ids: ObjectArray | None, blocks: IntArray) ->
 def feature_rows(summary: dict[str, Any], markers: Markers | None = None) -> dict[str, Any]:
     """Features as compact rows, the selected ones first, then by rank, as many as fit into a page.
 
-    A row holds the name, the rank, the score, whether it is selected, the prevalence, the marked blocks (the one with
-    most evidence first), the lift in this one (1 if there is none), the available measures, and the mean in each block
-    as a digit relative to the highest one (9). Methods without blocks have no markers: the last three say nothing.
+    A row contains the name, rank, score, whether the feature is selected, its prevalence, the blocks it marks (the one
+    with the strongest evidence first), the lift in the first of them (1 if there is none), the available measures, and
+    the mean in each block as a digit relative to the highest mean (9). For methods without blocks, the entries about
+    blocks are empty.
     """
-    measures = [measure for measure in summary["measures"] if measure != "prevalence"]  # it has its own place
+    measures = [measure for measure in summary["measures"] if measure != "prevalence"]  # it has its own column
     selected = {row["index"] for row in summary["selected"]}
     by_rank = np.argsort(summary["ranking"]).tolist()
     names, every = summary["feature_names"], np.arange(len(by_rank))
@@ -162,7 +163,7 @@ def feature_rows(summary: dict[str, Any], markers: Markers | None = None) -> dic
 
 
 def block_strips(block_means: FloatArray) -> list[str]:
-    """The means (k, m) of each feature by block as k digits, relative to the highest one."""
+    """The block means (k, m) of each feature as k digits, relative to the highest mean."""
     highest = np.maximum(block_means.max(axis=0), np.finfo(np.float64).tiny)
     shares = np.minimum(np.maximum(block_means, 0.0) / highest, 1.0)
     digits = np.ceil(9 * shares).astype(np.uint8) + ord("0")
@@ -170,12 +171,12 @@ def block_strips(block_means: FloatArray) -> list[str]:
 
 
 def _short(number: float, digits: int = 4) -> float:
-    """Round to a few significant digits; the files hold the numbers in full."""
+    """Round to a few significant digits; the files have full precision."""
     return number if isinstance(number, int) else float(f"{number:.{digits}g}")
 
 
 def drawing(adjacency: Sparse, node_ids: ObjectArray | None, labels: IntArray) -> dict[str, Any]:
-    """The nodes of a small graph in a square of 560, and the ends of its links."""
+    """Node positions of a small graph in a square of side 560, and the endpoints of its links."""
     places = (30 + 500 * node_places(adjacency, labels).round(4)).tolist()
     links, ids = adjacency.tocoo(), range(len(labels)) if node_ids is None else node_ids
     return {
@@ -188,7 +189,7 @@ def drawing(adjacency: Sparse, node_ids: ObjectArray | None, labels: IntArray) -
 
 
 def python_to_repeat(selector: BaseEstimator) -> str:
-    """The Python code that makes and fits this selector; long values, such as labels, are left to the reader."""
+    """Python code that creates and fits this selector; long values, such as labels, are left to the reader."""
     name = type(selector).__name__
     method = None if name in blockselect.__all__ else _registered_name(selector)
     imports, named, given = ["make_selector" if method else name], list[str](), list[str]()
@@ -197,7 +198,7 @@ def python_to_repeat(selector: BaseEstimator) -> str:
         if isinstance(value, BaseEstimator):
             imports.append(type(value).__name__)
         if _is_long(text):
-            named.append(f"{parameter} = ...  # {type(value).__name__}: your own")
+            named.append(f"{parameter} = ...  # your {type(value).__name__}")
             text = parameter
         is_first = not given and parameter == "n_features_to_select" and not method
         given.append(text if is_first else f"{parameter}={text}")
@@ -242,6 +243,6 @@ def _shown(value: Any) -> str:
 
 
 def package_versions() -> dict[str, str]:
-    """Versions of blockselect, Python and the packages that numbers and pictures depend on."""
+    """Versions of blockselect, Python and the packages that results and figures depend on."""
     others = {package: version(package) for package in _PACKAGES}
     return {"blockselect": blockselect.__version__, "Python": platform.python_version(), **others}

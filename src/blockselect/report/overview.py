@@ -1,4 +1,4 @@
-"""A summary as pictures: an overview for a paper or a slide, and diagnostics of how the result came about."""
+"""Figures of a summary: an overview for a paper or a slide, and diagnostics of the fit."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from blockselect import plot
 from blockselect.plot.common import INK, STYLE
+from blockselect.plot.of_blocks import SIMILARITY
 from blockselect.plot.of_features import SHOWN
 from blockselect.report.sentences import follows_network, is_doubtful, no_evidence
 from blockselect.utils.wording import count
 
-_LINE = 110  # characters of the headline that fit into the width of the picture
+_LINE = 110  # characters of the headline that fit the width of the figure
 
 
 def draw_overview(summary: dict[str, Any]) -> Figure:
-    """Draw the best features with the blocks they mark, the blocks by links and by features, and what they explain.
+    """Draw the top features and their lift in each block, the blocks by links and by features, and what is explained.
 
     Parameters
     ----------
@@ -43,20 +44,19 @@ def draw_overview(summary: dict[str, Any]) -> Figure:
         blocks, names = summary["blocks"], _block_names(summary)
         plot.block_densities(blocks["density"], graph, sizes=blocks["sizes"], block_names=names)
         plot.block_densities(blocks["similarity"], features, sizes=blocks["sizes"], block_names=names)
-        features.set_title("Blocks by the features: similarity, own scale", loc="left")
-        graph.set_title("Blocks in the graph: density in % of the densest", loc="left")
+        features.set_title(SIMILARITY, loc="left")
         if summary["explained"] and (curve := summary["explained"]["curve"]):
             n_selected = summary["counts"]["selected_features"]
             is_on_curve = n_selected in (point["n_features"] for point in curve)
             plot.explained(summary["explained"], many, n_selected=n_selected if is_on_curve else None)
         else:
-            why = "one block leaves nothing" if blocks["count"] == 1 else "there is no feature"
-            _nothing(many, f"No curve: {why} to judge.")
+            why = "there is only one block" if blocks["count"] == 1 else "there are no features to assess"
+            _nothing(many, f"No curve: {why}.")
     return figure
 
 
 def draw_diagnostics(summary: dict[str, Any]) -> Figure:
-    """Draw how the result came about: the candidates (for BMGUFS the losses), and the stability if it is known.
+    """Draw diagnostics of the fit: the candidate block models (for BMGUFS the losses), and the stability if known.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def _headline(summary: dict[str, Any]) -> str:
     selected = f"{count(counts['selected_features'])} of {count(counts['features'], 'feature')} selected"
     if is_doubtful(summary):
         selected = f"{no_evidence(summary)} ({count(counts['features'], 'feature')})"
-    chosen = " (chosen)" if blocks["automatic"] else ""
+    chosen = " (chosen automatically)" if blocks["automatic"] else ""
     size = f"{count(counts['nodes'], 'node')}, {count(counts['links'], 'link')}"
     headline = f"{selected}: {size}, {count(blocks['count'], 'block')}{chosen}"
     if not is_doubtful(summary):
@@ -111,7 +111,7 @@ def _headline(summary: dict[str, Any]) -> str:
 
 
 def _draw_features(figure: Any, summary: dict[str, Any]) -> None:
-    """Draw a bar per feature, and beside it the blocks in which the feature is common."""
+    """Draw one bar per feature, with its lift in each block to the right."""
     rows = summary["selected"][:SHOWN]
     if not rows:
         _nothing(figure.subplots(), "No feature is selected.")
@@ -121,8 +121,8 @@ def _draw_features(figure: Any, summary: dict[str, Any]) -> None:
     by_block = [row["block_lifts"] for row in rows]
     plot.features_by_block(by_block, lifts, feature_names=names, block_names=_block_names(summary))
     plot.scores([row["score"] for row in rows], bars, feature_names=names, ranking=range(1, len(rows) + 1))
-    shown = "Scores of the selected" if len(summary["selected"]) <= SHOWN else f"Scores of the first {SHOWN}"
-    bars.set_title(shown, loc="left")
+    which = "selected" if len(summary["selected"]) <= SHOWN else f"top {SHOWN}"
+    bars.set_title(f"Scores of the {which} features", loc="left")
     lifts.tick_params(labelleft=False)
 
 

@@ -1,4 +1,4 @@
-"""The page: the findings of a selector as one self-contained HTML file."""
+"""The report: the findings of a selector as one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from blockselect.utils.arrays import FloatArray
 from blockselect.utils.parameters import check_page_path
 from blockselect.utils.wording import count, cut, lift_in_cell, number, per_cent, times
 
-_STATIC_ROWS = 200  # features in the table for readers without script
+_STATIC_ROWS = 200  # features in the table without JavaScript
 _TITLES = {"explained_more": "adds", "explained_alone": "alone", "q_value": "q-value"}  # of columns
-_BY_CHANCE = "The features below this line may follow the network by chance."
+_BY_CHANCE = "Features below this line may be associated with the network only by chance."
 _LINK_INK = (59, 130, 196)  # visible on white and on black
 _CARDS = 12  # blocks with a card of their own
 _CONTROL = r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]"  # all but tabs and line ends
@@ -36,7 +36,7 @@ _HEAT_CELLS = 40_000  # cells of the heat map, about a megabyte
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Report:
-    """A page about one selection; a notebook displays it by itself."""
+    """A report on one selection; notebooks display it automatically."""
 
     html: str
 
@@ -71,24 +71,24 @@ def make_report(
     labels: Any = None,
     summary: dict[str, Any] | None = None,
 ) -> Report:
-    """Make the page about a fitted selector.
+    """Make the report of a fitted selector.
 
     Parameters
     ----------
     selector : fitted selector of this package
-        BMGUFS and BlockModelSelector have a page about features and blocks. The page of other methods shows the
-        features, where they occur, and whether they follow the network.
+        The reports of BMGUFS and BlockModelSelector cover features and blocks. Those of other methods show the
+        features, where they occur, and whether they are associated with the network.
     stability : array of shape (m,), optional
         The result of :func:`blockselect.selection_stability`.
     title : str
         Name of the network.
     command : str, optional
-        The command that made the selection, for readers who want to repeat it.
+        The command that made the selection, so that readers can repeat it.
     warnings : sequence of str
         Warnings of the fit.
     labels : array of shape (n,), Series or dict, optional
-        Known labels of the nodes, in the order of the nodes or by their ids. They are only shown beside the blocks, so
-        the page of a method without blocks warns that it leaves them out.
+        Known labels of the nodes, in the order of the nodes or by their ids. They are only compared with the
+        blocks; for methods without blocks they are left out with a warning.
     summary : dict, optional
         The result of :func:`blockselect.report.summarize`, if it is known already; it includes the stability.
     """
@@ -121,7 +121,7 @@ def render_page(summary: dict[str, Any], more: dict[str, Any]) -> str:
 
 
 def _about_blocks(summary: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
-    """What the sections about blocks show besides the summary."""
+    """What the sections on blocks show in addition to the summary."""
     blocks, picture = summary["blocks"], more["ordered_links"]
     with_card, others = cards(blocks)
     return {
@@ -142,7 +142,7 @@ def block_names(blocks: dict[str, Any]) -> list[str]:
 
 
 def cards(blocks: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Blocks with a card of their own (not small, and not too many to read), and the others; the largest first."""
+    """Blocks with a card (the largest, without small ones), and the other blocks; largest first."""
     described = zip(blocks["sizes"], blocks["described"], strict=True)
     every = [{"block": block, "size": size, **about} for block, (size, about) in enumerate(described)]
     every.sort(key=lambda one: -one["size"])
@@ -160,7 +160,7 @@ def heat_rows(summary: dict[str, Any]) -> list[dict[str, Any]]:
 
 @cache
 def template_environment() -> Environment:
-    """The templates with the filters that every page has."""
+    """The templates and the filters they use."""
     environment = Environment(
         loader=PackageLoader("blockselect.report"),
         autoescape=True,
@@ -186,7 +186,7 @@ def whole(sentence: str) -> str:
 
 
 def measured(value: float, measure: str) -> str:
-    """The value of a measure; the script writes the same."""
+    """The value of a measure as text, formatted as in report.js."""
     if measure in ("stability", "autocorrelation"):
         return digits(value, 2, zero="0.00")
     if measure == "degree":
@@ -201,13 +201,13 @@ def digits(value: float, n_digits: int, zero: str = "0") -> str:
 
 
 def shade(value: float, steps: Sequence[float]) -> str:
-    """The class of a coloured cell: p1, p2 or p3 from the first, second or third step on, and z below."""
+    """The CSS class of a coloured cell: p1, p2 or p3 from the first, second or third step on, z below."""
     passed = sum(value >= step for step in steps)
     return f"p{passed}" if passed else "z"
 
 
 def lift_shade(lift: float) -> str:
-    """The class of a cell of the heat map, from m3 (at most a sixth) over z (as expected) to p3 (at least 6 times)."""
+    """The CSS class of a heat-map cell, from m3 (at most a sixth) through z (as expected) to p3 (at least 6 times)."""
     amount = log2(lift) if lift > 0 else -inf
     step = shade(abs(amount), (0.58, 1.58, 2.58))
     return step if amount > 0 else step.replace("p", "m")

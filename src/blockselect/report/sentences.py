@@ -1,4 +1,4 @@
-"""The findings of a selection in sentences, each with its number, for readers who have not read the paper."""
+"""The findings of a selection as sentences with their numbers, for readers who have not read the paper."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def headline(summary: dict[str, Any], details: dict[str, Any]) -> str:
     if "blocks" not in summary:
         return f"{count(chosen)} of {count(of, 'feature')} selected in {details['title']} by {details['method_title']}"
     if summary["blocks"]["count"] == 1:
-        return f"{count(chosen)} of {count(of, 'feature')} selected in {details['title']}, which has one block"
+        return f"{count(chosen)} of {count(of, 'feature')} selected in {details['title']}, which has only one block"
     verb = "explains" if chosen == 1 else "explain"
     return f"{count(chosen)} of {count(of, 'feature')} {verb} the structure of {details['title']}"
 
 
 def is_doubtful(summary: dict[str, Any]) -> bool:
-    """Whether the test found no evidence that the selected features follow this graph."""
+    """Whether the test found no evidence that the selected features are associated with this graph."""
     evidence = summary["network_evidence"]
     return evidence is not None and not evidence["is_clear"]
 
@@ -42,20 +42,20 @@ def is_doubtful(summary: dict[str, Any]) -> bool:
 def no_evidence(summary: dict[str, Any]) -> str:
     """The headline of a doubtful selection, without a full stop."""
     chosen = summary["counts"]["selected_features"]
-    these = "the selected feature follows" if chosen == 1 else f"the {count(chosen)} selected features follow"
-    return f"No evidence that {these} the links"
+    these = "the selected feature is" if chosen == 1 else f"the {count(chosen)} selected features are"
+    return f"No evidence that {these} associated with the links"
 
 
 def follows_network(summary: dict[str, Any]) -> str | None:
-    """Whether the selected features follow this graph; None if it was not tested."""
+    """Whether the selected features are associated with this graph; None if this was not tested."""
     evidence, chosen = summary["network_evidence"], summary["counts"]["selected_features"]
     if evidence is None:
         return None
     p_value = f"{evidence['p_value']:.2g}"
     if not evidence["is_clear"]:
         return (
-            f"Selections on graphs with randomly permuted nodes follow the links equally well (p = {p_value}). Are the "
-            "rows of the features in the order of the nodes of the graph?"
+            f"Selections on graphs with randomly permuted nodes fit equally well (p = {p_value}). Are the rows of the "
+            "feature matrix in the same order as the nodes of the graph?"
         )
     these = "The selected feature is" if chosen == 1 else "The selected features are"
     return (  # evidence is clear only with the smallest p-value that so many permutations can give
@@ -65,13 +65,13 @@ def follows_network(summary: dict[str, Any]) -> str | None:
 
 
 def lead(summary: dict[str, Any]) -> list[str]:
-    """Whether the features follow the network, what they explain, the network, its blocks, and the limits."""
+    """What the features explain, whether they are associated with the network, its size and blocks, and the limits."""
     blocks = [f"{blocks_found(summary)}."] if "blocks" in summary else []
     return [*main_findings(summary), _network(summary), *blocks, _limits(summary)]
 
 
 def main_findings(summary: dict[str, Any]) -> list[str]:
-    """The first sentences of the page and of the terminal: a doubt, or what is explained and the evidence for it."""
+    """The first sentences of the page and the terminal: what is explained and the evidence; a doubt comes first."""
     follows, explain = follows_network(summary), features_explain(summary) if "explained" in summary else None
     ordered = (follows, explain) if is_doubtful(summary) else (explain, follows)
     return [sentence for sentence in ordered if sentence is not None]
@@ -89,7 +89,7 @@ def features_explain(summary: dict[str, Any]) -> str | None:
     together = "" if of_all is None else f"; all features together explain {per_cent(of_all)}"
     if not n_selected:
         return f"No feature is selected{together}{f' {what}' if together else ''}."
-    these = "This feature explains" if n_selected == 1 else f"These {count(n_selected)} features explain"
+    these = _these_explain(n_selected)
     if not summary["levels"]:
         return f"{these} {per_cent(explained['share'])} {what}{together}."
     *coarser, finest = summary["levels"]
@@ -103,6 +103,10 @@ def features_explain(summary: dict[str, Any]) -> str | None:
     )
 
 
+def _these_explain(n_selected: int) -> str:
+    return "The selected feature explains" if n_selected == 1 else f"The {count(n_selected)} selected features explain"
+
+
 def _network(summary: dict[str, Any]) -> str:
     nodes, links = count(summary["counts"]["nodes"], "node"), count(summary["counts"]["links"], "link")
     return f"The network has {nodes} and {links}; no class labels were used."
@@ -112,10 +116,10 @@ def blocks_found(summary: dict[str, Any]) -> str:
     """How many blocks there are and why, without a full stop; the terminal prints the same sentence."""
     blocks = summary["blocks"]
     if blocks["count"] == 1:
-        return "All nodes are in one block, so there is no block structure that features could explain"
-    text = f"There are {count(blocks['count'])} blocks, groups of nodes that link alike ({blocks['reason']})"
+        return "All nodes are in one block, so there is no block structure for the features to explain"
+    text = f"There are {count(blocks['count'])} blocks of nodes with similar connection patterns ({blocks['reason']})"
     if blocks["small"]:
-        text += f", {count(len(blocks['small']))} of them small, with fewer than {per_cent(SMALL)} of the nodes each"
+        text += f"; {count(len(blocks['small']))} of them contain fewer than {per_cent(SMALL)} of the nodes each"
     return text
 
 
@@ -126,26 +130,27 @@ def blocks_refined(summary: dict[str, Any]) -> str | None:
     if refine is None or blocks["given"] or blocks["count"] == 1:
         return None
     if not refine["automatic"]:
-        return f"Blocks were {'' if refine['made'] else 'not '}refined with the features, as asked for."
+        return f"The blocks were {'' if refine['made'] else 'not '}refined with the features, as requested."
     how = "refined with the features" if refine["made"] else "found from the links only"
-    return f"Blocks were {how}: {refine['reason']}."
+    return f"The blocks were {how}, because {refine['reason']}."
 
 
 def _limits(summary: dict[str, Any]) -> str:
     counts = summary["counts"]
     if not counts["selected_features"]:
-        rest = "the blocks" if "blocks" in summary else "all features"
-        return f"No feature was selected, so the rest of this page describes {rest} alone."
+        rest = "only the blocks" if "blocks" in summary else "all features"
+        return f"No feature was selected, so the rest of this page describes {rest}."
     without, nodes = counts["nodes_without_selected_features"], counts["nodes"]
     again = ""
     if stability := _stability(summary):
-        probability = f"with probability {np.mean(stability):.2f} on average"
-        again = f"On a resampled network, a selected feature would be selected again {probability}. "
+        these = "the selected feature" if len(stability) == 1 else "the selected features"
+        mean = f"{np.mean(stability):.2f}{' on average' if len(stability) > 1 else ''}"
+        again = f"On a resampled network, {these} would be selected again with probability {mean}. "
     if not without:
         return f"{again}Every node has at least one of the selected features."
-    have, them = ("node has", "it") if without == 1 else ("nodes have", "them")
-    share = per_cent(without / nodes)
-    return f"{again}{count(without)} {have} none of the selected features ({share}), so these cannot describe {them}."
+    noun, have, them = ("node", "has", "it") if without == 1 else ("nodes", "have", "them")
+    these = f"{count(without)} {noun} ({per_cent(without / nodes)}) {have}"
+    return f"{again}{these} none of the selected features, so the selection cannot describe {them}."
 
 
 def _stability(summary: dict[str, Any]) -> list[float]:
@@ -156,13 +161,14 @@ def which_features(summary: dict[str, Any]) -> str:
     """The finding of section 1."""
     selected = summary["selected"]
     if not selected:
-        return "No feature is selected. All features can still be searched below, by their scores."
+        return "No feature is selected. All features can still be searched and sorted below."
     best = [in_text(row["name"]) for row in selected[:3]]
     text = f"The best {'feature is' if len(best) == 1 else 'features are'} {listed(best)}."
-    if stability := _stability(summary):
-        surely = sum(value >= STABLE for value in stability)
-        these = f"{count(surely)} of the {count(len(stability))}" if len(stability) > 1 else count(surely)
-        text += f" {these} {'is' if surely == 1 else 'are'} stable: selected again with probability {STABLE} or more."
+    if len(stability := _stability(summary)) > 1:
+        stable = sum(value >= STABLE for value in stability)
+        they = "is stable: it" if stable == 1 else "are stable: they"
+        again = f"would be selected again with probability {STABLE} or more"
+        text += f" {count(stable)} of the {count(len(stability))} {they} {again}."
     prevalence = per_cent(float(np.median([row["prevalence"] for row in selected])))
     if len(selected) == 1:
         return f"{text} It occurs in {prevalence} of the nodes."
@@ -170,7 +176,7 @@ def which_features(summary: dict[str, Any]) -> str:
 
 
 def where_they_occur(summary: dict[str, Any]) -> str:
-    """How common the selected features are, and whether hubs have them."""
+    """How common the selected features are, and whether they are features of hubs."""
     selected, of_all = summary["selected"], number(summary["mean_degree"])
     if not selected:
         return f"No feature is selected. The nodes have {of_all} links on average."
@@ -178,24 +184,27 @@ def where_they_occur(summary: dict[str, Any]) -> str:
     degree = number(float(np.mean([row["degree"] for row in selected])))
     occur = f"occurs in {rare}" if len(selected) == 1 else f"occur in {rare} to {common}"
     return (
-        f"The selected {'feature' if len(selected) == 1 else 'features'} {occur} of the nodes. The nodes that have "
-        f"{'it' if len(selected) == 1 else 'one'} have {degree} links on average; all nodes have {of_all}."
+        f"The selected {'feature' if len(selected) == 1 else 'features'} {occur} of the nodes. Nodes with "
+        f"{'this' if len(selected) == 1 else 'a selected'} feature have {degree} links on average, compared with "
+        f"{of_all} for all nodes."
     )
 
 
 def do_they_follow(summary: dict[str, Any]) -> str:
-    """How alike linked nodes are in the selected features, compared with all features."""
+    """How strongly the selected features are correlated between linked nodes, compared with all features."""
     every = f"{np.mean(summary['measures']['autocorrelation']):.2f}"
     if not summary["selected"]:
-        return f"No feature is selected. The mean correlation of all features between linked nodes is {every}."
+        return f"No feature is selected. The mean correlation between linked nodes is {every} for all features."
     mean = f"{np.mean([row['autocorrelation'] for row in summary['selected']]):.2f}"
-    text = f"Between linked nodes, the selected features have a correlation of {mean} on average, all features {every}."
+    text = (
+        f"The mean correlation between linked nodes is {mean} for the selected features and {every} for all features."
+    )
     evidence = follows_network(summary)
     return text if evidence is None else f"{text} {evidence}"
 
 
 def called(summary: dict[str, Any], block: int) -> str:
-    """A block by its name, within a sentence."""
+    """The name of a block, for use within a sentence."""
     found = summary["blocks"]["described"][block]
     return f"block {block}" if found["name_origin"] == "number" else f"the block “{in_text(found['name'])}”"
 
@@ -204,59 +213,59 @@ def what_marks_blocks(summary: dict[str, Any]) -> str:
     """The finding of section 2."""
     described, k = summary["blocks"]["described"], summary["blocks"]["count"]
     if k == 1:
-        return "There is only one block, so no feature marks one block more than another."
+        return "There is only one block, so no feature can distinguish between blocks."
     marked = Counter({block: len(one["markers"]) for block, one in enumerate(described) if one["markers"]})
     by_others = sum(not one["markers"] and one["n_other_markers"] > 0 for one in described)
     if not marked:
-        text = "No selected feature is significantly more common in one block than in all nodes."
-        return f"{text} Other features mark {count(by_others, 'block')}." if by_others else text
+        text = "No selected feature is significantly more common in any block than in the whole network."
+        return f"{text} Unselected features mark {count(by_others, 'block')}." if by_others else text
     (block, most), *others = marked.most_common(2)
     is_tied = bool(others) and others[0][1] == most
     some = "Both" if k == 2 else f"All {count(k)}"
     which = f"{some} blocks are" if len(marked) == k else f"{count(len(marked))} of {count(k)} blocks are"
-    text = f"{which} marked by at least one selected feature, "
-    at_most = "one" if most == 1 else count(most)
-    text += f"none by more than {at_most}" if is_tied else f"{called(summary, block)} by the most ({count(most)})"
+    text = f"{which} marked by at least one selected feature"
     if by_others:
-        text += f"; only other features mark {count(by_others)} more"
+        text += f", {count(by_others)} more only by unselected features"
+    at_most = f"no block has more than {count(most, 'selected marker')}"
+    has_most = f"{called(summary, block)} has the most selected markers ({count(most)})"
+    text += f"; {at_most if is_tied else has_most}"
     sharpest, where = max(
         ((row, each) for row in summary["selected"] for each in row["marked_blocks"]),
         key=lambda pair: pair[0]["block_lifts"][pair[1]],
     )
+    lift = times(sharpest["block_lifts"][where]).removesuffix(" ×")
     return (
         f"{text}. The most specific feature is {in_text(sharpest['name'])}, which is "
-        f"{times(sharpest['block_lifts'][where])} as common in {called(summary, where)} as in all nodes."
+        f"{lift} times as common in {called(summary, where)} as in the whole network."
     )
 
 
-_ORIGINS = {  # what names blocks that no selected feature names
-    "other": "a feature that is not selected",
+_ORIGINS = {  # sources of the names of blocks that no selected feature marks
+    "other": "an unselected feature",
     "node": "a typical node",
-    "links": "the block that it links to",
+    "links": "the block it links to",
 }
 
 
 def where_names_come_from(summary: dict[str, Any]) -> str:
-    """What the names of the blocks mean."""
+    """Where the names of the blocks come from."""
     origins = {one["name_origin"] for one in summary["blocks"]["described"]}
     if origins == {"given"}:
-        return "The names were given."
+        return "The block names were provided by the user."
     lighter = " or ".join(meaning for origin, meaning in _ORIGINS.items() if origin in origins)
     if "selected" in origins:
-        rest = f"; a name in lighter type comes from {lighter}" if lighter else ""
-        return f"A block is named after the selected feature that marks it most clearly{rest}."
-    return (
-        f"A block is named after {lighter}." if lighter else "The blocks have only numbers, because nothing marks them."
-    )
+        rest = f"; names in lighter type come from {lighter}" if lighter else ""
+        return f"Each block is named after its strongest selected marker{rest}."
+    return f"Each block is named after {lighter}." if lighter else "The blocks have no markers, so they are numbered."
 
 
 def blocks_agree(summary: dict[str, Any]) -> str | None:
-    """How stable the blocks are; None if unknown."""
+    """How reproducible the blocks are; None if unknown."""
     agreement = summary["blocks"]["seed_agreement"]
     if agreement is None:
         return None
     index = f"an adjusted Rand index of about {agreement:.2f}"
-    return f"Blocks found with another seed agree with these with {index}."
+    return f"Compared with blocks found with a different seed, these have {index}."
 
 
 def labels_found(summary: dict[str, Any], details: dict[str, Any]) -> str:
@@ -265,7 +274,7 @@ def labels_found(summary: dict[str, Any], details: dict[str, Any]) -> str:
     return (
         f"The selection did not use these {count(found['n_labels'], 'label')}. In {count(found['n_uniform'])} of "
         f"{count(n_blocks, 'block')}, at least half of the nodes have the same label; the normalised mutual "
-        f"information of blocks and labels is {found['nmi']:.2f}."
+        f"information between blocks and labels is {found['nmi']:.2f}."
     )
 
 
@@ -276,10 +285,10 @@ def share_within(summary: dict[str, Any]) -> float:
 
 
 def agreement(summary: dict[str, Any]) -> float | None:
-    """Mean over the blocks of the correlation between their ties by links and by features; None if it says nothing.
+    """Mean correlation, over blocks, between the ties of a block in the links and in the features; None if meaningless.
 
-    The two ties of each of two blocks always have a correlation of 1 or −1, and features that may have nothing to do
-    with the links are not compared with them.
+    With two blocks, this correlation is always 1 or −1. Features without evidence of an association with the links
+    are not compared with them.
     """
     if summary["blocks"]["count"] <= 2 or is_doubtful(summary):
         return None
@@ -293,25 +302,23 @@ def does_it_fit(summary: dict[str, Any]) -> str:
     """The finding of section 3."""
     if summary["blocks"]["count"] == 1:
         return "With one block there is nothing to compare."
-    text = f"{per_cent(share_within(summary))} of the links stay within a block."
+    text = f"{per_cent(share_within(summary))} of the links are within blocks."
     if is_doubtful(summary):
-        return (
-            f"{text} The features are not compared with the links, because there is no evidence that they follow them."
-        )
+        return f"{text} The features are not compared with the links, because there is no evidence of an association."
     fit = agreement(summary)
     if fit is None:
         return text
     if fit < 0.4:  # the features may explain the blocks even so
         return (
-            f"{text} Which blocks are connected with each other is hardly visible in the features (correlation "
-            f"{fit:.2f}); section 4 states how well they explain which block each node belongs to."
+            f"{text} The selected features carry little information about how the blocks are connected (correlation "
+            f"{fit:.2f}); section 4 shows how well they explain which block each node belongs to."
         )
-    how = "closely" if fit >= 0.9 else "well" if fit >= 0.7 else "partly"
-    return f"{text} The features reproduce {how} how the blocks are connected (correlation {fit:.2f})."
+    how = "closely" if fit >= 0.9 else "largely" if fit >= 0.7 else "partly"
+    return f"{text} The selected features {how} reproduce how the blocks are connected (correlation {fit:.2f})."
 
 
 def pattern_difference(summary: dict[str, Any]) -> FloatArray:
-    """How much closer each pair of blocks is by the features than by the links, in standard deviations: (k, k)."""
+    """How much stronger the tie of each pair of blocks is in the features than in the links (k, k), standardised."""
     difference: FloatArray = np.subtract(summary["blocks"]["feature_pattern"], summary["blocks"]["link_pattern"])
     return difference.round(2) + 0.0  # without rounding errors and −0
 
@@ -322,70 +329,74 @@ def furthest(summary: dict[str, Any]) -> str:
     row, column = np.unravel_index(np.abs(differ).argmax(), differ.shape)
     value = differ[row, column]
     if abs(value) < _HARDLY:
-        return "The two patterns hardly differ"
-    way = "more" if value > 0 else "less"
-    pair = "to itself" if row == column else f"to {called(summary, int(column))}"
-    tie = f"the features tie {called(summary, int(row))} {pair} {way} than the links do"
-    return f"The largest difference: {tie}, by {abs(value):.1f} standard deviations"
+        return "The two patterns are almost identical"
+    first, second = (called(summary, int(block)) for block in (row, column))
+    where = f"within {first}" if row == column else f"between {first} and {second}"
+    how = "stronger" if value > 0 else "weaker"
+    tie = f"the tie is {abs(value):.1f} standard deviations {how} in the features than in the links"
+    return f"The largest difference is {where}: {tie}"
 
 
 def how_sure(summary: dict[str, Any]) -> str:
     """The finding of section 4."""
     n_selected, explained = summary["counts"]["selected_features"], summary["explained"]
     if not n_selected:
-        return "No feature is selected, so there is no selection to judge."
+        return "No feature is selected, so there is nothing to assess."
     if explained is None or explained["share"] is None:
-        return "How much the features explain cannot be measured here."
+        return "How much the features explain cannot be computed here."
     share, curve = explained["share"], explained["curve"]
-    these = "The selected feature explains" if n_selected == 1 else f"The {count(n_selected)} selected features explain"
-    text = f"{these} {per_cent(share)} of the block structure{_at_all_levels(summary)}"
+    text = f"{_these_explain(n_selected)} {per_cent(share)} of the block structure{_at_all_levels(summary)}"
     by_chance = next((point["random"] for point in curve if point["n_features"] == n_selected), None)
+    compared = []
     if by_chance is not None:
-        text += f"; as many random features explain {per_cent(by_chance)}"
+        random = "a random feature" if n_selected == 1 else "the same number of random features"
+        compared.append(f"{per_cent(by_chance)} for {random}")
     if explained["all"] is not None:
-        text += f"; all features together explain {per_cent(explained['all'])}"
+        compared.append(f"{per_cent(explained['all'])} for all features together")
+    if compared:
+        text += f", compared with {listed(compared)}"
     fewer = fewest_for_nearly_all(curve, n_selected)
     if fewer is not None and fewer < n_selected:
-        text += f". The first {count(fewer)} alone explain at least {per_cent(NEARLY_ALL)} of that share"
+        text += f". The top {count(fewer)} explain at least {per_cent(NEARLY_ALL)} of that share"
     if curve and curve[-1]["n_features"] > n_selected:
         last = curve[-1]
-        change = "hardly more" if last["share"] - share <= 0.02 * share else per_cent(last["share"])
-        text += f". The first {count(last['n_features'])} would explain {change}"
+        change = "little more" if last["share"] - share <= 0.02 * share else per_cent(last["share"])
+        text += f". The top {count(last['n_features'])} would explain {change}"
     return f"{text}."
 
 
 def _at_all_levels(summary: dict[str, Any]) -> str:
-    """What section 4 measures, where that is more than the blocks of the first sentence."""
+    """What section 4 measures, if that is more than the blocks of the first sentence."""
     n_levels = len(summary["levels"] or [])
     n_models = sum(row["in_consensus"] for row in summary["candidates"] or [])
     levels = f"all {count(n_levels)} levels" if n_levels > 1 else ""
     if n_models > 1:
-        return f" ({'all levels of ' if levels else ''}the best {count(n_models)} block models)"
+        return f" ({'all levels of ' if levels else ''}the {count(n_models)} best block models)"
     return f" ({levels})" if levels else ""
 
 
 def how_made(summary: dict[str, Any], details: dict[str, Any]) -> str:
     """The finding of section 5."""
     candidates, effort = summary.get("candidates"), summary.get("effort")
-    method = {"BMGUFS": "the method of the paper (BMGUFS)", "BlockModelSelector": "the default method of blockselect"}
+    method = {"BMGUFS": "the method of the paper, BMGUFS", "BlockModelSelector": "the default method"}
     maker = method.get(details["method"], details["method_title"])
-    text = f"The features were selected by {maker}, version {details['versions']['blockselect']}."
+    text = f"The features were selected with {maker} (blockselect {details['versions']['blockselect']})."
     if candidates is not None and len(candidates) > 1:
         kept = sum(row["in_consensus"] for row in candidates)
-        best = f"the best {count(kept)} of" if kept > 1 else "the best of"
-        text += f" They are ranked by how much they explain of {best} {count(len(candidates))} candidate block models."
+        best = f"the {count(kept)} best of" if kept > 1 else "the best of"
+        text += f" They are ranked by how well they explain {best} {count(len(candidates))} candidate block models."
     if "blocks" in summary and (refined := blocks_refined(summary)):
         text += f" {refined}"
     if effort is not None and effort["was_cut"]:
         made, asked = (count(effort["candidates"][key]) for key in ("made", "asked"))
-        text += f" Because the network is large, {made} of the {asked} requested candidates were computed."
+        text += f" Because the network is large, only {made} of the {asked} requested candidates were computed."
     if not details["seeded"]:
-        text += " No seed was set (random_state), so another run may differ slightly."
+        text += " No seed was set (random_state), so results may differ slightly between runs."
     return text
 
 
 def redundancy_found(details: dict[str, Any]) -> str:
-    """Whether the selected features repeat one another."""
+    """Whether the selected features are redundant."""
     found = details["redundancy"]
     if found is None:
         return "Fewer than two features are selected."
@@ -394,5 +405,5 @@ def redundancy_found(details: dict[str, Any]) -> str:
         return f"No two selected features are strongly correlated: the highest correlation is {number(highest)}."
     return (
         f"{count(found['n_alike'])} of {count(found['n_compared'])} selected features have a correlation of at least "
-        "0.5 with another one; reading one feature of each pair may be enough."
+        "0.5 with another selected feature; one feature of each such pair may be enough."
     )

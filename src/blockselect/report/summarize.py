@@ -1,4 +1,4 @@
-"""The findings of a fitted selector as plain data that JSON can hold."""
+"""The findings of a fitted selector as plain data that can be written as JSON."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def summarize(selector: ScoreSelector, *, stability: FloatArray | None = None) -
         selector does not provide are None.
 
         - `counts`: the numbers of nodes, links, features and so on.
-        - `selected`: one entry per selected feature, the best first, with the share of nodes that have it, all
-          `marked_blocks` (those where it is significantly more common, the one with most evidence first; see
+        - `selected`: one entry per selected feature, best first, with the share of nodes that have it, all
+          `marked_blocks` (where it is significantly more common, the strongest evidence first; see
           :func:`blockselect.blockmodels.markers.block_markers`), their number (`n_marked_blocks`), and the first of
           them (`marked_block`, with `block_name` and the `lift` there; None, None and 1 if there is none).
         - `feature_names`, `scores`, `ranking` and `measures` (beyond_chance as 0 or 1, explained_more, explained_alone,
@@ -52,7 +52,7 @@ def summarize(selector: ScoreSelector, *, stability: FloatArray | None = None) -
           blocks were `given`, whether they were refined with the features (`refine`: `made`, whether that was
           `automatic`, and the `reason`), `seed_agreement` (`block_agreement_`; None if unknown), their `sizes`, which
           blocks are `small` (less than 1 % of the nodes), their `order` along the tree, the `density` of their links
-          (paper: M), their `similarity` by the selected features, the standardised patterns of both (see
+          (paper: M), their `similarity` in the selected features, the standardised patterns of both (see
           `block_patterns`), the link weight of each pair (`link_weights`, each link counted from both ends), and what
           `describe_block` says of each block (`described`): `name`, `name_origin` (selected or other for a marker,
           node, links, number or given), `share_within`, `stability`, its `links`, the `markers` among the selected
@@ -64,8 +64,8 @@ def summarize(selector: ScoreSelector, *, stability: FloatArray | None = None) -
         - `explained`: how much of the block structure the features explain (see `explained_by_size`).
         - `levels`: the share that the selected features explain (`explained`) of the blocks merged into fewer
           (`n_blocks`), coarse to fine.
-        - `network_evidence`: whether the selected features follow this graph, with `p_value`, `autocorrelation` and
-          `is_clear` of `network_evidence_`; None if that was not tested.
+        - `network_evidence`: whether the selected features are associated with this graph: `p_value`,
+          `autocorrelation` and `is_clear` of `network_evidence_`; None if this was not tested.
         - `candidates`: how well each candidate block model explains links and features, and whether it is kept.
         - `effort`: the requested and the actual extent of the search.
         - `sparsity` (paper: γ), `loss_history` and `n_iter`: the descent of BMGUFS.
@@ -95,10 +95,10 @@ def summarize(selector: ScoreSelector, *, stability: FloatArray | None = None) -
 def summarize_scores(selector: ScoreSelector, *, stability: FloatArray | None = None) -> dict[str, Any]:
     """Collect the part of :func:`summarize` that does not need blocks, for any fitted selector.
 
-    It holds `counts`, `selected`, `feature_names`, `scores`, `ranking`, `measures` and `network_evidence`. The measures
-    also hold where features occur: `prevalence` (share of nodes), mean `degree` of the nodes that have the feature, and
-    `autocorrelation` (correlation between linked nodes). `mean_degree` is that of all nodes.
-    An undefined score is None.
+    It contains `counts`, `selected`, `feature_names`, `scores`, `ranking`, `measures` and `network_evidence`. The
+    measures also say where features occur: `prevalence` (share of nodes), mean `degree` of the nodes that have
+    the feature, and `autocorrelation` (correlation between linked nodes). `mean_degree` is that of all nodes. An
+    undefined score is None.
     """
     result = _reportable(selector)
     assert result.links is not None  # see `_reportable`
@@ -132,7 +132,7 @@ def _reportable(selector: Any) -> Result:
 def _of_features(
     selector: ScoreSelector, measures: dict[str, Any], of_selected: dict[str, list[Any]]
 ) -> dict[str, Any]:
-    """The part of a summary about features; `of_selected` holds further values of the selected ones, best first."""
+    """The part of a summary about features; `of_selected` adds values for the selected features, best first."""
     chosen, result = selector._selected_in_order(), selector._fit_result
     names = feature_labels(result.feature_names, result.n_features)
     columns = {
@@ -170,7 +170,7 @@ def _counts(result: Result, n_selected: int) -> dict[str, Any]:
 
 
 def _measures(selector: ScoreSelector, stability: FloatArray | None) -> dict[str, FloatArray]:
-    """The measures that are known for each feature besides its score."""
+    """The measures known for each feature, in addition to its score."""
     measures: dict[str, FloatArray] = {}
     if isinstance(selector, BlockModelSelector) and selector.block_model_.n_blocks > 1:
         measures = {
@@ -214,7 +214,7 @@ def _marked(selector: BlockGuidedSelector, markers: Markers) -> dict[str, list[A
 
 
 def marked_blocks(markers: Markers, features: IntArray) -> list[list[int]]:
-    """The blocks that each of these features marks, the one with most evidence first."""
+    """The blocks that each of these features marks, the strongest evidence first."""
     marks, evidence = markers.marks[:, features].T, markers.evidence[:, features].T
     by_evidence = np.argsort(-np.where(marks, evidence, -np.inf), axis=1, kind="stable")
     return [row[:n].tolist() for row, n in zip(by_evidence, marks.sum(axis=1), strict=True)]
@@ -240,7 +240,7 @@ def _tree(selector: BlockGuidedSelector, markers: Markers) -> list[list[dict[str
 
 
 def _order(selector: BlockGuidedSelector) -> list[int]:
-    """The blocks along the tree, by number as far as it allows; given blocks keep their numbers, others follow it."""
+    """The order of the blocks along the tree, by number as far as the tree allows."""
     k = selector.block_model_.n_blocks
     if not isinstance(selector, BlockModelSelector) or k == 1:
         return list(range(k))

@@ -1,6 +1,6 @@
 """The tables of a summary as CSV text, with numbers in full precision.
 
-Names come from other people's files; none is written such that a spreadsheet would execute it as a formula.
+Names may come from untrusted files, so they are escaped: no spreadsheet executes them as formulas.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _TEXT = ["feature", "id", "name", "block_name", "markers", "other_markers", "lin
 
 
 def selected_table(summary: dict[str, Any]) -> str:
-    """One line per selected feature, the best first.
+    """One line per selected feature, best first.
 
     The columns are rank, feature, score, the available measures, the share of nodes that have the feature, the block
     it marks most clearly, the name of this block, its lift there, how many blocks it marks, and its mean in each block.
@@ -57,7 +57,7 @@ def blocks_table(blocks: pd.DataFrame, summary: dict[str, Any]) -> str:
 
 
 def scores_table(summary: dict[str, Any]) -> str:
-    """One line per feature, the best first: rank, feature, score, whether it is selected, available measures."""
+    """One line per feature, best first: rank, feature, score, whether it is selected, available measures."""
     columns = {
         "rank": summary["ranking"],
         "feature": summary["feature_names"],

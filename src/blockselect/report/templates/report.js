@@ -9,10 +9,10 @@
   const search = byId("search"), block = byId("block"), which = byId("which"), stable = byId("stability");
   const table = byId("table"), body = table.tBodies[0];
   const highest = data.rows.reduce((most, row) => Math.max(most, row[SCORE]), 0);
-  let lower = null; // names in lower case, made by the first search
+  let lower = null; // names in lower case, computed at the first search
   let shown = [], page = 0, sorted = { by: RANK, down: false };
 
-  // Numbers and names in the format of the rest of the page.
+  // Numbers and names, formatted as in the rest of the page.
   const count = (value) => value.toLocaleString("en-US");
   function number(value, zeros) {
     if (value === 0 || Math.abs(value) >= 1000) return Math.round(value).toLocaleString("en-US");
@@ -34,7 +34,7 @@
     return letters.length <= 32 ? name : letters.slice(0, 20).join("") + "…" + letters.slice(-11).join("");
   }
 
-  const MEASURES = { // measures with a column of their own
+  const MEASURES = { // measures that have their own column
     degree: { title: "degree", text: (value) => number(value, true) },
     autocorrelation: { title: "autocorrelation", text: (value) => value.toFixed(2).replace("-0.00", "0.00") },
     explained_more: { title: "adds", text: (value) => perCent(value, true) },
@@ -60,7 +60,7 @@
     const space = "http://www.w3.org/2000/svg", width = 7 * digits.length;
     const svg = document.createElementNS(space, "svg");
     const top = digits.indexOf("9");
-    const about = top < 0 ? "empty" : "mean by block, highest in " + data.blocks[top];
+    const about = top < 0 ? "empty" : "mean per block, highest in " + data.blocks[top];
     const set = { class: "strip", viewBox: `0 0 ${width} 18`, width: Math.min(width, 168), height: 18,
                   preserveAspectRatio: "none", role: "img", "aria-label": about };
     for (const [key, value] of Object.entries(set)) svg.setAttribute(key, value);
@@ -89,7 +89,7 @@
     for (const measure of data.measures) {
       if (measure in MEASURES) cell(made, MEASURES[measure].title, MEASURES[measure].text(values[column(measure)]), "num");
     }
-    cell(made, "in nodes", perCent(values[PREVALENCE]), "num");
+    cell(made, "prevalence", perCent(values[PREVALENCE]), "num");
     if (!data.blocks) return made;
     const names = values[BLOCKS].map((each) => data.blocks[each]);
     const marks = cell(made, "marks", names.length ? undefined : "none");
@@ -98,11 +98,11 @@
       marks.title = names.join(", ");
       marks.append(element("bdi", {}, cut(names[0])), ` (${times(values[LIFT])})${others}`);
     }
-    cell(made, "mean by block").append(strip(values[STRIP]));
+    cell(made, "mean per block").append(strip(values[STRIP]));
     return made;
   }
 
-  // The rows of some of the features that are shown; by rank, a line is above the first that may follow by chance.
+  // Rows of the features shown; sorted by rank, a line precedes the first feature that may be associated by chance.
   function rows(first, last) {
     const made = shown.slice(first, last).map(row);
     const byRank = sorted.by === RANK && !sorted.down && data.measures.includes("beyond_chance");
@@ -114,10 +114,10 @@
     return made;
   }
 
-  // The place of the block that a feature marks most clearly; features that mark none come last.
+  // The block that a feature marks most clearly, as a sort key; features that mark no block come last.
   const firstBlock = (row) => (row[BLOCKS].length ? row[BLOCKS][0] : data.blocks.length);
 
-  // Choose the rows, their order and the page.
+  // Filter and sort the rows, and go to the first page.
   function choose() {
     const text = search.value.trim().toLowerCase();
     if (text && lower === null) lower = data.rows.map((each) => each[NAME].toLowerCase());
@@ -147,8 +147,8 @@
     byId("status").textContent = shown.length
       ? `Showing ${count(first + 1)}–${count(last)} of ${count(shown.length)} features`
       : which.value === "selected" && !data.rows.some((each) => each[SELECTED])
-        ? "No feature is selected; choose to show all features."
-        : "No feature matches; change the search or the filters.";
+        ? "No feature is selected; set “Show” to all features."
+        : "No features match; change the search or the filters.";
     byId("pager").hidden = shown.length <= PAGE;
     byId("previous").disabled = page === 0;
     byId("next").disabled = last >= shown.length;
@@ -159,7 +159,7 @@
     table.scrollIntoView({ block: "nearest" });
   }
 
-  // Export the features that match, on all pages, with full names.
+  // Export all matching features, not only the current page, with full names.
   function records() {
     return shown.map((each) => {
       const record = { rank: each[RANK], feature: each[NAME], score: each[SCORE], selected: Boolean(each[SELECTED]) };
@@ -189,7 +189,7 @@
     setTimeout(() => URL.revokeObjectURL(link.href), 10000);
   }
 
-  // Colours follow the system or the switch, which is remembered if the browser allows it.
+  // The colour theme is that of the system unless the reader switches it; the choice is stored if the browser allows it.
   const root = document.documentElement, theme = byId("theme");
   const stored = { get: () => { try { return localStorage.getItem("blockselect-theme"); } catch { return null; } },
                    set: (value) => { try { localStorage.setItem("blockselect-theme", value); } catch { /* not allowed */ } } };
@@ -211,7 +211,7 @@
   byId("controls").addEventListener("submit", (event) => event.preventDefault());
   byId("previous").addEventListener("click", () => turn(-1));
   byId("next").addEventListener("click", () => turn(1));
-  // Sort by the buttons of the columns or, on narrow screens without a table head, by a list of the same columns.
+  // Sort by clicking a column header or, on narrow screens without headers, by choosing from a list of the columns.
   const order = byId("sort"), buttons = [...table.querySelectorAll("[data-sort]")];
   function sortBy(button) {
     const key = button.dataset.sort, by = data.measures.includes(key) ? column(key) : Number(key);
@@ -237,7 +237,7 @@
     link.addEventListener("click", () => {
       block.value = link.dataset.block;
       choose();
-      if (!shown.length && which.value === "selected") { which.value = "all"; choose(); } // only others mark it
+      if (!shown.length && which.value === "selected") { which.value = "all"; choose(); } // it has only unselected markers
     });
   }
   addEventListener("beforeprint", () => body.replaceChildren(...rows(0, PRINTED)));
