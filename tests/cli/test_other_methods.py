@@ -19,7 +19,7 @@ def test_the_scores_are_those_of_the_library(run, network, tmp_path, method):
     result = run("select", *network.options, "--method", method, "--top", 5, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.stderr
     written = sorted(path.name for path in (tmp_path / "out").iterdir())
-    assert written == [".blockselect.json", "nodes.csv", "report.html", "run.json", "scores.csv", "selected.csv"]
+    assert written == ["nodes.csv", "report.html", "run.json", "scores.csv", "selected.csv"]
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert f"The features were selected by {SELECTORS[method].title}, version " in unescape(page)
     assert f"Selected 5 features by {SELECTORS[method].title}; " in result.stdout

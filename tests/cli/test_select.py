@@ -86,7 +86,7 @@ def folder(done):
 
 
 def test_exactly_these_files_are_there(folder):
-    assert sorted(path.name for path in folder.iterdir()) == [".blockselect.json", *FILES]
+    assert sorted(path.name for path in folder.iterdir()) == FILES
 
 
 def test_scores_are_those_of_the_selector_and_stability_is_that_of_the_selection(folder, selector, network):
@@ -276,12 +276,12 @@ def test_files_of_an_earlier_run_are_replaced_and_others_left_alone(run, network
     assert run("select", *network.options, *QUICK, "--top", 4, "--out", folder).exit_code == 0
     assert len(table(folder / "selected.csv")) == 4
     assert (folder / "notes.txt").read_text() == "mine"
-    assert sorted(path.name for path in folder.iterdir()) == sorted([".blockselect.json", *FILES, "notes.txt"])
+    assert sorted(path.name for path in folder.iterdir()) == sorted([*FILES, "notes.txt"])
 
 
 def test_folders_on_the_way_are_made(run, network, tmp_path):
     assert run("select", *network.options, *QUICK, "--out", tmp_path / "a" / "b").exit_code == 0
-    assert sorted(path.name for path in (tmp_path / "a" / "b").iterdir()) == [".blockselect.json", *FILES]
+    assert sorted(path.name for path in (tmp_path / "a" / "b").iterdir()) == FILES
 
 
 def test_json_is_the_summary_and_the_only_thing_on_stdout(run, network):

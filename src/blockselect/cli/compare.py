@@ -196,7 +196,7 @@ def compare(
     record = work.run_record(network, comparison, names, protocol=protocol, n_runs=runs, seed=seed)
     if out is not None:
         command = opt.repeat_command(context, "comparison")
-        write_together(out, work.file_contents(network.title, comparison, record, command), mark="run.json")
+        write_together(out, work.file_contents(network.title, comparison, record, command))
     if as_json:
         rows = [row.record(comparison.titles) for row in comparison.rows]
         typer.echo(json.dumps({**record, "rows": rows}, allow_nan=False, default=str))

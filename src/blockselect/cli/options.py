@@ -189,8 +189,7 @@ Overwrite = Annotated[
     bool,
     output_option(
         "--overwrite",
-        help="Replace files in --out that blockselect did not write or that were changed since. Input files are "
-        "never replaced.",
+        help="Replace files in --out even if the folder holds no earlier results. Input files are never replaced.",
     ),
 ]
 Json = Annotated[bool, output_option("--json", help="Print the summary as JSON on stdout, and nothing else.")]

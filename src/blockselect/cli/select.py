@@ -366,7 +366,7 @@ def select(
         if out is not None:
             progress("writing", 0, 1)
             files = work.file_contents(selection, opt.repeat_command(context), labels=known, save_matrix=save_matrix)
-            write_together(out, files, mark="run.json")
+            write_together(out, files)
     for note in () if quiet else network.notes:
         say(note)
     for warning in selection.warnings:
