@@ -9,7 +9,7 @@ import pytest
 
 from blockselect.cli import inputs
 
-QUICK = ("--blocks", 3, "--top", 5, "--candidates", 1, "--resamples", 0)
+QUICK = ("--blocks", 3, "--top", 5, "--set", "n_candidates=1", "--resamples", 0)
 SELECT = ("select", *QUICK)
 MORAN = ("select", "--method", "morans-i", "--top", 5)
 COMPARE = ("compare", "--protocol", "structure", "--methods", "variance", "--top", 5, "--runs", 1)

@@ -84,7 +84,7 @@ def test_a_message_shows_no_character_that_steers_a_terminal(tmp_path):
 
 def test_a_backend_for_pictures_that_does_not_exist_is_no_matter(network, tmp_path):
     done = subprocess.run(
-        [*COMMAND.split(), "select", *network.options, "--top", "3", "--blocks", "3", "--candidates", "2",
+        [*COMMAND.split(), "select", *network.options, "--top", "3", "--blocks", "3", "--set", "n_candidates=2",
          "--resamples", "0", "--out", tmp_path / "out"],
         capture_output=True, text=True, check=False, env={**os.environ, "MPLBACKEND": "nonsense"},
     )  # fmt: skip
