@@ -123,7 +123,7 @@ def test_the_solver_of_the_paper_keeps_its_other_settings():
     selector = configured_selector("bmgufs", {"n_blocks": 3}, {"solver__max_iter": 7})
     assert type(selector) is BMGUFS
     assert (selector.solver.max_iter, selector.solver.gradient, selector.solver.tol) == (7, "paper", 0.0)
-    plain = configured_selector("bmgufs", {"n_blocks": 3})
+    plain = configured_selector("bmgufs", {"n_blocks": 3}, {})
     assert plain.get_params() == BMGUFS(n_blocks=3, random_state=0).get_params()
 
 

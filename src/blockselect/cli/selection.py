@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from blockselect.base import ScoreSelector
@@ -45,9 +44,7 @@ def file_names(method: str, features: Path | None, save_matrix: bool) -> list[st
     return [*SCORE_FILES, *blocks, *([_matrix_name(features)] if save_matrix else [])]
 
 
-def configured_selector(
-    method: str, settings: Mapping[str, Any], others: Mapping[str, Any] = MappingProxyType({})
-) -> ScoreSelector:
+def configured_selector(method: str, settings: Mapping[str, Any], others: Mapping[str, Any]) -> ScoreSelector:
     """The selector that the options describe.
 
     Parameters
@@ -66,8 +63,9 @@ def configured_selector(
     """
     selector = make_selector(method, random_state=SEED)
     known = parameters_of(selector)
-    for name in settings.keys() - known.keys():
-        raise Failure(f"{OPTION_OF[name]} cannot be used with --method {method}; leave one of them out.")
+    for name in settings:
+        if name not in known:
+            raise Failure(f"{OPTION_OF[name]} cannot be used with --method {method}; leave one of them out.")
     settable = [name for name in known if name not in OPTION_OF]
     if others and not settable:
         raise Failure(f"--set cannot be used with --method {method}, which has no other parameters; leave it out.")
