@@ -74,7 +74,7 @@ def test_what_runs_out_while_the_report_is_drawn_is_one_line(refuse, network, mo
         raise error
 
     monkeypatch.setattr("blockselect.cli.selection.file_contents", drawn)
-    quick = ("--top", 3, "--blocks", 3, "--candidates", 2, "--resamples", 0)
+    quick = ("--top", 3, "--blocks", 3, "--set", "n_candidates=2", "--resamples", 0)
     assert refuse(*network.options, *quick).startswith(
         "error: not enough memory (no size given); drop features first"
         if isinstance(error, MemoryError)
@@ -104,14 +104,10 @@ def test_missing_and_unknown_files_are_named(refuse, network, tmp_path):
         ("--blocks", "61"),
         ("--blocks", "three"),
         ("--block-model", "sbm"),
-        ("--candidates", "0"),
-        ("--candidates", HUGE),
-        ("--max-blocks", "1"),
         ("--neighbors", "0"),
         ("--resamples", "2"),
         ("--resamples", "-1"),
         ("--resamples", HUGE),
-        ("--binarize", "maybe"),
         ("--seed", "-1"),
         ("--seed", "4294967296"),
         ("--jobs", "many"),
@@ -131,8 +127,8 @@ def test_bad_value_is_refused_by_the_name_of_its_option(refuse, network, option,
         (("--jobs", 0), "a whole number of at most -1 or a whole number of at least 1. Got 0 instead."),
         (("--paper",), "choose a number, or pass your blocks as --block-model."),
         (("--paper", "--blocks", "auto"), "--blocks must be a whole number of at least 1. Got 'auto' instead."),
-        (("--paper", "--blocks", 3, "--profile-ratio", 2), "must be a number from 0 to 1. Got 2.0 instead."),
-        (("--paper", "--blocks", 3, "--memory-limit", 0), "must be a number above 0. Got 0.0 instead."),
+        (("--paper", "--blocks", 3, "--set", "profile_ratio=2"), "must be a number from 0 to 1. Got 2 instead."),
+        (("--paper", "--blocks", 3, "--set", "solver__memory_limit=0"), "must be a number above 0. Got 0 instead."),
         (("--paper", "--block-model", "mixed"), "--block-model must be a file of labels. Got 'mixed' instead."),
     ],
 )
@@ -141,23 +137,47 @@ def test_what_an_option_takes_is_said_without_words_of_python(refuse, network, o
 
 
 @pytest.mark.parametrize(
-    ("option", "good", "bad"),
+    ("method", "name", "values"),
     [
-        ("--profile-ratio", "0.5", ("1.1", "nan", "-0.1")),
-        ("--sparsity", "1", ("-1", "inf", "none", "9" * 400)),
-        ("--gradient", "exact", ("approximate",)),
-        ("--max-iter", "5", ("0", HUGE)),
-        ("--tol", "0.1", ("-1", "nan")),
-        ("--dtype", "float32", ("int8",)),
-        ("--memory-limit", "1e9", ("0", "inf", "1")),
-        ("--device", "cpu", ("nonsense",)),
+        ("block-model", "n_candidates", ("0", HUGE, "many")),
+        ("block-model", "max_blocks", ("1", "2.0", "None")),
+        ("block-model", "binarize", ("maybe", "yes", "")),
+        ("bmgufs", "profile_ratio", ("1.1", "nan", "-0.1")),
+        ("bmgufs", "sparsity", ("-1", "inf", "none", "9" * 400)),
+        ("bmgufs", "device", ("nonsense",)),
+        ("bmgufs", "solver__gradient", ("approximate",)),
+        ("bmgufs", "solver__max_iter", ("0", HUGE)),
+        ("bmgufs", "solver__tol", ("-1", "nan")),
+        ("bmgufs", "solver__dtype", ("int8",)),
+        ("bmgufs", "solver__memory_limit", ("0", "inf", "1")),
     ],
 )
-def test_an_option_of_the_paper_refuses_bad_values_and_is_refused_without_the_paper(refuse, network, option, good, bad):
-    for value in bad:
-        assert option in refuse(*network.options, "--paper", "--blocks", 3, option, value)
-    alone = refuse(*network.options, option, good)
-    assert f"{option} needs --paper; give --paper too, or leave {option} out." in alone
+def test_a_bad_value_is_refused_by_the_name_of_its_parameter(refuse, network, method, name, values):
+    for value in values:
+        complaint = refuse(*network.options, "--method", method, "--blocks", 3, "--set", f"{name}={value}")
+        assert name.removeprefix("solver__") in complaint
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        (("--set", "refine"), "--set is 'refine'; expected a parameter and its value, such as refine=False."),
+        (("--set", "=3"), "--set is '=3'; expected"),
+        (("--set", "n_blocks=3"), "--set cannot be used for n_blocks, which has an option of its own; give --blocks."),
+        (("--set", "n_features_to_select=3"), "give --top."),
+        (("--set", "random_state=3"), "give --seed."),
+        (("--set", "block_model=onmtf"), "give --block-model."),
+        (
+            ("--set", "max_iter=5"),
+            "no parameter of block-model is called 'max_iter'; known are: max_blocks, n_candidates, refine, binarize.",
+        ),
+        (("--paper", "--blocks", 3, "--set", "refine=True"), "no parameter of bmgufs is called 'refine'; known are: "),
+        (("--paper", "--blocks", 3, "--set", "max_iter=5"), "Did you mean solver__max_iter?"),
+        (("--paper", "--blocks", 3, "--set", "solver__steps=5"), "no parameter of bmgufs is called 'solver__steps'"),
+    ],
+)
+def test_what_cannot_be_set_is_refused_with_what_can(refuse, network, options, complaint):
+    assert complaint in refuse(*network.options, *options)
 
 
 @pytest.mark.parametrize(
@@ -175,13 +195,6 @@ def test_options_that_do_not_go_together_are_refused_by_name(refuse, network, op
     assert complaint in refuse(*network.options, *options)
 
 
-@pytest.mark.parametrize(("option", "value"), [("refine", None), ("binarize", "yes"), ("max-blocks", 5)])
-def test_settings_that_the_paper_does_not_have_are_refused_beside_it(refuse, network, option, value):
-    arguments = [f"--{option}", *([] if value is None else [value])]
-    complaint = refuse(*network.options, "--paper", "--blocks", 3, *arguments)
-    assert f"--{option} cannot be used with --paper; leave one of them out." in complaint
-
-
 def test_discoveries_need_links_that_the_features_did_not_make(refuse, network):
     assert "--graph is not given" in refuse("--features", network.features, "--top", "auto")
 
@@ -194,7 +207,7 @@ def test_the_paper_has_no_graph_of_its_own_and_asks_for_one(refuse, network):
 @pytest.mark.parametrize("device", ["nonsense", "cuda:99"])
 def test_a_device_that_is_not_there_is_refused(refuse, network, device):
     pytest.importorskip("torch")
-    refuse(*network.options, "--device", device)
+    refuse(*network.options, "--paper", "--blocks", 3, "--set", f"device={device}")
 
 
 def test_a_graph_without_links_is_refused_by_its_file(refuse, network, tmp_path):
@@ -292,7 +305,7 @@ def test_a_disk_that_fills_up_leaves_nothing(refuse, network, monkeypatch):
 
     monkeypatch.setattr(outputs, "_write", full)
     assert "No space left on device" in refuse(
-        *network.options, "--blocks", 3, "--candidates", 2, "--resamples", 0, out="a/b"
+        *network.options, "--blocks", 3, "--set", "n_candidates=2", "--resamples", 0, out="a/b"
     )
 
 
@@ -328,4 +341,4 @@ def test_a_bug_is_not_dressed_up_as_bad_input(run, network, monkeypatch):
 
     monkeypatch.setattr(selection, "summarize", broken)
     with pytest.raises(KeyError):
-        run("select", *network.options, "--blocks", 3, "--candidates", 2, "--resamples", 0, "--json")
+        run("select", *network.options, "--blocks", 3, "--set", "n_candidates=2", "--resamples", 0, "--json")

@@ -15,7 +15,7 @@ from blockselect.evaluation import clustering, evaluate_selection
 from blockselect.registry import SELECTORS
 from terminal import interrupt_on_terminal
 
-FILES = [".blockselect.json", "comparison.csv", "comparison.html", "comparison.md", "run.json"]
+FILES = ["comparison.csv", "comparison.html", "comparison.md", "run.json"]
 QUICK = ("--methods", "block-model,variance", "--top", "4,8", "--runs", "2")
 
 

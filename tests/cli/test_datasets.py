@@ -169,7 +169,8 @@ def test_help_is_shown_when_nothing_is_asked(run):
 
 @pytest.mark.parametrize("name", ["citeseer", "blogcatalog", "cora-planetoid", "debian"])
 def test_select_takes_every_network(run, data_path, name):
-    options = ("--paper", "--blocks", 3, "--candidates", 1, "--sparsity", 0, "--max-iter", 2, "--top", 4)
+    settings = ("--set", "n_candidates=1", "--set", "sparsity=0", "--set", "solver__max_iter=2")
+    options = ("--paper", "--blocks", 3, "--top", 4, *settings)
     result = run("select", "--dataset", name, *options, "--json")
     assert result.exit_code == 0, result.stderr
     counts = json.loads(result.stdout)["counts"]

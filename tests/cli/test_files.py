@@ -14,7 +14,7 @@ from blockselect.cli.inputs import load_network
 networkx = pytest.importorskip("networkx")
 pytest.importorskip("pyarrow")
 
-QUICK = ("--top", 5, "--blocks", 3, "--candidates", 3, "--resamples", 0, "--seed", 0)
+QUICK = ("--top", 5, "--blocks", 3, "--set", "n_candidates=3", "--resamples", 0, "--seed", 0)
 
 
 @pytest.fixture(scope="module")

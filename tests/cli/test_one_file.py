@@ -14,7 +14,7 @@ from terminal import without_stages
 
 networkx = pytest.importorskip("networkx")
 
-QUICK = ("--top", 2, "--blocks", 2, "--candidates", 2, "--resamples", 0)
+QUICK = ("--top", 2, "--blocks", 2, "--set", "n_candidates=2", "--resamples", 0)
 
 
 @pytest.fixture(scope="module")

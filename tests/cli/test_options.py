@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import inspect
+import re
 from typing import get_args
 
 import pytest
 
-from blockselect import BMGUFS, SELECTORS, BlockModelSelector, Descent
+from blockselect import BMGUFS, SELECTORS, BlockModelSelector, make_selector
 from blockselect.blockmodels.candidates import FAMILIES
 from blockselect.cli import compare, options
 from blockselect.cli import select as command
 from blockselect.cli.commands import load_command
-from blockselect.cli.failure import OPTION_OF, Failure, expecting_bad_input, in_options, option_of
-from blockselect.cli.options import number_or_word
+from blockselect.cli.failure import OPTION_OF, Failure, expecting_bad_input, in_options
+from blockselect.cli.methods import meanings, parameters_of
+from blockselect.cli.options import number_or_word, parse_settings
 from blockselect.cli.selection import configured_selector
 from blockselect.consensus.ranking import ENOUGH, MAX_STEPS
 from blockselect.datasets import DATASETS
@@ -21,22 +23,15 @@ from blockselect.evaluation.comparison import DEFAULT_METHODS, PROTOCOLS
 from blockselect.inputs.files import UnknownNodes
 from blockselect.inputs.neighbour_graph import N_NEIGHBORS
 from blockselect.inspection.stability import MIN_RESAMPLES, selection_stability
-from blockselect.utils.errors import ParameterError
 
-ONLY_IN_PYTHON = {"solver", "step_size", "smoothing", "initial_scores", "compile", "verbose"}  # verbose: --quiet
-OF_FUNCTIONS = {  # not of selectors
-    *("adjacency", "n_features", "id_column", "drop", "one_hot"),
-    *("fill", "decimal", "transpose", "unknown_nodes", "weight"),
-}
-SAID_OTHERWISE = {  # parameter → what the help says in place of the default in Python
+SHOWN = {  # parameter → the default that the help shows
     "n_features_to_select": "the fewest that explain 80 % of what all features explain, at most 500; half of all "
     "features with another --method",
-    "n_jobs": "1",
-    "random_state": "0",
-    "n_neighbors": f"{N_NEIGHBORS}, with a warning; needed with --paper",
     "n_blocks": "auto; needed with --paper",
-    "memory_limit": "8 GB; only with --paper",
-    "n_resamples": f"{command.RESAMPLES}; 0 with another --method",
+    "block_model": "mixed",
+    "random_state": "0",
+    "n_jobs": "1",
+    "n_neighbors": f"{N_NEIGHBORS}, with a warning; needed with --paper",
 }
 
 
@@ -55,30 +50,42 @@ def shown():
     return {option.opts[0]: option.show_default for option in load_command("select").params}
 
 
-def test_every_parameter_has_an_option():
-    parameters = {*OURS, *PAPERS} - ONLY_IN_PYTHON
-    assert parameters == set(OPTION_OF) - {"n_resamples", *OF_FUNCTIONS}
-
-
-@pytest.mark.parametrize("parameter", [parameter for parameter in OPTION_OF if parameter not in OF_FUNCTIONS])
-def test_the_help_shows_the_defaults_of_the_library(shown, parameter):
-    text = shown[OPTION_OF[parameter]]
-    if parameter in SAID_OTHERWISE:
-        assert text == SAID_OTHERWISE[parameter]
-    elif parameter not in OURS:
-        assert text == f"{PAPERS[parameter]}; only with --paper"
-    elif PAPERS.get(parameter) in (None, OURS[parameter]):
-        assert text == str(OURS[parameter])
-    else:
-        assert text == f"{OURS[parameter]}; {PAPERS[parameter]} with --paper"
-
-
-def test_defaults_that_the_help_says_otherwise_are_those_of_the_library():
+def test_the_help_shows_the_defaults_of_the_library(shown):
+    assert {name: shown[OPTION_OF[name]] for name in SHOWN} == SHOWN
+    assert shown["--resamples"] == f"{command.RESAMPLES}; 0 with another --method"
     assert OURS["n_features_to_select"] is OURS["n_jobs"] is OURS["n_neighbors"] is PAPERS["n_neighbors"] is None
-    assert (OURS["n_blocks"], PAPERS["n_blocks"], PAPERS["memory_limit"]) == ("auto", None, None)
+    assert (OURS["n_blocks"], PAPERS["n_blocks"], OURS["block_model"]) == ("auto", None, "mixed")
+    assert OURS["max_blocks"] == 50  # in the help of --blocks
     assert (ENOUGH, MAX_STEPS) == (0.8, 500)
     assert inspect.signature(selection_stability).parameters["n_resamples"].default == command.RESAMPLES
     assert command.MIN_RESAMPLES == MIN_RESAMPLES
+
+
+@pytest.mark.parametrize("method", SELECTORS)
+def test_every_parameter_of_every_method_is_shown_with_its_default_and_meaning(run, method):
+    selector = make_selector(method, random_state=0)
+    known, meaning = parameters_of(selector), meanings(selector)
+    assert set(known) >= set(inspect.signature(type(selector)).parameters) - {"solver", "verbose"}
+    result = run("methods", method)
+    assert result.exit_code == 0
+    for name, value in known.items():
+        row = f"{OPTION_OF.get(name, f'--set {name}=')} +{re.escape(str(value))} +{re.escape(meaning[name][:30])}"
+        assert re.search(row, result.stdout), name
+        assert meaning[name].endswith(".")
+
+
+def test_the_parameters_of_the_solver_are_shown_with_those_of_bmgufs():
+    known, meaning = parameters_of(BMGUFS()), meanings(BMGUFS())
+    assert (known["solver__gradient"], known["solver__tol"], known["sparsity"]) == ("paper", 0.0, "paper")
+    assert meaning["solver__max_iter"] == "Largest number of iterations."
+    assert meaning["n_features_to_select"] == (
+        "How many features to keep; between 0 and 1 a share of them; None keeps half."
+    )
+
+
+def test_all_methods_are_listed(run):
+    listed = run("methods").stdout
+    assert all(re.search(rf"^ {name} ", listed, flags=re.MULTILINE) for name in SELECTORS)
 
 
 def choices(annotation):
@@ -87,8 +94,6 @@ def choices(annotation):
 
 def test_choices_are_those_of_the_library():
     assert set(command.FAMILIES) == set(FAMILIES)
-    assert choices(command.Gradient) == Descent._parameter_constraints["gradient"][0].options
-    assert choices(command.Dtype) == Descent._parameter_constraints["dtype"][0].options
     assert get_args(options.UnknownNodes) == get_args(UnknownNodes)
 
 
@@ -101,23 +106,23 @@ def test_names_for_completion_are_those_of_the_library():
 
 
 def test_every_option_of_every_command_has_help():
-    for name in ("select", "compare", "reproduce"):
+    for name in ("select", "methods", "compare", "reproduce"):
         for option in load_command(name).params:
             assert option.name == "help" or option.help.endswith("."), option.name
 
 
 def test_settings_become_parameters_of_the_selector():
-    selector = configured_selector("block-model", {"n_features_to_select": 0.25, "n_blocks": 3, "refine": False})
+    selector = configured_selector("block-model", {"n_features_to_select": 0.25, "n_blocks": 3}, {"refine": False})
     assert isinstance(selector, BlockModelSelector)
     assert (selector.n_features_to_select, selector.n_blocks, selector.refine) == (0.25, 3, False)
     assert selector.random_state == 0
 
 
 def test_the_solver_of_the_paper_keeps_its_other_settings():
-    selector = configured_selector("bmgufs", {"n_blocks": 3, "solver__max_iter": 7})
+    selector = configured_selector("bmgufs", {"n_blocks": 3}, {"solver__max_iter": 7})
     assert type(selector) is BMGUFS
     assert (selector.solver.max_iter, selector.solver.gradient, selector.solver.tol) == (7, "paper", 0.0)
-    plain = configured_selector("bmgufs", {"n_blocks": 3})
+    plain = configured_selector("bmgufs", {"n_blocks": 3}, {})
     assert plain.get_params() == BMGUFS(n_blocks=3, random_state=0).get_params()
 
 
@@ -127,17 +132,27 @@ def test_text_becomes_a_number_or_stays_a_word(text, value):
     assert (read, type(read)) == (value, type(value))
 
 
-def test_a_message_about_a_parameter_names_the_option():
-    assert [option_of(name) for name in ("n_blocks", "max_iter", "smoothing")] == [
-        "--blocks",
-        "--max-iter",
-        "smoothing",
-    ]
-    with pytest.raises(Failure, match=r"^--top is 9 but there are 4 features$"), expecting_bad_input():
-        raise ParameterError("n_features_to_select", "is 9 but there are 4 features")
+def test_settings_are_numbers_constants_or_text():
+    given = ("a=3", "b=0.5", "c=True", "d=None", "solver__e=float32", "f=x=y", "a=4")
+    assert parse_settings(given) == {"a": 4, "b": 0.5, "c": True, "d": None, "solver__e": "float32", "f": "x=y"}
 
 
-def test_settings_at_the_end_of_a_sentence_become_options():
-    assert in_options("give transpose=True.") == "give --transpose."
-    assert in_options("give weight=False or fill=0.5.") == "give --weight none or --fill 0.5."
-    assert in_options("give header=False.") == "give --no-header."
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("n_features_to_select is 9 but there are 4 features.", "--top is 9 but there are 4 features."),
+        ("refine is True; pass block_model or n_blocks.", "refine is True; pass --block-model or --blocks."),
+        ('it limits n_blocks="auto" alone.', "it limits --blocks auto alone."),
+        (
+            "leave it out with drop=['the age'], or give fill=0.",
+            "leave it out with --drop 'the age', or give --fill 0.",
+        ),
+        ("give header=False or one_hot=True, or weight=False.", "give --no-header or --one-hot, or --weight none."),
+        ("n_blocks/x.csv: column 'n_blocks' of n_jobs.csv is empty.",) * 2,
+        ("the weight of the links, fill and drop are words.",) * 2,
+    ],
+)
+def test_a_message_of_the_library_names_options(message, said):
+    assert in_options(message) == said
+    with pytest.raises(Failure, match=f"^{re.escape(said)}$"), expecting_bad_input():
+        raise ValueError(message)

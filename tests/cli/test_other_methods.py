@@ -19,7 +19,7 @@ def test_the_scores_are_those_of_the_library(run, network, tmp_path, method):
     result = run("select", *network.options, "--method", method, "--top", 5, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.stderr
     written = sorted(path.name for path in (tmp_path / "out").iterdir())
-    assert written == [".blockselect.json", "nodes.csv", "report.html", "run.json", "scores.csv", "selected.csv"]
+    assert written == ["nodes.csv", "report.html", "run.json", "scores.csv", "selected.csv"]
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert f"The features were selected with {SELECTORS[method].title} (blockselect " in unescape(page)
     assert f"Selected 5 features by {SELECTORS[method].title}; " in result.stdout
@@ -56,7 +56,7 @@ def test_stability_is_estimated_if_asked_for(run, network):
 
 
 def test_the_default_and_the_paper_have_names_too(run, network, tmp_path):
-    quick = ("--blocks", 3, "--top", 5, "--candidates", 2, "--resamples", 0)
+    quick = ("--blocks", 3, "--top", 5, "--set", "n_candidates=2", "--resamples", 0)
     for one, other in ((("--method", "block-model"), ()), (("--method", "bmgufs"), ("--paper",))):
         results = [run("select", *network.options, *quick, *way, "--json") for way in (one, other)]
         assert json.loads(results[0].stdout) == json.loads(results[1].stdout)
@@ -68,7 +68,11 @@ def test_the_default_and_the_paper_have_names_too(run, network, tmp_path):
         (("--method", "mcf"), "'mcf' is not one of 'block-model', 'bmgufs', "),
         (("--method", "mcfs", "--paper"), "--paper runs bmgufs and --method 'mcfs' another; leave one of them out."),
         (("--method", "variance", "--seed", 1), "--seed cannot be used with --method variance; leave one of them out"),
-        (("--method", "mcfs", "--tol", 1), "--tol cannot be used with --method mcfs; leave one of them out"),
+        (("--method", "mcfs", "--set", "tol=1"), "no parameter of mcfs is called 'tol'; known are: weights, width."),
+        (("--method", "mcfs", "--set", "widht=1"), "Did you mean width?"),
+        (("--method", "mcfs", "--set", "weights=round"), "weights must be"),
+        (("--method", "variance", "--set", "tol=1"), "--set cannot be used with --method variance, which has no other"),
+        (("--method", "morans-i", "--neighbors", 5), "--neighbors links nodes where no graph is given"),
         (("--method", "mcfs", "--top", "auto"), "--top must be"),
         (("--method", "mcfs", "--top", 31), "--top is 31 but there are 30 features"),
     ],
@@ -100,3 +104,9 @@ def test_a_graph_made_from_the_features_is_no_evidence(run, network):
     features = network.options[network.options.index("--features") + 1]
     result = run("select", "--features", features, "--method", "morans-i", "--neighbors", 5, "--top", 5, "--json")
     assert json.loads(result.stdout)["network_evidence"] is None
+
+
+def test_neighbours_of_a_method_that_links_nodes_by_the_features_can_be_given_beside_a_graph(run, network, tmp_path):
+    options = ("--method", "mcfs", "--blocks", 3, "--top", 5, "--neighbors", 4, "--out", tmp_path / "out")
+    assert run("select", *network.options, *options).exit_code == 0
+    assert json.loads((tmp_path / "out" / "run.json").read_text())["selector"]["n_neighbors"] == 4

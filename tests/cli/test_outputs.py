@@ -12,28 +12,26 @@ import pytest
 
 from blockselect.cli import outputs
 from blockselect.cli.failure import Failure
-from blockselect.cli.outputs import WRITTEN, check_folder, write_together
+from blockselect.cli.outputs import check_folder, write_together
 from file_steps import Killer
 
-OLD = {"one.txt": b"old first", "sub/two.txt": b"old second", "run.json": b"old mark"}
-FILES = {"one.txt": b"first", "run.json": b"mark", "sub/two.txt": b"second", "sub/three.txt": b"third"}
+MARK = b'{"versions": {"blockselect": "1"}}'
+OLD = {"one.txt": b"old first", "sub/two.txt": b"old second", "run.json": MARK + b" "}
+FILES = {"one.txt": b"first", "run.json": MARK, "sub/two.txt": b"second", "sub/three.txt": b"third"}
 
 
 def write(folder, files=FILES):
-    write_together(folder, files, mark="run.json")
+    write_together(folder, files)
 
 
 def tree(folder):
-    """All files but the record of their hashes."""
-    paths = (path for path in folder.rglob("*") if path.is_file() and path.name != WRITTEN)
-    return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_files_are_written_with_nothing_beside_them(tmp_path):
     write(tmp_path / "a" / "b")
     assert tree(tmp_path) == {f"a/b/{name}": content for name, content in FILES.items()}
-    assert not [path for path in tmp_path.rglob("*") if path.name.endswith(".tmp")]
-    assert [path.name for path in (tmp_path / "a" / "b").iterdir() if path.name.startswith(".")] == [WRITTEN]
+    assert not [path for path in tmp_path.rglob("*") if path.name.startswith(".")]
 
 
 def test_older_files_are_replaced_and_others_stay(tmp_path):
@@ -83,7 +81,7 @@ def test_a_failure_at_any_step_leaves_what_was_there(tmp_path, monkeypatch, befo
         assert tree(folder) == before
         check_folder(folder, FILES, [], overwrite=False)  # its files are still known as those of this program
         assert sorted(path.name for path in folder.parent.iterdir()) == (["results"] if before else [])
-    assert n_steps > 8
+    assert n_steps > 7
     assert tree(folder) == FILES
 
 
@@ -101,11 +99,11 @@ while code == 9:
     folder = place / str(at) / "results"
     folder.parent.mkdir()
     if before:
-        write_together(folder, before, mark="run.json")
+        write_together(folder, before)
     child = os.fork()
     if not child:
         Killer(at, lambda: os._exit(9)).watch(setattr)
-        write_together(folder, files, mark="run.json")
+        write_together(folder, files)
         os._exit(0)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 print(code, at)
@@ -119,7 +117,7 @@ def test_a_kill_at_any_step_leaves_no_folder_that_looks_whole_and_is_not(tmp_pat
     command = [sys.executable, "-c", KILLED, Path(__file__).parents[1], tmp_path, repr(before), repr(FILES)]
     code, n_steps = map(int, subprocess.run(command, capture_output=True, check=True).stdout.split())
     assert code == 0
-    assert n_steps > 8
+    assert n_steps > 7
     for at in range(1, n_steps + 1):
         folder = tmp_path / str(at) / "results"
         found = {name: content for name, content in tree(folder).items() if ".tmp" not in name}
@@ -174,7 +172,7 @@ def test_two_writers_of_one_folder_do_not_mix_their_files(tmp_path, before):
         other.join()
         assert tree(folder) in (FILES, others)
         assert list(folder.parent.rglob(".blockselect-*")) == []
-    assert n_steps > 8
+    assert n_steps > 7
 
 
 def test_a_disk_that_refuses_the_files_is_named_with_what_to_do(tmp_path, monkeypatch):

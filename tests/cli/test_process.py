@@ -232,7 +232,7 @@ def test_ctrl_c_in_a_call_is_one_line_and_leaves_nothing(run, network, tmp_path,
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="no terminals to open here")
 def test_progress_is_drawn_on_a_terminal_and_ctrl_c_stops_the_process(network, tmp_path):
-    paper = ("--paper", "--blocks", "3", "--max-iter", "1000000", "--tol", "0")
+    paper = ("--paper", "--blocks", "3", "--set", "solver__max_iter=1000000", "--set", "solver__tol=0")
     endless = ["select", *network.options, *paper, "--out", tmp_path / "out"]
     code, stdout, shown = interrupt_on_terminal(endless, once_shown=b"scoring features")
     assert (code, stdout) == (130, b"")

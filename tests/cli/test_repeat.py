@@ -15,17 +15,19 @@ def command_on(page):
 
 
 def test_the_page_shows_the_options_that_were_given(run, network, tmp_path):
-    given = ["--top", "5", "--blocks", "3", "--candidates", "2", "--no-refine", "--seed", "7", "--resamples", "0"]
+    given = ["--top", "5", "--blocks", "3", "--seed", "7", "--resamples", "0"]
+    given += ["--set", "n_candidates=2", "--set", "refine=False"]
     assert run("select", *network.options, *given, "--out", tmp_path / "here", "--quiet").exit_code == 0
     shown = command_on(tmp_path / "here" / "report.html")
     assert shown[:2] == ["blockselect", "select"]
     assert shown[-2:] == ["--out", "results"]
     pairs = " ".join(shown)
-    for option in ("--features features.csv", "--graph edges.csv", "--top 5", "--blocks 3", "--no-refine", "--seed 7"):
+    for option in ("--features features.csv", "--graph edges.csv", "--top 5", "--blocks 3", "--seed 7"):
         assert option in pairs
+    assert "--set n_candidates=2 --set refine=False" in pairs
     assert str(tmp_path) not in pairs
     assert "--quiet" not in shown
-    assert "--profile-ratio" not in shown  # a default
+    assert "--neighbors" not in shown  # a default
 
 
 def test_the_command_on_the_page_gives_the_same_page(run, network, tmp_path, monkeypatch):
@@ -36,8 +38,8 @@ def test_the_command_on_the_page_gives_the_same_page(run, network, tmp_path, mon
         5,
         "--blocks",
         3,
-        "--candidates",
-        2,
+        "--set",
+        "n_candidates=2",
         "--resamples",
         0,
         "--out",

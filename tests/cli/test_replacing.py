@@ -9,7 +9,7 @@ import pytest
 
 from blockselect.cli import inputs
 
-QUICK = ("--blocks", 3, "--top", 5, "--candidates", 1, "--resamples", 0)
+QUICK = ("--blocks", 3, "--top", 5, "--set", "n_candidates=1", "--resamples", 0)
 SELECT = ("select", *QUICK)
 MORAN = ("select", "--method", "morans-i", "--top", 5)
 COMPARE = ("compare", "--protocol", "structure", "--methods", "variance", "--top", 5, "--runs", 1)
@@ -115,7 +115,7 @@ def test_a_file_of_somebody_else_is_replaced_only_if_asked_for(run, refuse, file
     out.mkdir()
     (out / name).write_text("mine")
     message = refuse(*command, *options(files), "--out", out)
-    assert f"did not write, or that were changed since: {name}; name another folder, or" in message
+    assert f"did not write: {name}; name another folder, or" in message
     assert "--overwrite" in message
     assert run(*command, *options(files), "--out", out, "--overwrite").exit_code == 0
     assert (out / name).read_bytes() != b"mine"
@@ -127,15 +127,15 @@ def test_a_folder_is_used_again_by_the_same_and_by_another_command(run, files):
         assert result.exit_code == 0, result.stderr
 
 
-def test_a_result_that_was_changed_is_kept_and_a_link_that_leads_nowhere_too(run, refuse, files):
+def test_results_are_replaced_even_if_they_were_changed_or_lead_nowhere(run, files):
     out = files / "out"
     run(*MORAN, *options(files), "--out", out)
-    (out / "nodes.csv").write_text("notes of mine")
+    first = contents(out)
+    (out / "nodes.csv").write_text("changed")
     (out / "scores.csv").unlink()
     (out / "scores.csv").symlink_to(files / "nowhere")
-    assert "changed since: scores.csv, nodes.csv; name" in refuse(*MORAN, *options(files), "--out", out)
-    assert run(*MORAN, *options(files), "--out", out, "--overwrite").exit_code == 0
-    assert (out / "scores.csv").is_file()
+    assert run(*MORAN, *options(files), "--out", out).exit_code == 0
+    assert contents(out) == first
 
 
 def test_a_folder_is_named_by_a_link_that_leads_nowhere_yet_or_through_a_new_folder(run, files):
@@ -147,12 +147,19 @@ def test_a_folder_is_named_by_a_link_that_leads_nowhere_yet_or_through_a_new_fol
     assert not (files / "new").exists()
 
 
-@pytest.mark.parametrize("record", [b"", b"[]", b'{"nodes.csv": 3}', b"\xff", b"{"])
-def test_a_record_that_was_spoiled_proves_nothing(run, refuse, files, record):
+@pytest.mark.parametrize(
+    "record", [None, b"", b"[]", b"3", b"{}", b'{"versions": 3}', b'{"versions": {"numpy": "2.0"}}', b"\xff", b"{"]
+)
+def test_a_folder_is_ours_only_by_a_run_json_of_blockselect(run, refuse, files, record):
     out = files / "out"
     run(*MORAN, *options(files), "--out", out)
-    (out / ".blockselect.json").write_bytes(record)
+    if record is None:
+        (out / "run.json").unlink()
+    else:
+        (out / "run.json").write_bytes(record)
     message = refuse(*MORAN, *options(files), "--out", out)
-    assert "since: report.html, selected.csv, scores.csv and 2 more; name" in message
+    assert (
+        f"did not write: report.html, selected.csv, scores.csv and {1 if record is None else 2} more; name" in message
+    )
     assert run(*MORAN, *options(files), "--out", out, "--overwrite").exit_code == 0
     assert run(*MORAN, *options(files), "--out", out).exit_code == 0

@@ -128,7 +128,7 @@ def test_everything_is_written(run, tmp_path):
     experiments = ("datasets", "effectiveness", "perturbation", "block-models", "parameters", "convergence")
     expected = {f"figures/{name}.{kind}" for name in experiments for kind in ("svg", "png", "pdf")}
     expected |= {f"rows/{name}.csv" for name in (*experiments, "clusterings")}
-    assert files(tmp_path / "out").keys() == expected | {"claims.md", "claims.html", "config.json", ".blockselect.json"}
+    assert files(tmp_path / "out").keys() == expected | {"claims.md", "claims.html", "config.json", "run.json"}
 
 
 def test_an_experiment_joins_those_that_are_in_the_folder(run, tmp_path):

@@ -29,7 +29,6 @@ from blockselect import (
     make_attributed_blocks,
     selection_stability,
 )
-from blockselect.cli.failure import OPTION_OF
 from blockselect.cli.inputs import hash_matrix
 from blockselect.consensus import search
 from blockselect.inputs import nearest_neighbour_graph
@@ -46,7 +45,7 @@ FILES = [
     "scores.csv",
     "selected.csv",
 ]
-QUICK = ("--blocks", 3, "--top", 5, "--candidates", 6, "--resamples", 3)
+QUICK = ("--blocks", 3, "--top", 5, "--set", "n_candidates=6", "--resamples", 3)
 SAME = {"n_blocks": 3, "n_candidates": 6, "random_state": 0}
 PAPER = ("--paper", "--blocks", 3, "--top", 5)
 
@@ -86,7 +85,7 @@ def folder(done):
 
 
 def test_exactly_these_files_are_there(folder):
-    assert sorted(path.name for path in folder.iterdir()) == [".blockselect.json", *FILES]
+    assert sorted(path.name for path in folder.iterdir()) == FILES
 
 
 def test_scores_are_those_of_the_selector_and_stability_is_that_of_the_selection(folder, selector, network):
@@ -262,7 +261,7 @@ def test_same_input_and_seed_give_the_same_bytes(run, network, folder, tmp_path)
 
 
 def test_another_seed_is_recorded_and_used(run, network, tmp_path):
-    options = ("select", *network.options, *QUICK, "--blocks", 9, "--candidates", 1)
+    options = ("select", *network.options, *QUICK, "--blocks", 9, "--set", "n_candidates=1")
     for seed in (1, 2):
         run(*options, "--seed", seed, "--out", tmp_path / str(seed))
     first, second = (json.loads((tmp_path / seed / "run.json").read_text()) for seed in "12")
@@ -276,12 +275,12 @@ def test_files_of_an_earlier_run_are_replaced_and_others_left_alone(run, network
     assert run("select", *network.options, *QUICK, "--top", 4, "--out", folder).exit_code == 0
     assert len(table(folder / "selected.csv")) == 4
     assert (folder / "notes.txt").read_text() == "mine"
-    assert sorted(path.name for path in folder.iterdir()) == sorted([".blockselect.json", *FILES, "notes.txt"])
+    assert sorted(path.name for path in folder.iterdir()) == sorted([*FILES, "notes.txt"])
 
 
 def test_folders_on_the_way_are_made(run, network, tmp_path):
     assert run("select", *network.options, *QUICK, "--out", tmp_path / "a" / "b").exit_code == 0
-    assert sorted(path.name for path in (tmp_path / "a" / "b").iterdir()) == [".blockselect.json", *FILES]
+    assert sorted(path.name for path in (tmp_path / "a" / "b").iterdir()) == FILES
 
 
 def test_json_is_the_summary_and_the_only_thing_on_stdout(run, network):
@@ -348,8 +347,8 @@ def test_a_share_of_the_features_can_be_asked_for(run, network):
         3,
         "--top",
         0.2,
-        "--candidates",
-        2,
+        "--set",
+        "n_candidates=2",
         "--resamples",
         0,
         "--json",
@@ -358,7 +357,7 @@ def test_a_share_of_the_features_can_be_asked_for(run, network):
 
 
 def test_as_many_features_as_explain_enough_are_selected_if_nothing_is_said(run, network):
-    result = run("select", *network.options, "--blocks", 3, "--candidates", 2, "--resamples", 0, "--json")
+    result = run("select", *network.options, "--blocks", 3, "--set", "n_candidates=2", "--resamples", 0, "--json")
     summary = json.loads(result.stdout)
     before, last = np.cumsum([row["explained_more"] for row in summary["selected"]])[-2:]
     assert before < 0.8 * summary["explained"]["all"] <= last
@@ -418,13 +417,13 @@ def test_paper_is_bmgufs_itself_with_its_own_solver(run, network, tmp_path):
 
 
 def test_stability_of_the_paper_is_estimated_if_asked_for(run, network):
-    options = (*PAPER, "--candidates", 1, "--max-iter", 5, "--resamples", 3, "--json")
+    options = (*PAPER, "--set", "n_candidates=1", "--set", "solver__max_iter=5", "--resamples", 3, "--json")
     summary = json.loads(run("select", *network.options, *options).stdout)
     assert list(summary["measures"]) == ["stability"]
 
 
 def test_stability_can_be_switched_off(run, network):
-    options = ("--blocks", 3, "--candidates", 2, "--resamples", 0, "--json")
+    options = ("--blocks", 3, "--set", "n_candidates=2", "--resamples", 0, "--json")
     assert "stability" not in json.loads(run("select", *network.options, *options).stdout)["measures"]
 
 
@@ -435,52 +434,42 @@ def test_stability_can_be_switched_off(run, network):
             ("--paper",),
             {
                 "sparsity": 0.5,
-                "gradient": "exact",
-                "profile-ratio": 0.25,
-                "max-iter": 6,
-                "tol": 0.5,
-                "memory-limit": 1e9,
+                "profile_ratio": 0.25,
                 "device": "cpu",
-                "dtype": "float32",
+                "solver__gradient": "exact",
+                "solver__max_iter": 6,
+                "solver__tol": 0.5,
+                "solver__memory_limit": 1e9,
+                "solver__dtype": "float32",
             },
         ),
-        (
-            ("--no-refine",),
-            {"block-model": "onmtf", "binarize": "yes", "jobs": 1},
-        ),
+        (("--block-model", "onmtf", "--jobs", 1), {"refine": False, "binarize": True}),
+        (("--method", "ndfs"), {"weights": "binary", "max_iter": 5, "initial_clusters": None}),
     ],
 )
 def test_every_setting_reaches_the_selector(run, network, tmp_path, method, settings):
-    settings = {
-        "candidates": 3,
-        "seed": 11,
-        "blocks": 4,
-        "top": 3,
-        **settings,
-    }
-    arguments = [part for name, value in settings.items() for part in (f"--{name}", value)]
-    result = run("select", *network.options, *method, *arguments, "--resamples", 0, "--out", tmp_path / "out")
+    shared = ("--seed", 11, "--blocks", 4, "--top", 3, "--resamples", 0)
+    arguments = [part for name, value in settings.items() for part in ("--set", f"{name}={value}")]
+    result = run("select", *network.options, *method, *shared, *arguments, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.stderr
     selector = record_of(tmp_path / "out")["selector"]
-    for option, value in settings.items():
-        (parameter,) = (
-            name for name, its_option in OPTION_OF.items() if its_option == f"--{option}" and name != "n_features"
-        )
-        record = selector if parameter in selector else selector["solver"]
-        assert record[parameter] == {"yes": True}.get(value, value)
-    assert selector["class"] == ("BMGUFS" if method == ("--paper",) else "BlockModelSelector")
-    assert selector.get("refine", False) is False
+    own = {"random_state": 11, "n_blocks": 4, "n_features_to_select": 3}
+    if "--block-model" in method:
+        own |= {"block_model": "onmtf", "n_jobs": 1}
+    for name, value in {**settings, **own}.items():
+        found = (selector["solver"] if name.startswith("solver__") else selector)[name.removeprefix("solver__")]
+        assert (found, type(found)) == (value, type(value))
 
 
 def test_an_option_without_effect_is_one_warning(run, network, tmp_path):
-    result = run("select", *network.options, *QUICK, "--max-blocks", 4, "--out", tmp_path / "out")
+    result = run("select", *network.options, *QUICK, "--set", "max_blocks=4", "--out", tmp_path / "out")
     assert result.exit_code == 0
-    assert result.stderr.startswith("warning: --max-blocks ")
+    assert result.stderr.startswith("warning: max_blocks is 4, which has no effect: it limits --blocks auto alone;")
     assert result.stderr.count("\n") == 1
 
 
 def test_the_most_blocks_to_choose_from_can_be_given(run, network):
-    options = ("--max-blocks", 2, "--top", 5, "--candidates", 2, "--resamples", 0, "--json")
+    options = ("--set", "max_blocks=2", "--top", 5, "--set", "n_candidates=2", "--resamples", 0, "--json")
     assert json.loads(run("select", *network.options, *options).stdout)["blocks"]["count"] == 2
 
 
@@ -489,7 +478,7 @@ def test_features_that_match_the_graph_come_with_p_and_q_values(run, tmp_path):
     sparse.save_npz(tmp_path / "features.npz", planted.features)
     sparse.save_npz(tmp_path / "graph.npz", planted.adjacency)
     files = ("--features", tmp_path / "features.npz", "--graph", tmp_path / "graph.npz")
-    options = ("--top", "auto", "--blocks", 3, "--candidates", 6, "--resamples", 0)
+    options = ("--top", "auto", "--blocks", 3, "--set", "n_candidates=6", "--resamples", 0)
     result = run("select", *files, *options, "--out", tmp_path / "out")
     assert result.exit_code == 0, result.stderr
     rows = table(tmp_path / "out" / "scores.csv")
@@ -513,7 +502,7 @@ def test_features_that_match_the_graph_come_with_p_and_q_values(run, tmp_path):
 
 
 def test_terminal_page_and_attribute_give_the_same_reason_for_the_number_of_blocks(run, network, tmp_path):
-    options = ("--top", 5, "--max-blocks", 2, "--candidates", 6, "--resamples", 0)
+    options = ("--top", 5, "--set", "max_blocks=2", "--set", "n_candidates=6", "--resamples", 0)
     shown = run("select", *network.options, *options, "--out", tmp_path / "out").stdout
     selector = BlockModelSelector(5, max_blocks=2, n_candidates=6, random_state=0)
     reason = selector.fit(network.graph.features, adjacency=network.graph.adjacency).n_blocks_reason_
@@ -526,7 +515,7 @@ def test_terminal_page_and_attribute_give_the_same_reason_for_the_number_of_bloc
 
 
 def test_the_summary_says_how_many_blocks_and_candidates_were_chosen(run, network, tmp_path):
-    options = ("--top", 5, "--candidates", 12, "--resamples", 0)
+    options = ("--top", 5, "--set", "n_candidates=12", "--resamples", 0)
     shown = run("select", *network.options, *options, "-v", "--out", tmp_path / "auto").stdout
     record = record_of(tmp_path / "auto")
     assert f"There are {record['n_blocks']} blocks of nodes with similar connection patterns (" in shown
@@ -537,7 +526,7 @@ def test_the_summary_says_how_many_blocks_and_candidates_were_chosen(run, networ
 def test_a_search_that_was_cut_is_shown_and_recorded(run, network, done, tmp_path, monkeypatch):
     assert "the network is large" not in done[1]
     monkeypatch.setattr(search, "BUDGET", 1.0)
-    options = (*QUICK, "--candidates", 9, "--resamples", 8, "--out", tmp_path / "cut")
+    options = (*QUICK, "--set", "n_candidates=9", "--resamples", 8, "--out", tmp_path / "cut")
     shown = run("select", *network.options, *options, "-v").stdout
     assert "Because the network is large, fewer block models were tried" in shown
     assert "search limited to 3 of 9 candidates and at most 5 of 50 rounds" in shown
@@ -570,7 +559,7 @@ def test_q_values_on_a_graph_made_from_the_features_come_with_the_warning_of_the
     with pytest.warns(UserWarning, match="p-values and q-values are meaningless") as issued:
         BlockModelSelector("auto", **SAME).fit(cells, adjacency="connectivities")
     file = tmp_path / "cells.h5ad"
-    options = ("--top", "auto", "--blocks", 3, "--candidates", 6, "--resamples", 3)
+    options = ("--top", "auto", "--blocks", 3, "--set", "n_candidates=6", "--resamples", 3)
     shown = run("select", "--features", file, "--graph", file, *options, "--out", tmp_path / "out").stderr
     expected = [str(warning.message).replace("adjacency", "--graph", 1) for warning in issued]
     assert shown == "".join(f"warning: {message}\n" for message in expected)
@@ -589,7 +578,7 @@ def test_no_discovery_is_a_warning_and_an_empty_table(run, network, tmp_path):
     np.save(tmp_path / "features.npy", np.column_stack([rng.permutation(column) for column in features.T]))
     sparse.save_npz(tmp_path / "graph.npz", network.graph.adjacency)
     files = ("--features", tmp_path / "features.npy", "--graph", tmp_path / "graph.npz")
-    options = ("--top", "auto", "--candidates", 4, "--resamples", 0)
+    options = ("--top", "auto", "--set", "n_candidates=4", "--resamples", 0)
     result = run("select", *files, *options, "--out", tmp_path / "out")
     assert result.exit_code == 0
     assert result.stderr.startswith("warning: no feature matches the graph better than chance")
@@ -597,7 +586,7 @@ def test_no_discovery_is_a_warning_and_an_empty_table(run, network, tmp_path):
 
 
 def test_too_few_scores_are_one_line_of_warning_even_when_quiet(run, network, tmp_path):
-    options = ("--paper", "--top", 25, "--blocks", 3, "--sparsity", 4, "--quiet", "--out", tmp_path / "out")
+    options = ("--paper", "--top", 25, "--blocks", 3, "--set", "sparsity=4", "--quiet", "--out", tmp_path / "out")
     result = run("select", *network.options, *options)
     assert (result.exit_code, result.stdout) == (0, "")
     assert result.stderr.startswith("warning: only 1 of the 25 features")
@@ -607,7 +596,7 @@ def test_too_few_scores_are_one_line_of_warning_even_when_quiet(run, network, tm
 
 
 def test_cora_by_name_is_the_cora_of_the_package(run, tmp_path):
-    quick = ("--blocks", 7, "--candidates", 6, "--resamples", 0)
+    quick = ("--blocks", 7, "--set", "n_candidates=6", "--resamples", 0)
     result = run("select", "--dataset", "cora", *quick, "--top", 64, "--out", tmp_path / "out")
     assert "cora: 2,708 nodes, 5,278 links, 1,433 features.\nThere are 7 blocks of nodes " in result.stdout
     cora = load_cora()
@@ -632,8 +621,8 @@ def test_content_hash_is_of_the_numbers_not_of_how_they_are_held():
 
 
 def test_details_of_the_paper_have_its_sparsity_and_no_candidates_kept(run, network, tmp_path):
-    quick = ("--candidates", 2, "--resamples", 0, "--max-iter", 5)
-    result = run("select", *network.options, *PAPER, *quick, "--sparsity", 0.5, "-v", "--out", tmp_path / "out")
+    quick = ("--set", "n_candidates=2", "--resamples", 0, "--set", "solver__max_iter=5")
+    result = run("select", *network.options, *PAPER, *quick, "--set", "sparsity=0.5", "-v", "--out", tmp_path / "out")
     assert result.exit_code == 0, result.stderr
     assert "sparsity: 0.5" in result.stdout
     assert "iterations: 5" in result.stdout

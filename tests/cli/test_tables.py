@@ -12,7 +12,7 @@ from blockselect import BlockModelSelector
 from blockselect.cli.inputs import label_like_columns
 from blockselect.inputs import check_attributed_graph
 
-QUICK = ("--top", "4", "--resamples", "0", "--candidates", "3")
+QUICK = ("--top", "4", "--resamples", "0", "--set", "n_candidates=3")
 
 
 @pytest.fixture

@@ -15,7 +15,6 @@ VALUES: tuple[tuple[str, str, str], ...] = (
     ("select", "--resamples", "-1"),
     ("select", "--seed", "4294967296"),
     ("select", "--jobs", "0"),
-    ("select", "--memory-limit", "inf"),
     ("compare", "--runs", "0"),
     ("compare", "--workers", "0"),
 )
@@ -31,11 +30,13 @@ LINES: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("a file as --out", ("select", *INPUT, "--out", "{features}"), ("is a file",)),
     ("--neighbors beside a graph", ("select", *INPUT, "--neighbors", "5", *OUT), ("--neighbors",)),
     ("--paper without --blocks", ("select", *INPUT, "--paper", *OUT), ("--blocks is not given",)),
+    ("a value out of range", ("select", *INPUT, "--set", "max_blocks=1", *OUT), ("max_blocks", "at least 2")),
+    ("a parameter with an option", ("select", *INPUT, "--set", "n_blocks=3", *OUT), ("--set", "give --blocks")),
     ("--paper without a graph", ("select", "--features", "{features}", "--paper", "--blocks", "3", *OUT), ("--graph",)),
     (
         "--paper with a setting of the default",
-        ("select", *INPUT, "--paper", "--blocks", "3", "--binarize", "yes", *OUT),
-        ("--binarize cannot be used with --paper",),
+        ("select", *INPUT, "--paper", "--blocks", "3", "--set", "binarize=True", *OUT),
+        ("no parameter of bmgufs is called 'binarize'", "known are: n_candidates"),
     ),
     ("a method beside all", ("compare", *INPUT, "--methods", "all,mcfs", *OUT), ("no method is called 'all'",)),
     ("features as classes", ("compare", *INPUT, "--classes", "{features}", *OUT), ("columns", "expected two")),

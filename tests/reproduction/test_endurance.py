@@ -22,7 +22,7 @@ for number in range(first, first + 10**6):
     store.add(f"numbers/{number}", [{"number": number, "text": "x" * 2000}])
     print(number, flush=True)
     text = str(number).encode()
-    write_together(folder / "results", {"a.txt": text, "sub/b.txt": text, "run.json": text}, mark="run.json")
+    write_together(folder / "results", {"a.txt": text, "sub/b.txt": text, "run.json": text})
 """
 
 

@@ -15,6 +15,7 @@ from blockselect.utils.versions import show_versions
 
 COMMANDS: dict[str, str] = {
     "select": "Select the features that explain the structure of a network.",
+    "methods": "List the methods, or the parameters of one.",
     "datasets": "List, describe and download the real networks that the package knows.",
     "compare": "Compare methods by how useful their best features are for clusters, classes or links.",
     "reproduce": "Run the paper's experiments and judge its claims. A stopped run continues with the same command.",

@@ -197,7 +197,7 @@ def compare(
     if out is not None:
         waiting.now(STAGES["writing"])
         command = opt.repeat_command(context, "comparison")
-        write_together(out, work.file_contents(network.title, comparison, record, command), mark="run.json")
+        write_together(out, work.file_contents(network.title, comparison, record, command))
     waiting.end()
     if as_json:
         rows = [row.record(comparison.titles) for row in comparison.rows]

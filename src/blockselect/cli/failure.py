@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 
 from blockselect.cli.waiting import waiting
-from blockselect.utils.errors import OutOfMemoryError, ParameterError
+from blockselect.utils.errors import OutOfMemoryError
 from blockselect.utils.extras import install_advice
 from blockselect.utils.wording import visible
 
@@ -25,8 +25,7 @@ MESSAGES: dict[int, str] = {signal.SIGINT: "interrupted.", signal.SIGTERM: "term
 if hasattr(signal, "SIGHUP"):  # pragma: no branch (not on Windows)
     MESSAGES[signal.SIGHUP] = "hung up."
 NAMED_ALIKE = (
-    *("n_blocks", "max_blocks", "block_model", "n_candidates", "refine", "binarize", "profile_ratio", "sparsity"),
-    *("gradient", "max_iter", "tol", "device", "dtype", "memory_limit", "n_neighbors", "n_jobs", "n_resamples"),
+    *("n_blocks", "block_model", "n_neighbors", "n_jobs", "n_resamples"),
     *("id_column", "drop", "one_hot", "fill", "decimal", "transpose", "unknown_nodes", "weight"),
 )
 OPTION_OF = {
@@ -36,36 +35,27 @@ OPTION_OF = {
     "adjacency": "--graph",
     **{name: f"--{name.removeprefix('n_').replace('_', '-')}" for name in NAMED_ALIKE},
 }
-"""Parameter in Python → the option that sets it, for messages."""
+"""Parameter in Python → the option that sets it."""
 
 
 class Failure(Exception):  # noqa: N818  (a message for the user, not an error of the program)
     """A problem that the user can correct. The user sees its message and nothing else."""
 
 
-def option_of(parameter: str) -> str:
-    """The option that sets a parameter, or the parameter itself if no option does."""
-    return OPTION_OF.get(parameter, parameter)
-
-
-def by_options(message: str) -> str:
+def in_options(message: str) -> str:
     """A message of the library with options instead of parameters, and without types of Python.
 
-    Only the first word and names with an underscore are taken for parameters: others may be ordinary words.
+    Only the first word, names with an underscore and ``name=value`` are taken for parameters: others may be ordinary
+    words.
     """
-    first, blank, rest = message.partition(" ")
-    rest = re.sub(r"(an int|a float) in the range ([\[(])(\S+), (\S+)[\])]", _range_in_words, rest)
-    rest = re.sub(r"a str among {(.*?)}", lambda found: found[1].replace("'", ""), rest)
-    no_value = r"(None|a sparse (?:array or )?matrix|an instance of '[^']+')"  # of an option
-    rest = re.sub(rf"(,| or) {no_value}(?=,| or|\.)|(?<=^must be ){no_value}(, | or )", "", rest)
-    rest = rest.replace("an array-like", "a file of labels").replace(", a sparse array or matrix", "")
-    return f"{option_of(first)}{blank}{re.sub(r'[a-z]+(_[a-z]+)+', lambda found: option_of(found[0]), rest)}"
-
-
-def in_options(message: str) -> str:
-    """A message of the library with ``--drop age`` instead of ``drop=['age']``, and so on."""
-    message = re.sub(rf"\b({'|'.join([*NAMED_ALIKE, 'header'])})=(\[.*?\]|'.*?'|\".*?\"|[\w.]*\w)", _as_option, message)
-    return re.sub(r"\b(id_column|unknown_nodes|one_hot)\b", lambda found: option_of(found[0]), message)
+    message = re.sub(rf"\b({'|'.join([*OPTION_OF, 'header'])})=(\[.*?\]|'.*?'|\".*?\"|[\w.]*\w)", _as_option, message)
+    message = re.sub(r"(an int|a float) in the range ([\[(])(\S+), (\S+)[\])]", _range_in_words, message)
+    message = re.sub(r"a str among {(.*?)}", lambda found: found[1].replace("'", ""), message)
+    no_value = r"(None|an instance of '[^']+')"  # of an option
+    message = re.sub(rf"(,| or) {no_value}(?=,| or|\.)|(?<=must be ){no_value}(, | or )", "", message)
+    message = message.replace("an array-like", "a file of labels").replace(", a sparse array or matrix", "")
+    names = r"^\w+(?= )|(?<![\w'\"/.])[a-z]+(_[a-z]+)+(?![\w'\"/]|\.\w)"  # but no columns and no files
+    return re.sub(names, lambda found: OPTION_OF.get(found[0], found[0]), message)
 
 
 def _as_option(found: re.Match[str]) -> str:
@@ -73,8 +63,8 @@ def _as_option(found: re.Match[str]) -> str:
     if name == "header":
         return "--no-header"
     if value == "True":
-        return option_of(name)
-    return f"{option_of(name)} {'none' if value == 'False' else shlex.quote(value)}"
+        return OPTION_OF[name]
+    return f"{OPTION_OF[name]} {'none' if value == 'False' else shlex.quote(value)}"
 
 
 def _range_in_words(found: re.Match[str]) -> str:
@@ -116,7 +106,9 @@ def complain(error: Exception) -> int:
     elif isinstance(error, OSError) and error.filename is None and error.errno in STDOUT_ERRORS:
         message = f"stdout: {error.strerror}; send it to another place, or write files with --out."
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Python would complain about the unwritten text at its end
-    elif isinstance(error, Failure | OSError | MemoryError):  # memory and disk space can run out anywhere
+    elif isinstance(error, Failure):
+        message = str(error)
+    elif isinstance(error, OSError | MemoryError):  # memory and disk space can run out anywhere
         message = _reason(error)
     else:
         message = install_advice(error) if isinstance(error, ImportError) else None
@@ -127,8 +119,6 @@ def complain(error: Exception) -> int:
 
 
 def _reason(error: Exception) -> str:
-    if isinstance(error, ParameterError):
-        return in_options(by_options(str(error)))
     if isinstance(error, OSError) and error.strerror and error.filename is not None:
         return f"{error.filename}: {error.strerror}."
     if isinstance(error, MemoryError):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -11,10 +12,11 @@ from typing import Annotated, Any, Final, Literal
 
 import typer
 
-from blockselect.cli.failure import Failure
+from blockselect.cli.failure import OPTION_OF, Failure
 
 DEFAULT: Final = "block-model"
 PAPER: Final = "bmgufs"  # beside the default the only method that finds blocks
+SEED = 0  # the default, so that the same command writes the same files
 
 # Options of each panel of the help.
 data_option: Any = partial(typer.Option, rich_help_panel="Data")
@@ -50,6 +52,7 @@ MethodName = Literal[
 
 NOT_REPEATED = ("out", "overwrite", "as_json", "quiet", "verbose")  # options that do not change the result
 UnknownNodes = Literal["error", "drop"]
+CONSTANTS = {"True": True, "False": False, "None": None}
 
 
 def number_or_word(text: str) -> int | float | str:
@@ -60,6 +63,19 @@ def number_or_word(text: str) -> int | float | str:
     with suppress(ValueError):
         return float(text)
     return text
+
+
+def parse_settings(assignments: Sequence[str]) -> dict[str, Any]:
+    """Parameters of --set with their values: numbers, True, False, None, or text."""
+    settings = {}
+    for assignment in assignments:
+        name, equals, text = assignment.partition("=")
+        if not (name and equals):
+            raise Failure(f"--set is {assignment!r}; expected a parameter and its value, such as refine=False.")
+        if name in OPTION_OF:
+            raise Failure(f"--set cannot be used for {name}, which has an option of its own; give {OPTION_OF[name]}.")
+        settings[name] = CONSTANTS.get(text, number_or_word(text))
+    return settings
 
 
 def parse_folder(text: str) -> Path:
@@ -189,8 +205,7 @@ Overwrite = Annotated[
     bool,
     output_option(
         "--overwrite",
-        help="Replace files in --out that blockselect did not write or that were changed since. Input files are "
-        "never replaced.",
+        help="Replace files in --out even if the folder holds no earlier results. Input files are never replaced.",
     ),
 ]
 Json = Annotated[bool, output_option("--json", help="Print the summary as JSON on stdout, and nothing else.")]

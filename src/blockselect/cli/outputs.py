@@ -17,10 +17,9 @@ from typing import Any
 from blockselect import __version__
 from blockselect.cli.failure import Failure, say
 
-WRITTEN = ".blockselect.json"
-"""The file in a folder of results that holds the hash of every file that was written there."""
+MARK = "run.json"
+"""The file that shows a folder to be complete and to be ours: the first to go and the last to come."""
 STAGED = ".blockselect-????????.tmp"  # the hidden folder of files that are being written
-MARKS = ("run.json", "config.json")  # the last file of each command
 SHOWN = 3  # files named in a message
 RECORDED_VERSIONS = ("numpy", "scipy", "scikit-learn", "pandas", "matplotlib")
 
@@ -38,7 +37,7 @@ def check_folder(folder: Path, names: Collection[str], inputs: Collection[Path |
     inputs : collection of paths
         Files that are never replaced.
     overwrite : bool
-        Whether files may be replaced that this program did not write or that were changed since.
+        Whether files may be replaced in a folder that is not one of results.
     """
     folder = Path(os.path.realpath(folder))  # also through a link that leads nowhere yet
     existing = _nearest(folder)
@@ -49,7 +48,7 @@ def check_folder(folder: Path, names: Collection[str], inputs: Collection[Path |
     with _locked(existing, wait=False) as is_locked:
         if is_locked:
             _repair(existing, folder)
-    for name in (WRITTEN, *names):
+    for name in names:
         if (folder / name).is_dir():
             raise Failure(f"{str(folder / name)!r} is a folder where a file is to be written; name another --out.")
     there = [name for name in names if os.path.lexists(folder / name)]
@@ -57,43 +56,35 @@ def check_folder(folder: Path, names: Collection[str], inputs: Collection[Path |
     for name in there:
         if (folder / name).exists() and any(path.samefile(folder / name) for path in given):
             raise Failure(f"--out is {str(folder)!r}, where {name} would replace an input file; name another folder.")
-    if overwrite:
-        return
-    hashes = _written(folder)
-    ours = [name for name in there if (folder / name).is_file() and _hash(folder / name) == hashes.get(name)]
-    if others := [name for name in there if name not in ours]:
-        more = f" and {len(others) - SHOWN} more" if len(others) > SHOWN else ""
+    if there and not overwrite and not _is_ours(folder):
+        more = f" and {len(there) - SHOWN} more" if len(there) > SHOWN else ""
         raise Failure(
-            f"--out is {str(folder)!r}, where files would be replaced that blockselect did not write, or that were "
-            f"changed since: {', '.join(others[:SHOWN])}{more}; name another folder, or replace them with --overwrite."
+            f"--out is {str(folder)!r}, where files would be replaced that blockselect did not write: "
+            f"{', '.join(there[:SHOWN])}{more}; name another folder, or replace them with --overwrite."
         )
 
 
-def _written(folder: Path) -> dict[str, str]:
-    """Hashes of the files that earlier runs wrote into a folder."""
+def _is_ours(folder: Path) -> bool:
+    """Whether the folder has a run.json of this program."""
     try:
-        hashes = json.loads((folder / WRITTEN).read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return hashes if isinstance(hashes, dict) else {}
+        return "blockselect" in json.loads((folder / MARK).read_bytes())["versions"]
+    except (OSError, ValueError, LookupError, TypeError):
+        return False
 
 
-def write_together(folder: Path, files: Mapping[str, bytes], *, mark: str) -> None:
-    """Write the files as one unit, replacing older ones of the same names, and a record of their hashes beside them.
+def write_together(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write the files, of which run.json is one, as one unit, replacing older ones of the same names.
 
     A new folder is filled under a hidden name and then renamed, in one step. In an existing folder the files are
-    written to a hidden folder within it, the older ones are moved to another, and the new ones take their places. The
-    mark is the first to go and the last to come, so that a folder with the mark is complete even if the power fails.
-    After any other failure the older files are put back and no new file stays. Processes that write into one folder
-    wait for each other.
+    written to a hidden folder within it, the older ones are moved to another, and the new ones take their places. A
+    folder with run.json is complete even if the power fails. After any other failure the older files are put back and
+    no new file stays. Processes that write into one folder wait for each other.
 
     Parameters
     ----------
     folder : path
     files : mapping
         Path within the folder → content.
-    mark : str
-        The file that says that the folder is complete.
 
     Raises
     ------
@@ -101,17 +92,15 @@ def write_together(folder: Path, files: Mapping[str, bytes], *, mark: str) -> No
         The disk is full or cannot be written.
     """
     folder = Path(os.path.realpath(folder))
-    hashes = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
     try:
         with _sole_writer(folder) as within:
-            files = {WRITTEN: json_bytes(_written(folder) | hashes), **files}
             staged = within / f".blockselect-{secrets.token_hex(4)}.tmp"
             try:
                 for name, content in files.items():
                     (staged / name).parent.mkdir(parents=True, exist_ok=True)
                     _write(staged / name, content)
                 if within == folder:
-                    _replace_files(folder, staged, [*(name for name in files if name != mark), mark])
+                    _replace_files(folder, staged, sorted(files, key=MARK.__eq__))
                 else:
                     folder.parent.mkdir(parents=True, exist_ok=True)
                     staged.rename(folder)
@@ -178,7 +167,7 @@ def _repair(within: Path, folder: Path) -> None:
         staged = older.with_suffix("")
         source = staged if staged.exists() else older
         names = [str(path.relative_to(source)) for path in source.rglob("*") if not path.is_dir()]
-        for name in sorted(names, key=MARKS.__contains__):
+        for name in sorted(names, key=MARK.__eq__):
             _move(source / name, folder / name)
         shutil.rmtree(older, ignore_errors=True)
         shutil.rmtree(staged, ignore_errors=True)
@@ -228,12 +217,8 @@ def _move(path: Path, target: Path) -> None:
 
 def file_record(path: Path) -> dict[str, str]:
     """The name of a file and its hash. Folders are left out, because they are private."""
-    return {"file": path.name, "sha256": _hash(path)}
-
-
-def _hash(path: Path) -> str:
     with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+        return {"file": path.name, "sha256": hashlib.file_digest(stream, "sha256").hexdigest()}
 
 
 def settings_record(estimator: Any) -> dict[str, Any]:

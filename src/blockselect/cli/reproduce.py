@@ -15,7 +15,7 @@ import typer
 from blockselect.cli import options as opt
 from blockselect.cli.failure import begin_work, expecting_bad_input, one_line, say
 from blockselect.cli.options import output_option
-from blockselect.cli.outputs import check_folder, write_together
+from blockselect.cli.outputs import MARK, check_folder, json_bytes, versions, write_together
 from blockselect.cli.waiting import waiting
 from blockselect.utils.wording import visible
 
@@ -81,7 +81,7 @@ def reproduce(
     from blockselect.reproduction.store import Store
 
     begin_work()
-    check_folder(out, RESULT_FILES, [Path(config)], overwrite=overwrite)
+    check_folder(out, (*RESULT_FILES, MARK), [Path(config)], overwrite=overwrite)
     with expecting_bad_input():
         names, settings = parse_experiments(experiments), read_config(config)
         check_networks(settings.networks)
@@ -95,7 +95,7 @@ def reproduce(
         waiting.now("drawing the figures")
         rows = complete_rows(plans, settings, store)
         files, judgements = make_files(rows, settings, title=visible(Path(config).stem))
-    write_together(out, files, mark="config.json")
+    write_together(out, {**files, MARK: json_bytes({"command": "reproduce", "versions": versions()})})
     for name in names:
         for line in failures(rows[name]):
             say(f"failed: {name}: {one_line(line)}")

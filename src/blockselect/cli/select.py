@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
@@ -18,7 +18,6 @@ from blockselect.cli.options import (
     DEFAULT,
     PAPER,
     data_option,
-    expert_option,
     input_file,
     method_option,
     number_or_word,
@@ -30,11 +29,6 @@ from blockselect.cli.waiting import waiting
 RESAMPLES, MIN_RESAMPLES = 8, 3
 MOST_JOBS = 1024  # operating systems limit the number of threads
 FAMILIES = ("mixed", "smoothed", "spectral", "adjacency", "normalized", "two_hop", "onmtf")  # of block models
-
-
-def paper_option(text: str, *, default: str, **settings: Any) -> Any:
-    """An option that only --paper has, with its help and the default that the help shows."""
-    return expert_option(help=text, show_default=f"{default}; only with --paper", **settings)
 
 
 Labels = Annotated[
@@ -76,7 +70,7 @@ Blocks = Annotated[
     method_option(
         parser=number_or_word,
         metavar="INTEGER|auto",
-        help="Number of blocks. With auto, as many as the graph supports, 2 to --max-blocks (paper: k).",
+        help="Number of blocks. With auto, as many as the graph supports, 2 to 50 (paper: k).",
         show_default="auto; needed with --paper",
     ),
 ]
@@ -93,7 +87,8 @@ Jobs = Annotated[
 Neighbors = Annotated[
     int | None,
     data_option(
-        help="Without --graph: number of nearest neighbours by the features that each node is linked to.",
+        help="Number of nearest neighbours by the features that each node is linked to, without --graph or for a "
+        "--method that uses such links anyway.",
         show_default="10, with a warning; needed with --paper",
     ),
 ]
@@ -124,9 +119,6 @@ SaveMatrix = Annotated[
         "matrix.npz or similar.",
     ),
 ]
-MaxBlocks = Annotated[
-    int | None, expert_option(help="The largest number of blocks that --blocks auto considers.", show_default="50")
-]
 
 
 def parse_block_model(text: str) -> str | Path:
@@ -141,7 +133,7 @@ def parse_block_model(text: str) -> str | Path:
 
 BlockModel = Annotated[
     Any,
-    expert_option(
+    method_option(
         parser=parse_block_model,
         metavar="FAMILY|FILE",
         help="How blocks are found: smoothed, spectral, adjacency, normalized, two_hop, onmtf, or mixed, which uses "
@@ -150,85 +142,15 @@ BlockModel = Annotated[
         show_default="mixed",
     ),
 ]
-Candidates = Annotated[
-    Any,
-    expert_option(
-        parser=number_or_word,
-        metavar="INTEGER|auto",
-        help="Number of block models to find from different random starts. With auto, 9 to 48, depending on the "
-        "estimated cost, and fewer on very large networks.",
-        show_default="auto; 10 with --paper",
+Set = Annotated[
+    list[str] | None,
+    method_option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Set another parameter of the method, such as refine=False or, with --paper, solver__max_iter=50. May be "
+        "given several times. `blockselect methods NAME` lists the parameters.",
     ),
 ]
-Refine = Annotated[
-    bool | None,
-    expert_option(
-        "--refine/--no-refine",
-        help="Move nodes between blocks while links and features together become more likely. With auto, do so unless "
-        "the features do not follow the blocks that the links clearly show.",
-        show_default="auto",
-    ),
-]
-Binarize = Annotated[
-    Literal["auto", "yes", "no"] | None,
-    expert_option(
-        help="Use only which features a node has, not their values. With auto, do so if the features are counts and "
-        "more than half of them are zero.",
-        show_default="auto",
-    ),
-]
-ProfileRatio = Annotated[
-    float | None,
-    paper_option("Weight of the profile loss against the reconstruction loss, 0 to 1 (paper: β̄).", default="0.6"),
-]
-Sparsity = Annotated[
-    Any,
-    paper_option(
-        "Weight of the ℓ1 penalty. With paper, the strongest of 0, 0.5, …, 5 that leaves --top features with a "
-        "score (paper: γ).",
-        parser=number_or_word,
-        metavar="NUMBER|paper",
-        default="paper",
-    ),
-]
-Gradient = Annotated[
-    Literal["exact", "paper"] | None,
-    paper_option(
-        "With paper, the published gradient of the profile loss, which is not its derivative.", default="paper"
-    ),
-]
-MaxIter = Annotated[
-    int | None,
-    paper_option("Number of iterations of the descent.", max=10**9, metavar="INTEGER", default="200"),
-]
-Tol = Annotated[
-    float | None,
-    paper_option(
-        "Stop once both losses have changed by at most this relative amount over ten iterations. 0 never stops early.",
-        default="0.0",
-    ),
-]
-Device = Annotated[
-    str | None, paper_option("Where the descent runs: cpu (NumPy), or a PyTorch device such as cuda.", default="cpu")
-]
-Dtype = Annotated[
-    Literal["float64", "float32", "tfloat32"] | None,
-    paper_option(
-        "Float type of the descent: float64, float32, or tfloat32, which is float32 with faster matrix products "
-        "on a CUDA device.",
-        metavar="TYPE",
-        default="float64",
-    ),
-]
-MemoryLimit = Annotated[
-    float | None,
-    paper_option(
-        "Bytes that the squared Gram matrix of the features may take. If no exact form fits, an approximation of "
-        "low rank is used.",
-        default="8 GB",
-    ),
-]
-
 app = typer.Typer(add_completion=False)
 
 
@@ -256,8 +178,10 @@ def select(
     paper: Paper = False,
     top: Top = None,
     blocks: Blocks = None,
+    block_model: BlockModel = None,
     seed: Seed = None,
     jobs: Jobs = None,
+    parameters: Set = None,
     out: Out = None,
     overwrite: opt.Overwrite = False,
     as_json: opt.Json = False,
@@ -265,19 +189,6 @@ def select(
     verbose: Verbose = False,
     resamples: Resamples = None,
     save_matrix: SaveMatrix = False,
-    max_blocks: MaxBlocks = None,
-    block_model: BlockModel = None,
-    candidates: Candidates = None,
-    refine: Refine = None,
-    binarize: Binarize = None,
-    profile_ratio: ProfileRatio = None,
-    sparsity: Sparsity = None,
-    gradient: Gradient = None,
-    max_iter: MaxIter = None,
-    tol: Tol = None,
-    device: Device = None,
-    dtype: Dtype = None,
-    memory_limit: MemoryLimit = None,
 ) -> None:
     """\b
     Examples:
@@ -294,45 +205,35 @@ def select(
     if labels is not None and label_attribute is not None:
         raise Failure("--labels and --label-attribute both name the known labels; leave one of them out.")
     method = PAPER if paper else method or DEFAULT
-    if neighbors is not None and (graph is not None or dataset is not None):
-        raise Failure("--neighbors links nodes where no graph is given; leave it or the graph out.")
     if resamples is None:  # only the default method estimates stability without being asked
         resamples = RESAMPLES if method == DEFAULT else 0
     elif 0 < resamples < MIN_RESAMPLES:
         raise Failure(f"--resamples is {resamples}, too few; choose at least {MIN_RESAMPLES}, or 0.")
     blocks_file = block_model if isinstance(block_model, Path) else None
-    settings = {
-        "n_features_to_select": top,
-        "n_blocks": blocks,
-        "random_state": seed,
-        "n_jobs": jobs,
-        "n_neighbors": neighbors,
-        "max_blocks": max_blocks,
-        "block_model": block_model,
-        "n_candidates": candidates,
-        "refine": refine,
-        "binarize": {"yes": True, "no": False}.get(binarize or "", binarize),
-        "profile_ratio": profile_ratio,
-        "sparsity": sparsity,
-        "device": device,
-        "solver__gradient": gradient,
-        "solver__max_iter": max_iter,
-        "solver__tol": tol,
-        "solver__dtype": dtype,
-        "solver__memory_limit": memory_limit,
-    }
+    settings = opt.given(
+        n_features_to_select=top,
+        n_blocks=blocks,
+        block_model=block_model,
+        random_state=seed,
+        n_jobs=jobs,
+        n_neighbors=neighbors,
+    )
+    others = opt.parse_settings(parameters or [])
 
     from blockselect.cli import selection as work
     from blockselect.cli.inputs import load_network, node_labels, read_labels
     from blockselect.cli.terminal import progress_bar, show_selection
+    from blockselect.registry import find_method
 
     begin_work()
+    if neighbors is not None and (graph or dataset) is not None and find_method(method).guidance != "features":
+        raise Failure("--neighbors links nodes where no graph is given; leave it or the graph out.")
     if out is not None:
         inputs = (features, graph, node_ids, feature_names, labels, blocks_file)
         check_folder(out, work.file_names(method, features or graph, save_matrix), inputs, overwrite=overwrite)
     if blocks_file is not None:
         settings["block_model"] = read_labels(blocks_file)
-    selector = work.configured_selector(method, {key: value for key, value in settings.items() if value is not None})
+    selector = work.configured_selector(method, settings, others)
     reading = opt.given(
         node_ids=node_ids,
         feature_names=feature_names,
@@ -367,7 +268,7 @@ def select(
         if out is not None:
             progress("writing", 0, 1)
             files = work.file_contents(selection, opt.repeat_command(context), labels=known, save_matrix=save_matrix)
-            write_together(out, files, mark="run.json")
+            write_together(out, files)
     for note in () if quiet else network.notes:
         say(note)
     for warning in selection.warnings:

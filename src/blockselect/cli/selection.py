@@ -9,9 +9,10 @@ from typing import Any
 
 from blockselect.base import ScoreSelector
 from blockselect.blockmodels.block_guided import BlockGuidedSelector
-from blockselect.cli.failure import Failure, by_options, expecting_bad_input, option_of
+from blockselect.cli.failure import OPTION_OF, Failure, expecting_bad_input, in_options
 from blockselect.cli.inputs import NetworkInput
-from blockselect.cli.options import DEFAULT, PAPER
+from blockselect.cli.methods import parameters_of
+from blockselect.cli.options import DEFAULT, PAPER, SEED
 from blockselect.cli.outputs import json_bytes, settings_record, versions
 from blockselect.inputs.kinds import FeatureTable
 from blockselect.inputs.neighbour_graph import N_NEIGHBORS
@@ -25,9 +26,9 @@ from blockselect.report.tables import blocks_table, nodes_table, scores_table, s
 from blockselect.utils._sklearn import check_parameters
 from blockselect.utils.arrays import ObjectArray
 from blockselect.utils.errors import collected_warnings
+from blockselect.utils.parameters import check_known
 from blockselect.utils.progress import Progress
 
-SEED = 0  # the default, so that the same command writes the same files
 NO_GRAPH = (
     "no --graph is given, so each node is linked to its nearest neighbours by the same features that are to be "
     "selected; name a file of links, or set --neighbors if this is what you want."
@@ -43,7 +44,7 @@ def file_names(method: str, features: Path | None, save_matrix: bool) -> list[st
     return [*SCORE_FILES, *blocks, *([_matrix_name(features)] if save_matrix else [])]
 
 
-def configured_selector(method: str, settings: Mapping[str, Any]) -> ScoreSelector:
+def configured_selector(method: str, settings: Mapping[str, Any], others: Mapping[str, Any]) -> ScoreSelector:
     """The selector that the options describe.
 
     Parameters
@@ -51,7 +52,9 @@ def configured_selector(method: str, settings: Mapping[str, Any]) -> ScoreSelect
     method : str
         Its name in the registry.
     settings : mapping
-        Parameters that were given; ``solver__`` begins those of the solver of BMGUFS.
+        Parameters that have an option of their own and were given.
+    others : mapping
+        Parameters that --set names.
 
     Raises
     ------
@@ -59,16 +62,16 @@ def configured_selector(method: str, settings: Mapping[str, Any]) -> ScoreSelect
         The method does not have a parameter, or does not accept its value or its combination with others.
     """
     selector = make_selector(method, random_state=SEED)
-    known = selector.get_params(deep=False)
+    known = parameters_of(selector)
     for name in settings:
-        if name.partition("__")[0] not in known:
-            option = option_of(name.removeprefix("solver__"))
-            if method == DEFAULT:
-                raise Failure(f"{option} needs --paper; give --paper too, or leave {option} out.")
-            chosen = "--paper" if method == PAPER else f"--method {method}"
-            raise Failure(f"{option} cannot be used with {chosen}; leave one of them out.")
-    selector.set_params(**settings)
+        if name not in known:
+            raise Failure(f"{OPTION_OF[name]} cannot be used with --method {method}; leave one of them out.")
+    settable = [name for name in known if name not in OPTION_OF]
+    if others and not settable:
+        raise Failure(f"--set cannot be used with --method {method}, which has no other parameters; leave it out.")
     with expecting_bad_input():
+        check_known(others, settable, what=f"parameter of {method}")
+        selector.set_params(**settings, **others)
         check_parameters(selector)
         if isinstance(selector, BlockGuidedSelector):
             selector._check_combinations()
@@ -129,7 +132,7 @@ def run_selection(
     if not isinstance(selector, BlockGuidedSelector):
         summary = {"method": method, **summary}
     n_used = selector._n_resamples(n_resamples)
-    return Selection(network, selector, method, n_used, summary, [*warnings, *map(by_options, messages)])
+    return Selection(network, selector, method, n_used, summary, [*warnings, *map(in_options, messages)])
 
 
 def json_summary(selection: Selection) -> dict[str, Any]:
