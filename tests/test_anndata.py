@@ -92,7 +92,7 @@ def test_errors_say_what_to_choose_instead(network):
     cells = Cells(-network.features, network.adjacency, counts=network.features)
     with pytest.raises(ParameterError, match=r"X holds negative values, as after scaling; choose a layer"):
         select_genes(cells, 12)
-    with pytest.raises(ValueError, match=r"layer is 'raw', but the AnnData has the layers \['counts'\]"):
+    with pytest.raises(ValueError, match=r"layer is 'raw', but the AnnData has \['counts'\]; choose one"):
         select_genes(cells, 12, layer="raw")
     with pytest.raises(ValueError, match=r"no graph obsp\['places'\]; choose one of \['connectivities'\]"):
         select_genes(cells, 12, layer="counts", obsp="places")
@@ -166,7 +166,7 @@ def test_blocks_can_be_a_column_of_obs_and_keep_their_names(kind, network, tmp_p
     with pytest.raises(ParameterError, match=r"'spectral'; is both a family .* adata\.obs\['spectral'\]"):
         select_genes(cells, 5, block_model="spectral")
     cells.obs["louvain"] = pd.Categorical(np.where(names == "9", None, names))
-    with pytest.raises(ValueError, match=r"block labels hold NaN, None or masked values"):
+    with pytest.raises(ValueError, match=r"block labels contain NaN, None or masked values"):
         select_genes(cells, 5, block_model="louvain")
 
 
@@ -242,7 +242,7 @@ def test_a_page_shows_the_genes_and_the_cell_types_beside_the_blocks(network, tm
     assert "monocytes" in page
     assert cells.var.index[cells.var["blockselect_rank"] == 1][0] in page
     cells.obs.loc["cell3", "kind"] = None
-    with pytest.raises(ValueError, match=r"labels in obs\['kind'\] hold NaN, None or masked values for 1 node"):
+    with pytest.raises(ValueError, match=r"labels in obs\['kind'\] contain NaN, None or masked values for 1 node"):
         select_genes(cells, 12, report=tmp_path / "other.html", labels="kind")
     assert not (tmp_path / "other.html").exists()
 
