@@ -90,7 +90,7 @@ def test_a_layer_is_read_in_the_place_of_x(network, fitted):
 
 def test_errors_say_what_to_choose_instead(network):
     cells = Cells(-network.features, network.adjacency, counts=network.features)
-    with pytest.raises(ParameterError, match=r"X holds negative values, as after scaling; choose a layer"):
+    with pytest.raises(ParameterError, match=r"X contains negative values, as after scaling; choose a layer"):
         select_genes(cells, 12)
     with pytest.raises(ValueError, match=r"layer is 'raw', but the AnnData has \['counts'\]; choose one"):
         select_genes(cells, 12, layer="raw")
@@ -124,7 +124,7 @@ REFUSED = {
     (("neighbors_key", "mine"),): r"neighbors_key is 'mine', but uns has no such graph; build one first",
     (("neighbors_key", "mine"), ("obsp", "places")): r"neighbors_key excludes obsp; set only one",
     (("layer", "counts"), ("batch_key", "day")): r"batch_key is 'day', but obs has the columns \[\]",
-    (("report", "genes.pdf"),): r"report is 'genes\.pdf', but a report is a page in HTML",
+    (("report", "genes.pdf"),): r"report is 'genes\.pdf', but a report is an HTML page",
     (("report", "genes.html"), ("batch_key", "day")): r"report is one page .* with batch_key each batch has its own",
     (("labels", "louvain"),): r"labels are only shown in a report; pass its path",
     (("report", "genes.html"), ("labels", "kind")): r"labels is 'kind', but obs has the columns \[\]",

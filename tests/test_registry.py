@@ -156,7 +156,7 @@ def test_a_column_of_ones_is_never_selected(planted, name, form):
         features if form == "dense" else planted.features.__class__(features), planted.adjacency
     )
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=r"only \d+ of the 31 features asked for can be selected")
+        warnings.filterwarnings("ignore", message=r"only \d+ of the 31 requested features can be selected")
         selector = make_selector(name, 31, n_blocks=3, random_state=0)
         selector.fit(graph.features, adjacency=graph.adjacency)
     assert not selector.support_[30]
@@ -203,7 +203,7 @@ def test_names_with_published_switches_rank_otherwise(fitted):
 
 def test_an_unknown_name_is_an_error_with_the_known_and_a_guess():
     with pytest.raises(
-        ValueError, match=r"no method is called 'Laplacian_score'; known are: block-model, .*\. Did you"
+        ValueError, match=r"no method is called 'Laplacian_score'; choose one of: block-model, .*\. Did you"
     ):
         find_method("Laplacian_score")
     with pytest.raises(ValueError, match=r"hotspot\.$"):

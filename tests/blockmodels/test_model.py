@@ -99,7 +99,7 @@ def test_bad_input_is_named():
         BlockModel.from_labels(A, [None] * 20)
     with pytest.raises(ValueError, match="no link"):
         BlockModel.from_labels(0 * A, model.labels)
-    with pytest.raises(ValueError, match=r"density holds -.* at row 0, column 0, which is not a density"):
+    with pytest.raises(ValueError, match=r"density contains -.* at row 0, column 0, which is not a density"):
         check_block_model(BlockModel(model.labels, -model.density, 0.5), 20)
     with pytest.raises(ValueError, match="array of integers"):
         check_block_model(BlockModel(list(model.labels), model.density, 0.5), 20)

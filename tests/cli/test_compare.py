@@ -249,7 +249,7 @@ def refuse(run, tmp_path, monkeypatch):
 
 def test_an_unknown_method_is_refused_with_the_known_and_a_guess(refuse, options):
     message = refuse(*options, "--methods", "variance,morans-l")
-    assert "no method is called 'morans-l'; known are: block-model, " in message
+    assert "no method is called 'morans-l'; choose one of: block-model, " in message
     assert "Did you mean morans-i?" in message
     assert "no method is called ''" in refuse(*options, "--methods", "variance,")
 

@@ -146,7 +146,7 @@ def test_a_wrong_download_is_one_line_and_not_kept(refuse, toy, cache):
 
 @pytest.mark.parametrize("command", ["info", "fetch"])
 def test_an_unknown_name_is_refused_with_a_guess(refuse, command):
-    assert "no data set is called 'citeser'; known are: " in refuse("datasets", command, "citeser")
+    assert "no data set is called 'citeser'; choose one of: " in refuse("datasets", command, "citeser")
     assert "Did you mean citeseer?" in refuse("datasets", command, "citeser")
 
 

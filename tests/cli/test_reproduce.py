@@ -175,7 +175,7 @@ def refused(result, tmp_path, message: str) -> bool:
 
 def test_an_unknown_experiment_is_refused(run, config, tmp_path):
     result = run("reproduce", "paramters", *options(config, tmp_path / "out"))
-    assert refused(result, tmp_path, "no experiment is called 'paramters'; known are: all, datasets,")
+    assert refused(result, tmp_path, "no experiment is called 'paramters'; choose one of: all, datasets,")
     assert "Did you mean parameters?" in result.stderr
 
 

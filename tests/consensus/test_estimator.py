@@ -207,7 +207,7 @@ def test_tiny_networks_have_scores(n_nodes):
 
 def test_features_that_are_all_the_same_for_all_nodes_leave_nothing_to_select():
     path = np.diag(np.ones(5), 1)
-    with pytest.warns(ConvergenceWarning, match="only 0 of the 1 features asked for .* the same value for all nodes"):
+    with pytest.warns(ConvergenceWarning, match="only 0 of the 1 requested features .* the same value for all nodes"):
         selector = BlockModelSelector(1, random_state=0).fit(np.ones((6, 3)), adjacency=path + path.T)
     assert_array_equal(selector.scores_, 0)
 

@@ -289,7 +289,7 @@ def test_any_network_is_sound_and_its_seed_repeats_it(n_nodes, n_blocks, structu
         ({"block_weights": [1, 2]}, "block_weights is .* expected 4 positive numbers"),
         ({"block_weights": [1, 2, 0, 1]}, "block_weights is .* expected 4 positive numbers"),
         ({"block_weights": [1, 1, 1, 1e9]}, "leave block 0 of 4 empty.*block_weights less unequal"),
-        ({"structure": "ring"}, "no structure is called 'ring'; known are: .*core-periphery"),
+        ({"structure": "ring"}, "no structure is called 'ring'; choose one of: .*core-periphery"),
         ({"mean_degree": 400}, "mean_degree is 400; expected a finite number from 0 to 85.25"),
         ({"mean_degree": -1}, "mean_degree is -1; expected a finite number"),
         ({"mean_degree": 0}, "no link was drawn among 300 nodes; raise mean_degree or n_nodes"),
@@ -298,8 +298,8 @@ def test_any_network_is_sound_and_its_seed_repeats_it(n_nodes, n_blocks, structu
         ({"mixing": 1.5}, "mixing is 1.5; expected a finite number from 0 to 1"),
         ({"n_nodes": 4, "mixing": 0}, "mean_degree is 10.0; expected a finite number from 0 to 0"),
         ({"density": np.zeros((3, 3))}, r"density has shape \(3, 3\); expected a symmetric matrix of shape \(4, 4\)"),
-        ({"density": np.full((4, 4), 1.5)}, "density holds 1.5 at row 0, column 0, which is outside"),
-        ({"density": np.full((4, 4), np.nan)}, "density holds nan at row 0, column 0, which is outside"),
+        ({"density": np.full((4, 4), 1.5)}, "density contains 1.5 at row 0, column 0, which is outside"),
+        ({"density": np.full((4, 4), np.nan)}, "density contains nan at row 0, column 0, which is outside"),
         ({"density": np.triu(np.full((4, 4), 0.5))}, "expected a symmetric matrix"),
         ({"n_informative": -1}, "n_informative is -1; expected a whole number, at least 0"),
         ({"n_informative": 0}, "n_informative is 0, .* that redundant features could copy; raise it"),
@@ -315,7 +315,7 @@ def test_any_network_is_sound_and_its_seed_repeats_it(n_nodes, n_blocks, structu
         ({"frequency": (0, 0.1)}, "expected two numbers with 0 < lowest ≤ highest"),
         ({"copy_noise": "much"}, "copy_noise is 'much'; expected a finite number from 0 to 1"),
         ({"random_state": -1}, "expected non-negative integer"),
-        ({"values": "ternary"}, "no kind of values is called 'ternary'; known are: binary, counts"),
+        ({"values": "ternary"}, "no kind of values is called 'ternary'; choose one of: binary, counts"),
     ],
 )
 def test_errors_say_what_came_and_what_to_do(parameters, message):

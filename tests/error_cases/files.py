@@ -73,7 +73,7 @@ BAD_FEATURES: tuple[tuple[str, str, str | bytes, tuple[str, ...]], ...] = (
     ("pickled objects", "f.npz", _npz(a=np.array([[Unsafe()]], dtype=object)), ("pickled objects", "save_npz")),
     ("a sparse npz of empty rows", "f.npz", _written(sparse.save_npz, sparse.coo_array(([1.0], ([0], [7])),
         shape=(10**9, 10**9))), ("1,000,000,000 × 1,000,000,000",)),
-    ("stray indices in CSR", "f.npz", _sparse("csr", [10**8], [0, 1, 1]), ("broken sparse matrix", "save_npz")),
+    ("stray indices in CSR", "f.npz", _sparse("csr", [10**8], [0, 1, 1]), ("not a valid sparse matrix", "save_npz")),
     ("a cut mtx", "f.mtx", f"{MTX}2 2 3\n1 1 1.0\n1 2 1.0\n", ("f.mtx could not be read: Truncated",)),
     ("an mtx with stray indices", "f.mtx", f"{MTX}2 2 1\n9 9 1.0\n", ("could not be read", "out of bounds")),
     ("an mtx of 10⁹ × 10⁹", "f.mtx", f"{MTX}1000000000 1000000000 1\n1 1 1\n", ("1,000,000,000", "1 entries")),
@@ -91,7 +91,7 @@ BAD_FEATURES: tuple[tuple[str, str, str | bytes, tuple[str, ...]], ...] = (
 )  # fmt: skip
 
 BAD_GRAPHS: tuple[tuple[str, str, str | bytes, tuple[str, ...]], ...] = (
-    ("text", "g.npy", _npy(np.array([["a", "b"]])), ("g.npy holds 'a' at row 0, column 0", "encode it as a number")),
+    ("text", "g.npy", _npy(np.array([["a", "b"]])), ("g.npy contains 'a' at row 0, column 0", "encode it as a number")),
     ("no graphml", "g.graphml", "<graphml>", ("g.graphml could not be read", "export it again")),
     (
         "entities",

@@ -127,7 +127,7 @@ OTHER_ARGUMENTS: tuple[Row, ...] = (
     (
         "show_report: a stability of NaN",
         lambda: fitted().show_report(stability=np.full(12, np.nan)),
-        ("stability holds nan", "between 0 and 1"),
+        ("stability contains nan", "between 0 and 1"),
     ),
     ("evaluate_selection: NaN", lambda: _evaluate(with_entry(X, np.nan), selected=[1, 3]), ("row 2, column 3",)),
     ("evaluate_selection: a NaN class", lambda: _evaluate(classes=[np.nan, *CLASSES[1:]]), ("contain NaN", "node 0")),

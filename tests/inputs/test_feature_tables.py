@@ -69,7 +69,9 @@ def test_a_stored_index_may_share_its_name_with_a_feature(tmp_path, index, colum
 
 @pytest.mark.parametrize("settings", [{"id_column": "nam"}, {"id_column": "name", "drop": ["nam"]}])
 def test_an_unknown_column_is_refused_with_a_guess(people, settings):
-    with pytest.raises(ValueError, match=r"no column is called 'nam'; known are: age, name, .* Did you mean name\?"):
+    with pytest.raises(
+        ValueError, match=r"no column is called 'nam'; choose one of: age, name, .* Did you mean name\?"
+    ):
         read_features(people, **settings)
 
 
