@@ -93,7 +93,7 @@ def test_a_constant_feature_scores_zero_is_never_selected_and_never_stable(fill)
     """Its stability was .97: last of all, but surely so."""
     network = easy_network()
     features = np.column_stack([network.features.toarray(), np.full(200, fill)])
-    with pytest.warns(ConvergenceWarning, match="only 52 of the 53 features .* the same value for all nodes"):
+    with pytest.warns(ConvergenceWarning, match="only 52 of the 53 requested features .* the same value for all nodes"):
         selector = fit_of(features, network.adjacency, 53)
     assert selector.scores_[-1] == 0
     assert selector.ranking_[-1] == 53

@@ -158,7 +158,9 @@ def test_more_features_wanted_never_mean_a_stronger_sparsity(network):
 
 
 def test_too_few_nonzero_scores_are_reported_not_padded(network):
-    with pytest.warns(ConvergenceWarning, match=r"only \d+ of the 52 features.*a sparsity .γ. below 20 leaves more"):
+    with pytest.warns(
+        ConvergenceWarning, match=r"only \d+ of the 52 requested features.*a sparsity .γ. below 20 leaves more"
+    ):
         selector = fit_paper(network, 52, sparsity=20)
     assert selector.n_features_ == np.count_nonzero(selector.scores_) < 52
     assert selector.transform(network.features).shape[1] == selector.n_features_

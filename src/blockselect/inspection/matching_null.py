@@ -3,7 +3,7 @@
 The final scores cannot be tested: they have unit length, so features compete, and if some features match the graph, all
 others end lower than they would on a graph that no feature matches. We test a *pull* instead: how both losses would
 change the score of a feature if features and graph were matched at random, D̄ₗᵀ K D̄ₗ. K depends on the graph, its
-blocks, and sums over all nodes, so it is the same for every permutation of the nodes. D̄ holds block means of the
+blocks, and sums over all nodes, so it is the same for every permutation of the nodes. D̄ contains block means of the
 residuals of a feature given the totals of the nodes, and only nodes with similar totals are permuted. Under the null
 hypothesis the real pull is therefore exchangeable with the pulls of random matchings, whatever the other features do,
 and no optimisation is needed to compare them.
@@ -58,7 +58,7 @@ def match_pulls(
 ) -> MatchPulls:
     """Compute the pull of each feature towards the graph for the real and for random matchings, averaged over models.
 
-    The block models must be found, and chosen, from the graph alone: blocks that were found with the features fit them
+    The block models must be found, and chosen, without the features: blocks that were found with the features fit them
     better than their permuted copies even without any relation. The result does not depend on the scale of a feature
     or of the densities.
 
@@ -74,7 +74,7 @@ def match_pulls(
     reference : boolean array of shape (m,)
         Features whose total shows how much of everything a node has.
     groups : array of shape (n,), optional
-        Labels of groups of nodes that depend on the graph alone, such as groups by degree.
+        Labels of groups of nodes that depend only on the graph, such as groups by degree.
     progress : callable
         Called as ``progress(done, total)`` after each model.
     """
@@ -137,7 +137,7 @@ def _between(given: GivenTotals, groups: IntArray) -> FloatArray:
 
 
 def _in_spreads(pulls: FloatArray) -> FloatArray:
-    """Standardise the pulls (B + 1, m) of each feature; real and random matchings are treated alike."""
+    """Standardise the pulls (B + 1, m) of each feature; real and random matchings are treated in the same way."""
     centred = pulls - pulls.mean(axis=0)
     spread = centred.std(axis=0)
     varies = spread > _ROUNDING * np.abs(pulls).max(axis=0)
@@ -148,7 +148,7 @@ def _in_spreads(pulls: FloatArray) -> FloatArray:
 def _spread_to_one(pulls: FloatArray) -> FloatArray:
     """Centre the pulls (B + 1, m) of each feature and scale them, so that models and losses have equal weight.
 
-    Real and random matchings are treated alike, so that they remain exchangeable.
+    Real and random matchings are treated in the same way, so that they remain exchangeable.
     """
     centred = pulls - pulls.mean(axis=0)
     rounding = _ROUNDING * np.abs(pulls).max(axis=0)

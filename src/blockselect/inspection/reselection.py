@@ -2,7 +2,7 @@
 
 With 5 to 10 resamples, selection frequencies are coarse. We therefore average them with a parametric estimate from the
 margins of the log scores; the weight maximises the leave-one-out likelihood. Both estimates use empirical Bayes: the
-distribution over all features tells how their spreads vary and where they lie, so that a feature just above the
+distribution over all features shows how their spreads vary and where they lie, so that a feature just above the
 threshold is shrunk towards the many features below it.
 """
 
