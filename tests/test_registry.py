@@ -50,7 +50,7 @@ def fitted(planted):
             selector = make_selector(name, 6, n_blocks=3, random_state=0)
             with warnings.catch_warnings():
                 if name == "ndfs-published":  # its steps need not lower the objective
-                    warnings.filterwarnings("ignore", message="the objective did not settle")
+                    warnings.filterwarnings("ignore", message="the objective did not converge")
                 done[name, form] = selector.fit(graph.features, adjacency=graph.adjacency)
         return done[name, form]
 
@@ -96,7 +96,7 @@ def test_the_same_seed_gives_the_same_scores(planted, fitted, name, form):
     graph = check_attributed_graph(features, planted.adjacency)
     with warnings.catch_warnings():
         if name == "ndfs-published":
-            warnings.filterwarnings("ignore", message="the objective did not settle")
+            warnings.filterwarnings("ignore", message="the objective did not converge")
         again = clone(fitted(name, form)).fit(graph.features, adjacency=graph.adjacency)
     assert_array_equal(again.scores_, fitted(name, form).scores_)
 
@@ -119,7 +119,7 @@ def test_a_method_that_reads_no_graph_ignores_it(planted, fitted, name):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         if name == "ndfs-published":
-            warnings.filterwarnings("ignore", message="the objective did not settle")
+            warnings.filterwarnings("ignore", message="the objective did not converge")
         alone.fit(planted.features)
     assert_array_equal(alone.scores_, fitted(name, "sparse").scores_)
 

@@ -130,7 +130,7 @@ def test_a_block_without_links_or_markers_is_described():
 
 def test_an_unknown_name_is_refused_with_a_near_one(selector):
     name = selector.blocks_["name"][1]
-    with pytest.raises(ValueError, match=f"no name in blocks_; did you mean .*'{name}'"):
+    with pytest.raises(ValueError, match=f"not a name in blocks_; did you mean .*'{name}'"):
         selector.describe_block(f"{name} ")
 
 

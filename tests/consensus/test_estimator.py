@@ -112,7 +112,7 @@ def test_blocks_of_ones_own_are_used_as_labels_or_as_a_model(network):
         ({"block_model": [0, 1] * 100, "max_blocks": 5}, "max_blocks", "block_model brings the blocks"),
         ({"block_model": [0, 1] * 100, "n_candidates": 5}, "n_candidates", "block_model brings the blocks"),
         ({"block_model": [0, 1] * 100, "refine": False}, "refine", "block_model brings the blocks"),
-        ({"n_blocks": 3, "max_blocks": 5}, "max_blocks", 'it limits n_blocks="auto" alone'),
+        ({"n_blocks": 3, "max_blocks": 5}, "max_blocks", 'it only limits n_blocks="auto"'),
     ],
 )
 def test_a_parameter_without_effect_warns_and_changes_nothing(network, options, named, why):

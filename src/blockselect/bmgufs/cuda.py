@@ -1,4 +1,4 @@
-"""What makes an iteration fast on CUDA devices: capture as a graph, compilation, and the precision of products.
+"""Fast iterations on CUDA devices: capture as a CUDA graph, compilation, and the precision of products.
 
 If capture or compilation fails, the iteration runs as it is written, and the log says why.
 """
@@ -18,7 +18,7 @@ from blockselect.utils.arrays import Array
 _WARM_UP = 1  # calls before the capture, in which libraries and kernels are loaded
 
 _log = getLogger(__name__)
-_one_at_a_time = threading.RLock()  # operations of another thread on the stream would be captured as well
+_one_at_a_time = threading.RLock()  # operations of another thread on the stream would be captured too
 
 
 def on_cuda(array: Array) -> bool:
@@ -31,7 +31,7 @@ def replayed(iteration: Callable[[], None], like: Array) -> Iterator[Callable[[]
     """An iteration to be called repeatedly; on the CUDA device of `like` its launches are captured and replayed.
 
     The iteration must work in place on existing tensors and must not wait for the device. Products of float32 have
-    full precision unless the iteration itself asks for TF32.
+    full precision unless the iteration itself requests TF32.
     """
     if not on_cuda(like):
         yield iteration
@@ -133,7 +133,7 @@ class Compiled:
                 return
             except Exception as error:  # of any kind; an error of the function itself is raised again below
                 _log.info("the iteration runs without compilation, because torch could not compile it: %s", error)
-                if not self._has_worked:  # other shapes would fail as well
+                if not self._has_worked:  # other shapes would fail too
                     self._compiled = self._function
         self._function(*args, **settings)
 

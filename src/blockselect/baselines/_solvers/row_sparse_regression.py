@@ -155,7 +155,7 @@ class RowSparseRegression:
         )
         if not settled:
             warn_caller(
-                f"conjugate gradients did not settle in {max_steps} steps; rescale the features, or increase sparsity.",
+                f"conjugate gradients did not converge in {max_steps} steps; rescale features, or increase sparsity.",
                 ConvergenceWarning,
             )
         return scale * solution
