@@ -180,5 +180,5 @@ def test_graphs_that_cannot_be_matched_or_annotated_are_refused(network, selecto
     assert selector.annotate(named, nodes=list(named)).nodes["7"]["block"] == selector.labels_[7]
     with pytest.raises(ValueError, match=r"nodes has 2 entries for 200 nodes"):
         selector.annotate(named, nodes=["0", "1"])
-    with pytest.raises(ValueError, match=r"graph is of type .*; expected a graph of networkx or igraph"):
+    with pytest.raises(ValueError, match=r"graph is of type .*; expected a networkx or igraph graph"):
         selector.annotate(network.adjacency)

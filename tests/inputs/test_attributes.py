@@ -76,7 +76,7 @@ def test_attributes_and_weight_can_be_chosen():
     assert isinstance(AttributedGraph.from_networkx(graph, attributes="age").features, np.ndarray)  # numbers alone
     with pytest.raises(ParameterError, match=r"attributes is \['wage'\], but nodes have \['age', 'me"):
         AttributedGraph.from_networkx(graph, attributes=["wage"])
-    with pytest.raises(ParameterError, match=r"graph is of type Graph; expected a graph of networkx"):
+    with pytest.raises(ParameterError, match=r"graph is of type Graph; expected a networkx graph"):
         AttributedGraph.from_networkx(in_igraph(graph))
 
 

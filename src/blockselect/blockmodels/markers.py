@@ -152,7 +152,7 @@ def _significant(effective: FloatArray, q: FloatArray, p: FloatArray, is_more: B
     """Which shares q exceed p, and the error probability per test that follows (Benjamini and Hochberg, 1995)."""
     p_values = np.ones_like(q)
     h, q, p = (np.broadcast_to(each, is_more.shape)[is_more] for each in (effective, q, p))
-    p_values[is_more] = betainc(h * q, h * (1 - q) + 1, p)  # the binomial tail, also for h q that is not whole
+    p_values[is_more] = betainc(h * q, h * (1 - q) + 1, p)  # the binomial tail, also for a non-integer h q
     n_tests = max(p_values.shape[0] * np.count_nonzero(effective), 1)
     ordered = np.sort(p_values[is_more])
     passed = np.flatnonzero(ordered <= _TAIL * np.arange(1, len(ordered) + 1) / n_tests)

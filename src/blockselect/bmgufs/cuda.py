@@ -36,9 +36,9 @@ def replayed(iteration: Callable[[], None], like: Array) -> Iterator[Callable[[]
     if not on_cuda(like):
         yield iteration
         return
-    import torch  # pragma: no cover (on CUDA devices alone)
+    import torch  # pragma: no cover (only on CUDA devices)
 
-    with _one_at_a_time, torch.cuda.device(like.device):  # pragma: no cover (on CUDA devices alone)
+    with _one_at_a_time, torch.cuda.device(like.device):  # pragma: no cover (only on CUDA devices)
         outside, inside = torch.cuda.current_stream(), _stream(like.device)
         inside.wait_stream(outside)
         with torch.cuda.stream(inside), float32_products(like, tfloat32=False):
@@ -70,7 +70,7 @@ class Replay:
             return self._iteration
 
 
-def _capture(iteration: Callable[[], None]) -> Callable[[], None]:  # pragma: no cover (on CUDA devices alone)
+def _capture(iteration: Callable[[], None]) -> Callable[[], None]:  # pragma: no cover (only on CUDA devices)
     """A function that replays the launches of the iteration. Capturing itself launches nothing."""
     import torch
 
@@ -88,7 +88,7 @@ def _capture(iteration: Callable[[], None]) -> Callable[[], None]:  # pragma: no
 
 
 @cache
-def _stream(device: Any) -> Any:  # pragma: no cover (on CUDA devices alone)
+def _stream(device: Any) -> Any:  # pragma: no cover (only on CUDA devices)
     """One stream for all captures, because the default stream cannot be captured and each stream has a workspace."""
     import torch
 
@@ -99,7 +99,7 @@ _kept_graphs: list[Any] = []
 
 
 @cache
-def _memory_pool(device_index: int) -> Any:  # pragma: no cover (on CUDA devices alone)
+def _memory_pool(device_index: int) -> Any:  # pragma: no cover (only on CUDA devices)
     """Memory that all graphs share, because they run one after another. A tiny graph keeps it alive between them."""
     import torch
 

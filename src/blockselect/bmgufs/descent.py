@@ -216,7 +216,7 @@ def descend(
     ]
     settings = {name: getattr(solver, name) for name in ("gradient", "smoothing", "step_size", "tol", "max_iter")}
     advance = compiled(_advance) if solver.compile else _advance
-    if solver.dtype == "tfloat32":  # pragma: no cover (on CUDA devices alone)
+    if solver.dtype == "tfloat32":  # pragma: no cover (only on CUDA devices)
         gram = in_tfloat32(gram, n_solves=ratio.shape[0] * ratio.shape[1])
 
     def iterate() -> None:

@@ -133,7 +133,7 @@ class _AllNodes:
 
 
 class _NonZeros(_AllNodes):
-    """Draws from the same distributions at the cost of the non-zero values: how many nodes have one, then which."""
+    """Draws from the same distributions, but only the non-zero values: first how many nodes have one, then which."""
 
     def partition(self, blocks: IntArray) -> list[NDArray[np.int32]]:
         """Return the nodes of each block."""

@@ -182,7 +182,7 @@ def _from_graph(
     non_negative: bool,
 ) -> AttributedGraph:
     if not is_right(graph):
-        raise ParameterError("graph", f"is of type {type(graph).__name__}; expected a graph of {library}.")
+        raise ParameterError("graph", f"is of type {type(graph).__name__}; expected a {library} graph.")
     table = encode_attributes(graph, attributes, fill=fill)
     links = as_adjacency(graph, nodes=table.node_ids, weight=weight)
     return check_attributed_graph(table, links, non_negative=non_negative)

@@ -121,7 +121,7 @@ def _check_edge_columns(names: list[str]) -> None:
 def read_markup(path: Path, id_column: str | None = None) -> Any:
     """The networkx graph of a GraphML, GEXF, GML or node-link JSON file, with node ids as text.
 
-    Nodes are called by their attribute `id_column`, if it is given.
+    Nodes are named by their attribute `id_column`, if it is given.
     """
     suffix = format_of(path)
     networkx = needed("networkx", f"a {suffix} file")

@@ -107,7 +107,7 @@ def write_labels(graph: Any, labels: Sequence[Any], nodes: Iterable[Any] | None,
     elif is_igraph(graph):
         own = igraph_names(graph) or list(range(graph.vcount()))
     else:
-        raise ParameterError("graph", f"is of type {type_name(graph)}; expected a graph of networkx or igraph.")
+        raise ParameterError("graph", f"is of type {type_name(graph)}; expected a networkx or igraph graph.")
     missing = list(label_of.keys() - set(own))
     if missing or (nodes is None and len(own) != len(ids)):
         called = "are numbered 0, 1, …" if nodes is None else f"include {missing[:3]}, which the graph does not have"

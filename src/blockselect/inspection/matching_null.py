@@ -1,7 +1,7 @@
 """Matching null: how the blocks would fit the features if these had been assigned to the nodes at random.
 
 The final scores cannot be tested: they have unit length, so features compete, and if some features match the graph, all
-others end lower than they would on a graph that no feature matches. We test a *pull* instead: how both losses would
+others end up lower than they would on a graph that no feature matches. We test a *pull* instead: how both losses would
 change the score of a feature if features and graph were matched at random, D̄ₗᵀ K D̄ₗ. K depends on the graph, its
 blocks, and sums over all nodes, so it is the same for every permutation of the nodes. D̄ contains block means of the
 residuals of a feature given the totals of the nodes, and only nodes with similar totals are permuted. Under the null

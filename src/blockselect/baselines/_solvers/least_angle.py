@@ -98,7 +98,7 @@ def _first_to_tie(level: float, correlation: FloatArray, slope: FloatArray) -> f
     """The step at which an inactive feature becomes as correlated as the active ones, at most `level`.
 
     Active correlations decrease by 1 per unit from `level`: |c − step·slope| = level − step. A feature whose
-    correlation decreases equally fast, such as a copy of the last feature, never meets them.
+    correlation decreases equally fast, such as a copy of the last feature, never reaches them.
     """
     meets = [
         np.divide(

@@ -135,8 +135,8 @@ def smooth_eigenvectors(affinity: Sparse, count: int) -> FloatArray:
 def _smallest(laplacian: Any, constant: FloatArray, count: int) -> FloatArray:
     """Eigenvectors with the smallest eigenvalues, orthogonal to the constant.
 
-    Heat weights may almost isolate many nodes, and as many eigenvalues are then close to zero. Lanczos iterations do
-    not converge in that case, but these iterations, preconditioned by a sparse factor, do.
+    Heat weights may almost isolate many nodes, and then equally many eigenvalues are close to zero. Lanczos iterations
+    do not converge in that case, but these iterations, preconditioned by a sparse factor, do.
     """
     n = len(constant)
     shifted = sparse.csc_array(laplacian + _SHIFT * sparse.eye_array(n))
