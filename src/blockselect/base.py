@@ -157,7 +157,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         known = f" (this AnnData has one: adjacency={CONNECTIVITIES!r})" if has_graph else ""
         return (
             f"fit was given no adjacency, so each node is linked to its {self._default_neighbors} nearest nodes, "
-            "computed from the same features that are to be selected. Pass the graph: "
+            "found from the same features that are to be selected. Pass the graph: "
             f"fit(X, adjacency=graph){known}, in a pipeline with set_fit_request(adjacency=True); or set n_neighbors "
             "if this is intended."
         )

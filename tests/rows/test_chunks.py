@@ -92,7 +92,7 @@ def test_a_bad_value_is_named_with_its_chunk_and_row(row, value, message):
 @pytest.mark.parametrize(
     ("blocks", "message"),
     [
-        ([MATRIX[:4], MATRIX[4:, :5]], "chunk 1 of features has 5 columns, but expected 7"),
+        ([MATRIX[:4], MATRIX[4:, :5]], "chunk 1 of features has 5 columns; expected 7"),
         ([MATRIX[:4], MATRIX[5]], "chunk 1 of features .* 1 dimension"),
         ([MATRIX[:4], np.full((3, 7), "word")], "chunk 1 of features contains .word. at row 0, column 0"),
         ([np.zeros((9, 7)), np.zeros((14, 7))], "no non-zero entry"),
@@ -130,7 +130,7 @@ def test_a_chunk_that_is_wider_in_a_later_pass_is_refused():
     widths = iter([6, 7])
     chunks = RowChunks.from_blocks(lambda: [MATRIX[:, : next(widths)]])
     assert chunks.shape == (23, 6)
-    with pytest.raises(ValueError, match="chunk 0 of features has 7 columns, but expected 6"):
+    with pytest.raises(ValueError, match="chunk 0 of features has 7 columns; expected 6"):
         chunks.column_sums()
 
 

@@ -158,7 +158,7 @@ def search_blocks(
 def numbers_to_try(count: BlockCount) -> list[int]:
     """As many blocks as the links show, and also larger numbers up to twelve if the links show fewer.
 
-    The links do not reveal blocks near the detectability threshold; links and features together may show them.
+    By themselves, the links miss blocks near the detectability threshold; links and features together may show them.
     """
     more = [number for number in _MORE_THAN_LINKS_SHOW if count.n_blocks < number <= count.limit]
     return [count.n_blocks, *more]

@@ -90,8 +90,9 @@ def compare_methods(
         Known classes. No method reads them; only the protocols "clustering" and "classification" do.
     protocol : {"structure", "links", "clustering", "classification"}, optional
         How a selection is evaluated: how well K-means clusters predict the links; how well it predicts held-out links
-        that the methods did not see; how well K-means clusters match known classes, as in the paper; or by predicting
-        classes from a few labelled nodes. By default "structure", or "clustering" if `classes` are passed.
+        that the methods did not see; how well K-means clusters match known classes, as in the paper; or how well
+        classes are predicted from a few labelled nodes. By default "structure", or "clustering" if `classes` are
+        passed.
     n_blocks : int, optional
         Number of blocks or clusters, for methods that look for them. By default the number of classes if the protocol
         reads them. Otherwise each method's own default, and for BMGUFS, which has none, as many blocks as the graph

@@ -97,7 +97,9 @@ def text_bytes(path: Path) -> bytes:
     at = content.find(b"\0")
     if at >= 0:
         line = content.count(b"\n", 0, at) + 1
-        raise BadFileError(f"line {line} contains a NUL byte, so it is damaged or UTF-16; save it again as UTF-8.")
+        raise BadFileError(
+            f"line {line} contains a NUL byte, so the file is damaged or UTF-16; save it again as UTF-8."
+        )
     return content.removeprefix(codecs.BOM_UTF8)
 
 

@@ -211,8 +211,8 @@ def check_testable(adjacency: Any, block_model: Any) -> None:
     if isinstance(family, str) and family == FEATURE_READING:
         raise ParameterError(
             "block_model",
-            f'is "{FEATURE_READING}", which uses the features, but a test of the features needs blocks found from '
-            'only the graph; choose another family, such as "mixed", or request a number of features.',
+            f'is "{FEATURE_READING}", which uses the features, but a test of the features needs blocks found '
+            'without them; choose another family, such as "mixed", or request a number of features.',
         )
 
 

@@ -433,7 +433,7 @@ def check_width(number: int, n_features: int, expected: int) -> None:
     """Raise an error if a chunk does not have the features of the others; compiled sums rely on that in every pass."""
     if n_features != expected:
         raise ValueError(
-            f"chunk {number} of features has {n_features} columns, but expected {expected}; give every chunk the "
+            f"chunk {number} of features has {n_features} columns; expected {expected}. Give every chunk the "
             "same features."
         )
 
