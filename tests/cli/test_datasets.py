@@ -140,7 +140,7 @@ def test_without_a_connection_one_line_says_what_to_do(refuse, offline, command)
 
 def test_a_wrong_download_is_one_line_and_not_kept(refuse, toy, cache):
     toy.files["toy.bin"] = CONTENT[:-1]
-    assert "another content than expected" in refuse("datasets", "fetch", "toy")
+    assert "not have the expected content" in refuse("datasets", "fetch", "toy")
     assert list(cache.iterdir()) == []
 
 
