@@ -90,9 +90,9 @@ def test_a_layer_is_read_in_the_place_of_x(network, fitted):
 
 def test_errors_say_what_to_choose_instead(network):
     cells = Cells(-network.features, network.adjacency, counts=network.features)
-    with pytest.raises(ParameterError, match=r"X holds negative values, as after scaling; choose a layer"):
+    with pytest.raises(ParameterError, match=r"X contains negative values, as after scaling; choose a layer"):
         select_genes(cells, 12)
-    with pytest.raises(ValueError, match=r"layer is 'raw', but the AnnData has the layers \['counts'\]"):
+    with pytest.raises(ValueError, match=r"layer is 'raw', but the AnnData has \['counts'\]; choose one"):
         select_genes(cells, 12, layer="raw")
     with pytest.raises(ValueError, match=r"no graph obsp\['places'\]; choose one of \['connectivities'\]"):
         select_genes(cells, 12, layer="counts", obsp="places")
@@ -124,7 +124,7 @@ REFUSED = {
     (("neighbors_key", "mine"),): r"neighbors_key is 'mine', but uns has no such graph; build one first",
     (("neighbors_key", "mine"), ("obsp", "places")): r"neighbors_key excludes obsp; set only one",
     (("layer", "counts"), ("batch_key", "day")): r"batch_key is 'day', but obs has the columns \[\]",
-    (("report", "genes.pdf"),): r"report is 'genes\.pdf', but a report is a page in HTML",
+    (("report", "genes.pdf"),): r"report is 'genes\.pdf', but a report is an HTML page",
     (("report", "genes.html"), ("batch_key", "day")): r"report is one page .* with batch_key each batch has its own",
     (("labels", "louvain"),): r"labels are only shown in a report; pass its path",
     (("report", "genes.html"), ("labels", "kind")): r"labels is 'kind', but obs has the columns \[\]",
@@ -166,7 +166,7 @@ def test_blocks_can_be_a_column_of_obs_and_keep_their_names(kind, network, tmp_p
     with pytest.raises(ParameterError, match=r"'spectral'; is both a family .* adata\.obs\['spectral'\]"):
         select_genes(cells, 5, block_model="spectral")
     cells.obs["louvain"] = pd.Categorical(np.where(names == "9", None, names))
-    with pytest.raises(ValueError, match=r"block labels hold NaN, None or masked values"):
+    with pytest.raises(ValueError, match=r"block labels contain NaN, None or masked values"):
         select_genes(cells, 5, block_model="louvain")
 
 
@@ -242,7 +242,7 @@ def test_a_page_shows_the_genes_and_the_cell_types_beside_the_blocks(network, tm
     assert "monocytes" in page
     assert cells.var.index[cells.var["blockselect_rank"] == 1][0] in page
     cells.obs.loc["cell3", "kind"] = None
-    with pytest.raises(ValueError, match=r"labels in obs\['kind'\] hold NaN, None or masked values for 1 node"):
+    with pytest.raises(ValueError, match=r"labels in obs\['kind'\] contain NaN, None or masked values for 1 node"):
         select_genes(cells, 12, report=tmp_path / "other.html", labels="kind")
     assert not (tmp_path / "other.html").exists()
 

@@ -52,7 +52,7 @@ def test_a_score_next_to_zero_comes_before_a_zero_that_cannot_be_selected():
 
 
 def test_a_zero_score_is_never_selected_and_that_is_said():
-    with pytest.warns(ConvergenceWarning, match=r"only 1 of the 3 features.*so it was given"):
+    with pytest.warns(ConvergenceWarning, match=r"only 1 of the 3 requested features.*so it was given"):
         selector = fitted(3, [0.0, 0.2, 0.0, 0.0])
     assert_array_equal(selector.get_support(indices=True), [1])
     assert selector.n_features_ == 1

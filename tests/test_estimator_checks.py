@@ -54,7 +54,7 @@ SELECTORS_TO_CHECK = [
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.filterwarnings("ignore:fit was given no adjacency")
 @pytest.mark.filterwarnings(r"ignore:\d+ of \d+ nodes have next to no heat affinity")
-@pytest.mark.filterwarnings("ignore:the affinity graph falls apart")
+@pytest.mark.filterwarnings("ignore:the affinity graph has more than")
 @pytest.mark.filterwarnings("ignore:No features were selected")
 @parametrize_with_checks(SELECTORS_TO_CHECK)
 def test_scikit_learns_estimator_checks_hold(estimator, check):

@@ -10,7 +10,7 @@ import pytest
 from blockselect import BlockModelSelector, SignedSelector, load_cora, make_attributed_blocks
 from blockselect.registry import SELECTORS, make_selector
 
-NO_EVIDENCE = "no evidence that the selected features follow this graph"
+NO_EVIDENCE = "no evidence that the selected features are associated with this graph"
 READ_A_GRAPH = [name for name, method in SELECTORS.items() if method.guidance in ("blocks", "network")]
 
 

@@ -50,7 +50,7 @@ def fitted(planted):
             selector = make_selector(name, 6, n_blocks=3, random_state=0)
             with warnings.catch_warnings():
                 if name == "ndfs-published":  # its steps need not lower the objective
-                    warnings.filterwarnings("ignore", message="the objective did not settle")
+                    warnings.filterwarnings("ignore", message="the objective did not converge")
                 done[name, form] = selector.fit(graph.features, adjacency=graph.adjacency)
         return done[name, form]
 
@@ -96,7 +96,7 @@ def test_the_same_seed_gives_the_same_scores(planted, fitted, name, form):
     graph = check_attributed_graph(features, planted.adjacency)
     with warnings.catch_warnings():
         if name == "ndfs-published":
-            warnings.filterwarnings("ignore", message="the objective did not settle")
+            warnings.filterwarnings("ignore", message="the objective did not converge")
         again = clone(fitted(name, form)).fit(graph.features, adjacency=graph.adjacency)
     assert_array_equal(again.scores_, fitted(name, form).scores_)
 
@@ -119,7 +119,7 @@ def test_a_method_that_reads_no_graph_ignores_it(planted, fitted, name):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         if name == "ndfs-published":
-            warnings.filterwarnings("ignore", message="the objective did not settle")
+            warnings.filterwarnings("ignore", message="the objective did not converge")
         alone.fit(planted.features)
     assert_array_equal(alone.scores_, fitted(name, "sparse").scores_)
 
@@ -156,7 +156,7 @@ def test_a_column_of_ones_is_never_selected(planted, name, form):
         features if form == "dense" else planted.features.__class__(features), planted.adjacency
     )
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=r"only \d+ of the 31 features asked for can be selected")
+        warnings.filterwarnings("ignore", message=r"only \d+ of the 31 requested features can be selected")
         selector = make_selector(name, 31, n_blocks=3, random_state=0)
         selector.fit(graph.features, adjacency=graph.adjacency)
     assert not selector.support_[30]
@@ -203,7 +203,7 @@ def test_names_with_published_switches_rank_otherwise(fitted):
 
 def test_an_unknown_name_is_an_error_with_the_known_and_a_guess():
     with pytest.raises(
-        ValueError, match=r"no method is called 'Laplacian_score'; known are: block-model, .*\. Did you"
+        ValueError, match=r"no method is called 'Laplacian_score'; choose one of: block-model, .*\. Did you"
     ):
         find_method("Laplacian_score")
     with pytest.raises(ValueError, match=r"hotspot\.$"):
@@ -214,7 +214,7 @@ def test_an_unknown_name_is_an_error_with_the_known_and_a_guess():
 def test_the_docstring_says_the_same_of_the_formula(name):
     method = SELECTORS[name]
     said = {
-        "checked": "Checked against published code|Formula: sure",
+        "checked": "Checked against published code|The formula is certain",
         "recalled": "Objective recalled",
         "reconstructed": "Reconstructed: no claim of fidelity",
     }

@@ -93,7 +93,7 @@ def test_a_constant_feature_scores_zero_is_never_selected_and_never_stable(fill)
     """Its stability was .97: last of all, but surely so."""
     network = easy_network()
     features = np.column_stack([network.features.toarray(), np.full(200, fill)])
-    with pytest.warns(ConvergenceWarning, match="only 52 of the 53 features .* the same value for all nodes"):
+    with pytest.warns(ConvergenceWarning, match="only 52 of the 53 requested features .* the same value for all nodes"):
         selector = fit_of(features, network.adjacency, 53)
     assert selector.scores_[-1] == 0
     assert selector.ranking_[-1] == 53
@@ -121,7 +121,7 @@ def test_the_paper_warns_where_densities_come_near_its_smoothing():
 def test_scores_that_have_not_settled_bring_a_warning_only_where_they_were_asked_to():
     network = easy_network()
     short = Descent(max_iter=12, tol=1e-9)
-    with pytest.warns(ConvergenceWarning, match=r"not settled after 12 iterations: .* tol=1e-09 .* raise max_iter"):
+    with pytest.warns(ConvergenceWarning, match=r"not converged after 12 iterations: .* tol=1e-09 .* raise max_iter"):
         assert fit_paper(network, block_model=network.blocks, solver=short).n_iter_ == 12
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -1,33 +1,33 @@
 """blockselect: the few features that explain the structure of a network, without labels.
 
-There are three products: the method of the paper (`bmgufs`), the default that goes beyond it (`consensus`), and the
+There are three kinds of methods: that of the paper (`bmgufs`), the default that goes beyond it (`consensus`), and the
 other methods (`baselines`). Data flow in one direction, and a package imports only from packages to its left::
 
     utils → rows → graphs → inputs → blockmodels → bmgufs → consensus → registry → evaluation → report → cli
                                ↘ baselines ─────────────────────────↗            ↘ reproduction ────────↗
 
-- `utils`: what every part may use: arrays, errors, parameters, progress, threads, wording, optional packages.
+- `utils`: shared tools: arrays, errors, parameters, progress, threads, wording, optional packages.
 - `rows`: features as rows, in memory or in chunks, and sums over them.
-- `graphs`: what is computed on a network: products along links, affinities, neighbours, resampled links.
-- `inputs`: from what users have (matrices, tables, graphs, files) to one checked network, an AttributedGraph.
+- `graphs`: computations on a network: products along links, affinities, neighbours, resampled links.
+- `inputs`: reads and validates a network and its features (matrices, tables, graphs, files) as an AttributedGraph.
 - `base`: ScoreSelector, from scores to a ranking and a selection, as scikit-learn expects it.
-- `result`: Result, what a fit found, in names and numbers; tables, plots and the report read it.
+- `result`: Result, the record of a fit that tables, plots and the report read.
 - `blockmodels`: block models of a graph, A ≈ F M Fᵀ, their levels, markers and names.
 - `bmgufs`: BMGUFS, the method of the paper, and Descent, its solver.
-- `inspection`: tests on request: evidence that the features follow the network, discoveries, stability.
+- `inspection`: tests on request: evidence that the features are associated with the network, discoveries, stability.
 - `consensus`: BlockModelSelector, the default.
 - `baselines`: the other methods, guided by the features or by the network.
 - `signed`: SignedSelector, for features with negative values.
 - `registry`: SELECTORS, every method by its name.
-- `datasets`: real networks, and planted networks whose truth is known.
-- `evaluation`: how good selected features are for clusters, for classes from a few labels, and for links; it compares
+- `datasets`: real networks, and planted networks whose blocks and informative features are known.
+- `evaluation`: how well selected features predict clusters, classes (from a few labels) and links; compares
   methods.
 - `reproduction`: the experiments and claims of the paper, in runs that can be interrupted.
 - `plot`: one function per plot, from a fitted selector or arrays to matplotlib axes.
 - `report`: the result of a fitted selector as a dict, as tables, as pictures and as a page.
 - `cli`: the command.
 
-Public names are loaded when they are first used, so that ``import blockselect`` takes no time.
+Public names are loaded when they are first used, so that ``import blockselect`` is fast.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""select_genes: select the genes that explain a graph of cells, and store them in an AnnData object like scanpy."""
+"""select_genes: select the genes that explain a graph of cells, and store them in an AnnData object, as scanpy does."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def select_genes(
         Number of genes to select; a float between 0 and 1 is a share of them; None selects half. "auto" tests each
         gene against chance, which needs a graph that was not made from the same genes, such as a spatial graph.
     n_top_genes : int, optional
-        Another name of `n_genes`, as in scanpy.
+        Another name for `n_genes`, as in scanpy.
     layer : str, optional
         The layer to read instead of X.
     use_raw : bool, default=False
@@ -67,7 +67,7 @@ def select_genes(
     neighbors_key : str, optional
         The `key_added` of ``scanpy.pp.neighbors``: its graph is used instead of `obsp`.
     batch_key : str, optional
-        The column of ``adata.obs`` that holds the batch of each cell. Genes are then ranked within each batch, from
+        The column of ``adata.obs`` with the batch of each cell. Genes are then ranked within each batch, from
         its cells and the links among them, and ordered by the median of their ranks, equal medians by the mean score.
         This is not possible with "auto".
     block_model : str, labels or BlockModel, default="mixed"
@@ -77,8 +77,8 @@ def select_genes(
         Write a page about the selection to this file, whose name must end in .html. It needs the extra `report`, and
         is not possible with `batch_key`, because each batch has its own blocks.
     labels : str, optional
-        The column of ``adata.obs`` with known cell types, which the page shows next to the blocks. No gene is selected
-        by them.
+        The column of ``adata.obs`` with known cell types, which the page shows next to the blocks. They do not
+        influence the selection.
     key_added : str, default="blockselect"
         Prefix of the names of all results that are stored.
     subset : bool, default=False
@@ -99,9 +99,9 @@ def select_genes(
 
         - ``var["blockselect"]``: whether the gene is selected;
         - ``var["blockselect_score"]``, ``var["blockselect_rank"]`` (1 is the best);
-        - ``var["blockselect_marked_block"]``: of the blocks in which the gene is significantly more common than
-          elsewhere, the one with most evidence, missing if there is none; ``var["blockselect_block_name"]``: its name;
-          ``var["blockselect_lift"]``: the mean of the gene there over the mean of all cells; and
+        - ``var["blockselect_marked_block"]``: the block with the strongest evidence among those in which the gene
+          is significantly more common than elsewhere, missing if there is none; ``var["blockselect_block_name"]``: its
+          name; ``var["blockselect_lift"]``: the mean of the gene there divided by the mean over all cells; and
           ``var["blockselect_n_marked_blocks"]``: how many blocks it marks;
         - with "auto" ``var["blockselect_pval"]`` and ``var["blockselect_qval"]``;
         - ``obs["blockselect_block"]``: the block of each cell, by its number, or its group if groups were given;
@@ -188,7 +188,7 @@ def _fit(selector: BlockModelSelector, cells: _Cells) -> BlockModelSelector:
 
 
 def _selection(selector: BlockModelSelector, prefix: str = "") -> _Selection:
-    """What is stored of a fitted selector; the prefix is that of all blocks."""
+    """What is stored about a fitted selector; all block names get the prefix."""
     model, given = selector.block_model_, selector.block_model
     was_given = isinstance(given, np.ndarray)
     groups = np.unique(given) if was_given else np.arange(model.n_blocks)
@@ -246,7 +246,7 @@ def _select_by_batch(selector: BlockModelSelector, cells: _Cells, batches: Objec
 
 
 def _unique(names: Any) -> ObjectArray:
-    """Names of cells or genes as they are, but those that occurred before get a number, as anndata does it."""
+    """Names of cells or genes; those that occurred before get a number, as in anndata."""
     given = pd.Series(np.array(names, dtype=object))
     again = given.groupby(given).cumcount().astype(str).to_numpy(dtype=object)
     return np.where(again == "0", given, given + "-" + again)
@@ -258,14 +258,15 @@ def _page_labels(adata: Any, report: str | Path | None, labels: str | None, batc
         check_page_path(report, "report")
     if report is not None and batch_key is not None:
         raise ParameterError(
-            "report", "is one page about one set of blocks, but with batch_key each batch has its own; leave one out."
+            "report",
+            "is one page about one set of blocks, but with batch_key each batch has its own; leave out one of the two.",
         )
     if labels is None:
         return None
     if report is None:
         raise ParameterError("labels", 'are only shown in a report; pass its path, such as report="genes.html".')
     if labels not in adata.obs:
-        raise ParameterError("labels", f"is {labels!r}, but obs has the columns {list(adata.obs)}.")
+        raise ParameterError("labels", f"is {labels!r}, but obs has the columns {list(adata.obs)}; choose one.")
     return as_labels(adata.obs[labels].to_numpy(), f"labels in obs[{labels!r}]")
 
 
@@ -292,8 +293,8 @@ def _expression(adata: Any, layer: str | None, *, use_raw: bool) -> Any:
     if values.size and np.nanmin(values) < 0:
         raise ParameterError(
             "layer",
-            f"is {layer!r}, but {where} holds negative values, as after scaling; choose a layer with counts or "
-            "log1p of counts, or use_raw=True if adata.raw holds such values.",
+            f"is {layer!r}, but {where} contains negative values, as after scaling; choose a layer with counts or "
+            "log1p of counts, or use_raw=True if adata.raw contains such values.",
         )
     return matrix
 
@@ -333,7 +334,7 @@ def _as_block_model(adata: Any, block_model: Any) -> Any:
 def _batches(adata: Any, batch_key: str, n_genes: Any) -> ObjectArray:
     """The batch of each cell, as text."""
     if batch_key not in adata.obs:
-        raise ParameterError("batch_key", f"is {batch_key!r}, but obs has the columns {list(adata.obs)}.")
+        raise ParameterError("batch_key", f"is {batch_key!r}, but obs has the columns {list(adata.obs)}; choose one.")
     if n_genes == "auto":
         raise ParameterError("batch_key", 'is set, but "auto" tests all cells together; choose a number of genes.')
     return as_labels(adata.obs[batch_key].to_numpy(), f"batches in obs[{batch_key!r}]").astype(str).astype(object)

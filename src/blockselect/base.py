@@ -81,7 +81,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         """
         if isinstance(X, RowChunks) and not self._takes_row_chunks:
             raise ValueError(
-                f"{type(self).__name__} needs the features of single nodes, which row chunks do not provide; use "
+                f"{type(self).__name__} needs the features of individual nodes, which row chunks do not provide; use "
                 "BlockModelSelector or BMGUFS, or pass some of the features as a matrix in memory."
             )
         table = check_feature_table(X, **options)
@@ -103,7 +103,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
             del self.feature_names_in_
 
     def _note_input(self, X: Any, adjacency: Any, graph: AttributedGraph) -> None:
-        """Set what is known of the input: `n_features_in_`, `feature_names_in_`, `graph_source_`, `encoding_`."""
+        """Set what is known about the input: `n_features_in_`, `feature_names_in_`, `graph_source_`, `encoding_`."""
         self._note_features(graph.feature_names, graph.n_features)
         is_made = graph_of(X, adjacency) is None
         self.graph_source_ = "features" if is_made else "adjacency"
@@ -128,7 +128,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         known, given = getattr(self, "feature_names_in_", None), table.feature_names
         if known is not None and given is not None and list(given) != list(known):
             raise ValueError(
-                f"the {type(X).__name__} has other features than the data of the fit; pass the same genes, or a graph "
+                f"the {type(X).__name__} does not have the features of the fit; pass the same genes, or a graph "
                 "with the same attributes and values."
             )
         with warnings.catch_warnings():
@@ -156,14 +156,14 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         has_graph = is_anndata(X) and CONNECTIVITIES in X.obsp
         known = f" (this AnnData has one: adjacency={CONNECTIVITIES!r})" if has_graph else ""
         return (
-            f"fit was given no adjacency, so each node is linked with its {self._default_neighbors} nearest nodes, "
-            "found by the same features that are to be selected. Pass the graph: "
+            f"fit was given no adjacency, so each node is linked to its {self._default_neighbors} nearest nodes, "
+            "found from the same features that are to be selected. Pass the graph: "
             f"fit(X, adjacency=graph){known}, in a pipeline with set_fit_request(adjacency=True); or set n_neighbors "
             "if this is intended."
         )
 
     def _warn_of_idle_parameters(self) -> None:
-        """Warn of parameters that were set but have no effect beside the others."""
+        """Warn about parameters that were set but have no effect in combination with the others."""
         defaults = signature(type(self)).parameters
         for name, why in self._without_effect().items():
             value = getattr(self, name)
@@ -171,7 +171,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
                 warn_caller(f"{name} is {value!r}, which has no effect: {why}; leave one of them out.", UserWarning)
 
     def _without_effect(self) -> dict[str, str]:
-        """Parameters that have no effect beside the other settings, with the reason."""
+        """Parameters that have no effect in combination with the other settings, with the reason."""
         return {}
 
     def _n_resamples(self, asked: int) -> int:
@@ -198,7 +198,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         parallel = Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")
         found = parallel(delayed(_inverse_ranks)(*fit) for fit in fits)
         scores = []
-        with one_thread():  # one limit for all fits, because it holds for the whole process
+        with one_thread():  # one limit for all fits, because it applies to the whole process
             for done, one in enumerate(found, start=1):
                 scores.append(one)
                 progress("resampling", done, len(adjacencies))
@@ -233,7 +233,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         chosen = order[: min(wanted, np.count_nonzero(eligible))]
         if len(chosen) < wanted:
             warn_caller(
-                f"only {len(chosen)} of the {wanted} features asked for can be selected: {why_fewer}",
+                f"only {len(chosen)} of the {wanted} requested features can be selected: {why_fewer}",
                 ConvergenceWarning,
             )
         self._rank(scores, order)
@@ -255,7 +255,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
             )
 
     def _evidence(self, graph: AttributedGraph, blocks: IntArray | None = None) -> NetworkEvidence | None:
-        """Whether the selected features follow the graph, with a warning if they do not.
+        """Whether the selected features are associated with the graph, with a warning if there is no evidence.
 
         `blocks` (n,) are blocks of the nodes that were found without the features, if there are any. The result is None
         if there is nothing to test: no link or no selected feature, or a graph that was made from the features.
@@ -272,9 +272,9 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         found = network_evidence(graph.features, graph.adjacency, chosen, blocks, getattr(self, "n_jobs", None))
         if not found.is_clear:
             warn_caller(
-                "there is no evidence that the selected features follow this graph: selections on graphs with randomly "
-                f"permuted nodes follow them equally well (p = {found.p_value:.2g}). Are the rows of X in the order of "
-                "the nodes of the graph?",
+                "there is no evidence that the selected features are associated with this graph: selections on "
+                f"graphs with randomly permuted nodes fit equally well (p = {found.p_value:.2g}). Are the rows of X "
+                "in the order of the nodes of the graph?",
                 UserWarning,
             )
         return found
@@ -292,7 +292,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
 
     @property
     def _fit_result(self) -> Result:
-        """What the fit kept of its network."""
+        """What the fit kept about its network."""
         check_is_fitted(self)
         if not hasattr(self, "_result"):
             raise ValueError(
@@ -302,7 +302,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         return self._result
 
     def report(self, path: str | Path, **options: Any) -> Path:
-        """Write a page about the selection: which features, where they occur, what they explain, how it was made.
+        """Write a page about the selection: the features, where they occur, what they explain, and how they were found.
 
         Parameters
         ----------
@@ -310,7 +310,7 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
             The file, whose name must end in .html. It is self-contained.
         **options
             `stability`, as :func:`blockselect.selection_stability` estimates it; `title`, a name for the network; and
-            `labels`, known labels of the nodes, which are shown beside the blocks.
+            `labels`, known labels of the nodes, which are shown next to the blocks.
 
         Returns
         -------

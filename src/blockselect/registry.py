@@ -1,4 +1,4 @@
-"""SELECTORS: every method by its name, with what guides it and how sure its formula is."""
+"""SELECTORS: every method by its name, with what guides it and how faithful it is to the publication."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Method:
 
     selector: type[ScoreSelector]
     title: str
-    guidance: Guidance  # what features are scored by: blocks of the network, the features alone, its links, or nothing
-    certainty: Certainty  # numbers met published code, the objective is as published, or no claim of fidelity
+    guidance: Guidance  # what the scores are based on: blocks of the network, only the features, its links, or nothing
+    certainty: Certainty  # agrees with published code, has the published objective, or makes no claim of fidelity
     cite: str
     in_paper: bool = False  # compared with or discussed by the paper
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -93,7 +93,7 @@ SELECTORS: dict[str, Method] = {
     "mcfs": Method(MCFS, "MCFS", "features", "checked", "Cai, Zhang and He, KDD 2010, doi:10.1145/1835804.1835848"),
     "udfs": Method(UDFS, "UDFS", "features", "checked", "Yang, Shen, Ma, Huang and Zhou, IJCAI 2011"),
     "variance": Method(VarianceScore, "Variance", "none", "checked", "in general use"),
-    # Binary features: counts dominate the margins, and held-out links are ordered worse by them than by no weights.
+    # Binary features: counts dominate the margins, and rank held-out links worse than no weights at all.
     "mmpop": Method(
         MMPOP,
         "MMPOP, hinge loss, binary features",
@@ -153,9 +153,9 @@ def make_selector(
     n_features_to_select : int, float or None
         As in every selector. (paper: d)
     n_blocks : int or None
-        Blocks or clusters of nodes, where the method looks for them; None leaves the method's default. (paper: k)
+        Blocks or clusters of nodes, if the method looks for them; None leaves the method's default. (paper: k)
     random_state : int, RandomState or None
-        Where the method is random.
+        Seed, if the method is random.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Result: what a fit found, in names and numbers. Tables, plots and reports read this record, not the data."""
+"""Result: the record of a fit, in names and numbers. Tables, plots and reports read it instead of the data."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from blockselect.rows.sums import n_holders
 from blockselect.utils.arrays import Features, FloatArray, IntArray, ObjectArray, Sparse
 
 PIXELS = 400  # width of the picture of the ordered adjacency matrix
-ALIKE = 0.5  # correlation from which two features count as alike
+ALIKE = 0.5  # correlation from which two features count as similar
 _MAX_COMPARED = 1000  # features whose pairs are compared
 _MAX_PAIRS = 10
 _LISTED = 0.1  # correlation from which a pair is listed
@@ -47,7 +47,7 @@ class LinkRecord:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Result:
-    """What a fit keeps of n nodes with m features."""
+    """What a fit keeps about n nodes with m features."""
 
     n_nodes: int
     node_ids: ObjectArray | None  # (n,)
@@ -81,7 +81,7 @@ def make_result(
     chosen : array of shape (d,)
         The selected columns, the best first.
     blocks, effective_holders, explained
-        What is known of blocks, and of the features in them.
+        What is known about the blocks, and about the features in them.
     """
     features = network.features if isinstance(network, AttributedGraph) else network.matrix
     holders = n_holders(features)
@@ -159,7 +159,7 @@ def correlate(columns: Features) -> FloatArray:
 
 
 def order_by_block(adjacency: Sparse, labels: IntArray) -> IntArray:
-    """Order the nodes by block and, within a block, by falling degree."""
+    """Order the nodes by block and, within a block, by decreasing degree."""
     degrees = np.asarray(adjacency.sum(axis=1)).ravel()
     return np.lexsort((-degrees, labels))
 

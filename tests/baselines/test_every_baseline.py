@@ -172,7 +172,9 @@ def test_float32_features_score_as_float64_ones(selector, kind):
 @pytest.mark.parametrize("kind", [NDFS, UDFS, LUFS, NetFS])
 def test_an_objective_that_does_not_settle_is_warned_of(network, kind):
     selector = kind(8, n_blocks=3, max_iter=2, tol=1e-7)
-    with pytest.warns(ConvergenceWarning, match=r"settle within max_iter=2; increase max_iter, or tol \(it is 1e-07\)"):
+    with pytest.warns(
+        ConvergenceWarning, match=r"converge within max_iter=2; increase max_iter, or tol \(it is 1e-07\)"
+    ):
         fit(selector, network.features, network.adjacency)
 
 

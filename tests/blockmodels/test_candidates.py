@@ -203,7 +203,7 @@ def test_bad_input_is_named():
 def test_a_table_of_edges_is_not_taken_for_a_matrix():
     """Its rows are edges, not nodes, and nodes without links are not in it."""
     table = pd.DataFrame({"source": [0, 1, 2], "target": [1, 2, 3]})
-    with pytest.raises(ValueError, match=r"table of 3 edges, which does not say which nodes there are; name them"):
+    with pytest.raises(ValueError, match=r"table of 3 edges, which need not name every node; list the nodes"):
         find_block_models(table, 2, rng=np.random.default_rng(0))
 
 

@@ -130,7 +130,7 @@ def test_a_block_without_links_or_markers_is_described():
 
 def test_an_unknown_name_is_refused_with_a_near_one(selector):
     name = selector.blocks_["name"][1]
-    with pytest.raises(ValueError, match=f"no name in blocks_; did you mean .*'{name}'"):
+    with pytest.raises(ValueError, match=f"not a name in blocks_; did you mean .*'{name}'"):
         selector.describe_block(f"{name} ")
 
 
@@ -180,5 +180,5 @@ def test_graphs_that_cannot_be_matched_or_annotated_are_refused(network, selecto
     assert selector.annotate(named, nodes=list(named)).nodes["7"]["block"] == selector.labels_[7]
     with pytest.raises(ValueError, match=r"nodes has 2 entries for 200 nodes"):
         selector.annotate(named, nodes=["0", "1"])
-    with pytest.raises(ValueError, match=r"graph is of type .*; expected a graph of networkx or igraph"):
+    with pytest.raises(ValueError, match=r"graph is of type .*; expected a networkx or igraph graph"):
         selector.annotate(network.adjacency)

@@ -99,7 +99,7 @@ def test_bad_input_is_named():
         BlockModel.from_labels(A, [None] * 20)
     with pytest.raises(ValueError, match="no link"):
         BlockModel.from_labels(0 * A, model.labels)
-    with pytest.raises(ValueError, match=r"density holds -.* at row 0, column 0, which is not a density"):
+    with pytest.raises(ValueError, match=r"density contains -.* at row 0, column 0, which is not a density"):
         check_block_model(BlockModel(model.labels, -model.density, 0.5), 20)
     with pytest.raises(ValueError, match="array of integers"):
         check_block_model(BlockModel(list(model.labels), model.density, 0.5), 20)
@@ -169,7 +169,7 @@ def test_a_one_hot_matrix_gives_the_blocks_of_its_columns(kind):
         (ONE_HOT[[0, 1, 1, 0]], DENSITY, r"F puts nodes into 2 blocks; expected \(2, 2\).* per block that has a node"),
         (ONE_HOT, -DENSITY, r"densities are finite and ≥ 0"),
         (ONE_HOT, DENSITY * [[1], [np.nan], [1]], r"M is not symmetric|densities are finite"),
-        (ONE_HOT, np.triu(DENSITY), r"M is not symmetric, but links have no direction here; pass \(M \+ M\.T\) / 2"),
+        (ONE_HOT, np.triu(DENSITY), r"M is not symmetric, but links are undirected here; pass \(M \+ M\.T\) / 2"),
         (ONE_HOT, [["a"] * 3] * 3, r"M is not an array of numbers"),
     ],
 )

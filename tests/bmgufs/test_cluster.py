@@ -67,7 +67,7 @@ def test_few_features_that_meet_are_summed_sparse(client):
 
 def test_a_bad_chunk_is_named_by_the_worker_that_reads_it(client):
     blocks = [dask.delayed(np.ones((5, 3))), dask.delayed(np.ones((5, 4)))]
-    with pytest.raises(ValueError, match="chunk 1 of features has 4 columns but expected are 3"):
+    with pytest.raises(ValueError, match="chunk 1 of features has 4 columns; expected 3"):
         _ = RowChunks.from_delayed(blocks, 3).shape
     with pytest.raises(ValueError, match=r"chunk 0 of features could not be read .*compute"):
         _ = RowChunks.from_delayed([np.ones((5, 3))], 3).shape

@@ -131,7 +131,7 @@ def test_a_selector_gives_the_same_on_its_device():
 
 def test_without_torch_a_device_that_does_not_exist_is_no_reason_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(ParameterError, match="device is 'nonsense'; choose 'cpu' or 'cuda': results were"):
+    with pytest.raises(ParameterError, match="device is 'nonsense'; choose 'cpu' or 'cuda': results have"):
         device.check_device("nonsense")
     with pytest.raises(ImportError, match="the device 'cuda:1' needs PyTorch; install it with: pip install"):
         device.check_device("cuda:1")
@@ -139,7 +139,7 @@ def test_without_torch_a_device_that_does_not_exist_is_no_reason_to_install_it(m
 
 @pytest.mark.parametrize("name", ["mps", "xpu", "meta", "vulkan"])
 def test_devices_that_results_were_never_compared_on_are_refused(name):
-    with pytest.raises(ParameterError, match=f"^device is '{name}'; choose 'cpu' or 'cuda': results were"):
+    with pytest.raises(ParameterError, match=f"^device is '{name}'; choose 'cpu' or 'cuda': results have"):
         device.check_device(name)
     with pytest.raises(ParameterError, match=r"^device"):
         BMGUFS(2, n_blocks=2, device=name).fit(np.eye(4), adjacency=np.ones((4, 4)))

@@ -158,7 +158,9 @@ def test_more_features_wanted_never_mean_a_stronger_sparsity(network):
 
 
 def test_too_few_nonzero_scores_are_reported_not_padded(network):
-    with pytest.warns(ConvergenceWarning, match=r"only \d+ of the 52 features.*a sparsity .γ. below 20 leaves more"):
+    with pytest.warns(
+        ConvergenceWarning, match=r"only \d+ of the 52 requested features.*a sparsity .γ. below 20 leaves more"
+    ):
         selector = fit_paper(network, 52, sparsity=20)
     assert selector.n_features_ == np.count_nonzero(selector.scores_) < 52
     assert selector.transform(network.features).shape[1] == selector.n_features_
@@ -376,7 +378,7 @@ def test_losses_are_those_of_the_sparsity_that_was_chosen_and_only_it_must_have_
     assert_array_equal(selector.history_.reconstruction, still[:12])
     assert_array_equal(selector.history_.profile, still[:12] + 1)
     scores[0, 1, 3:] = 0.0  # the second sparsity leaves too few
-    with pytest.warns(ConvergenceWarning, match=r"not settled after 12 iterations.*tol=0\.001"):
+    with pytest.warns(ConvergenceWarning, match=r"not converged after 12 iterations.*tol=0\.001"):
         selector.fit(network.features, adjacency=network.adjacency)
     assert (selector.sparsity_, selector.n_iter_) == (0.0, 12)
     assert_array_equal(selector.history_.reconstruction, moving)

@@ -33,7 +33,7 @@ def refuse(run, tmp_path):
 
 def test_unknown_dataset_is_refused_with_the_known_and_a_guess(refuse):
     known = "blogcatalog, citeseer, cora, cora-planetoid, debian"
-    assert f"no data set is called 'Corra'; known are: {known}. Did you mean cora?" in refuse("--dataset", "Corra")
+    assert f"no data set is called 'Corra'; choose one of: {known}. Did you mean cora?" in refuse("--dataset", "Corra")
     assert "Did you mean" not in refuse("--dataset", "wikipedia")
 
 

@@ -222,7 +222,7 @@ def test_warnings_name_the_method(run, network, classes, tmp_path):
     features.to_csv(tmp_path / "features.csv", index=False)
     files = ["--features", tmp_path / "features.csv", "--graph", network.edges, "--classes", classes]
     result = run("compare", *files, "--methods", "variance", "--top", 8, "--runs", 1, "--out", tmp_path / "out")
-    assert result.stderr.startswith("warning: variance: only 5 of the 8 features")
+    assert result.stderr.startswith("warning: variance: only 5 of the 8 requested features")
     assert table(tmp_path / "out")[1]["n_selected"] == "5"
 
 
@@ -249,7 +249,7 @@ def refuse(run, tmp_path, monkeypatch):
 
 def test_an_unknown_method_is_refused_with_the_known_and_a_guess(refuse, options):
     message = refuse(*options, "--methods", "variance,morans-l")
-    assert "no method is called 'morans-l'; known are: block-model, " in message
+    assert "no method is called 'morans-l'; choose one of: block-model, " in message
     assert "Did you mean morans-i?" in message
     assert "no method is called ''" in refuse(*options, "--methods", "variance,")
 

@@ -140,13 +140,13 @@ def test_without_a_connection_one_line_says_what_to_do(refuse, offline, command)
 
 def test_a_wrong_download_is_one_line_and_not_kept(refuse, toy, cache):
     toy.files["toy.bin"] = CONTENT[:-1]
-    assert "another content than expected" in refuse("datasets", "fetch", "toy")
+    assert "not have the expected content" in refuse("datasets", "fetch", "toy")
     assert list(cache.iterdir()) == []
 
 
 @pytest.mark.parametrize("command", ["info", "fetch"])
 def test_an_unknown_name_is_refused_with_a_guess(refuse, command):
-    assert "no data set is called 'citeser'; known are: " in refuse("datasets", command, "citeser")
+    assert "no data set is called 'citeser'; choose one of: " in refuse("datasets", command, "citeser")
     assert "Did you mean citeseer?" in refuse("datasets", command, "citeser")
 
 

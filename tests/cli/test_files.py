@@ -65,7 +65,7 @@ def test_unknown_nodes_are_dropped_and_a_weight_is_chosen_where_asked(run, frame
         tmp_path / "edges.csv.gz", index=False
     )
     files = ("--features", tmp_path / "features.csv", "--graph", tmp_path / "edges.csv.gz")
-    assert "edge column 'year' holds numbers" in run("select", *files, *QUICK, "--json").stderr
+    assert "edge column 'year' contains numbers" in run("select", *files, *QUICK, "--json").stderr
     assert "stranger" in run("select", *files, *QUICK, "--json", "--weight", "none").stderr
     out = ("--weight", "none", "--unknown-nodes", "drop", "--out", tmp_path / "out")
     result = run("select", *files, *QUICK, *out)

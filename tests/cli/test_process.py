@@ -74,7 +74,8 @@ def test_bad_input_ends_a_process_with_two_and_one_line(tmp_path):
     assert done.stdout == ""
     known = "blogcatalog, citeseer, cora, cora-planetoid, debian"
     assert (
-        without_stages(done.stderr) == f"error: no data set is called 'cor'; known are: {known}. Did you mean cora?\n"
+        without_stages(done.stderr)
+        == f"error: no data set is called 'cor'; choose one of: {known}. Did you mean cora?\n"
     )
     assert list(tmp_path.iterdir()) == []
 

@@ -175,7 +175,7 @@ def refused(result, tmp_path, message: str) -> bool:
 
 def test_an_unknown_experiment_is_refused(run, config, tmp_path):
     result = run("reproduce", "paramters", *options(config, tmp_path / "out"))
-    assert refused(result, tmp_path, "no experiment is called 'paramters'; known are: all, datasets,")
+    assert refused(result, tmp_path, "no experiment is called 'paramters'; choose one of: all, datasets,")
     assert "Did you mean parameters?" in result.stderr
 
 
@@ -204,7 +204,7 @@ def test_a_folder_of_another_configuration_is_refused_and_left_as_it_is(run, tmp
     before = files(out)
     result = run("reproduce", "datasets", *options(write_config(tmp_path, seed="1"), out))
     assert result.exit_code == 2
-    assert "holds rows of another configuration or version; the difference is in seed" in result.stderr
+    assert "contains rows of another configuration or version; the difference is in seed" in result.stderr
     assert files(out) == before
 
 

@@ -589,7 +589,7 @@ def test_too_few_scores_are_one_line_of_warning_even_when_quiet(run, network, tm
     options = ("--paper", "--top", 25, "--blocks", 3, "--set", "sparsity=4", "--quiet", "--out", tmp_path / "out")
     result = run("select", *network.options, *options)
     assert (result.exit_code, result.stdout) == (0, "")
-    assert result.stderr.startswith("warning: only 1 of the 25 features")
+    assert result.stderr.startswith("warning: only 1 of the 25 requested features")
     record = record_of(tmp_path / "out")
     assert "".join(f"warning: {message}\n" for message in record["warnings"]) == result.stderr
     assert len(table(tmp_path / "out" / "selected.csv")) == record["counts"]["selected_features"] < 25

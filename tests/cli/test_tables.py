@@ -186,7 +186,7 @@ def test_options_for_tables_go_with_tables(run, option, tmp_path):
 
 def test_errors_name_the_cure(run, table, network, tmp_path):
     assert "give --id-column id" in refused(run, *table, "--drop", "kind", "--drop", "note")
-    assert "--drop kind, make indicators of all text columns with --one-hot" in refused(
+    assert "--drop kind, turn all text columns into indicators with --one-hot" in refused(
         run, *table, "--id-column", "id"
     )
     with (tmp_path / "more.csv").open("w") as file:

@@ -112,7 +112,7 @@ def test_blocks_of_ones_own_are_used_as_labels_or_as_a_model(network):
         ({"block_model": [0, 1] * 100, "max_blocks": 5}, "max_blocks", "block_model brings the blocks"),
         ({"block_model": [0, 1] * 100, "n_candidates": 5}, "n_candidates", "block_model brings the blocks"),
         ({"block_model": [0, 1] * 100, "refine": False}, "refine", "block_model brings the blocks"),
-        ({"n_blocks": 3, "max_blocks": 5}, "max_blocks", 'it limits n_blocks="auto" alone'),
+        ({"n_blocks": 3, "max_blocks": 5}, "max_blocks", 'it only limits n_blocks="auto"'),
     ],
 )
 def test_a_parameter_without_effect_warns_and_changes_nothing(network, options, named, why):
@@ -207,7 +207,7 @@ def test_tiny_networks_have_scores(n_nodes):
 
 def test_features_that_are_all_the_same_for_all_nodes_leave_nothing_to_select():
     path = np.diag(np.ones(5), 1)
-    with pytest.warns(ConvergenceWarning, match="only 0 of the 1 features asked for .* the same value for all nodes"):
+    with pytest.warns(ConvergenceWarning, match="only 0 of the 1 requested features .* the same value for all nodes"):
         selector = BlockModelSelector(1, random_state=0).fit(np.ones((6, 3)), adjacency=path + path.T)
     assert_array_equal(selector.scores_, 0)
 

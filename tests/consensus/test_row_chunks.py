@@ -148,7 +148,7 @@ def test_candidates_in_threads_and_blocks_without_refinement():
     assert_allclose(one.table().set_index("column")["prevalence"].sort_index(), PRESENT.mean(axis=0))
     with pytest.raises(ValueError, match="fit to row chunks does not"):
         one.show_report()
-    with pytest.raises(ValueError, match="X is in row chunks, but a test of the features permutes single nodes"):
+    with pytest.raises(ValueError, match="X is in row chunks, but a test of the features permutes individual nodes"):
         discover_features(X, adjacency=PLANTED.adjacency)
     plain = BlockModelSelector(15, n_candidates=4, refine=False, random_state=0).fit(X, adjacency=PLANTED.adjacency)
     assert_array_equal(plain.candidates_table_["gain"], plain.candidates_table_["gain_at_start"])

@@ -108,7 +108,7 @@ def test_a_download_that_breaks_off_once_is_tried_again(server, source, monkeypa
 @pytest.mark.parametrize("content", [CONTENT[:-1], CONTENT + b"x", b"", b"y" + CONTENT[1:]])
 def test_another_content_than_pinned_is_not_kept(server, source, cache, content):
     server.files[NAME] = content
-    with pytest.raises(ValueError, match=r"nodes\.bin has another content than expected .* not kept"):
+    with pytest.raises(ValueError, match=r"nodes\.bin does not have the expected content .* not kept"):
         fetch_content(source)
     assert names_in(cache) == []
 
@@ -131,7 +131,7 @@ def test_without_a_server_the_error_says_what_to_do(source_offline, cache, damag
     message = str(caught.value)
     assert f"could not download {source_offline.url} (" in message
     assert message.endswith(
-        "connect to the internet and try again, or set BLOCKSELECT_DATA to a folder that holds nodes.bin."
+        "connect to the internet and try again, or set BLOCKSELECT_DATA to a folder that contains nodes.bin."
     )
     assert names_in(cache) == ([NAME] if damaged else [])
 

@@ -155,8 +155,8 @@ def test_the_download_is_pinned_to_a_commit_and_to_the_published_file(data_path)
 
 def test_an_unknown_name_is_answered_with_the_known_ones_and_a_guess():
     with pytest.raises(
-        ValueError, match=r"no data set is called 'CiteSear'; known are: .*cora.* Did you mean citeseer\?"
+        ValueError, match=r"no data set is called 'CiteSear'; choose one of: .*cora.* Did you mean citeseer\?"
     ):
         find_dataset("CiteSear")
-    with pytest.raises(ValueError, match=r"known are: [^?]*$"):
+    with pytest.raises(ValueError, match=r"choose one of: [^?]*$"):
         find_dataset("wikipedia")

@@ -50,20 +50,20 @@ for _ in range(3000):
 BAD_FEATURES: tuple[tuple[str, str, str | bytes, tuple[str, ...]], ...] = (
     # what is wrong, file, content, words
     ("an unknown suffix", "f.pkl", "x", ("'.pkl'", "expected one of .csv, .tsv", ".h5ad")),
-    ("a packed matrix", "f.npz.gz", "x", ("packed, which .npz files must not be", "unpack it")),
-    ("one column", "f.csv", "id\nx\n", ("f.csv: the header has one column", "expected ids and then features")),
+    ("a packed matrix", "f.npz.gz", "x", ("compressed, which is not supported for .npz", "unpack it")),
+    ("one column", "f.csv", "id\nx\n", ("f.csv: the header has only one column", "expected ids and then features")),
     ("no header", "f.csv", "1,2\n3,4\n", ("f.csv: the first line ['1', '2'] looks like data", "Add it")),
     ("a row without an id", "f.csv", "id,a\nx,1\n,2\n", ("f.csv: row 2 has no id", "give it one")),
     ("long rows", "f.csv", "id,a\nx,1,2\ny,1,2\n", ("line 2 has 3 cell(s)",)),
     ("mixed separators", "f.csv", "id;a;b\nx,1,2\n", ("line 2 has 1 cell(s)", "';' between them as in the first line")),
-    ("a word among numbers", "f.csv", "id,a,b\nx,1,2\ny,1,many\n", ("f.csv: row 2 ('y'), column 'b' holds 'many'",)),
+    ("a word among numbers", "f.csv", "id,a,b\nx,1,2\ny,1,many\n", ("f.csv: row 2 ('y'), column 'b' contains 'many'",)),
     ("an empty cell", "f.csv", "id,a,b\nx,1,2\ny,,2\n", ("row 2 ('y'), column 'a' is empty", "give fill=0")),
     ("a decimal comma", "f.csv", "id;a\nx;1,5\ny;2\n", ("'1,5'", "give decimal=','")),
     ("a number of 310 digits", "f.csv", f"id,a\nx,1\ny,{'9' * 310}\n", ("row 2 ('y')", f"'{'9' * 40}…'", "1.8e308")),
     ("a number of 5,000 digits", "f.csv", f"id,a\nx,1\ny,{'9' * 5000}\n", ("row 2 ('y')", f"'{'9' * 40}…'")),
     ("a quote that is not closed", "f.csv", 'id,a\n"x,1\ny,2\n', ("f.csv could not be read", "export it again")),
     ("other than UTF-8", "f.csv", "id,größe\nx,1\n".encode("latin-1"), ("f.csv could not be read", "as UTF-8")),
-    ("a zero byte", "f.csv", b"id,a\nx,1\x002\ny,3\n", ("f.csv: line 2 holds a NUL byte", "save it again as UTF-8")),
+    ("a zero byte", "f.csv", b"id,a\nx,1\x002\ny,3\n", ("f.csv: line 2 contains a NUL byte", "save it again as UTF-8")),
     ("a cut .gz", "f.csv.gz", gzip.compress(TABLE)[:-9], ("f.csv.gz could not be read: Compressed file", "gzip")),
     ("a cut npy", "f.npy", _npy(np.ones((9, 9)))[:-8], ("f.npy could not be read", "file size")),
     ("an npy that declares too much", "f.npy", _header((10**6, 10**6)), ("file size",)),
@@ -73,7 +73,7 @@ BAD_FEATURES: tuple[tuple[str, str, str | bytes, tuple[str, ...]], ...] = (
     ("pickled objects", "f.npz", _npz(a=np.array([[Unsafe()]], dtype=object)), ("pickled objects", "save_npz")),
     ("a sparse npz of empty rows", "f.npz", _written(sparse.save_npz, sparse.coo_array(([1.0], ([0], [7])),
         shape=(10**9, 10**9))), ("1,000,000,000 × 1,000,000,000",)),
-    ("stray indices in CSR", "f.npz", _sparse("csr", [10**8], [0, 1, 1]), ("broken sparse matrix", "save_npz")),
+    ("stray indices in CSR", "f.npz", _sparse("csr", [10**8], [0, 1, 1]), ("not a valid sparse matrix", "save_npz")),
     ("a cut mtx", "f.mtx", f"{MTX}2 2 3\n1 1 1.0\n1 2 1.0\n", ("f.mtx could not be read: Truncated",)),
     ("an mtx with stray indices", "f.mtx", f"{MTX}2 2 1\n9 9 1.0\n", ("could not be read", "out of bounds")),
     ("an mtx of 10⁹ × 10⁹", "f.mtx", f"{MTX}1000000000 1000000000 1\n1 1 1\n", ("1,000,000,000", "1 entries")),
@@ -91,7 +91,7 @@ BAD_FEATURES: tuple[tuple[str, str, str | bytes, tuple[str, ...]], ...] = (
 )  # fmt: skip
 
 BAD_GRAPHS: tuple[tuple[str, str, str | bytes, tuple[str, ...]], ...] = (
-    ("text", "g.npy", _npy(np.array([["a", "b"]])), ("g.npy holds 'a' at row 0, column 0", "encode it as a number")),
+    ("text", "g.npy", _npy(np.array([["a", "b"]])), ("g.npy contains 'a' at row 0, column 0", "encode it as a number")),
     ("no graphml", "g.graphml", "<graphml>", ("g.graphml could not be read", "export it again")),
     (
         "entities",
@@ -100,7 +100,7 @@ BAD_GRAPHS: tuple[tuple[str, str, str | bytes, tuple[str, ...]], ...] = (
         ("declares entities", "export it without"),
     ),
     ("a short line", "g.edgelist", "a b 1\nb c\n", ("g.edgelist: line 2 has 2 cell(s)", "one cell per column")),
-    ("comments alone", "g.edgelist", "# a b\n", ("g.edgelist: it holds no edge", "write one per line")),
+    ("comments alone", "g.edgelist", "# a b\n", ("g.edgelist: it contains no edge", "write one per line")),
 )
 
 BAD_PAIRS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
@@ -135,7 +135,7 @@ def _cases() -> list[Case]:
         files = (("features.csv", spoiled), ("edges.csv", edges))
         cases.append(Case(f"features.csv: {what}", words, _read_pair, files=files))
     for read, name in ((read_features, "nowhere.csv"), (read_graph, "folder.csv")):
-        words = (f"{name} does not exist or is no file", "check the path")
+        words = (f"{name} does not exist or is not a file", "check the path")
         call = partial(lambda r, n, folder: r(folder / n), read, name)
         cases.append(Case(f"{read.__name__}: {name}", words, call, error=OSError, files=(("folder.csv/x", b""),)))
     return cases

@@ -127,10 +127,10 @@ OTHER_ARGUMENTS: tuple[Row, ...] = (
     (
         "show_report: a stability of NaN",
         lambda: fitted().show_report(stability=np.full(12, np.nan)),
-        ("stability holds nan", "between 0 and 1"),
+        ("stability contains nan", "between 0 and 1"),
     ),
     ("evaluate_selection: NaN", lambda: _evaluate(with_entry(X, np.nan), selected=[1, 3]), ("row 2, column 3",)),
-    ("evaluate_selection: a NaN class", lambda: _evaluate(classes=[np.nan, *CLASSES[1:]]), ("hold NaN", "node 0")),
+    ("evaluate_selection: a NaN class", lambda: _evaluate(classes=[np.nan, *CLASSES[1:]]), ("contain NaN", "node 0")),
     ("evaluate_selection: mixed classes", lambda: _evaluate(classes=MIXED), ("classes mix values", "str)")),
     ("evaluate_selection: classes by id", lambda: _evaluate(classes=BY_ID), ("have no ids", "to_numpy()")),
     ("evaluate_selection: others' classes", lambda: _evaluate(TABLE, BY_ID.rename({"n0": "m0"})), ("Series", "'n0'")),

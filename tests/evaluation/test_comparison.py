@@ -135,7 +135,7 @@ def test_fewer_features_than_asked_for_are_counted_and_warned_of(graph):
     ranked = rank_by_method("variance", sparse_in_sense, 8, 3, 0)
     assert len(ranked.best(8)) == 5
     assert len(ranked.warnings) == 1
-    assert "only 5 of the 8 features" in ranked.warnings[0]
+    assert "only 5 of the 8 requested features" in ranked.warnings[0]
     assert rank_by_method("variance", graph, 8, 3, 0).warnings == ()
 
 
@@ -308,7 +308,7 @@ def test_overlap_is_the_jaccard_index_of_every_two_selections(compared):
         == len(one & other) / len(one | other)
     )
     assert (np.diag(overlap) == 1).all()
-    with pytest.raises(ValueError, match=r"n_features is 5; the comparison has \[4, 9\]"):
+    with pytest.raises(ValueError, match=r"n_features is 5; choose one of \[4, 9\]"):
         compared.overlap(5)
 
 

@@ -120,5 +120,5 @@ def test_bad_input_is_refused(planted):
         predict_links(planted.features, split, [])
     with pytest.raises(ValueError, match="n_runs is 0"):
         predict_links(planted.features, split, [0], n_runs=0)
-    with pytest.raises(ValueError, match="some pair without a link"):
+    with pytest.raises(ValueError, match="at least one pair without a link"):
         predict_links(np.eye(4), hide_links(sparse.csr_array(np.ones((4, 4)) - np.eye(4))), [0])

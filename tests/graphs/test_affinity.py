@@ -199,7 +199,7 @@ def test_a_given_affinity_keeps_the_larger_of_both_directions():
         (np.ones((3, 2)), r"affinity has shape \(3, 2\); expected a square matrix"),
         (np.ones((4, 4)), "affinity has 4 nodes but features has 3 rows"),
         (-np.ones((3, 3)), "affinity has a negative weight"),
-        (np.full((3, 3), np.nan), "affinity holds NaN"),
+        (np.full((3, 3), np.nan), "affinity contains NaN"),
         (np.zeros((3, 3)), "affinity has no link"),
         (np.eye(3), "affinity is zero off its diagonal"),
     ],

@@ -74,9 +74,9 @@ def test_attributes_and_weight_can_be_chosen():
     assert found.feature_names.tolist() == ["plays=chess", "plays=go", "age"]
     assert found.adjacency.sum() == 2 * (5 + 7)
     assert isinstance(AttributedGraph.from_networkx(graph, attributes="age").features, np.ndarray)  # numbers alone
-    with pytest.raises(ParameterError, match=r"attributes is \['wage'\], but nodes have the attributes \['age', 'me"):
+    with pytest.raises(ParameterError, match=r"attributes is \['wage'\], but nodes have \['age', 'me"):
         AttributedGraph.from_networkx(graph, attributes=["wage"])
-    with pytest.raises(ParameterError, match=r"graph is of type Graph; expected a graph of networkx"):
+    with pytest.raises(ParameterError, match=r"graph is of type Graph; expected a networkx graph"):
         AttributedGraph.from_networkx(in_igraph(graph))
 
 
@@ -92,26 +92,26 @@ def test_vertices_of_igraph_without_names_are_rows():
     [
         (
             {"ann": {"age": None}},
-            r"1 of 3 nodes have no value of the attribute 'age', for example \['ann'\]; give each node a n.*fill=0",
+            r"1 of 3 nodes have no value for the attribute 'age', for example \['ann'\]; give each node a n.*fill=0",
         ),
-        ({"ann": {"age": np.nan}}, r"have no value of the attribute 'age'"),
-        ({"cleo": {"extra": 7}}, r"2 of 3 nodes have no value of the attribute 'extra'.*fill=0.*attributes=\["),
-        ({"cleo": {"extra": None}}, r"no node has a value of the attribute 'extra'; leave this attribute out"),
-        ({"cleo": {"extra": "x"}}, r"'extra' has another text for each node, such as 'x'"),
+        ({"ann": {"age": np.nan}}, r"have no value for the attribute 'age'"),
+        ({"cleo": {"extra": 7}}, r"2 of 3 nodes have no value for the attribute 'extra'.*fill=0.*attributes=\["),
+        ({"cleo": {"extra": None}}, r"no node has a value for the attribute 'extra'; leave this attribute out"),
+        ({"cleo": {"extra": "x"}}, r"'extra' has a different text for each node, such as 'x'"),
         (
             {"ann": {"age": "31"}},
-            r"'age' holds numbers and categories, for example 62 at node 'dan', '31' at node 'ann'",
+            r"'age' contains numbers and categories, for example 62 at node 'dan', '31' at node 'ann'",
         ),
-        ({"ann": {"plays": "go"}}, r"'plays' holds words and categories"),
+        ({"ann": {"plays": "go"}}, r"'plays' contains words and categories"),
         (
             {"ann": {"town": b"Ulm"}},
-            r"'town' holds .*a bytes, for example .*b'Ulm' at node 'ann'; expected numbers alone, texts",
+            r"'town' contains .*a bytes, for example .*b'Ulm' at node 'ann'; expected only numbers, only texts",
         ),
         (
             {"ann": {"plays": [0.5, 1]}},
-            r"'plays' holds .*a list of other things, for example .*\[0\.5, 1\] at node 'ann'; expected",
+            r"'plays' contains .*a list of other things, for example .*\[0\.5, 1\] at node 'ann'; expected",
         ),
-        ({"dan": {"town": "Jena"}}, r"'town' has another text for each node, such as 'Jena', .*text\.split\(\)"),
+        ({"dan": {"town": "Jena"}}, r"'town' has a different text for each node, such as 'Jena', .*text\.split\(\)"),
         ({"ann": {"age": -1}}, r"negative"),
     ],
     ids=[
@@ -225,5 +225,5 @@ def test_transform_refuses_a_graph_with_other_columns(network):
     selector = make_selector("morans-i", 12).fit(given)
     other = given.copy()
     other.nodes[0]["words"] = ["new"]
-    with pytest.raises(ValueError, match=r"the Graph has other features than the data of the fit; .* graph with"):
+    with pytest.raises(ValueError, match=r"the Graph does not have the features of the fit; .* graph with"):
         selector.transform(other)

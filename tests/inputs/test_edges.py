@@ -31,7 +31,7 @@ def test_a_number_that_is_not_called_weight_is_refused(columns):
     """A year would outweigh every other link by two thousand."""
     for year in (2020, "2020"):
         table = pd.DataFrame([[0, 1, year]], columns=columns)
-        with pytest.raises(ValueError, match=r"holds numbers but is not called weight; rename it .* drop it"):
+        with pytest.raises(ValueError, match=r"contains numbers but is not called weight; rename it .* drop it"):
             edge_matrix(table, N)
 
 
@@ -62,8 +62,8 @@ def test_two_columns_called_weight_are_refused():
     [
         (1 + 2j, "Complex data not supported: edge column 'weight'"),
         (pd.Timedelta(1, "s"), "'weight' is of type timedelta64"),
-        (pd.Series([np.complex128(1 + 2j)], dtype=object), r"from 0 to 1.*no? finite number|no finite number.*1\+2j"),
-        (pd.Series([np.timedelta64(1, "s")], dtype=object), r"no finite number.*timedelta64"),
+        (pd.Series([np.complex128(1 + 2j)], dtype=object), r"not a finite number.*from 0 to 1.*1\+2j"),
+        (pd.Series([np.timedelta64(1, "s")], dtype=object), r"not a finite number.*timedelta64"),
     ],
 )
 def test_weights_that_numpy_would_cut_down_to_numbers_are_refused(weight, message):
@@ -83,7 +83,7 @@ def test_large_ids_are_not_rounded_if_the_ends_have_different_types(other):
 def test_ids_that_floating_point_numbers_round_are_refused(kind, large):
     table = pd.DataFrame({"source": [large], "target": pd.Series([large], dtype=kind)})
     ids = np.array([large, large + 1], dtype=object)
-    with pytest.raises(ValueError, match=rf"'target' is {kind} and holds ids such as {large};.* integers or as text"):
+    with pytest.raises(ValueError, match=rf"'target' is {kind} and contains ids such as {large};.* integers or"):
         edge_matrix(table, 2, ids)
     assert edge_matrix(table - large + [0, 1], 2)[0, 1] == 1
 

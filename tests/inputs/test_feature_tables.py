@@ -69,14 +69,16 @@ def test_a_stored_index_may_share_its_name_with_a_feature(tmp_path, index, colum
 
 @pytest.mark.parametrize("settings", [{"id_column": "nam"}, {"id_column": "name", "drop": ["nam"]}])
 def test_an_unknown_column_is_refused_with_a_guess(people, settings):
-    with pytest.raises(ValueError, match=r"no column is called 'nam'; known are: age, name, .* Did you mean name\?"):
+    with pytest.raises(
+        ValueError, match=r"no column is called 'nam'; choose one of: age, name, .* Did you mean name\?"
+    ):
         read_features(people, **settings)
 
 
 def test_the_ids_are_not_dropped_and_something_is_left(people):
-    with pytest.raises(ValueError, match="'name' holds the ids of the nodes and cannot be dropped"):
+    with pytest.raises(ValueError, match="'name' contains the ids of the nodes and cannot be dropped"):
         read_features(people, id_column="name", drop=["name"])
-    with pytest.raises(ValueError, match="no column is left that could hold features"):
+    with pytest.raises(ValueError, match="no column is left for features"):
         read_features(people, id_column="name", drop=["age", "team", "city"])
 
 
@@ -87,14 +89,14 @@ def test_text_that_names_nodes_is_not_made_indicators(people):
 
 def test_a_word_among_numbers_is_a_mistake_also_where_text_is_encoded(tmp_path):
     (tmp_path / "f.csv").write_text("id,a\nx,1\ny,2\nz,unknown\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"column 'a' holds 'unknown'.*fill in a number.*drop=\[.a.\]"):
+    with pytest.raises(ValueError, match=r"column 'a' contains 'unknown'.*fill in a number.*drop=\[.a.\]"):
         read_features(tmp_path / "f.csv", one_hot=True)
 
 
 def test_an_error_about_text_names_the_cures(tmp_path):
     (tmp_path / "f.csv").write_text(PEOPLE, encoding="utf-8")
     with pytest.raises(
-        ValueError, match=r"holds 'ann'.*drop=\['name'\], make .* with one_hot=True, or.*ids.*id_column='name'"
+        ValueError, match=r"contains 'ann'.*drop=\['name'\], turn .* with one_hot=True, or.*ids.*id_column='name'"
     ):
         read_features(tmp_path / "f.csv")
 
@@ -153,7 +155,7 @@ def test_a_first_column_called_id_names_the_nodes_in_every_format(tmp_path, suff
 def test_first_numbers_that_may_be_ids_are_neither_used_nor_ignored_unasked(tmp_path, suffix, kind):
     frame = NUMBERED.astype({"id": kind}).rename(columns={"id": "paper"})
     path = stored(frame, tmp_path / f"f.{suffix}")
-    with pytest.raises(ValueError, match=r"'paper' holds a different whole number.*id_column='paper';"):
+    with pytest.raises(ValueError, match=r"'paper' contains a different whole number.*id_column='paper';"):
         read_features(path)
     assert [float(one) for one in read_features(path, id_column="paper").node_ids] == [2, 0, 1]
     assert read_features(path, drop=["paper"]).node_ids is None

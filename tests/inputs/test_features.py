@@ -87,7 +87,7 @@ def test_a_sparse_frame_may_leave_out_any_value():
 def test_a_layer_may_be_chosen():
     data = cells(np.zeros((3, 2)), counts=FRAME.to_numpy())
     assert_array_equal(as_feature_table(data, layer="counts").matrix, FRAME)
-    with pytest.raises(ValueError, match=r"layer is 'raw', but the AnnData has the layers \['counts'\]"):
+    with pytest.raises(ValueError, match=r"layer is 'raw', but the AnnData has \['counts'\]; choose one"):
         as_feature_table(data, layer="raw")
     with pytest.raises(ValueError, match="no X; choose a layer"):
         as_feature_table(cells(None))

@@ -40,8 +40,8 @@ def test_swapped_files_are_said_to_be_swapped(message, weight):
     edges = EDGES.replace("target", f"target{weight}").replace("bob\n", "bob,1\n" if weight else "bob\n")
     edges = edges.replace("cleo\n", "cleo,2\n" if weight else "cleo\n")
     assert message(edges, FEATURES, names=("edges.csv", "features.csv")) == (
-        "edges.csv holds links and features.csv holds features, so the two files are swapped; read features.csv as the "
-        "features and edges.csv as the graph."
+        "edges.csv contains links and features.csv contains features, so the two files are swapped; read features.csv "
+        "as the features and edges.csv as the graph."
     )
 
 
@@ -70,7 +70,7 @@ def test_ids_in_another_column_are_found(message, second):
 def test_a_column_with_duplicates_holds_no_ids(message):
     assert "give id_column" not in message("name,n,a\nx,1,1\ny,1,0\nz,2,1\n", "source,target\n1,2\n")
     text = message("team,a,b\nred,1,0\nred,0,1\nblue,1,1\n", "source,target\nred,blue\nred,green\n")
-    assert "If another column of the features holds the ids of the nodes, name it with id_column; if none" in text
+    assert "If another column of the features contains the ids of the nodes, name it with id_column; if none" in text
 
 
 def test_a_table_with_nodes_in_columns_is_found(message):

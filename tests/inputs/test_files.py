@@ -308,7 +308,7 @@ def test_what_to_do_with_unknown_nodes_is_not_guessed(tmp_path):
 def test_the_weight_may_be_chosen(tmp_path):
     paths = [*written(tmp_path, "f.csv"), tmp_path / "e.csv"]
     EDGES.rename(columns={"weight": "calls"}).assign(year=2020).to_csv(paths[1], index=False)
-    with pytest.raises(ValueError, match="edge column 'calls' holds numbers but is not called weight"):
+    with pytest.raises(ValueError, match="edge column 'calls' contains numbers but is not called weight"):
         read_attributed_graph(*paths)
     assert_array_equal(read_attributed_graph(*paths, weight="calls").adjacency.toarray(), EXPECTED)
     assert_array_equal(read_attributed_graph(*paths, weight=False).adjacency.toarray(), EXPECTED > 0)

@@ -204,19 +204,19 @@ CARELESS = {
     "numbers in another order": (np.eye(3), lambda: networkx.Graph([(2, 0), (0, 1)]), r"called \[2, 0, 1\]"),
     "other nodes": (FEATURES, lambda: networkx.Graph([("ann", "eve")]), r"4 node\(s\) are in only one.*subgraph"),
     "numbers for text": (FEATURES.set_axis(list("0123")), lambda: networkx.path_graph(4), r"1 and '1' differ"),
-    "a third number": (np.eye(4), lambda: [(0, 1, 2020), (1, 2, 2021)], r"edge column 2 holds numbers but is not"),
-    "a third column": (np.eye(4), lambda: np.array([[0, 1, 5]] * 4), r"edge column 2 holds numbers"),
+    "a third number": (np.eye(4), lambda: [(0, 1, 2020), (1, 2, 2021)], r"edge column 2 contains numbers but is not"),
+    "a third column": (np.eye(4), lambda: np.array([[0, 1, 5]] * 4), r"edge column 2 contains numbers"),
     "rows or columns": (np.eye(4), lambda: np.array([[0, 1], [2, 3]]), r"may be two edges as rows or as columns"),
     "weight of text": (FEATURES, lambda: networkx.Graph([("ann", "bob", {"weight": "much"}), ("cleo", "dan")]),
         r"from 'ann' to 'bob', whose 'weight' is 'much'"),
     "complex weight": (FEATURES, lambda: networkx.Graph([("ann", "bob", {"weight": 1j}), ("cleo", "dan")]),
-        r"Complex data|no finite number"),
+        r"Complex data|not a finite number"),
     "duplicate names": (np.eye(2), lambda: igraph.Graph(edges=[(0, 1)], vertex_attrs={"name": ["a", "a"]}),
         r"1 duplicate node id\(s\), for example \['a'\]"),
     "no graph in obsp": (FEATURES, lambda: SimpleNamespace(X=None, obs_names=NAMES, var_names=[], obsp={}),
         r"no graph obsp\['connectivities'\]; build one first: scanpy\.pp\.neighbors"),
-    "a dict": (np.eye(4), lambda: {0: [1]}, r"type dict, which is no graph.*convert it to a SciPy matrix, an edge tab"),
-    "links of two kinds of nodes": (np.eye(4), lambda: {"biadjacency": np.eye(4)}, r"type dict, which is no graph"),
+    "a dict": (np.eye(4), lambda: {0: [1]}, r"type dict, which cannot be read as a graph.*convert it to a SciPy"),
+    "links of two kinds of nodes": (np.eye(4), lambda: {"biadjacency": np.eye(4)}, r"type dict, which cannot be read"),
     "text as weight": (np.eye(4), lambda: Rustworkx([(0, 1, "much")]), r"whose 'weight' is 'much'"),
     "a path": (np.eye(4), lambda: "graph.csv", r"type str.*read_graph\(path\)"),
     "ragged": (np.eye(4), lambda: [[0, 1], [1]], r"adjacency is not a matrix .*every row the same number"),
@@ -270,7 +270,7 @@ def test_transform_takes_an_anndata_of_the_same_genes_alone():
     selector = make_selector("variance", 2).fit(cells)
     assert selector.transform(cells).shape == (4, 2)
     cells.var_names = pd.Index(list("abcd"))
-    with pytest.raises(ValueError, match="other features than the data of the fit; pass the same genes"):
+    with pytest.raises(ValueError, match="does not have the features of the fit; pass the same genes"):
         selector.transform(cells)
 
 

@@ -170,7 +170,7 @@ def test_an_h5ad_file_of_chunks_that_were_never_written_takes_no_memory(tmp_path
 
 @pytest.mark.parametrize(
     ("first", "message"),
-    [("a,b", "needs the columns source, target and perhaps weight"), ("source,target", "it has 2,002 columns")],
+    [("a,b", "needs the columns source, target and optionally weight"), ("source,target", "it has 2,002 columns")],
 )
 def test_a_wide_table_is_refused_as_a_graph_by_its_header(tmp_path, first, message):
     header = ",".join([first, *(f"c{column}" for column in range(2000))])

@@ -31,7 +31,7 @@ def test_labels_of_any_sortable_kind_become_numbers(labels):
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        ([1.0, np.nan, 2.0], r"classes hold NaN, None or masked values for 1 node\(s\), first node 1; give each node"),
+        ([1.0, np.nan, 2.0], r"classes contain NaN, None or masked values for 1 node\(s\), first node 1; give each"),
         (["a", None, None], "for 2 node"),
         (pd.array([None, 1], dtype="Int64"), "first node 0"),
         (np.ma.masked_array([1, 2, 3], mask=[False, False, True]), "first node 2"),
@@ -63,10 +63,10 @@ def test_labels_of_a_series_are_put_in_the_order_of_the_nodes(index, ids, expect
 @pytest.mark.parametrize(
     ("index", "ids", "message"),
     [
-        ([1, 0], None, r"does not count 0, 1, ….*labels\.to_numpy\(\)"),
-        (["a", "b"], None, r"does not count 0, 1, ….*labels\.to_numpy\(\)"),
+        ([1, 0], None, r"not 0, 1, …, but .*labels\.to_numpy\(\)"),
+        (["a", "b"], None, r"not 0, 1, …, but .*labels\.to_numpy\(\)"),
         (["a", "c"], ["a", "b"], r"2 node\(s\).*\['b', 'c'\]"),
-        (["a", "a"], ["a", "b"], r"in one of them alone or twice"),
+        (["a", "a"], ["a", "b"], r"in only one of them, or twice"),
         ([1, 2], [0, 1], r"\[0, 2\]"),
     ],
 )

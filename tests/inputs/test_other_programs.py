@@ -94,7 +94,7 @@ def test_attributes_beside_a_file_of_features_are_left_out(tmp_path, notes):
     pd.DataFrame({"a": 1.0}, index=pd.Index(range(34), name="id")).to_csv(tmp_path / "f.csv")
     assert read_attributed_graph(tmp_path / "f.csv", tmp_path / "karate.gexf").feature_names.tolist() == ["a"]
     assert notes() == [
-        "left out attributes of nodes in karate.gexf, as another file has the features: 'club', 'friends'"
+        "left out attributes of nodes in karate.gexf, because the features come from another file: 'club', 'friends'"
     ]
 
 
@@ -132,7 +132,7 @@ def test_numbers_that_nodes_lack_are_filled_where_asked(tmp_path, notes):
     graph.nodes[0]["age"], graph.nodes[2]["age"] = 5, 6
     networkx.write_graphml(graph, tmp_path / "g.graphml")
     with pytest.raises(
-        ValueError, match=r"1 of 3 nodes have no value of the attribute 'age', .* fill=0, or .*drop=\[NAME\]"
+        ValueError, match=r"1 of 3 nodes have no value for the attribute 'age', .* fill=0, or .*drop=\[NAME\]"
     ):
         read_attributed_graph(tmp_path / "g.graphml")
     assert read_attributed_graph(tmp_path / "g.graphml", fill=2).features[:, 0].tolist() == [5, 2, 6]
@@ -142,9 +142,9 @@ def test_numbers_that_nodes_lack_are_filled_where_asked(tmp_path, notes):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"drop": ["club", "friends"]}, "no attributes beside club, friends that could be features"),
+        ({"drop": ["club", "friends"]}, "no attributes other than club, friends to use as features"),
         ({"drop": ["clubs"]}, r"no column is called 'clubs'.*Did you mean club\?"),
-        ({"id_column": "club"}, "'club' does not name each node"),
+        ({"id_column": "club"}, "'club' does not identify the nodes"),
         ({"transpose": True}, "transpose is for matrices and tables"),
     ],
 )
@@ -158,7 +158,7 @@ def test_an_attribute_that_cannot_be_encoded_can_be_dropped(tmp_path):
     graph = networkx.path_graph(3)
     networkx.set_node_attributes(graph, {0: 1, 1: "x", 2: "x"}, "mixed")
     path = written(tmp_path / "g.json", json.dumps(networkx.node_link_data(graph)))
-    with pytest.raises(ValueError, match=r"g\.json: the attribute 'mixed' holds .*leave this attribute out: drop="):
+    with pytest.raises(ValueError, match=r"g\.json: the attribute 'mixed' contains .*leave this attribute out: drop="):
         read_attributed_graph(path)
 
 
@@ -196,7 +196,7 @@ def test_names_are_a_header_of_edges_unless_blanks_or_the_user_say_otherwise(tmp
 
 def test_a_third_column_without_a_name_is_no_weight_unasked(tmp_path):
     features, edges = written(tmp_path / "f.csv", FOUR), written(tmp_path / "e.txt", "0 1 1082040961\n2 3 1082155839\n")
-    with pytest.raises(ValueError, match=r"edge column '2' holds numbers but is not called weight.*weight='2'"):
+    with pytest.raises(ValueError, match=r"edge column '2' contains numbers but is not called weight.*weight='2'"):
         read_attributed_graph(features, edges)
     assert read_attributed_graph(features, edges, weight=False).n_links == 2
     assert read_attributed_graph(features, edges, weight="2").adjacency[0, 1] == 1082040961
@@ -234,7 +234,7 @@ def test_excel_is_read_as_openpyxl_wrote_it(tmp_path):
             book.active.append(row)
         book.save(tmp_path / name)
     with pytest.raises(
-        ValueError, match=r"f\.xlsx: row 2 \('2'\), column 'a' is empty \(1 empty cell in all\); give fill=0"
+        ValueError, match=r"f\.xlsx: row 2 \('2'\), column 'a' is empty \(1 empty cell in total\); give fill=0"
     ):
         read_features(tmp_path / "f.xlsx", one_hot=True)
     graph = read_attributed_graph(tmp_path / "f.xlsx", tmp_path / "e.xlsx", one_hot=True, fill=0)
@@ -253,7 +253,7 @@ def test_the_first_row_of_excel_is_an_edge_where_it_looks_so_or_the_user_says_so
 def test_excel_keeps_fifteen_digits_and_may_name_columns_twice(tmp_path):
     openpyxl = pytest.importorskip("openpyxl")
     for rows, message in (
-        ([["id", "a"], [1234567890123456000, 1], [2, 2]], "more than 15 digits.*format the column of ids as text"),
+        ([["id", "a"], [1234567890123456000, 1], [2, 2]], "more than 15 digits.*format the id column as text"),
         ([["id", "a", "a"], ["x", 1, 2]], r"'a' \(features 1, 2\); rename all but one .* drop=\['a'\]"),
         ([["id"], ["x"]], "has no table"),
     ):
@@ -279,10 +279,10 @@ def test_pandas_writes_decimal_commas_empty_cells_and_no_header(tmp_path, notes)
     assert list(table.feature_names) == ["1", "2"]
     assert_array_equal(table.matrix, [[1.5, 0], [7, 3], [2, 4]])
     assert notes() == [
-        "read f.csv without a header: ids in column 0; features are called by their column, from 0",
+        "read f.csv without a header: ids in column 0; features are named by their column number, from 0",
         "filled 1 empty cell with 7",
     ]
-    with pytest.raises(ValueError, match=r"column '1' holds '1,5'.*give decimal=',' if commas are"):
+    with pytest.raises(ValueError, match=r"column '1' contains '1,5'.*give decimal=',' if commas are"):
         read_features(tmp_path / "f.csv", header=False)
     pd.DataFrame({"source": ["x"], "target": ["NA"], "weight": [2.5]}).to_csv(
         tmp_path / "e.csv", sep=";", decimal=",", index=False
@@ -313,7 +313,7 @@ def test_a_matrix_of_numbers_without_a_header_has_no_ids_or_says_which(tmp_path)
     assert table.node_ids is None
     assert_array_equal(table.matrix, [[0.5, 1], [2, 0]])
     path = written(tmp_path / "g.csv", "07,1\n8,0\n")
-    with pytest.raises(ValueError, match=r"the first column '0' holds a different whole number.*id_column='0'"):
+    with pytest.raises(ValueError, match=r"the first column '0' contains a different whole number.*id_column='0'"):
         read_features(path, header=False)
     assert list(read_features(path, header=False, id_column="0").node_ids) == ["07", "8"]
 
@@ -364,7 +364,7 @@ def test_a_square_table_with_other_rows_than_columns_is_no_adjacency(tmp_path):
         read_graph(written(tmp_path / "A.csv", ",a,b,c\na,0,1,0\nc,0,1,0\nb,1,0,1\n"))
     pd.DataFrame({"f": 1}, index=[*"abc"]).to_csv(tmp_path / "f.csv")
     path = written(tmp_path / "A.csv", ",a,b,c\na,0,,0\nb,0,1,0\nc,1,0,1\n")
-    with pytest.raises(ValueError, match=r"weight that is no finite number"):
+    with pytest.raises(ValueError, match=r"weight that is not a finite number"):
         read_attributed_graph(tmp_path / "f.csv", path)
 
 
@@ -386,7 +386,7 @@ def test_arrays_of_numpy_in_one_file_are_chosen_by_name(tmp_path):
     assert_array_equal(read_features(tmp_path / "n.npz").matrix, np.eye(3))
     assert_array_equal(read_graph(tmp_path / "n.npz").toarray(), np.ones((3, 3)))
     np.savez(tmp_path / "n.npz", one=np.eye(3), two=np.eye(3))
-    with pytest.raises(ValueError, match=r"it holds the matrices \['one', 'two'\], none of which is called features"):
+    with pytest.raises(ValueError, match=r"it contains the matrices \['one', 'two'\], but none called features"):
         read_features(tmp_path / "n.npz")
 
 

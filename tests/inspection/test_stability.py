@@ -167,7 +167,7 @@ def test_a_constant_feature_of_a_baseline_is_never_stable(network, name):
 @pytest.mark.parametrize("name", ["laplacian-score", "variance"])
 def test_a_baseline_that_looks_at_the_features_alone_is_refused(network, name):
     selector = make_selector(name, 12).fit(network.features)
-    with pytest.raises(ValueError, match="looks at the features alone, so resampled links change nothing"):
+    with pytest.raises(ValueError, match="uses only the features, so resampled links change nothing"):
         stability(selector, network)
 
 

@@ -104,6 +104,6 @@ def test_there_is_a_table_for_each_number(number):
 
 
 def test_a_page_about_a_comparison_is_written_only_as_html(tmp_path):
-    with pytest.raises(ValueError, match=r"path is '.*\.pdf', but a report is a page in HTML"):
+    with pytest.raises(ValueError, match=r"path is '.*\.pdf', but a report is an HTML page"):
         compared().report(tmp_path / "page.pdf")
     assert compared().report(tmp_path / "page.html").exists()

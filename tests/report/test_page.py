@@ -211,9 +211,9 @@ def test_a_selector_writes_its_page(fitted, tmp_path):
 def test_a_page_is_written_only_as_html_and_other_names_are_refused_at_once(fitted, tmp_path):
     selector, _ = fitted
     for name in ("page.pdf", "page"):
-        with pytest.raises(ValueError, match=rf"path is '.*{name}', but a report is a page in HTML; .* ends in \.html"):
+        with pytest.raises(ValueError, match=rf"path is '.*{name}', but a report is an HTML page; .* ends in \.html"):
             BlockModelSelector().report(tmp_path / name)  # before it is known that nothing is fitted
-        with pytest.raises(ValueError, match="a report is a page in HTML"):
+        with pytest.raises(ValueError, match="a report is an HTML page"):
             selector.show_report().save(tmp_path / name)
     assert list(tmp_path.iterdir()) == []
 

@@ -300,7 +300,7 @@ def test_dense_and_sparse_features_give_the_same_summary(graph):
 
 
 def test_fewer_selected_than_asked_for_are_all_that_is_listed(graph):
-    with pytest.warns(ConvergenceWarning, match="of the 25 features asked for"):
+    with pytest.warns(ConvergenceWarning, match="of the 25 requested features"):
         selector = fit_paper(graph, top=25, sparsity=4.0)
     summary = summarize(selector)
     assert len(summary["selected"]) == summary["counts"]["selected_features"] == selector.n_features_ < 25

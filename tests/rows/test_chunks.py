@@ -92,9 +92,9 @@ def test_a_bad_value_is_named_with_its_chunk_and_row(row, value, message):
 @pytest.mark.parametrize(
     ("blocks", "message"),
     [
-        ([MATRIX[:4], MATRIX[4:, :5]], "chunk 1 of features has 5 columns but expected are 7"),
+        ([MATRIX[:4], MATRIX[4:, :5]], "chunk 1 of features has 5 columns; expected 7"),
         ([MATRIX[:4], MATRIX[5]], "chunk 1 of features .* 1 dimension"),
-        ([MATRIX[:4], np.full((3, 7), "word")], "chunk 1 of features holds .word. at row 0, column 0"),
+        ([MATRIX[:4], np.full((3, 7), "word")], "chunk 1 of features contains .word. at row 0, column 0"),
         ([np.zeros((9, 7)), np.zeros((14, 7))], "no non-zero entry"),
         ([MATRIX[:4] * 1e90, MATRIX[4:]], "at chunk 0, whose fourth power overflows"),
         ([], "no chunk of rows"),
@@ -130,7 +130,7 @@ def test_a_chunk_that_is_wider_in_a_later_pass_is_refused():
     widths = iter([6, 7])
     chunks = RowChunks.from_blocks(lambda: [MATRIX[:, : next(widths)]])
     assert chunks.shape == (23, 6)
-    with pytest.raises(ValueError, match="chunk 0 of features has 7 columns but expected are 6"):
+    with pytest.raises(ValueError, match="chunk 0 of features has 7 columns; expected 6"):
         chunks.column_sums()
 
 
@@ -147,7 +147,7 @@ def test_what_is_no_anndata_is_refused():
 
 def test_a_file_without_a_matrix_is_refused(tmp_path):
     np.save(tmp_path / "vector.npy", np.ones(4))
-    with pytest.raises(ValueError, match="does not hold a matrix"):
+    with pytest.raises(ValueError, match="does not contain a matrix"):
         RowChunks.from_npy(tmp_path / "vector.npy")
 
 
@@ -318,7 +318,7 @@ def test_frames_with_other_columns_are_refused(made, monkeypatch):
         dask = pytest.importorskip("dask")
         monkeypatch.setattr("distributed.client._global_clients", {})
         chunks = RowChunks.from_delayed([dask.delayed(frame) for frame in frames], 7)
-    with pytest.raises(ValueError, match="chunk 1 of features has other column names than the chunks before it"):
+    with pytest.raises(ValueError, match="chunk 1 of features has different column names"):
         _ = chunks.shape
 
 
@@ -343,5 +343,5 @@ def test_values_that_change_between_two_passes_are_refused(made, change, matrix,
         chunks = RowChunks.from_delayed([dask.delayed(lambda: next(passes))()], 7)
     some = chunks[np.arange(23) < 9]
     assert_array_equal(next(iter(some)).toarray(), rounded[:9])
-    with pytest.raises(ValueError, match=r"chunk 0 of features has other values now than in the first pass; give the"):
+    with pytest.raises(ValueError, match=r"chunk 0 of features has changed since the first pass; give the"):
         list(some)

@@ -42,7 +42,7 @@ def test_a_chunk_that_is_wider_in_a_later_pass_is_refused():
     widths = iter([3, 4])
     chunks = RowChunks.from_delayed([dask.delayed(lambda: np.ones((2, next(widths))))()], 3)
     assert chunks.shape == (2, 3)
-    with pytest.raises(ValueError, match="chunk 0 of features has 4 columns but expected are 3"):
+    with pytest.raises(ValueError, match="chunk 0 of features has 4 columns; expected 3"):
         chunks.sum(column_sums, np.ones(2))
 
 

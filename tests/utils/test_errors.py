@@ -50,7 +50,7 @@ def test_outside_the_library_it_is_the_line_that_warns():
 @pytest.mark.parametrize(
     ("selector", "reason"),
     [
-        (BMGUFS(1, block_model=[0, 0, 1, 1], solver=Descent(tol=1e-12, max_iter=3)), "not settled"),
+        (BMGUFS(1, block_model=[0, 0, 1, 1], solver=Descent(tol=1e-12, max_iter=3)), "not converged"),
         (BMGUFS(1, block_model=[0, 0, 1, 1], solver=Descent(smoothing=1.0, tol=0, max_iter=3)), "close to the"),
         (BMGUFS(3, block_model=[0, 0, 1, 1], sparsity=50.0), "can be selected"),
         (BlockModelSelector(3, block_model=[0, 0, 1, 1], binarize=True), "can be selected"),

@@ -102,8 +102,8 @@ def test_what_is_no_number_is_named(values, message):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ([1, np.nan, np.inf], r"x holds nan at position 1, which is negative or not finite"),
-        ([[1, 2], [3, -4]], r"x holds -4\.0 at row 1, column 1"),
+        ([1, np.nan, np.inf], r"x contains nan at position 1, which is negative or not finite"),
+        ([[1, 2], [3, -4]], r"x contains -4\.0 at row 1, column 1"),
         ([0, 0], "x is zero everywhere"),
     ],
 )
@@ -116,14 +116,16 @@ def test_a_start_is_finite_and_positive_somewhere(values, message):
 def test_the_first_entry_that_does_not_fit_is_named():
     array = np.arange(4)
     check_entries("x", array, array >= 0, "is negative")
-    with pytest.raises(ParameterError, match=r"^x holds 2 at position 2, which is too large\.$"):
+    with pytest.raises(ParameterError, match=r"^x contains 2 at position 2, which is too large\.$"):
         check_entries("x", array, array < 2, "is too large")
 
 
 def test_a_name_that_is_not_known_is_an_error_with_those_that_are_and_the_closest():
     known = {"spectral": 1, "smoothed": 2}
     assert look_up("smoothed", known, what="family") == 2
-    with pytest.raises(ValueError, match=r"no family is called 'Spectrl'; known are: .*\. Did you mean spectral\?$"):
+    with pytest.raises(
+        ValueError, match=r"no family is called 'Spectrl'; choose one of: .*\. Did you mean spectral\?$"
+    ):
         look_up("Spectrl", known, what="family")
     with pytest.raises(ValueError, match=r"smoothed\.$"):
         check_known(["smoothed", "xyz"], known, what="family")

@@ -65,7 +65,11 @@ STAGES_OF = {
         "scoring features  [....................]  1/200",
     ],
     signed: ["finding blocks in the network", "ranking features"],
-    discoveries: ["counting the blocks", "finding blocks in the network", "testing features against chance"],
+    discoveries: [
+        "estimating the number of blocks",
+        "finding blocks in the network",
+        "testing features against chance",
+    ],
     stability: ["preparing the network", "repeating the selection on resampled links"],
     genes: ["finding blocks in the network", "ranking features"],
 }

@@ -65,7 +65,7 @@ class CriterionSelector(ScoreSelector):
         self.history_, self.n_iter_ = result.history, len(result.history)
         if not result.settled and self.tol > 0:  # a tolerance of 0 requests all iterations
             warn_caller(
-                f"the objective did not settle within max_iter={self.max_iter}; increase max_iter, or tol (it is "
+                f"the objective did not converge within max_iter={self.max_iter}; increase max_iter, or tol (it is "
                 f"{self.tol:g}).",
                 ConvergenceWarning,
             )
@@ -129,8 +129,8 @@ class FeatureGuidedSelector(CriterionSelector):
 
     def _read_network(self, X: Any, y: Any = None, adjacency: Any = None) -> AttributedGraph:
         raise ValueError(
-            f"{type(self).__name__} looks at the features alone, so resampled links change nothing; use a selector "
-            "that reads the network."
+            f"{type(self).__name__} uses only the features, so resampled links change nothing; use a selector "
+            "that uses the network."
         )
 
     def _affinity(self, features: Features) -> Any:
@@ -164,7 +164,7 @@ class NetworkGuidedSelector(CriterionSelector):
         y : ignored
         adjacency : array or sparse matrix of shape (n, n), or edge table
             The network with one row per row of X, in any form that :func:`blockselect.check_attributed_graph` accepts.
-            If it is None and `n_neighbors` is set, each node is linked to its `n_neighbors` nearest nodes by X.
+            If it is None and `n_neighbors` is set, each node is linked to its `n_neighbors` nearest nodes in X.
 
         Returns
         -------

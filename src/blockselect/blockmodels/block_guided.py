@@ -32,7 +32,7 @@ from blockselect.utils.parameters import check_whole
 from blockselect.utils.progress import Progress, no_progress
 from blockselect.utils.wording import feature_labels
 
-COARSE = 9  # groups of blocks of the level that is called coarse, if there is one like it
+COARSE = 9  # number of groups in the coarse level, if a level is close to it
 _TYPICAL = 5  # nodes of a block that are kept
 _MAX_NODES, _MAX_LINKS = 60, 400  # size of a graph that is drawn node by node; more lines would hide one another
 
@@ -59,11 +59,11 @@ class BlockGuidedSelector(ScoreSelector):
         Returns
         -------
         DataFrame
-            The columns column (of X), feature, score, rank (1 is the best), selected, marked_block (of the blocks in
-            which the feature is significantly more common than elsewhere, the one with most evidence; missing if there
-            is none), block_name, lift (its mean there over the mean of all nodes), n_marked_blocks (all that it marks)
-            and prevalence (share of nodes that have it). :class:`blockselect.BlockModelSelector` adds beyond_chance,
-            explained_more and explained_alone.
+            The columns column (of X), feature, score, rank (1 is the best), selected, marked_block (the block with the
+            strongest evidence among those in which the feature is significantly more common than elsewhere; missing if
+            there is none), block_name, lift (its mean there divided by the mean over all nodes), n_marked_blocks (all
+            that it marks) and prevalence (share of nodes that have it). :class:`blockselect.BlockModelSelector` adds
+            beyond_chance, explained_more and explained_alone.
         """
         return self._feature_table(self._markers()).sort_values("rank", ignore_index=True)
 
@@ -112,7 +112,7 @@ class BlockGuidedSelector(ScoreSelector):
         return name_blocks(markers, self._selected_in_order(), features, nodes, result.blocks.link_weights)
 
     def _group_names(self, groups: IntArray, names: list[BlockName]) -> list[BlockName]:
-        """Names of groups of blocks, where `groups` (k,) is the group of each block; a block alone keeps its name."""
+        """Names of groups of blocks, where `groups` (k,) is the group of each block; a single block keeps its name."""
         result, members = self._fit_result, [np.flatnonzero(groups == group) for group in range(groups.max() + 1)]
         assert result.blocks is not None  # see `_keep_result`
         alone = {group: names[blocks[0]] for group, blocks in enumerate(members) if len(blocks) == 1}
@@ -135,10 +135,10 @@ class BlockGuidedSelector(ScoreSelector):
 
     @property
     def blocks_(self) -> pd.DataFrame:
-        """One row per block, by its number: what it is, in names.
+        """One row per block, in the order of their numbers: a description in names.
 
         The columns are name, size, share_within (share of the link weight of its nodes that stays inside), markers
-        (selected features that are significantly more common there, those with most evidence first, at most five),
+        (selected features that are significantly more common there, the strongest evidence first, at most five),
         other_markers, linked_to (the blocks it links to most), typical_nodes, stability (see `block_stability_` of
         :class:`blockselect.BlockModelSelector`) and branch (the name of its group in the tree of blocks, merged into
         about nine). :meth:`describe_block` says more about one of them.
@@ -153,7 +153,7 @@ class BlockGuidedSelector(ScoreSelector):
         return blocks_table(self._describe_blocks(), branches)
 
     def _keep_result(self, graph: AttributedGraph, explained: dict[str, Any] | None) -> Self:
-        """Keep what tables, plots and reports need of the network that was passed to `fit`."""
+        """Keep what tables, plots and reports need to know about the network that was passed to `fit`."""
         labels, k = self.labels_, self.block_model_.n_blocks
         is_small = graph.n_nodes <= _MAX_NODES and graph.adjacency.nnz <= 2 * _MAX_LINKS
         sums = sum_over_rows(graph.features, block_sums, labels[None], k, np.float64)[0]
@@ -193,16 +193,16 @@ class BlockGuidedSelector(ScoreSelector):
         Returns
         -------
         BlockDescription
-            It is shown as text, or as HTML by a notebook, and holds `block`, `name`, `size`, `n_nodes`, `share_within`
+            It is shown as text, or as HTML in a notebook, and has `block`, `name`, `size`, `n_nodes`, `share_within`
             (share of the link weight of its nodes that stays inside), `stability` (see `block_stability_` of
             :class:`blockselect.BlockModelSelector`; None if unknown) and:
 
             - `links`: a DataFrame with one row per block that it links to, itself included: name, share of its link
               weight, density, and the density relative to that of random links with the same degrees;
             - `markers`: a DataFrame with one row per feature that is significantly more common in it, selected or not,
-              those with most evidence first: column, feature, rank, selected, lift with its 95 % interval (lift_low,
+              the strongest evidence first: column, feature, rank, selected, lift with its 95 % interval (lift_low,
               lift_high), evidence (log-likelihood gain in nats) and prevalence. Significance and intervals are
-              adjusted for all blocks and features that were looked at, see
+              adjusted for all blocks and features that were tested, see
               :func:`blockselect.blockmodels.markers.block_markers`;
             - `typical_nodes`: ids, or row numbers, of nodes that link into the block more than their degree explains
               and have its markers.
@@ -213,7 +213,7 @@ class BlockGuidedSelector(ScoreSelector):
             names = [one.name for one in described]
             if block not in names:
                 near = get_close_matches(block, names) or names[:3]
-                raise ParameterError("block", f"is {block!r}, which is no name in blocks_; did you mean {near}?")
+                raise ParameterError("block", f"is {block!r}, which is not a name in blocks_; did you mean {near}?")
             return described[names.index(block)]
         return described[check_whole("block", block, 0, len(described) - 1)]
 
@@ -224,7 +224,7 @@ class BlockGuidedSelector(ScoreSelector):
         return describe_blocks(self._fit_result, self.block_model_, names, markers, table, stability)
 
     def annotate(self, graph: Any, *, nodes: Any = None, attribute: str = "block") -> Any:
-        """Write the block of each node, and its name, to a graph of networkx or igraph, as attributes of its nodes.
+        """Write the block of each node, and its name, to a networkx or igraph graph, as node attributes.
 
         Parameters
         ----------
@@ -234,7 +234,7 @@ class BlockGuidedSelector(ScoreSelector):
         nodes : sequence, optional
             The node of each row of X. By default the names of the rows, or 0, 1, … for rows without names.
         attribute : str, default="block"
-            Name of the attribute that holds the number of the block. The name of the block is stored as
+            Name of the attribute for the number of the block. The name of the block is stored as
             ``block_name``, after the same pattern.
 
         Returns

@@ -32,7 +32,7 @@ from blockselect.utils.threads import in_threads
 FEATURE_READING = "smoothed"  # the only family that uses the features besides the graph
 MIXED = (FEATURE_READING, "spectral", "adjacency")  # these take turns first; the slowest comes first
 ALL_IN_TURN = (*MIXED, "two_hop", "normalized", "onmtf")
-N_FIRST_TURNS = 9  # candidates after which the factorisations take turns as well
+N_FIRST_TURNS = 9  # candidates after which the factorisations take turns too
 
 
 def mixed_starts(search: Search) -> list[Start]:
@@ -96,7 +96,7 @@ def find_block_models(
         tri-factorisation of the paper; "normalized" and "two_hop": the same of the degree-normalised graph and of its
         square. "smoothed": K-means of features averaged over neighbours. "adjacency": K-means of the leading
         eigenvectors of the graph itself, so that blocks may differ by degree. "mixed": "smoothed" if features are
-        given, "spectral" and "adjacency" in turn; after nine candidates the three factorisations take turns as well.
+        given, "spectral" and "adjacency" in turn; after nine candidates the three factorisations take turns too.
     features : array or sparse matrix of shape (n, m), optional
         Non-negative features of the nodes, used by "smoothed" and "mixed". (paper: Y)
     n_candidates : int, default=10
@@ -188,7 +188,7 @@ def _check_family(family: Any, *, with_features: bool) -> None:
     if family == FEATURE_READING and not with_features:
         raise ParameterError(
             "family",
-            "is 'smoothed', which groups nodes by their features, but there are none; pass features, or choose "
+            "is 'smoothed', which groups nodes by their features, but no features were given; pass features, or choose "
             "another family.",
         )
 

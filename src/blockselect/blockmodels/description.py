@@ -33,7 +33,7 @@ class BlockDescription:
     size: int  # nodes
     n_nodes: int  # of the network
     links: pd.DataFrame  # one row per block it links to, itself included: block, name, share, density, relative_density
-    markers: pd.DataFrame  # one row per feature that marks it, the surest first; see `describe_block`
+    markers: pd.DataFrame  # one row per feature that marks it, the strongest evidence first; see `describe_block`
     typical_nodes: list[Any]  # ids, or row numbers, the most typical first
     stability: float | None = None  # expected overlap with the closest block of a fit with another seed, if known
 
@@ -118,7 +118,7 @@ def describe_blocks(
     Parameters
     ----------
     result : Result
-        What the fit kept.
+        The record of the fit.
     model : BlockModel
     names : sequence of BlockName
     markers : Markers

@@ -100,7 +100,7 @@ def cluster_rows(embedding: FloatArray, n_clusters: int, seed: int) -> IntArray:
 
 
 def _n_distinct(embedding: FloatArray, wanted: int) -> int:
-    """Number of distinct rows; of a large embedding those of evenly spaced nodes, if they are enough."""
+    """Number of distinct rows; in a large embedding, evenly spaced nodes are counted first, which may be enough."""
     spread = embedding[:: 1 + len(embedding) // LARGE]
     distinct = len(np.unique(spread, axis=0))
     if distinct >= wanted or len(spread) == len(embedding):

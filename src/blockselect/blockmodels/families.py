@@ -33,7 +33,7 @@ from blockselect.utils.threads import Shared
 MAX_ITER = 500
 _FEW_FEATURES, _LARGEST_DENSE = 500, 5 * 10**7  # columns, and cells, up to which the smoothed features are formed
 _TOLERANCE = 1e-3  # of eigenvectors that are only clustered
-_HOPS = 2  # steps of the random walk: neighbours of neighbours; after many steps all nodes would look alike
+_HOPS = 2  # steps of the random walk: neighbours of neighbours; after many steps all nodes would look the same
 
 
 Smoothing: TypeAlias = tuple[tuple[Sparse, Sparse], sparse.csc_array]  # two random walks, and the weighted features
@@ -69,7 +69,7 @@ def spectral_starts(search: Search) -> list[Start]:
 def spectral_embedding(adjacency: Sparse, n_dimensions: int) -> FloatArray:
     """Leading eigenvectors of (D + τI)^-½ A (D + τI)^-½, τ the mean degree, rows scaled to unit length: (n, k).
 
-    Leading is by magnitude: a large negative eigenvalue belongs to blocks that link to other blocks. Rows of nodes that
+    Leading is by magnitude: a large negative eigenvalue indicates disassortative blocks. Rows of nodes that
     the eigenvectors do not reach are zero.
     """
     return row_directions(leading_eigenvectors(degree_normalized(adjacency), count=n_dimensions)[1])
@@ -110,7 +110,7 @@ def smoothed_starts(search: Search) -> list[Start]:
     """K-means of features averaged over neighbours: nodes whose neighbourhoods have similar features.
 
     Features are weighted by rarity, log(1 + n / number of nodes that have it), rows are scaled to unit length, and the
-    features are averaged twice over each node and its neighbours. A node counts as much as a neighbour by a link of
+    features are averaged twice over each node and its neighbours. A node counts as much as a neighbour over a link of
     mean weight. K-means clusters the first k principal components, rows scaled to unit length. Each start uses a random
     half of the features, so that the starts differ.
     """

@@ -6,7 +6,7 @@ Each merger loses some of the log-likelihood of the links in the degree-correcte
 
 where w_ab is the link weight between blocks a and b, and e_a the sum of the degrees in block a. The two blocks whose
 merger loses least are merged first. Blocks that hardly link to any other would be merged arbitrarily, so the
-log-likelihood of the features counts as well: Σ_l s_la log s_la − S_a log t_a of each block, where s_la is the sum of
+log-likelihood of the features counts too: Σ_l s_la log s_la − S_a log t_a of each block, where s_la is the sum of
 feature l in block a, S_a the sum over the features in use, and t_a the total of all features in the block.
 """
 
@@ -31,7 +31,7 @@ class BlockTree:
 
     model: BlockModel
     linkage: FloatArray  # (k − 1, 4) see `merge_blocks`
-    gains: FloatArray  # (m,) log-likelihood gain of each feature by the blocks, in nats, without penalty
+    gains: FloatArray  # (m,) log-likelihood gain of each feature from the blocks, in nats, without penalty
 
 
 def xlogx(x: Any) -> Any:

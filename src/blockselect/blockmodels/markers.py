@@ -30,14 +30,14 @@ class Markers:
     lift: FloatArray  # (k, m) mean in the block divided by the mean of all nodes; 1 is as expected
     evidence: FloatArray  # (k, m) log-likelihood gain (nats) of a separate share in the block; negative if less common
     marks: BoolArray  # (k, m) whether the feature is significantly more common in the block
-    marked_block: IntArray  # (m,) the marked block with most evidence; −1 if the feature marks none
+    marked_block: IntArray  # (m,) the marked block with the strongest evidence; −1 if the feature marks none
     marked_lift: FloatArray  # (m,) lift in this block; 1 if no block is marked
     effective: FloatArray  # (m,) see `effective_holders`
     shares: FloatArray  # (k,) share of the nodes in each block
     tail: float  # error probability of each side of the intervals
 
     def features_of(self, block: int, among: IntArray | None = None) -> IntArray:
-        """The features, or those among some, that mark the block, those with most evidence first."""
+        """The features, or those among some, that mark the block, the strongest evidence first."""
         features = np.arange(self.marks.shape[1]) if among is None else among
         marking = features[self.marks[block, features]]
         by_evidence: IntArray = marking[best_first(self.evidence[block, marking])]
@@ -61,13 +61,13 @@ def block_markers(features: Features, labels: ArrayLike) -> Markers:
     """Find the features that are significantly more common in a block than among all nodes.
 
     Let q be the share of the total of a feature that lies in a block, and p the share of the nodes there. If the
-    feature had nothing to do with the blocks, q would have mean p, and the total would count as h equal values, where h
+    feature were unrelated to the blocks, q would have mean p, and the total would count as h equal values, where h
     makes the variance that of randomly permuted nodes, or larger (:func:`effective_holders`). The p-value is the
     binomial tail at h q. A feature marks a block if this is significant at a false discovery rate of 2.5 % over all
     pairs of a block and a feature (Benjamini and Hochberg, 1995). The evidence is the log-likelihood gain h KL(q, p).
 
     Blocks that were found with these features are not independent of them, so the markers describe the blocks; they do
-    not prove that the features follow the network.
+    not prove that the features are associated with the network.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def _significant(effective: FloatArray, q: FloatArray, p: FloatArray, is_more: B
     """Which shares q exceed p, and the error probability per test that follows (Benjamini and Hochberg, 1995)."""
     p_values = np.ones_like(q)
     h, q, p = (np.broadcast_to(each, is_more.shape)[is_more] for each in (effective, q, p))
-    p_values[is_more] = betainc(h * q, h * (1 - q) + 1, p)  # the binomial tail, also for h q that is not whole
+    p_values[is_more] = betainc(h * q, h * (1 - q) + 1, p)  # the binomial tail, also for a non-integer h q
     n_tests = max(p_values.shape[0] * np.count_nonzero(effective), 1)
     ordered = np.sort(p_values[is_more])
     passed = np.flatnonzero(ordered <= _TAIL * np.arange(1, len(ordered) + 1) / n_tests)

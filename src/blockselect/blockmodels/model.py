@@ -105,7 +105,7 @@ class BlockModel:
                 "column per block that has a node. Leave M out to compute it: block_model=F.",
             )
         if not np.allclose(density, density.T, equal_nan=True):
-            raise ParameterError("M", "is not symmetric, but links have no direction here; pass (M + M.T) / 2.")
+            raise ParameterError("M", "is not symmetric, but links are undirected here; pass (M + M.T) / 2.")
         return check_block_model(cls(labels, density), len(labels))
 
     @classmethod
@@ -120,10 +120,10 @@ class BlockModel:
         """The same blocks with the absolute value of their graph as density, ``|F M Fᵀ|``; entries below zero become 0.
 
         The density that scores induce, M̂ = D̄ diag(r) D̄ᵀ, is positive semi-definite, so its diagonal is large. If blocks
-        link to other blocks rather than within, their density M is not of this kind: no scores can follow it, and the
-        profile loss avoids the very features that mark the blocks. The absolute value measures how alike two blocks
-        link. With S the diagonal matrix of the block sizes and S^½ M S^½ = V diag(λ) Vᵀ, it has the density
-        ``S^-½ V diag(|λ|) Vᵀ S^-½``. A density that is positive semi-definite does not change.
+        are disassortative, their density M is not of this kind: no scores can reproduce it, and the
+        profile loss avoids the very features that mark the blocks. The absolute value measures how similar the
+        connections of two blocks are. With S the diagonal matrix of the block sizes and S^½ M S^½ = V diag(λ) Vᵀ, it
+        has the density ``S^-½ V diag(|λ|) Vᵀ S^-½``. A density that is positive semi-definite does not change.
 
         Labels, family and relative error are kept: the error is that of the blocks with their true density.
 
@@ -192,7 +192,7 @@ class BlockModel:
 
 
 def is_pair_of_matrices(blocks: Any) -> bool:
-    """Whether blocks were given as (F, M), and not as the labels or communities of two nodes."""
+    """Whether blocks were given as (F, M), rather than as the labels or communities of two nodes."""
     return isinstance(blocks, tuple) and len(blocks) == 2 and np.ndim(blocks[1]) > 0
 
 

@@ -32,7 +32,7 @@ _LABEL_SHARE = 0.5  # share of the entropy of the labels that counts as cost
 class BlockCount:
     """The number of blocks of a graph, and the reason for it."""
 
-    n_blocks: int  # at least 2 (1 if there is one node only) (paper: k)
+    n_blocks: int  # at least 2 (1 if there is only one node) (paper: k)
     eigenvalues: FloatArray  # (s,) eigenvalues of the normalised graph above the noise, largest magnitude first
     noise: float  # magnitude that eigenvalues of such a graph reach by chance
     description_lengths: FloatArray  # (s,) nats for 1, 2, … s blocks, minus the nats for one block
@@ -80,12 +80,11 @@ def choose_n_blocks(adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.ran
 def count_blocks(adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.random.Generator | int) -> BlockCount:
     """Count the blocks of a graph without labels.
 
-    Blocks appear as large eigenvalues of (D + τI)^-½ A (D + τI)^-½ (τ the mean degree): positive ones if nodes link
-    within their block, negative ones if they link to other blocks. We count the eigenvalues whose magnitude exceeds
-    the largest one found under random signs of the links, which keep degrees and weights and destroy the blocks
-    (sign-flip parallel analysis [1]_). From 1 to that many blocks, we take the number with the shortest description
-    length: the likelihood of the degree-corrected block model with a penalty for densities and labels, a corrected
-    BIC [2]_.
+    Blocks appear as large eigenvalues of (D + τI)^-½ A (D + τI)^-½ (τ the mean degree): positive ones for assortative
+    blocks, negative ones for disassortative blocks. We count the eigenvalues whose magnitude exceeds the largest one
+    found under random signs of the links, which keep degrees and weights and destroy the blocks (sign-flip parallel
+    analysis [1]_). From 1 to that many blocks, we take the number with the shortest description length: the likelihood
+    of the degree-corrected block model with a penalty for densities and labels, a corrected BIC [2]_.
 
     Blocks of fewer than √n / 2 nodes are not counted. Smaller components are removed first, and then smaller clusters,
     unless at most half of the nodes or links would be left, as around a few hubs that connect all other nodes. Weights

@@ -74,7 +74,7 @@ def name_blocks(
 
 
 def _strongest_first(markers: Markers, among: IntArray) -> list[tuple[int, int]]:
-    """Pairs of a block and a feature that marks it as strongly as any other block, or nearly, by falling evidence."""
+    """Pairs of a block and a feature that marks it about as strongly as any other block, by decreasing evidence."""
     evidence = np.where(markers.marks[:, among], markers.evidence[:, among], 0.0)
     near = (evidence > 0) & (evidence >= _NEARLY * evidence.max(axis=0, initial=0.0))
     blocks, columns = np.nonzero(near)
@@ -102,7 +102,7 @@ def _without_prefix(text: str, is_shared: bool) -> str:
 
 
 def _unique(names: list[BlockName]) -> list[BlockName]:
-    """Number the names that occur several times, as of nodes or features that are called alike."""
+    """Number the names that occur several times, for example those of nodes or features with equal names."""
     made: dict[str, BlockName] = {}
     for name in names:
         numbered = (f"{name.text} ({number})" for number in count(2))

@@ -1,4 +1,4 @@
-"""What makes an iteration fast on CUDA devices: capture as a graph, compilation, and the precision of products.
+"""Fast iterations on CUDA devices: capture as a CUDA graph, compilation, and the precision of products.
 
 If capture or compilation fails, the iteration runs as it is written, and the log says why.
 """
@@ -18,7 +18,7 @@ from blockselect.utils.arrays import Array
 _WARM_UP = 1  # calls before the capture, in which libraries and kernels are loaded
 
 _log = getLogger(__name__)
-_one_at_a_time = threading.RLock()  # operations of another thread on the stream would be captured as well
+_one_at_a_time = threading.RLock()  # operations of another thread on the stream would be captured too
 
 
 def on_cuda(array: Array) -> bool:
@@ -31,14 +31,14 @@ def replayed(iteration: Callable[[], None], like: Array) -> Iterator[Callable[[]
     """An iteration to be called repeatedly; on the CUDA device of `like` its launches are captured and replayed.
 
     The iteration must work in place on existing tensors and must not wait for the device. Products of float32 have
-    full precision unless the iteration itself asks for TF32.
+    full precision unless the iteration itself requests TF32.
     """
     if not on_cuda(like):
         yield iteration
         return
-    import torch  # pragma: no cover (on CUDA devices alone)
+    import torch  # pragma: no cover (only on CUDA devices)
 
-    with _one_at_a_time, torch.cuda.device(like.device):  # pragma: no cover (on CUDA devices alone)
+    with _one_at_a_time, torch.cuda.device(like.device):  # pragma: no cover (only on CUDA devices)
         outside, inside = torch.cuda.current_stream(), _stream(like.device)
         inside.wait_stream(outside)
         with torch.cuda.stream(inside), float32_products(like, tfloat32=False):
@@ -70,7 +70,7 @@ class Replay:
             return self._iteration
 
 
-def _capture(iteration: Callable[[], None]) -> Callable[[], None]:  # pragma: no cover (on CUDA devices alone)
+def _capture(iteration: Callable[[], None]) -> Callable[[], None]:  # pragma: no cover (only on CUDA devices)
     """A function that replays the launches of the iteration. Capturing itself launches nothing."""
     import torch
 
@@ -88,7 +88,7 @@ def _capture(iteration: Callable[[], None]) -> Callable[[], None]:  # pragma: no
 
 
 @cache
-def _stream(device: Any) -> Any:  # pragma: no cover (on CUDA devices alone)
+def _stream(device: Any) -> Any:  # pragma: no cover (only on CUDA devices)
     """One stream for all captures, because the default stream cannot be captured and each stream has a workspace."""
     import torch
 
@@ -99,7 +99,7 @@ _kept_graphs: list[Any] = []
 
 
 @cache
-def _memory_pool(device_index: int) -> Any:  # pragma: no cover (on CUDA devices alone)
+def _memory_pool(device_index: int) -> Any:  # pragma: no cover (only on CUDA devices)
     """Memory that all graphs share, because they run one after another. A tiny graph keeps it alive between them."""
     import torch
 
@@ -133,7 +133,7 @@ class Compiled:
                 return
             except Exception as error:  # of any kind; an error of the function itself is raised again below
                 _log.info("the iteration runs without compilation, because torch could not compile it: %s", error)
-                if not self._has_worked:  # other shapes would fail as well
+                if not self._has_worked:  # other shapes would fail too
                     self._compiled = self._function
         self._function(*args, **settings)
 

@@ -69,7 +69,7 @@ class Descent(BaseEstimator):
         ones.
     dtype : {"float64", "float32", "tfloat32"}, default="float64"
         Float type of the computation. "tfloat32" is float32, except that each product with the squared Gram matrix is
-        computed by three products in TF32. It is faster for many solves at once, on CUDA devices only.
+        computed as three products in TF32. It is faster for many solves at once, on CUDA devices only.
     compile : bool, default=False
         Compile the iteration with torch, on CUDA devices only. The first solve of each shape and setting takes several
         seconds longer, up to a minute on a slow machine; all later ones are faster.
@@ -165,7 +165,7 @@ class Descent(BaseEstimator):
             return
         for name, value in (("dtype", "tfloat32"), ("compile", True)):
             if getattr(self, name) == value:
-                raise ParameterError(name, f"is {value!r}, which CUDA devices alone support, not {device!r}; omit it.")
+                raise ParameterError(name, f"is {value!r}, which only CUDA devices support, not {device!r}; omit it.")
 
     def check_initial_scores(self, n_features: int) -> None:
         """Reject initial scores that do not fit the features."""
@@ -174,7 +174,7 @@ class Descent(BaseEstimator):
         expected = f"one score for each of the {n_features} features"
         scores = as_numbers("initial_scores", self.initial_scores, (n_features,), expected)
         check_start("initial_scores", scores)
-        limit = float(np.finfo(self.float_type).max) ** 0.125  # losses hold fourth powers of scores and of features
+        limit = float(np.finfo(self.float_type).max) ** 0.125  # losses contain fourth powers of scores and of features
         check_entries(
             "initial_scores", scores, scores <= limit, f"is too large for {self.dtype}; at most {limit:.3g} fits"
         )
@@ -216,7 +216,7 @@ def descend(
     ]
     constants = {name: getattr(solver, name) for name in ("gradient", "smoothing", "step_size", "tol", "max_iter")}
     advance = compiled_by_torch(_advance) if solver.compile else _advance
-    if solver.dtype == "tfloat32":  # pragma: no cover (on CUDA devices alone)
+    if solver.dtype == "tfloat32":  # pragma: no cover (only on CUDA devices)
         gram = in_tfloat32(gram, n_solves=ratio.shape[0] * ratio.shape[1])
 
     def iterate() -> None:

@@ -1,7 +1,7 @@
 """The descent on a device: arrays of NumPy on the CPU and of torch elsewhere, and the transfer of the problem.
 
 The solver is the same with NumPy and with torch. On a device the features are padded with empty ones, so that their
-number suits its products; their scores are zero. Products on a CUDA device may be in TF32.
+number suits the matrix products of the device; their scores are zero. Products on a CUDA device may be in TF32.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def check_device(device: str) -> None:
         return
     if device.partition(":")[0] not in ("cpu", "cuda"):
         raise ParameterError(
-            "device", f"is {device!r}; choose 'cpu' or 'cuda': results were compared on no other kind of device."
+            "device", f"is {device!r}; choose 'cpu' or 'cuda': results have not been checked on other kinds of devices."
         )
     torch = import_torch(device)
     try:

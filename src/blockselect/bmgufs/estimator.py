@@ -43,9 +43,10 @@ class LossHistory:
 class BMGUFS(BlockGuidedSelector):
     """Select features by block model guided unsupervised feature selection, exactly as published.
 
-    First, a block model of the graph is found [1]_, A ≈ F M Fᵀ: which nodes link similarly (F), and how densely blocks
-    connect (M). Then each feature gets a score r ≥ 0, so that the similarity X diag(r) Xᵀ preserves both. The features
-    with the largest scores are kept. For better selections use :class:`blockselect.BlockModelSelector`.
+    First, a block model of the graph is found [1]_, A ≈ F M Fᵀ: which nodes have similar connection patterns (F), and
+    how densely blocks connect (M). Then each feature gets a score r ≥ 0, so that the similarity X diag(r) Xᵀ preserves
+    both. The features with the largest scores are kept. For better selections use
+    :class:`blockselect.BlockModelSelector`.
 
     Parameters
     ----------
@@ -54,9 +55,9 @@ class BMGUFS(BlockGuidedSelector):
     n_blocks : int or None, default=None
         Number of blocks. The paper gives no rule for it, so it must be given, unless `block_model` is. (paper: k)
     block_model : (F, M), F, array of shape (n,), Series, dict, list of sets, VertexClustering, BlockModel or None
-        Blocks of your own: the matrices of the paper, F one-hot of shape (n, k) or labels and M of shape (k, k); F
-        alone; one label per node, in the order of the rows or by node id (a Series or dict), the communities of
-        networkx (a list of sets of node ids), a clustering of igraph, or a block model. Without M, it is computed from
+        Blocks of your own: the matrices of the paper, F one-hot of shape (n, k) or labels and M of shape (k, k); only
+        F; one label per node, in the order of the rows or by node id (a Series or dict), the communities of
+        networkx (a list of sets of node ids), an igraph clustering, or a block model. Without M, it is computed from
         the graph (theorem 1). None, the default, finds blocks by non-negative tri-factorisation of the graph, and takes
         the candidate with the lowest relative error. (paper: F, M)
     n_candidates : int, default=10
@@ -68,7 +69,7 @@ class BMGUFS(BlockGuidedSelector):
         Weight of the ℓ1 penalty. "paper" solves for 0, 0.5, …, 5 and takes the largest that leaves
         `n_features_to_select` positive scores. (paper: γ)
     n_neighbors : int or None, default=None
-        If `fit` is given no adjacency, each node is linked with this many nearest neighbours by the features. None: a
+        If `fit` is given no adjacency, each node is linked to this many nearest neighbours in feature space. None: a
         missing adjacency is an error.
     solver : Descent or None, default=None
         None is the solver of the paper: 200 iterations with the published gradient,
@@ -113,13 +114,13 @@ class BMGUFS(BlockGuidedSelector):
     graph_source_ : str
         "adjacency" if `fit` was given the graph, "features" if it linked nearest neighbours.
     encoding_ : DataFrame or None
-        How the attributes of nodes became features, if X was a graph of networkx or igraph: one row per attribute,
+        How the attributes of nodes became features, if X was a networkx or igraph graph: one row per attribute,
         with its kind, the number of nodes without a value (n_missing), and its columns.
     network_evidence_ : NetworkEvidence or None
-        Whether the selected features follow this graph, tested against random permutations of the nodes: `p_value`,
-        `autocorrelation` (mean correlation of the selected features between linked nodes) and `is_clear`. `fit` warns
-        if there is no clear evidence. None if this was not tested: the graph was made from the features, or no feature
-        is selected.
+        Whether the selected features are associated with this graph, tested against random permutations of the nodes:
+        `p_value`, `autocorrelation` (mean correlation of the selected features between linked nodes) and `is_clear`.
+        `fit` warns if there is no clear evidence. None if this was not tested: the graph was built from the features,
+        or no feature is selected.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -187,8 +188,8 @@ class BMGUFS(BlockGuidedSelector):
         Parameters
         ----------
         X : array, sparse matrix, DataFrame or RowChunks of shape (n, m), or graph
-            Non-negative features of the nodes. :class:`blockselect.RowChunks` may be larger than memory. A graph of
-            networkx or igraph brings the attributes of its nodes as features, and its links, as
+            Non-negative features of the nodes. :class:`blockselect.RowChunks` may be larger than memory. A networkx or
+            igraph graph provides its node attributes as features, and its links, as
             :meth:`blockselect.AttributedGraph.from_networkx` does. (paper: Y)
         y : ignored
         adjacency : matrix of shape (n, n), edges, or graph of another library
@@ -287,7 +288,7 @@ class BMGUFS(BlockGuidedSelector):
     def _warn_of_unsettled_scores(self) -> None:
         solver = self._solver()
         warn_caller(
-            f"the scores had not settled after {solver.max_iter} iterations: within the last ten a loss changed by "
+            f"the scores had not converged after {solver.max_iter} iterations: within the last ten a loss changed by "
             f"more than tol={solver.tol:g} of itself; raise max_iter or tol of the solver, or set tol=0 for a path "
             "of fixed length.",
             ConvergenceWarning,

@@ -37,7 +37,7 @@ from blockselect.utils.errors import ParameterError, memory_for
 
 _ROWS = 256  # rows of the sparse matrix that are counted at once
 _ROW_BYTES = 64  # bytes of working memory per row
-_IN_DENSE_SUM = 3  # dense matrices that a sum over row chunks holds at once
+_IN_DENSE_SUM = 3  # dense matrices that a sum over row chunks keeps at once
 _SPARSE_BELOW = 0.1  # non-zeros of the Gram matrix below which its product with scores is faster (benchmarks/gram.py)
 _SPACIOUS = 2**30  # bytes up to which the faster form is used even if it is larger
 _SAMPLE = 64  # columns that estimate that share

@@ -18,7 +18,7 @@ from blockselect.utils.errors import ParameterError
 
 SLAB_BYTES = 2**26  # of dense rows handled at once
 _TILE = 64  # rows and columns of the dense matrix that are computed at once
-IN_SPARSE_SUM = 5  # matrices of its size that a sparse sum over row chunks holds at once
+IN_SPARSE_SUM = 5  # matrices of its size that a sparse sum over row chunks keeps at once
 OVERSAMPLES = 10  # vectors of the range finder beyond the rank
 _BY_PAIRS = 16  # multiplications of a dense product that take as long as one of a sparse product
 
@@ -108,7 +108,7 @@ class BoundedGram:
             raise ParameterError(
                 "memory_limit",
                 f"is {self.limit:.3g} bytes but more features occur together than a sample of them showed, and the "
-                f"squared Gram matrix takes at least {needed:.3g}; raise it, or lower it so far that a low rank is "
+                f"squared Gram matrix takes at least {needed:.3g}; raise it, or lower it until a low-rank form is "
                 "used.",
             )
 

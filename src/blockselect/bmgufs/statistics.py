@@ -1,4 +1,4 @@
-"""BlockStatistics: all that the scores need to know about the blocks. After this file, nodes no longer appear."""
+"""BlockStatistics: everything the solver needs to know about the blocks. After this step, nodes no longer appear."""
 
 from __future__ import annotations
 

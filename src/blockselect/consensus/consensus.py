@@ -1,14 +1,14 @@
 """Consensus: which of the candidate block models are kept, without labels, and how stable their blocks are.
 
 The criterion is the penalised log-likelihood gain of links and features together over a single block (see
-`JointLikelihood`). If blocks may be refined with the features, every candidate makes a few rounds of refinement, and
-only the best quarter is refined to the end.
+`JointLikelihood`). If blocks may be refined with the features, every candidate is refined for a few rounds, and
+only the best quarter to the end.
 
-The stability of the blocks says how closely those of a fit with another seed would match them. Such a fit keeps the
-best model of other random starts, which the candidates of one fit can imitate. Divide them into two halves at random:
-the best model of one half is the best of all, m₁, and the best model of the other half is m₂ with probability 1/2, m₃
-with probability 1/4, and so on. So m₁ is compared with the other consensus models, with the weights 1/2, 1/4, …, scaled
-to sum to 1. Equal weights would count models that no fit would choose.
+The stability of the blocks says how closely the blocks of a fit with another seed would match them. Such a fit keeps
+the best model from other random starts, which the candidates of one fit can imitate. Divide them into two halves at
+random: the best model of one half is the best of all, m₁, and the best model of the other half is m₂ with probability
+1/2, m₃ with probability 1/4, and so on. So m₁ is compared with the other consensus models, with the weights 1/2, 1/4,
+…, scaled to sum to 1. Equal weights would count models that no fit would choose.
 """
 
 from __future__ import annotations

@@ -82,16 +82,16 @@ class BlockModelSelector(BlockGuidedSelector):
         The largest number of blocks that "auto" chooses.
     block_model : str, array of shape (n,), Series, dict, list of sets, VertexClustering or BlockModel, default="mixed"
         How blocks are found, or the blocks themselves: one label per node, in the order of the rows or by node id (a
-        Series or dict), a one-hot matrix of shape (n, k), the communities of networkx (a list of sets of node ids), a
-        clustering of igraph, or a block model. "mixed" uses several families in turn. See
+        Series or dict), a one-hot matrix of shape (n, k), the communities of networkx (a list of sets of node ids), an
+        igraph clustering, or a block model. "mixed" uses several families in turn. See
         :func:`blockselect.find_block_models`. (paper: F)
     n_candidates : int or "auto", default="auto"
         Number of block models to find, from different random starts. "auto": 9 to 48, depending on the estimated cost,
         and fewer on networks of more than about 5·10⁶ links.
     refine : bool or "auto", default="auto"
         Refine the blocks with the features: move a node to another block when links and features together become more
-        likely. "auto" refines them unless the links show clear blocks that the features do not follow. Blocks that were
-        given are never refined.
+        likely. "auto" refines them unless the links show clear blocks that are unrelated to the features. Blocks that
+        were given are never refined.
     binarize : bool or "auto", default="auto"
         Use only which features a node has, not their values. "auto": if they are counts and more than half of them are
         zero, because a few large counts would otherwise dominate every similarity.
@@ -110,8 +110,8 @@ class BlockModelSelector(BlockGuidedSelector):
     scores_ : array of shape (m,)
         Score of each feature. It falls strictly with the rank. The score is the share of the block structure that the
         feature adds to what the features before it explain, times its effect size, and slightly less than the score
-        before it if that is lower. Features that may follow the graph by chance (see `beyond_chance_`) score at most
-        half as much as the last of the others. An empty or constant column scores 0.
+        before it if that is lower. Features whose association with the graph may be due to chance (see
+        `beyond_chance_`) score at most half as much as the last of the others. An empty or constant column scores 0.
     ranking_ : array of shape (m,)
         Rank of each feature, 1 is the best: the order in which features are selected.
     support_ : boolean array of shape (m,)
@@ -131,7 +131,8 @@ class BlockModelSelector(BlockGuidedSelector):
     explained_alone_ : array of shape (m,)
         Share that each feature explains by itself.
     beyond_chance_ : boolean array of shape (m,)
-        Which features follow the graph more clearly than chance would explain; the others come last in the ranking.
+        Which features are more strongly associated with the graph than chance would explain; the others come last in
+        the ranking.
     p_values_, q_values_ : arrays of shape (m,)
         See :func:`blockselect.discover_features`. None unless ``n_features_to_select="auto"``.
     block_model_ : BlockModel
@@ -155,7 +156,7 @@ class BlockModelSelector(BlockGuidedSelector):
     binarized_ : bool
         Whether only the presence of features was used, not their values.
     consensus_models_ : list of BlockModel
-        The block models that features are asked to explain, the best first.
+        The block models that the features should explain, the best first.
     candidates_ : list of BlockModel
         All block models that were found, the lowest relative error first.
     candidates_table_ : DataFrame
@@ -174,13 +175,13 @@ class BlockModelSelector(BlockGuidedSelector):
     graph_source_ : str
         "adjacency" if `fit` was given the graph, "features" if it linked nearest neighbours.
     encoding_ : DataFrame or None
-        How the attributes of nodes became features, if X was a graph of networkx or igraph: one row per attribute,
+        How the attributes of nodes became features, if X was a networkx or igraph graph: one row per attribute,
         with its kind, the number of nodes without a value (n_missing), and its columns.
     network_evidence_ : NetworkEvidence or None
-        Whether the selected features follow this graph, tested against random permutations of the nodes: `p_value`,
-        `autocorrelation` (mean correlation of the selected features between linked nodes) and `is_clear`. `fit` warns
-        if there is no clear evidence. None if this was not tested: the graph was made from the features, or no feature
-        is selected.
+        Whether the selected features are associated with this graph, tested against random permutations of the nodes:
+        `p_value`, `autocorrelation` (mean correlation of the selected features between linked nodes) and `is_clear`.
+        `fit` warns if there is no clear evidence. None if this was not tested: the graph was built from the features,
+        or no feature is selected.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -260,12 +261,12 @@ class BlockModelSelector(BlockGuidedSelector):
         ----------
         X : array, sparse matrix, DataFrame of pandas or polars, AnnData or RowChunks, of shape (n, m), or graph
             Non-negative features of the nodes; as :class:`blockselect.RowChunks` they may be larger than memory. A
-            graph of networkx or igraph brings the attributes of its nodes as features, and its links, as
+            networkx or igraph graph provides its node attributes as features, and its links, as
             :meth:`blockselect.AttributedGraph.from_networkx` does. (paper: Y)
         y : ignored
         adjacency : matrix of shape (n, n), edges, graph of another library, or None
             The graph of the rows of X, in any form that :func:`blockselect.as_adjacency` reads. None uses the
-            links of X if it is a graph; otherwise it links each node with its nearest neighbours by X. (paper: A)
+            links of X if it is a graph; otherwise it links each node to its nearest neighbours in X. (paper: A)
         progress : callable, optional
             Called as ``progress(stage, done, total)`` during the fit.
 
@@ -351,7 +352,7 @@ class BlockModelSelector(BlockGuidedSelector):
         self.n_blocks_reason_ = search.why(self.block_model_.n_blocks)
 
     def predict(self, X: Any, *, as_names: bool = False) -> IntArray | ObjectArray:
-        """Predict the blocks of nodes, also of new ones, from the selected features alone.
+        """Predict the blocks of nodes, including new ones, from the selected features only.
 
         This is a ridge classifier that was fitted to the blocks and the selected features of the nodes of the fit. It
         uses no links.
@@ -433,7 +434,7 @@ class BlockModelSelector(BlockGuidedSelector):
         return graph
 
     def _as_used(self, graph: AttributedGraph) -> tuple[AttributedGraph, bool]:
-        """Convert the features as the method uses them; the second value tells whether only their presence counts."""
+        """Convert the features as the method uses them; the second value says whether only their presence counts."""
         features = in_standard_form(graph.features)
         binarizes = are_sparse_counts(features) if self.binarize == "auto" else self.binarize
         return replace(graph, features=presence(features) if binarizes else features), binarizes
@@ -491,7 +492,7 @@ class BlockModelSelector(BlockGuidedSelector):
     def _discoveries(
         self, graph: AttributedGraph, candidates: Sequence[BlockModel], rng: np.random.Generator, progress: Progress
     ) -> Discoveries | None:
-        """Features that match the graph better than chance, if "auto" asks for them."""
+        """Features that match the graph better than chance, if "auto" requests them."""
         if self.n_features_to_select != "auto":
             return None
         progress("discoveries", 0, 1)
@@ -505,7 +506,7 @@ class BlockModelSelector(BlockGuidedSelector):
         if not found.support.any():
             warn_caller(
                 f"no feature matches the graph better than chance at a false discovery rate of {DEFAULT_LEVEL:g}, so "
-                "none is selected; use discover_features for another level, or ask for a number of features.",
+                "none is selected; use discover_features for another level, or request a number of features.",
                 ConvergenceWarning,
             )
         return found
@@ -546,4 +547,4 @@ class BlockModelSelector(BlockGuidedSelector):
         if not self._finds_blocks():
             names = ("n_blocks", "max_blocks", "n_candidates", "refine")
             return dict.fromkeys(names, "block_model brings the blocks")
-        return {} if self.n_blocks == "auto" else {"max_blocks": 'it limits n_blocks="auto" alone'}
+        return {} if self.n_blocks == "auto" else {"max_blocks": 'it only limits n_blocks="auto"'}

@@ -16,7 +16,7 @@ from blockselect.rows.sums import in_memory
 from blockselect.utils.arrays import FloatArray, IntArray
 from blockselect.utils.threads import one_thread
 
-_BEYOND = 4  # the curve goes on to this multiple of the selected features: would more of them explain more?
+_BEYOND = 4  # the curve extends to this multiple of the selected features: would more of them explain more?
 _WORK = 10**10  # multiplications for one Gram matrix
 _DRAWS = 5  # samples of random features
 _FEW_FEATURES = 1200  # a regression on all of them takes a small part of the time of a fit
@@ -45,7 +45,7 @@ def explained_by_size(
         The `share` of the selected features (None if none is selected, or too many for BMGUFS), the share of `all`
         features together (None if it is not known and there are more than 1200), and the `curve`: for each
         `n_features`, the `share` of the first features by rank, where selected ones come first, and the mean share of
-        as many `random` features in five samples.
+        the same number of `random` features in five samples.
     """
     chosen, by_rank = selector._selected_in_order(), np.argsort(selector.ranking_)
     others = by_rank[~selector.support_[by_rank] & (selector.scores_[by_rank] > 0)]

@@ -1,4 +1,4 @@
-"""Log-likelihood gains: how much better blocks, and links, explain the data than chance does. All gains are in nats.
+"""Log-likelihood gains: how much better than chance blocks and links explain the data. All gains are in nats.
 
 Links are Poisson counts. The mean of a link is the product of both degrees and of the affinity of both blocks (the
 degree-corrected block model of Karrer and Newman, 2011). With every affinity at its maximum-likelihood value, the
@@ -6,7 +6,7 @@ log-likelihood exceeds that of a single block by ½ Σ_ab w_ab log(w_ab w / e_a 
 blocks a and b, e_a the sum of the degrees in block a, and w the sum of all degrees. The degrees are given, so blocks
 gain nothing by separating hubs from other nodes.
 
-Features are counts as well. The mean of a value is the total of all features of the node times a rate: one rate per
+Features are counts too. The mean of a value is the total of all features of the node times a rate: one rate per
 block, or one rate for all nodes. Blocks exceed a single rate by Σ_a s_a log(s_a T / t_a c): s_a is the sum of the
 feature in block a, c its sum over all nodes, t_a the total of all features in the block, and T the total over all
 nodes. The totals are given, so blocks gain nothing by separating nodes with many features from nodes with few. Most
@@ -14,7 +14,7 @@ features vary more than Poisson counts, so their gain is divided by the overdisp
 mean (quasi-likelihood; Wedderburn, 1974). The gain is homogeneous in the values of the feature, so we divide these.
 
 The links among the nodes that have a feature need no blocks. Let x be the values of the feature, in units of the mean
-of its non-zero values. The weight of these links is G = Σ_{i<j} x_i x_j A_ij. If links depended on the degrees alone,
+of its non-zero values. The weight of these links is G = Σ_{i<j} x_i x_j A_ij. If links depended only on the degrees,
 it would be X = w' Σ_{i<j} x_i x_j d_i d_j / Σ_{i<j} d_i d_j, with w' the weight of all links. The gain of a Poisson
 count is G log(G / X) − (G − X). Different values make G vary more than a count, so G and X of features that are not
 binary are divided by an overdispersion factor.

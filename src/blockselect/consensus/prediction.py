@@ -3,7 +3,7 @@
 Let V be the selected features with rows of unit length and centred columns, and H the one-hot block membership of the
 best block model with column means removed. The coefficients W minimise ‖H − V W‖² + λ‖W‖². This is the regression by
 which features are selected (see `target`, with the same λ), but without the neighbours, which a new node need not
-have, and with rows that have unit length in the selected features alone, so that no other feature needs to be known.
+have, and with rows that have unit length in the selected features only, so that no other feature needs to be known.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ def regress_blocks(
 ) -> tuple[FloatArray, FloatArray]:
     """Regress the blocks (n,) on some columns of the features: coefficients (k, d) and intercepts (k,).
 
-    `selected` (d,) are the columns in which rows get unit length, in rising order; the others of them than `used` have
-    coefficients of 0.
+    `selected` (d,) are the columns in which rows get unit length, in increasing order; those that are not in `used`
+    have coefficients of 0.
     """
     n, n_blocks = len(labels), int(labels.max()) + 1
     shares = np.bincount(labels) / n

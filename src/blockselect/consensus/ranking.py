@@ -4,11 +4,11 @@ How much a set of features explains is the R² of :mod:`blockselect.consensus.ta
 (orthogonal least squares [1]_) adds one feature after the other. The best next feature is not simply the one that
 raises R² most. Such a feature may be very common and slightly more so in some blocks, which a regression can use, but a
 clustering cannot. So the rise of R² is multiplied by the effect size of the feature, √(2E / h): E is the penalised
-log-likelihood gain of the feature by the blocks, h the number of nodes that have it. This is Cohen's w, which makes a
+log-likelihood gain of the feature from the blocks, h the number of nodes that have it. This is Cohen's w, which makes a
 test statistic independent of the number of observations.
 
-Features that may follow the graph by chance come after all others: those with √(2 (E + N − 1)) ≤ 3, where N is the
-log-likelihood gain by links, and 1 is its AIC penalty. This root is comparable to a z-value.
+Features whose association with the graph may be due to chance come after all others: those with √(2 (E + N − 1)) ≤ 3,
+where N is the log-likelihood gain by links, and 1 is its AIC penalty. This root is comparable to a z-value.
 
 References
 ----------
@@ -39,8 +39,8 @@ from blockselect.utils.threads import in_threads
 MAX_STEPS = 500  # of greedy selection; later features are ranked by what each would add next
 ENOUGH = 0.8  # share of what all features explain that the default number of features explains
 MAX_COUNTED = 1000  # features whose shares are computed one after the other; later ones are compared with these
-_BATCH = 64  # columns of the Gram matrix that are computed by one reading of all row chunks
-_CLEAR = 3.0  # √(2 × log-likelihood gain) above which a feature follows the graph clearly
+_BATCH = 64  # columns of the Gram matrix that are computed in one pass over all row chunks
+_CLEAR = 3.0  # √(2 × log-likelihood gain) above which a feature is clearly associated with the graph
 _SMALLEST_GAIN = 0.25  # nats, so that a feature without any gain still has an effect size above zero
 _TIE = 1e-9  # relative difference below which two features are equally good
 _FALLING = 1 - 1e-6  # least relative step between two scores
@@ -63,7 +63,7 @@ class FeatureGains:
         trees: Sequence[BlockTree],
         scaled: Features | None = None,
     ) -> FeatureGains:
-        """How much better these block models, and the links, explain each feature than chance does.
+        """How much better than chance these block models, and the links, explain each feature.
 
         `scaled` is the result of `in_units`, for callers that need the gains on many graphs.
         """
@@ -91,10 +91,10 @@ class Ranking:
     order: IntArray  # (m,) columns, the best first
     scores: FloatArray  # (m,) falls with the order
     added: FloatArray  # (m,) share added to the features before it, or for unwanted features to the wanted ones
-    alone: FloatArray  # (m,) share explained by the feature alone
+    alone: FloatArray  # (m,) share explained by the feature by itself
     is_useful: BoolArray  # (m,) features with different values
-    is_clear: BoolArray  # (m,) features that clearly follow the graph
-    n_wanted: int  # features to select, as many as were asked for or as explain enough
+    is_clear: BoolArray  # (m,) features that are clearly associated with the graph
+    n_wanted: int  # features to select: the requested number, or as many as explain enough
     regression: BlockRegression
     of_all: float | None = None  # share explained by all features together, if it was computed
 
@@ -144,7 +144,7 @@ def enough_features(regression: BlockRegression, gains: FeatureGains, of_all: fl
 
 
 def rank_features(regression: BlockRegression, gains: FeatureGains, n_wanted: int) -> Ranking:
-    """Rank all features: the first `n_wanted` by greedy selection, if as many clearly follow the graph."""
+    """Rank all features: the first `n_wanted` by greedy selection, if enough are clearly associated with the graph."""
     is_useful = (regression.squares > 0) & ~gains.is_constant
     is_clear = is_useful & (gains.z_values > _CLEAR)
     effect = effect_sizes(gains, regression.features)
@@ -229,7 +229,7 @@ def select_together(
 
 
 class _ColumnsOfChunks:
-    """Columns of UᵀU + λI among the candidates. One reading of all chunks computes those that may be wanted next."""
+    """Columns of UᵀU + λI among the candidates. One pass over all chunks computes those that may be needed next."""
 
     def __init__(self, regression: BlockRegression, candidates: IntArray) -> None:
         self._regression, self._candidates = regression, candidates

@@ -5,12 +5,12 @@ Both improve one objective for the blocks F and the choice r ∈ {0, 1}^m of fea
     J(F, r) = − L(F) − Σ_l r_l (I_l(F) − (k − 1))
 
 L(F) is the log-likelihood gain of the links and I_l(F) that of feature l, both over a single block (see `likelihood`).
-A feature that follows the blocks has one rate per block, k − 1 more than a feature that does not. Each extra rate costs
-one nat (AIC), which offsets what k − 1 free rates gain by chance.
+A feature that depends on the blocks has one rate per block, k − 1 more than a feature that does not. Each extra rate
+costs one nat (AIC), which offsets what k − 1 free rates gain by chance.
 
-The losses of the paper and ‖A − F M Fᵀ‖² are no objectives for blocks that may change. L_m is lowest if blocks are
-blurred, L_b if nodes with many features are separated from nodes with few, and the error ‖A − F M Fᵀ‖ of a sparse graph
-if hubs are separated. All three lead away from planted blocks, even if the descent starts there.
+The losses of the paper and ‖A − F M Fᵀ‖² are not suitable objectives for blocks that may change. L_m is lowest if
+blocks are blurred, L_b if nodes with many features are separated from nodes with few, and the error ‖A − F M Fᵀ‖ of a
+sparse graph if hubs are separated. All three lead away from planted blocks, even if the descent starts there.
 """
 
 from __future__ import annotations
@@ -170,7 +170,8 @@ class JointLikelihood:
         Parameters
         ----------
         model : BlockModel
-            A block model of this graph to start from. Blocks unrelated to the graph lead to no good blocks. (paper: F)
+            A block model of this graph to start from. Blocks unrelated to the graph do not lead to good blocks. (paper:
+            F)
         max_rounds : int
             The largest number of rounds, at least 1.
         tol : float
@@ -235,7 +236,7 @@ class JointLikelihood:
         return [self._result(model, run) for model, run in zip(models, runs, strict=True)]
 
     def _begin_round(self, run: _Refinement, rng: np.random.Generator) -> None:
-        """Draw the order of the visits: at random, but the nodes of each chunk stand at the positions of its rows."""
+        """Draw the order of the visits: at random, but the nodes of each chunk stay at the positions of its rows."""
         order, slices = rng.permutation(self._graph.n_nodes), row_slices(self._counts.matrix)
         chunk_of = np.repeat(np.arange(len(slices)), [rows.stop - rows.start for rows in slices])
         run.order = order[np.argsort(chunk_of[order], kind="stable")]

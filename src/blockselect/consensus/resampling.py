@@ -1,4 +1,4 @@
-"""Rankings on resampled graphs, without a complete fit to each of them: what the stability of a selection rests on."""
+"""Rankings on resampled graphs, without a complete fit to each of them: the basis of the stability of a selection."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def inverse_ranks(
     """1 / rank of each feature on each of b other graphs of the same nodes; 0 for constant features: (b, m).
 
     On three graphs of four, one of the consensus models is refined. On the fourth graph, blocks are searched for
-    again. A complete fit finds the same optimum about as often. New blocks alone, from few starts, would make
-    features seem less stable than they are; the models of the fit alone would make them seem more stable.
+    again. A complete fit finds the same optimum about as often. Only new blocks, from few starts, would make
+    features seem less stable than they are; only the models of the fit would make them seem more stable.
 
     Parameters
     ----------

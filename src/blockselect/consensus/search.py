@@ -6,7 +6,7 @@ graph and nnz(X) values of the features, the cost is at most about
     k (2 c + 50 ⌈c/4⌉) (nnz(A) + nnz(X))
 
 multiplications: two rounds per candidate, and fifty rounds per member of the best quarter. Two cores make about 10⁹
-multiplications per second. More candidates lead to better blocks, above all if blocks link to other blocks. By default
+multiplications per second. More candidates lead to better blocks, above all in disassortative networks. By default
 a search has as many candidates as 2·10⁸ multiplications allow, 9 to 48. If the cost exceeds 2·10¹¹, the numbers of
 candidates, rounds and resampled graphs shrink in proportion, but not below three candidates (one per family), five
 rounds and five resampled graphs.
@@ -70,7 +70,7 @@ class Effort:
         return self._cut(self.asked_rounds, LEAST_ROUNDS)
 
     def n_resamples(self, asked: int) -> int:
-        """Number of resampled graphs if so many are requested."""
+        """Number of resampled graphs if this many are requested."""
         return self._cut(asked, LEAST_RESAMPLES)
 
     @property
@@ -126,7 +126,7 @@ def search_blocks(
     rng: np.random.Generator,
     progress: Progress,
 ) -> SearchResult:
-    """Find candidates with as many blocks as were asked for, or as the links show."""
+    """Find candidates with the requested number of blocks, or as many as the links show."""
     count, eigenvectors = None, None
     if n_blocks == "auto":
         progress("number of blocks", 0, 1)
@@ -156,9 +156,9 @@ def search_blocks(
 
 
 def numbers_to_try(count: BlockCount) -> list[int]:
-    """As many blocks as the links show, and larger numbers up to twelve as well if the links show fewer.
+    """As many blocks as the links show, and also larger numbers up to twelve if the links show fewer.
 
-    Links alone miss blocks near the detectability threshold; links and features together may show them.
+    By themselves, the links miss blocks near the detectability threshold; links and features together may show them.
     """
     more = [number for number in _MORE_THAN_LINKS_SHOW if count.n_blocks < number <= count.limit]
     return [count.n_blocks, *more]

@@ -1,4 +1,4 @@
-"""The target: blocks at every level, for nodes and their neighbours; and how much of it features explain.
+"""The regression target: blocks of nodes and their neighbours at every level; and how much of it features explain.
 
 Let F be the one-hot block membership of a block model, merged to the blocks of one level (see
 :mod:`blockselect.blockmodels.levels`), H the same with column means removed, and P = D⁻¹A the average over neighbours
@@ -40,7 +40,7 @@ from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
 
 _STEPS = 4  # of the random walk
 _AT_ONCE = 4096  # columns per slice of a product
-_CELLS = 2**25  # numbers per slice of a product whose features come in row chunks, so that they are read seldom
+_CELLS = 2**25  # numbers per slice of a product whose features come in row chunks, so that they are rarely read
 _TIE = 1e-9  # relative difference below which two numbers are equal
 _FEW_FEATURES = 2000  # a factorisation of their Gram matrix takes less than a second
 _LARGEST_PRODUCT = 10**9  # multiplications per iteration of the regression on all features

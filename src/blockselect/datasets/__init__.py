@@ -1,4 +1,4 @@
-"""Networks to try things on: three that come with the package, one to download, and planted ones with known truth."""
+"""Example networks: three that come with the package, one to download, and planted ones with known blocks."""
 
 from blockselect.datasets.catalogue import DATASETS, Dataset, find_dataset
 from blockselect.datasets.networks import (

@@ -1,4 +1,4 @@
-"""The real networks by name: what they are, how large, where they come from, and how to load them."""
+"""The real networks by name: what they contain, their size and source, and how to load them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ GCN = "https://github.com/tkipf/gcn/tree/39a4089fe72ad9f055ed6fdb9746abdcfebc4d8
 
 @dataclass(frozen=True, slots=True)
 class NetworkCounts:
-    """The counts that tables of data sets give."""
+    """The counts shown in tables of data sets."""
 
     nodes: int
     links: int  # undirected; a self-loop counts once

@@ -1,4 +1,4 @@
-"""Downloads: a file from a local folder, the cache or the internet, used only if its content is the published one."""
+"""Downloads: a file from a local folder, the cache or the internet, used only if its content is as published."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def fetch_content(source: Source, progress: Progress | None = None) -> bytes:
     if found != source.sha256:
         raise ValueError(
             f"{path} has {len(content):,} bytes with SHA-256 {found}; expected {source.size:,} bytes with "
-            f"{source.sha256}. Replace it by the published file, or remove it to have it downloaded."
+            f"{source.sha256}. Replace it with the published file, or remove it to download it again."
         )
     if progress is not None:
         progress(source.dataset, source.size, source.size)
@@ -91,7 +91,7 @@ def _download(source: Source, progress: Progress | None) -> Path:
     pooch, cache = needed("pooch", "a download"), cache_folder()
     from requests import RequestException  # pooch depends on it
 
-    instead = f"set {DATA_VARIABLE} to a folder that holds {source.file_name}."
+    instead = f"set {DATA_VARIABLE} to a folder that contains {source.file_name}."
     logger = pooch.get_logger()
     level = logger.level
     try:
@@ -111,7 +111,7 @@ def _download(source: Source, progress: Progress | None) -> Path:
         ) from error
     except ValueError as error:
         raise ValueError(
-            f"{source.url} has another content than expected (SHA-256 {source.sha256}) and was not kept; try again "
+            f"{source.url} does not have the expected content (SHA-256 {source.sha256}) and was not kept; try again "
             f"later, or {instead}"
         ) from error
     except OSError as error:

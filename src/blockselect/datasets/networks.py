@@ -39,7 +39,7 @@ def load_debian() -> AttributedGraph:
     """Load a network of Debian packages: their dependencies, and their tags and words.
 
     The network has 4960 packages, 18195 undirected links, 1088 binary features and 31 classes. A link joins two
-    packages of which one depends on the other or recommends it. The features are tags, such as
+    packages if one depends on the other or recommends it. The features are tags, such as
     ``tag:implemented-in::perl``, and words of the one-line description, such as ``font``; the classes are the sections
     of the archive. Nothing is downloaded. ``datasets/data/README.md`` describes the file and how it was made from the
     package index of Debian 12.
@@ -151,7 +151,7 @@ def fetch_blogcatalog(*, progress: Progress | None = None) -> AttributedGraph:
 
 
 def package_network(stored: Mapping[str, np.ndarray]) -> AttributedGraph:
-    """Build a network of packages from the arrays that ``datasets/data/README.md`` describes, as large as it may be.
+    """Build a network of packages from the arrays that ``datasets/data/README.md`` describes, whatever its size.
 
     The classes are the positions of the sections in alphabetical order.
     """

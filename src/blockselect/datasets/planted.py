@@ -1,4 +1,4 @@
-"""Planted networks: blocks, links and features drawn at random, whose truth is known."""
+"""Planted networks: random blocks, links and features, with known blocks and informative features."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class PlantedNetwork:
     density: FloatArray  # (k, k) probability of a link between two different nodes of these blocks
     roles: NDArray[np.str_]  # (m,) "informative", "redundant", "noise" or "decoy"
     copied_from: IntArray  # (m,) column that a redundant feature copies, -1 for all others
-    decoy_blocks: IntArray | None = None  # (n,) the partition that decoys follow, if there are decoys
+    decoy_blocks: IntArray | None = None  # (n,) the partition that determines the decoys, if there are any
 
     @property
     def adjacency(self) -> Sparse:
@@ -45,7 +45,7 @@ class PlantedNetwork:
 
     @property
     def is_informative(self) -> NDArray[np.bool_]:
-        """Which features follow the blocks, as originals or as copies: (m,)."""
+        """Which features depend on the blocks, as originals or as copies: (m,)."""
         return np.isin(self.roles, ("informative", "redundant"))
 
 
@@ -71,7 +71,7 @@ def make_attributed_blocks(
 ) -> PlantedNetwork:
     """Make a network of planted blocks whose nodes carry informative, redundant and other features.
 
-    Nodes and features are in random order, so that their position carries no information. The cost is proportional to
+    Nodes and features are in random order, so their positions carry no information. The cost is proportional to
     the number of links and of non-zero values: a million nodes with 100,000 features take minutes.
 
     Parameters
@@ -84,7 +84,7 @@ def make_attributed_blocks(
         Probability of a link between two different nodes, for each pair of blocks; symmetric. If given, `structure`,
         `mean_degree` and `mixing` are not used (paper: M).
     structure : {"assortative", "disassortative", "core-periphery"}
-        How blocks connect: each with itself, each with all others, or from a core (the first block) to a
+        How blocks connect: each to itself, each to all others, or from a core (the first block) to a
         periphery (the last).
     mean_degree : float
         Expected number of links per node.
@@ -99,7 +99,7 @@ def make_attributed_blocks(
     n_noise : int
         Number of features with values like those of informative features, but assigned to random nodes.
     n_decoys : int
-        Number of features that follow a partition of their own, which is unrelated to the graph.
+        Number of features that depend on a partition of their own, which is unrelated to the graph.
     signal : float
         Ratio of the frequency of an informative feature in its blocks to that elsewhere; 1 means no difference.
     frequency : tuple of two floats
@@ -107,7 +107,7 @@ def make_attributed_blocks(
     copy_noise : float
         Share of the nodes that swap their values in a redundant feature, 0 to 1.
     values : {"binary", "counts"}
-        Whether a node has a feature, or how often it has it (Poisson).
+        Whether a node has a feature, or how often (Poisson counts).
     sparse : bool
         Return the features as a CSR array if true, otherwise as a NumPy array.
     random_state : int, numpy.random.Generator or None
@@ -159,7 +159,7 @@ def make_attributed_blocks(
     )
 
 
-# Relative densities of k blocks, of which the highest is 1 and the lowest is `mixing`.
+# Relative densities of k blocks; the highest is 1 and the lowest is `mixing`.
 STRUCTURES: dict[str, Callable[[int, float], FloatArray]] = {
     "assortative": lambda k, mixing: np.where(np.eye(k, dtype=bool), 1.0, mixing),
     "disassortative": lambda k, mixing: np.where(np.eye(k, dtype=bool), mixing, 1.0),
@@ -238,7 +238,7 @@ def _check_plan(plan: FeaturePlan) -> None:
     check_known([plan.values], VALUES, what="kind of values")
     if not plan.n_informative and (plan.n_redundant or not plan.n_noise + plan.n_decoys):
         raise ParameterError(
-            "n_informative", "is 0, so that there is no feature, or none that redundant features could copy; raise it."
+            "n_informative", "is 0, so there is no feature, or no feature for the redundant ones to copy; raise it."
         )
     highest = plan.signal * plan.frequency[1]
     if plan.values == "binary" and highest > 1:

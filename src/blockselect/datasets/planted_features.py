@@ -67,7 +67,7 @@ def draw_features(
         for _ in range(first, plan.n_redundant, plan.n_informative):  # copies are shared out evenly
             add("redundant", draw.copy(columns[original]), original)
     for first in range(plan.n_noise):
-        # Noise consists of informative values at random nodes, so that the values alone do not reveal it.
+        # Noise consists of informative values at random nodes, so that its values do not reveal it.
         add("noise", draw.scatter(draw.follow(_rates(n_blocks, first, plan, rng), own)))
     for first in range(plan.n_decoys):
         add("decoy", draw.follow(_rates(n_blocks, first, plan, rng), decoy))
@@ -133,7 +133,7 @@ class _AllNodes:
 
 
 class _NonZeros(_AllNodes):
-    """Draws from the same distributions at the cost of the non-zero values: how many nodes have one, then which."""
+    """Draws from the same distributions, but only the non-zero values: first how many nodes have one, then which."""
 
     def partition(self, blocks: IntArray) -> list[NDArray[np.int32]]:
         """Return the nodes of each block."""
@@ -150,7 +150,7 @@ class _NonZeros(_AllNodes):
         nodes, values = column
         swaps = self.rng.random(len(nodes)) < self.plan.copy_noise
         n_swaps = int(swaps.sum())
-        n_zeros = int(self.rng.binomial(self.n_nodes - len(nodes), self.plan.copy_noise))  # that swap as well
+        n_zeros = int(self.rng.binomial(self.n_nodes - len(nodes), self.plan.copy_noise))  # that swap too
         # Some of the swapped values fall on nodes that had a swapped value before, the others on nodes that had zero.
         n_back = int(self.rng.hypergeometric(n_swaps, n_zeros, n_swaps)) if n_swaps else 0
         back = nodes[swaps][sample(n_swaps, n_back, self.rng)]
@@ -169,7 +169,7 @@ class _NonZeros(_AllNodes):
         if self.plan.values == "binary":
             count = self.rng.binomial(len(nodes), rate)
             return Column(nodes[sample(len(nodes), count, self.rng)], np.ones(count, dtype=np.int32))
-        # The sum of independent Poisson counts is Poisson, and each unit of it falls on any node alike.
+        # The sum of independent Poisson counts is Poisson, and each unit of it is equally likely to fall on any node.
         units = self.rng.integers(len(nodes), size=self.rng.poisson(len(nodes) * rate))
         places, counts = np.unique(units, return_counts=True)
         return Column(nodes[places], counts.astype(np.int32))

@@ -1,4 +1,4 @@
-"""Few-shot classification: predict the classes of all nodes from a few labelled nodes, by the selected features."""
+"""Few-shot classification: predict the classes of all nodes from a few labelled nodes and the selected features."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Classification(SelectionProtocol):
             f"Rows of the selected features are scaled to unit length. In each of {self.n_runs} runs logistic "
             f"regression learns the classes from {N_LABELS} nodes per class (half of the nodes of a class with fewer "
             f"than {2 * N_LABELS}), and accuracy is the share of all other nodes whose class it predicts correctly; "
-            "averaged is the same with the mean row of each node and its neighbours; sd over the runs."
+            "averaged is the same for the mean row of each node and its neighbours; sd is over the runs."
         )
 
 
@@ -80,7 +80,7 @@ def classify_selection(
     ``first_seed``, ``first_seed + 1``, …, draws the labelled nodes, fits scikit-learn's logistic regression with its
     default settings, and predicts the other nodes. It does so twice: on the rows themselves, and on the mean of the
     rows of a node and its neighbours, weighted by the links (the node itself has the mean weight of a link) and scaled
-    to unit length again. The labelled nodes of a run depend on its seed and the classes alone, so that all selections
+    to unit length again. The labelled nodes of a run depend only on its seed and the classes, so all selections
     are evaluated on the same nodes.
 
     Parameters
@@ -120,7 +120,9 @@ def classify_selection(
     check_whole("n_labels", n_labels, 1)
     links = check_adjacency(adjacency, n_nodes, node_ids=node_ids)
     if np.count_nonzero(np.bincount(known) > 1) < 2:
-        raise ValueError("fewer than two classes have at least two nodes; expected two such classes to predict.")
+        raise ValueError(
+            "fewer than two classes have at least two nodes; two such classes are needed: merge small classes."
+        )
     columns = check_selected(selected, n_features)
     rows = unit_rows(matrix, columns)
     averaged = average_over_neighbours(rows, links)

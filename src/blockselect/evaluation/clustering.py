@@ -28,7 +28,7 @@ from blockselect.utils.arrays import Features, FloatArray, IntArray
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClusteringScores(Scores):
-    """Agreement of the K-means clusters with the classes, one value per run. The spread is over the runs alone."""
+    """Agreement of the K-means clusters with the classes, one value per run. The spread is over the runs only."""
 
     accuracies: FloatArray  # (n_runs,) (paper: ACC)
     nmis: FloatArray  # (n_runs,) (paper: NMI)
@@ -67,7 +67,8 @@ class Clustering(SelectionProtocol):
         return (
             "Rows of the selected features are scaled to unit length and clustered by K-means into "
             f"{len(np.unique(self.classes))} clusters, {self.n_runs} runs with 10 starts each; "
-            "ACC by the best matching of clusters to classes, NMI over the larger entropy, sd over the runs."
+            "ACC uses the best matching of clusters to classes, NMI is relative to the larger entropy, and sd is over "
+            "the runs."
         )
 
 
@@ -82,7 +83,7 @@ def evaluate_selection(
     first_seed: int = 0,
     n_jobs: int | None = None,
 ) -> ClusteringScores:
-    """Cluster the nodes by the selected features and compare the clusters with known classes.
+    """Cluster the nodes on the selected features and compare the clusters with known classes.
 
     Rows of ``features[:, selected]`` are scaled to unit length (a zero row stays zero), scikit-learn's K-means runs
     with the seeds ``first_seed``, ``first_seed + 1``, …, and each run is scored by ACC and NMI. The same input gives
@@ -94,13 +95,13 @@ def evaluate_selection(
     classes : array or Series of shape (n,)
         Known class of each node; a Series is aligned with the index if features is a DataFrame.
     selected : array of int (d,) or boolean array of shape (m,)
-        Columns to cluster by: their indices, each once, or a mask such as `support_`.
+        Columns to cluster on: their indices, each once, or a mask such as `support_`.
     n_clusters : int, optional
         Number of clusters; None means as many as there are classes.
     n_runs : int
         Number of K-means runs.
     n_init : int
-        Random starts per run, of which K-means keeps the one with the lowest inertia.
+        Random starts per run; K-means keeps the one with the lowest inertia.
     first_seed : int
         Seed of the first run.
     n_jobs : int, optional

@@ -69,10 +69,10 @@ def compare_methods(
     progress: Progress | None = None,
     verbose: int = 0,
 ) -> Comparison:
-    """Compare methods with each other and with all features, on your own network and by default without labels.
+    """Compare methods with each other and with all features on your own network, by default without labels.
 
     Each method selects features. A protocol then measures how useful these are: by default, how well clusters of
-    the nodes by the selected features predict who links to whom. A method that fails becomes a row with its error,
+    the nodes, found from the selected features, predict the links. A method that fails becomes a row with its error,
     and the other methods continue.
 
     Parameters
@@ -89,9 +89,10 @@ def compare_methods(
     classes : array or Series of shape (n,), optional
         Known classes. No method reads them; only the protocols "clustering" and "classification" do.
     protocol : {"structure", "links", "clustering", "classification"}, optional
-        How a selection is evaluated: by how well K-means clusters predict who links to whom; by predicting links that
-        were hidden from the methods; by K-means clusters against known classes, as in the paper; or by predicting
-        classes from a few labelled nodes. By default "structure", or "clustering" if `classes` are passed.
+        How a selection is evaluated: how well K-means clusters predict the links; how well it predicts held-out links
+        that the methods did not see; how well K-means clusters match known classes, as in the paper; or how well
+        classes are predicted from a few labelled nodes. By default "structure", or "clustering" if `classes` are
+        passed.
     n_blocks : int, optional
         Number of blocks or clusters, for methods that look for them. By default the number of classes if the protocol
         reads them. Otherwise each method's own default, and for BMGUFS, which has none, as many blocks as the graph

@@ -1,4 +1,4 @@
-"""What a comparison of methods found: its rows, its tables, and how much the selections overlap."""
+"""The result of a comparison of methods: its rows, its tables, and the overlap of the selections."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Comparison:
         return table.astype({"n_selected": "Int64"})
 
     def overlap(self, n_features: int | None = None) -> pd.DataFrame:
-        """Jaccard index of every two selections: common features over features of either.
+        """Jaccard index of each pair of selections: shared features divided by features in either.
 
         Parameters
         ----------
@@ -118,7 +118,7 @@ class Comparison:
     def _selected(self, n_features: int | None) -> dict[str, IntArray]:
         number = self.numbers[-1] if n_features is None else n_features
         if number not in self.numbers:
-            raise ParameterError("n_features", f"is {number!r}; the comparison has {self.numbers}.")
+            raise ParameterError("n_features", f"is {number!r}; choose one of {self.numbers}.")
         return {method: columns for (method, compared), columns in self.selections.items() if compared == number}
 
     def plot(self, ax: Any = None, *, measure: str | None = None) -> Any:
@@ -166,7 +166,7 @@ class Comparison:
 
 
 def jaccard(one: IntArray, other: IntArray) -> float:
-    """Common entries of two selections over the entries of either; 0 if both are empty."""
+    """Shared entries of two selections divided by the entries in either; 0 if both are empty."""
     either = len(set(one.tolist()) | set(other.tolist()))
     return len(set(one.tolist()) & set(other.tolist())) / either if either else 0.0
 

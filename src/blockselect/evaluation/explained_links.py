@@ -1,8 +1,8 @@
-"""The protocol without classes: how well K-means clusters on the selected features predict who links to whom.
+"""The protocol without classes: how well K-means clusters on the selected features predict the links.
 
 Nodes without any selected feature are identical to K-means, so it puts them into one cluster. That cluster must not
-count as explained, or a selection gains by leaving out the nodes that it cannot describe. Every node has the same
-weight, or a selection gains by describing only the few groups of nodes that have most of the links.
+count as explained, or a selection would gain by leaving out the nodes that it cannot describe. Every node has the same
+weight, or a selection would gain by describing only the few groups of nodes that have most of the links.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ class ExplainedLinks(SelectionProtocol):
             f"{self.n_runs} runs with 10 starts each. Links explained is the mutual information, in nats, between the "
             "cluster of a random node and the cluster of a random neighbour; the sd is over the runs. Pairs in which a "
             "node has none of the selected features explain nothing but count in the average, so a selection gains "
-            "nothing by leaving nodes out. A method that reads the graph selects by the same links that evaluate it."
+            "nothing by leaving nodes out. A method that uses the graph selects features with the same links that "
+            "evaluate it."
         )
 
 
@@ -75,7 +76,7 @@ def links_explained(adjacency: Sparse, labels: IntArray, covered: NDArray[np.boo
     labels : array of shape (n,)
         The cluster of each node.
     covered : bool array of shape (n,)
-        Whether the node has any of the features that it was clustered by.
+        Whether the node has any of the features used for the clustering.
 
     Examples
     --------

@@ -33,7 +33,7 @@ _MAX_PAIRS = 10_000  # of hidden links, and of pairs without a link, per run
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HiddenLinks:
-    """A network whose links are split into those to select by and hidden ones to predict."""
+    """A network whose links are split: some to select features with, and hidden ones to predict."""
 
     kept: Sparse  # (n, n) symmetric, self-loops included
     first: IntArray  # (h,) one end of each hidden link
@@ -103,7 +103,7 @@ def hide_links(adjacency: Any, *, share: float = SHARE, random_state: Any = None
     links = check_adjacency(adjacency)
     upper = sparse.triu(links, k=1).tocoo()
     if upper.nnz < 2:
-        raise ValueError(f"the network has {upper.nnz} link(s) between nodes; expected at least two, to hide one.")
+        raise ValueError(f"the network has {upper.nnz} link(s) between nodes; expected two or more, to hide one.")
     n_hidden = min(max(1, round(share * upper.nnz)), upper.nnz - 1)
     chosen = np.sort(check_random_state(random_state).permutation(upper.nnz)[:n_hidden])
     first, second = (ends[chosen].astype(np.intp) for ends in (upper.row, upper.col))
@@ -128,8 +128,8 @@ def predict_links(
 
     The similarity is the cosine of two rows of ``features[:, selected]``; it is 0 if one of the nodes has none of these
     features. Each run, with the seeds ``first_seed``, ``first_seed + 1``, …, draws hidden links with replacement and
-    equally many pairs without a link, uniformly, at most 10,000 of each. The draws depend on the seed and the network
-    alone.
+    equally many pairs without a link, uniformly, at most 10,000 of each. The draws depend only on the seed and the
+    network.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def predict_links(
     split : HiddenLinks
         As returned by `hide_links`. Select the features with ``split.kept``.
     selected : array of int (d,) or boolean array of shape (m,)
-        Columns to compare nodes by: their indices, each once, or a mask such as `support_`.
+        Columns to compare nodes on: their indices, each once, or a mask such as `support_`.
     n_runs : int
         Number of draws.
     first_seed : int
@@ -203,7 +203,7 @@ def _non_links(
     taken = np.sort(starts[upper.row] + upper.col - upper.row - 1)
     n_free = n_nodes * (n_nodes - 1) // 2 - len(taken)
     if n_free == 0:
-        raise ValueError("every node is linked with every other node; expected some pair without a link.")
+        raise ValueError("every node is linked to every other node; expected at least one pair without a link.")
     before = taken - np.arange(len(taken))  # number of unlinked pairs before each link
     for seed in seeds:
         rng = np.random.default_rng(seed)

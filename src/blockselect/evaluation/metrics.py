@@ -26,7 +26,7 @@ class Recovery:
 
 
 def clustering_accuracy(classes: ArrayLike, clusters: ArrayLike) -> float:
-    """Share of nodes whose cluster is matched with their class, by the best matching of clusters and classes. (ACC)
+    """Share of nodes whose cluster is matched with their class, under the best matching of clusters and classes. (ACC)
 
     The matching is one to one and found by the Hungarian method. The numbers of clusters and classes may differ; those
     left over are matched with nothing.
@@ -80,7 +80,7 @@ def recovery(ranking: ArrayLike, planted: ArrayLike) -> Recovery:
     if is_planted.dtype != bool or is_planted.shape != ranks.shape or not is_planted.any():
         raise ParameterError(
             "planted",
-            f"holds {is_planted.dtype} values of shape {is_planted.shape}; "
+            f"contains {is_planted.dtype} values of shape {is_planted.shape}; "
             f"expected one True or False for each of the {len(ranks)} features, and at least one True.",
         )
     found = np.sort(ranks[is_planted])  # (p,)

@@ -45,7 +45,7 @@ class SelectionProtocol(ABC):
     """Measures in the order of the tables, with their column titles. Larger values are better."""
     needs_classes: ClassVar[bool]
     seen: AttributedGraph
-    """The network that the methods are given, without anything that they are evaluated by."""
+    """The network that the methods are given, without anything that is used to evaluate them."""
     classes: IntArray
     """Known classes, if the protocol needs them."""
 
@@ -79,11 +79,11 @@ def check_selected(selected: ArrayLike, n_features: int) -> IntArray:
     if columns.ndim != 1 or columns.dtype.kind not in "iu" or not 0 < len(columns) == len(np.unique(columns)):
         raise ParameterError(
             "selected",
-            f"holds {given.dtype} values of shape {given.shape}; expected at least one column by its index, each once, "
-            f"or a mask of shape ({n_features},).",
+            f"contains {given.dtype} values of shape {given.shape}; expected at least one column by its index, each "
+            f"once, or a mask of shape ({n_features},).",
         )
     is_column = (columns >= 0) & (columns < n_features)
-    check_entries("selected", columns, is_column, f"is no column; there are 0 to {n_features - 1}")
+    check_entries("selected", columns, is_column, f"is not a column; columns are 0 to {n_features - 1}")
     return np.sort(columns).astype(np.intp)
 
 
@@ -104,7 +104,7 @@ def row_names(features: Any, n_nodes: int) -> ObjectArray | None:
 def unit_rows(features: Features, columns: IntArray) -> Features:
     """The selected columns with rows scaled to unit length, stored in the form in which K-means is faster.
 
-    The form depends on the values alone. K-means on dense and on sparse rows differs by rounding, and ties turn such
+    The form depends only on the values. K-means on dense and on sparse rows differs by rounding, and ties turn such
     differences into different clusters, but the same features must give the same clusters however they are stored.
     """
     chosen = csr_array(features[:, columns], dtype=np.float64)

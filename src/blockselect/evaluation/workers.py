@@ -1,4 +1,4 @@
-"""Worker processes of joblib that end with the process that started them, and with it alone."""
+"""Worker processes of joblib that end with the process that started them, and not before."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TERMINAL_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGHUP") if h
 
 @cache  # once per process
 def end_with_parent() -> None:
-    """Let a worker of joblib end soon after its parent is killed; it would finish its work and wait for minutes.
+    """Let a worker of joblib end soon after its parent is killed; it would otherwise finish its work and wait.
 
     In other processes, and on Windows, this does nothing.
     """
@@ -40,7 +40,7 @@ def signals_ignored() -> Iterator[None]:
     These are Ctrl-C and the end of the terminal. New processes inherit what this process ignores, and this process ends
     them. Blocking the signals would not help, because a new process unblocks them.
     """
-    if threading.current_thread() is not threading.main_thread():  # Python changes signal handlers there alone.
+    if threading.current_thread() is not threading.main_thread():  # Python changes signal handlers only there.
         yield
         return
     before = {number: signal.signal(number, signal.SIG_IGN) for number in _TERMINAL_SIGNALS}

@@ -1,1 +1,1 @@
-"""What is computed on a network: products along links, autocorrelation, affinities, neighbours, resampled links."""
+"""Computations on a network: products along links, autocorrelation, affinities, neighbours, resampled links."""

@@ -1,4 +1,4 @@
-"""Affinity between nodes by their features, for methods that do not use the network."""
+"""Affinity between nodes, computed from their features, for methods that do not use the network."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Weights = Literal["heat", "binary", "cosine"]
 Width = float | Literal["mean"]
 Block = tuple[slice, FloatArray]  # nodes, and their weights with all nodes from the first of these nodes on
 
-BLOCK_SIZE = 128  # nodes whose affinities with all others are held at once
+BLOCK_SIZE = 128  # nodes whose affinities with all others are in memory at once
 NEXT_TO_NONE = 1e-6  # total affinity with other nodes below which a node counts as isolated
 
 
@@ -67,7 +67,7 @@ def neighbour_affinity(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RadialAffinity:
-    """exp(−d²/2t²) between all pairs of nodes, 1 for a node with itself; computed in blocks, never held whole.
+    """exp(−d²/2t²) between all pairs of nodes, 1 for a node with itself; computed in blocks, never stored as a whole.
 
     Make one with :func:`radial_affinity`. A pass over all pairs takes O(n · nnz) operations for nnz non-zero features
     (n² m for dense features), n²/2 exponentials, and memory for `BLOCK_SIZE` rows.

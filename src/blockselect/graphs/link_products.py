@@ -12,11 +12,11 @@ from blockselect.rows.sums import sum_over_pairs
 from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.utils.compiled import compiled
 
-_CELLS = 2**22  # numbers of a dense product held at once
+_CELLS = 2**22  # numbers of a dense product in memory at once
 
 
 def products_along_links(features: Features, weights: Sparse) -> FloatArray:
-    """xᵀ A x of each feature: (m,). A X is much denser than X, so it is never held whole.
+    """xᵀ A x of each feature: (m,). A X is much denser than X, so it is never stored as a whole.
 
     Parameters
     ----------

@@ -7,7 +7,7 @@ from scipy import sparse
 
 from blockselect.utils.arrays import Sparse
 
-_OF_LINKS = 0.5  # share of the links that should count, as for weights from an exponential distribution
+_OF_LINKS = 0.5  # share of the links that should count, which is that of exponentially distributed weights
 _OF_NODES = 4  # links per node that are enough in any case
 _NEGLIGIBLE = 1e-150  # smallest relative weight, because the squares of smaller weights underflow
 

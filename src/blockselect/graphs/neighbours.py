@@ -1,4 +1,4 @@
-"""Nearest neighbours of nodes by their features, and the graph that links them."""
+"""Nearest neighbours of nodes in feature space, and the graph that links them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _EPS = float(np.finfo(np.float64).eps)
 TIED = 1e-9  # relative difference up to which two distances count as equal
 _ROUNDING = 16 * _EPS  # absolute difference, relative to the length of a row, which rounding leaves of a zero
 _PAIRS = 2**22  # pairs of nodes in one batch
-_VALUES = 2**22  # feature differences held at once
+_VALUES = 2**22  # feature differences in memory at once
 _GROWTH = 4  # factor by which the number of candidates grows if the last may be as near as the last neighbour
 
 

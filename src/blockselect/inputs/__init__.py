@@ -1,4 +1,4 @@
-"""From what users have to one checked network: matrices, tables, graphs, attributes, labels and files."""
+"""Input: reading and validating a network and the features of its nodes, from matrices, tables, graphs and files."""
 
 from blockselect.inputs.adjacency import as_adjacency
 from blockselect.inputs.attributed import AttributedGraph, check_attributed_graph

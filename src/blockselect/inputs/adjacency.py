@@ -1,4 +1,4 @@
-"""as_adjacency: graphs of many kinds as a sparse adjacency matrix."""
+"""as_adjacency: converts many kinds of graphs to a sparse adjacency matrix."""
 
 from __future__ import annotations
 
@@ -46,18 +46,18 @@ def as_adjacency(graph: Any, *, nodes: int | Iterable[Any] | None = None, weight
     ----------
     graph : sparse matrix, array, DataFrame, edge list, or graph of another library
         A square matrix (SciPy, NumPy, torch, or a DataFrame whose index and columns are the same nodes); edges (a table
-        of pandas, polars or Arrow with the columns source, target and perhaps weight, a list of pairs, an array of
-        shape (E, 2) or (2, E)); a graph of networkx, igraph, rustworkx or networkit, `W` or `Graph` of libpysal, a
-        `Dataset` of scikit-network, `Data` of PyTorch Geometric, an AnnData, whose ``obsp["connectivities"]`` is read,
-        or a :class:`blockselect.NodeGraph`.
+        of pandas, polars or Arrow with the columns source, target and optionally weight, a list of pairs, an array of
+        shape (E, 2) or (2, E)); a networkx, igraph, rustworkx or networkit graph, a libpysal `W` or `Graph`, a
+        scikit-network `Dataset`, PyTorch Geometric `Data`, an AnnData, whose ``obsp["connectivities"]`` is read, or a
+        :class:`blockselect.NodeGraph`.
     nodes : int, iterable of ids, or None
         The ids of the nodes in the order of the rows, or the number of nodes if edges refer to nodes by number. None
-        takes the nodes of the graph in their own order; a list of edges does not know them and needs this argument.
+        keeps the nodes of the graph in their own order; a list of edges may miss nodes, so it needs this argument.
     weight : column or attribute, False or None, default=None
-        The name of the link weights. None uses "weight" if it exists; a numeric column with another name is an error,
-        and an edge of networkx without this attribute has weight 1, as in networkx. False gives all links weight 1,
-        also those of a matrix. The weights of parallel edges are added, and those of a multigraph always; in a table
-        without weights, a repeated row is one link.
+        The column or attribute with the link weights. None uses "weight" if it exists; a numeric column with another
+        name is an error, and a networkx edge without this attribute has weight 1, as in networkx. False gives all links
+        weight 1, including those of a matrix. The weights of parallel edges are added up, in a multigraph always; in a
+        table without weights, a repeated row is one link.
 
     Returns
     -------
@@ -76,20 +76,20 @@ def as_adjacency(graph: Any, *, nodes: int | Iterable[Any] | None = None, weight
 
 @dataclass(slots=True, eq=False)
 class ReadGraph:
-    """A graph that was read: its weights, and what is known of its nodes."""
+    """A graph as it was read: its weights, and what is known about its nodes."""
 
     matrix: Sparse  # (n, n)
-    node_ids: ObjectArray | None = None  # (n,); None if the numbers of nodes are rows of the features
+    node_ids: ObjectArray | None = None  # (n,); None if nodes are numbered by the rows of the features
     own_order: bool = False  # whether rows without ids are known to be in the order of the nodes
-    origin: str | None = None  # who says that the graph was made from the features, if it is known
-    fix: str = (  # what to do if its nodes are not those of the features
-        "add those without links: graph.add_nodes_from(features.index), or choose the nodes: "
+    origin: str | None = None  # the record that the graph was built from the features, if there is one
+    fix: str = (  # what to do if its nodes differ from those of the features
+        "add the isolated nodes: graph.add_nodes_from(features.index), or keep the shared nodes: "
         "graph.subgraph(features.index), features.loc[list(graph)]"
     )
 
 
 def read_nodes(graph: Any, nodes: int | Iterable[Any] | None = None, weight: Any = None) -> ReadGraph:
-    """The weights and the names of the nodes, if they have names; the arguments are those of `as_adjacency`."""
+    """The weights, and the names of the nodes if they have any; the arguments are those of `as_adjacency`."""
     if nodes is None:
         return read_in_order(graph, None, weight=weight)
     if isinstance(nodes, int | Real):
@@ -112,8 +112,8 @@ def read_in_order(
 ) -> ReadGraph:
     """Any graph that :func:`as_adjacency` reads, with its nodes in the order of the rows of the features.
 
-    If `n_nodes` is None, the graph itself must know its nodes; a table of edges does not, because isolated nodes are
-    missing in it. If the nodes of the graph have names but the rows have no ids, the graph is rejected, unless it may
+    If `n_nodes` is None, the graph itself must list its nodes; an edge table does not, because isolated nodes are
+    missing from it. If the nodes of the graph have names but the rows have no ids, the graph is rejected, unless it may
     keep its `own_order`.
     """
     read = _read(graph, n_nodes, node_ids, name, weight)
@@ -127,7 +127,7 @@ def read_in_order(
 
 
 def _read(graph: Any, n_nodes: int | None, node_ids: ObjectArray | None, name: str, weight: Any) -> ReadGraph:
-    """A graph of any kind with the nodes in their own order; nodes that edges name must be those of the features."""
+    """A graph of any kind with the nodes in their own order; edges may only name nodes of the features."""
     if graph is None:
         raise ValueError(
             f"{name} is missing (None); pass the graph of these rows, or build one with "
@@ -161,8 +161,8 @@ def _read(graph: Any, n_nodes: int | None, node_ids: ObjectArray | None, name: s
         return ReadGraph(_as_weights(square, name, weight), names, fix="pass the adjacency without names (to_numpy())")
     if n_nodes is None:
         raise ValueError(
-            f"{name} is a table of {len(table)} edges, which does not say which nodes there are; "
-            "name them: as_adjacency(edges, nodes=ids)."
+            f"{name} is a table of {len(table)} edges, which need not name every node; "
+            "list the nodes: as_adjacency(edges, nodes=ids)."
         )
     if n_nodes == len(table) < table.shape[1] and table.index.isin(table.columns).all():
         _check_square(table.shape, n_nodes, name)
@@ -189,15 +189,15 @@ def _as_matrix_or_edges(graph: Any, n_nodes: int | None, name: str) -> Any:
         graph = as_array(graph)
         return graph if sparse.issparse(graph) else matrix_or_edges(graph, n_nodes, name)
     if isinstance(graph, list) and graph and comes_from(graph[0], "networkx"):
-        raise ValueError(f"{name} is a list of neighbourhoods of networkx, not a graph. {_FOR_FOLDS}")
+        raise ValueError(f"{name} is a list of networkx adjacency views, not a graph. {_FOR_FOLDS}")
     is_view_of_edges = comes_from(graph, "networkx") and hasattr(graph, "__iter__")
     if isinstance(graph, list | tuple | np.ndarray) or is_view_of_edges:
         return matrix_or_edges(graph, n_nodes, name)
     if hasattr(graph, "__array__"):
         return graph
     raise ValueError(
-        f"{name} is of type {type_name(graph)}, which is no graph that can be read; convert it to a SciPy matrix, an "
-        "edge table (columns source, target and perhaps weight) or a networkx graph, or read a file with "
+        f"{name} is of type {type_name(graph)}, which cannot be read as a graph; convert it to a SciPy matrix, an "
+        "edge table (columns source, target and optionally weight) or a networkx graph, or read a file with "
         "blockselect.inputs.read_graph(path)."
     )
 
@@ -218,7 +218,7 @@ def _as_weights(matrix: Any, name: str, weight: Any) -> Sparse:
 def _check_square(shape: tuple[int, ...], n_nodes: int | None, name: str) -> None:
     rows, columns = shape
     if rows != columns:
-        hint = " Pairs of nodes are whole numbers or names: pairs.astype(int)." if 2 in (rows, columns) else ""
+        hint = " Pairs of nodes must be whole numbers or names: pairs.astype(int)." if 2 in (rows, columns) else ""
         if rows == n_nodes:
             hint += f" {_FOR_FOLDS}"
         raise ValueError(f"{name} has shape {shape}; expected a square matrix with one row and column per node.{hint}")
@@ -237,7 +237,7 @@ def without_direction(weights: Sparse) -> Sparse:
 
 
 def _places(names: ObjectArray, n_nodes: int, node_ids: ObjectArray | None, name: str, fix: str) -> NDArray[np.intp]:
-    """The position in the graph, whose nodes have names, of the node of each row of the features: (n,)."""
+    """The position of the node of each feature row in a graph whose nodes have names: (n,)."""
     own = pd.Index(names, tupleize_cols=False)
     if node_ids is not None:
         known = pd.Index(node_ids, tupleize_cols=False)
@@ -247,7 +247,7 @@ def _places(names: ObjectArray, n_nodes: int, node_ids: ObjectArray | None, name
         return np.arange(n_nodes)
     if all(isinstance(one, Integral) for one in own.tolist()):
         _check_same_nodes(
-            pd.RangeIndex(n_nodes), own, f"add those without links: graph.add_nodes_from(range({n_nodes}))"
+            pd.RangeIndex(n_nodes), own, f"add the isolated nodes: graph.add_nodes_from(range({n_nodes}))"
         )
     raise ValueError(
         f"the nodes of {name} are called {own[:3].tolist()}, … but the rows of the features have no ids, so their "
@@ -266,8 +266,8 @@ def _refuse_numbers_for_ids(node_ids: ObjectArray | None, name: str) -> None:
     if node_ids.tolist() != list(range(len(node_ids))):
         raise ValueError(
             f"the nodes of {name} are numbered 0, 1, … but the index of the features is {node_ids[:3].tolist()}, …, so "
-            f"that a number may be a row or an id; pass {name}=as_adjacency(graph) where it is the row, or a list of "
-            "edges, which goes by id, where it is the id."
+            f"a number could be a row or an id; if it is the row, pass {name}=as_adjacency(graph); if it is the id, "
+            "pass a list of edges."
         )
 
 
@@ -281,7 +281,7 @@ def _check_same_nodes(known: pd.Index[Any], other: pd.Index[Any], fix: str) -> N
 
 
 def graph_of(features: Any, adjacency: Any) -> Any:
-    """The graph of these features: `adjacency`, the graph of an AnnData with this key, or the one with the features."""
+    """The graph: `adjacency`, the graph of an AnnData with this key, or the one that came with the features."""
     if is_anndata(features) and (isinstance(adjacency, str) or adjacency is features):
         return cell_graph(features, CONNECTIVITIES if adjacency is features else adjacency)
     if adjacency is None and (is_networkx(features) or is_igraph(features)):
@@ -294,7 +294,7 @@ def graph_of(features: Any, adjacency: Any) -> Any:
 def cell_graph(adata: Any, key: str) -> ReadGraph:
     """The graph of an AnnData with this key, and whether `uns` says that it was made from the expression matrix.
 
-    Functions like ``scanpy.pp.neighbors`` write a record into `uns`: which graph they made, by which method and from
+    Functions like ``scanpy.pp.neighbors`` write a record into `uns`: which graph they made, with which method and from
     which representation of the cells, which is X or its principal components if there is none in the record.
     """
     graph = ReadGraph(obsp_graph(adata, key))
@@ -353,7 +353,7 @@ def _read_edge_index(data: Any, weight: Any) -> ReadGraph:
 
 
 def _read_edge_lists(graph: Any, weight: Any) -> ReadGraph:
-    """A graph of networkit or rustworkx, whose edges hold a weight, a dict of attributes or nothing."""
+    """A graph of networkit or rustworkx, whose edges carry a weight, a dict of attributes or nothing."""
     if hasattr(graph, "iterEdgesWeights"):  # networkit
         nodes, edges, directed = list(graph.iterNodes()), list(graph.iterEdgesWeights()), graph.isDirected()
     else:
@@ -369,7 +369,7 @@ def _read_edge_lists(graph: Any, weight: Any) -> ReadGraph:
 
 
 def _weight_attribute(weight: Any, known: Collection[Any], usual: str) -> Any:
-    """The attribute of edges that holds their weights; None if all links count alike."""
+    """The edge attribute with the weights; None if all links have the same weight."""
     if weight is False or (weight is None and usual not in known):
         return None
     if weight is not None and weight not in known:

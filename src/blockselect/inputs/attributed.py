@@ -30,7 +30,7 @@ from blockselect.utils.wording import count
 class AttributedGraph:
     """An undirected network whose nodes carry features.
 
-    Make one with :func:`check_attributed_graph`, which checks and converts its input, or of a graph whose nodes have
+    Make one with :func:`check_attributed_graph`, which checks and converts its input, or from a graph whose nodes have
     attributes with :meth:`from_networkx` or :meth:`from_igraph`. Selectors accept it: ``fit(graph)``.
     """
 
@@ -40,7 +40,7 @@ class AttributedGraph:
     feature_names: ObjectArray | None = None  # (m,)
     classes: IntArray | None = None  # (n,) known classes, only for evaluation: no selector reads them
     encoding: pd.DataFrame | None = None  # one row per attribute: attribute, kind, n_missing, n_columns, columns
-    origin: str | None = None  # who says that the graph was made from the features, such as "uns['neighbors']"
+    origin: str | None = None  # the record that the graph was built from the features, such as "uns['neighbors']"
 
     def __repr__(self) -> str:
         parts = [count(self.n_nodes, "node"), count(self.n_links, "link"), count(self.n_features, "feature")]
@@ -61,8 +61,8 @@ class AttributedGraph:
     ) -> AttributedGraph:
         """Read a networkx graph, with the attributes of its nodes as features.
 
-        Numbers become one column, called like the attribute. Texts are categories, and lists or sets of texts are
-        words: they become columns of zeros and ones, called "attribute=value". `encoding` tells what was done. Whole
+        Numbers become one column, named after the attribute. Texts are categories, and lists or sets of texts are
+        words: they become columns of zeros and ones, named "attribute=value". `encoding` records what was done. Whole
         numbers that stand for categories must be converted to text first.
 
         Parameters
@@ -71,11 +71,11 @@ class AttributedGraph:
             The order and the ids of the nodes are kept. A node that lacks a category or words has zeros in their
             columns; `encoding` says how many nodes lack each attribute.
         attributes : iterable, optional
-            The attributes to use; None uses all of them. Leave out labels that the features are to be compared with.
+            The attributes to use; None uses all of them. Leave out labels that you want to compare the features with.
         fill : float, optional
-            The number for nodes that lack an attribute of numbers; without it, they are an error.
+            The value for nodes that lack a numeric attribute; by default, a missing number is an error.
         weight : attribute, False or None, default=None
-            The attribute of edges that holds their weights: see :func:`blockselect.as_adjacency`.
+            The edge attribute with the weights: see :func:`blockselect.as_adjacency`.
         non_negative : bool, default=True
             Whether negative numbers are an error, as they must be for methods based on block models.
 
@@ -111,7 +111,7 @@ class AttributedGraph:
     ) -> AttributedGraph:
         """Read an igraph graph, with the attributes of its vertices as features, as :meth:`from_networkx` does.
 
-        The attribute "name", if there is one, holds the ids of the nodes.
+        The attribute "name", if there is one, contains the node ids.
         """
         return _from_graph(graph, is_igraph, "igraph", attributes, fill, weight, non_negative)
 
@@ -149,7 +149,7 @@ class AttributedGraph:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """The features as a DataFrame with names of nodes and features, sparse if they are; they must be in memory."""
+        """The features, which must be in memory, as a DataFrame with names; sparse features stay sparse."""
         of_sparse: Any = pd.DataFrame.sparse  # the type stubs of pandas do not know it
         make = of_sparse.from_spmatrix if sparse.issparse(self.features) else pd.DataFrame
         frame: pd.DataFrame = make(self.features, index=self.node_ids, columns=self.feature_names)
@@ -182,7 +182,7 @@ def _from_graph(
     non_negative: bool,
 ) -> AttributedGraph:
     if not is_right(graph):
-        raise ParameterError("graph", f"is of type {type(graph).__name__}; expected a graph of {library}.")
+        raise ParameterError("graph", f"is of type {type(graph).__name__}; expected a {library} graph.")
     table = encode_attributes(graph, attributes, fill=fill)
     links = as_adjacency(graph, nodes=table.node_ids, weight=weight)
     return check_attributed_graph(table, links, non_negative=non_negative)
@@ -199,7 +199,7 @@ def check_attributed_graph(
     non_negative: bool = True,
     dtype: Any = np.float64,
 ) -> AttributedGraph:
-    """Check a network and its features, and convert them to the form that is used internally.
+    """Check a network and its features, and convert them to the package's internal form.
 
     Parameters
     ----------
@@ -209,15 +209,15 @@ def check_attributed_graph(
         of a networkx or igraph graph are encoded, as :meth:`AttributedGraph.from_networkx` does.
     adjacency : graph or None
         Finite, non-negative link weights; the larger weight of the two directions is used. Any form that
-        :func:`blockselect.as_adjacency` reads: a square matrix, edges, a graph of networkx, igraph or PyTorch
-        Geometric; nodes are matched by their ids if both have them. For an AnnData also the key of a graph in its
+        :func:`blockselect.as_adjacency` reads: a square matrix, edges, a networkx, igraph or PyTorch Geometric
+        graph; nodes are matched by their ids if both have them. For an AnnData, also the key of a graph in its
         `obsp`. A weight of 0 is not a link. May be omitted if `features` is a graph itself.
     node_ids, feature_names : iterable, optional
         Names without duplicates. An edge table refers to nodes by these ids, or by row numbers if there are no ids.
     classes : iterable of int, optional
         Known classes of the nodes, only for evaluation.
     n_neighbors : int, optional
-        If `adjacency` is None, each node is linked with this many nearest neighbours by the features; without it, a
+        If `adjacency` is None, each node is linked to this many nearest neighbours in feature space; without it, a
         missing adjacency is an error.
     non_negative : bool
         Whether negative features are an error, as they must be for methods based on block models.
@@ -232,7 +232,7 @@ def check_attributed_graph(
     Raises
     ------
     ValueError
-        The message says what is wrong, where, and what to do.
+        The message says what is wrong, where it is, and what to do.
 
     Examples
     --------
@@ -247,7 +247,7 @@ def check_attributed_graph(
     )
     if adjacency is None and n_neighbors is not None:
         if isinstance(table.matrix, RowChunks):
-            raise ValueError("a graph of nearest neighbours needs the features in memory; pass an adjacency.")
+            raise ValueError("a nearest-neighbour graph needs the features in memory; pass an adjacency.")
         adjacency = nearest_neighbour_graph(table.matrix, n_neighbors)
     n_nodes = table.matrix.shape[0]
     return AttributedGraph(
@@ -277,7 +277,7 @@ def check_feature_table(
     non_negative: bool = True,
     dtype: Any = np.float64,
 ) -> CheckedTable:
-    """Check and convert the features alone, as :func:`check_attributed_graph` does; a checked table is returned."""
+    """Check and convert only the features, as :func:`check_attributed_graph` does; a checked table is returned."""
     if isinstance(features, CheckedTable):
         return features
     matrix: Features = features
@@ -305,7 +305,7 @@ def check_adjacency(
     dtype: Any = np.float64,
     own_order: bool = False,
 ) -> Sparse:
-    """Check and convert the network alone: symmetric CSR with finite weights ≥ 0 and at least one link.
+    """Check and convert only the network: symmetric CSR with finite weights ≥ 0 and at least one link.
 
     If `n_nodes` is None, the graph itself must say how many nodes it has, which a table of edges does not. If there are
     no ids, a graph whose nodes have names is rejected, unless `own_order` keeps the order of the graph.
@@ -316,7 +316,7 @@ def check_adjacency(
 
 
 def check_same_order(node_ids: Iterable[Any] | None, graph: Any, adjacency: Sparse, *, what: str, fix: str) -> None:
-    """Raise an error if rows name the nodes in another order than a graph that was read in its own order.
+    """Raise an error if the rows and a graph that was read in its own order name the nodes in different orders.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ from blockselect.utils.errors import ParameterError
 from blockselect.utils.parameters import check_real
 
 _NUMBERS, _CATEGORIES, _WORDS = "numbers", "categories", "words"
-_RESULT = "blockselect_result_"  # an attribute of the graph with this prefix tells that blockselect wrote one of nodes
+_RESULT = "blockselect_result_"  # a graph attribute with this prefix marks a node attribute that blockselect wrote
 
 
 def mark_as_result(graph: Any, attribute: Any) -> None:
@@ -41,7 +41,7 @@ def encode_attributes(
     attributes : iterable, optional
         The attributes to use; None uses all of them except those that blockselect wrote.
     fill : float, optional
-        The number for nodes that have none; without it, they are an error.
+        The value for nodes that lack a numeric attribute; by default, a missing number is an error.
     """
     if fill is not None:
         fill = check_real("fill", fill, 0, np.inf)
@@ -85,7 +85,9 @@ def _only(values: dict[Any, list[Any]], attributes: Iterable[Any]) -> dict[Any, 
     chosen = [attributes] if isinstance(attributes, str) else list(attributes)
     unknown = [one for one in chosen if one not in values]
     if unknown or not chosen:
-        raise ParameterError("attributes", f"is {chosen}, but nodes have the attributes {list(values)}; choose these.")
+        raise ParameterError(
+            "attributes", f"is {chosen}, but nodes have {list(values)}; choose among these attributes."
+        )
     return {one: values[one] for one in chosen}
 
 
@@ -96,26 +98,26 @@ def _check_attribute(attribute: Any, known: dict[int, Any], nodes: list[Any], re
     for at, value in known.items():
         first_of.setdefault(_kind_of(value), at)
     if not known:
-        raise ValueError(f"no node has a value of the attribute {attribute!r}; {advice}.")
+        raise ValueError(f"no node has a value for the attribute {attribute!r}; {advice}.")
     if len(first_of) > 1 or not first_of.keys() <= {_NUMBERS, _CATEGORIES, _WORDS}:
         examples = (f"{known[at]!r} at node {nodes[at]!r}" for at in first_of.values())
         raise ValueError(
-            f"the attribute {attribute!r} holds {' and '.join(first_of)}, for example {', '.join(examples)}; expected "
-            f"numbers alone, texts alone, or lists or sets of texts alone. Convert the values, or {advice}."
+            f"the attribute {attribute!r} contains {' and '.join(first_of)}, for example {', '.join(examples)}; "
+            f"expected only numbers, only texts, or only lists or sets of texts. Convert the values, or {advice}."
         )
     (kind,) = first_of
     if kind == _NUMBERS and len(known) < len(nodes) and fill is None:
         without = [node for at, node in enumerate(nodes) if at not in known]
         raise ValueError(
-            f"{len(without)} of {len(nodes)} nodes have no value of the attribute {attribute!r}, for example "
+            f"{len(without)} of {len(nodes)} nodes have no value for the attribute {attribute!r}, for example "
             f"{without[:3]}; give each node a number, choose one for these nodes: AttributedGraph.{reader}(graph, "
             f"fill=0), or {advice}."
         )
     if kind == _CATEGORIES and len(set(known.values())) == len(known):
         text = next(iter(known.values()))
         raise ValueError(
-            f"the attribute {attribute!r} has another text for each node, such as {text!r}, so it names nodes "
-            f"and has no categories; {advice}, or, if these texts hold several words, split them: text.split()."
+            f"the attribute {attribute!r} has a different text for each node, such as {text!r}, so it names nodes "
+            f"rather than categories; {advice}, or, if these texts contain several words, split them: text.split()."
         )
     return kind
 

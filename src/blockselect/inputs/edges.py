@@ -53,8 +53,8 @@ def edge_columns(
     if len(ends) < 2:
         if len(names) not in (2, 3) or WEIGHT in names[:2]:
             raise ValueError(
-                f"an edge table needs the columns source, target and perhaps weight; this one has {len(names)}: "
-                f"{edges.columns[:6].tolist()}. Name them so. (A DataFrame is read as a matrix only if its index "
+                f"an edge table needs the columns source, target and optionally weight; this one has {len(names)}: "
+                f"{edges.columns[:6].tolist()}. Rename them. (A DataFrame is read as a matrix only if its index "
                 "and its columns are the same nodes.)"
             )
         ends = [0, 1]
@@ -72,8 +72,8 @@ def _weight_column(edges: pd.DataFrame, names: list[str], ends: list[int], weigh
     if len(chosen) > 1 or (weight is not None and not chosen):
         name = WEIGHT if weight is None else weight
         raise ValueError(
-            f"weight is {name!r}, but {len(chosen)} of the edge columns beside source and target are called so; choose "
-            f"one of {[edges.columns[at] for at in others]}, or weight=False for links that count alike."
+            f"weight is {name!r}, but {len(chosen)} of the other edge columns have this name; choose "
+            f"one of {[edges.columns[at] for at in others]}, or weight=False to give all links the same weight."
         )
     if chosen:
         return chosen[0]
@@ -81,15 +81,15 @@ def _weight_column(edges: pd.DataFrame, names: list[str], ends: list[int], weigh
     if doubtful:
         column = edges.columns[doubtful[0]]
         raise ValueError(
-            f"edge column {column!r} holds numbers but is not called weight; rename it to weight if it is the weight "
-            f"of the links, drop it if not, or choose: as_adjacency(edges, weight={column!r}) uses it, weight=False "
-            "leaves it out."
+            f"edge column {column!r} contains numbers but is not called weight; rename it to weight if it is the "
+            f"weight of the links, drop it if not, or choose: as_adjacency(edges, weight={column!r}) uses it, "
+            "weight=False leaves it out."
         )
     return None
 
 
 def _may_be_weights(column: pd.Series[Any]) -> bool:
-    """Whether a column holds numbers, possibly as text, because files give all cells as text."""
+    """Whether a column contains numbers, possibly as text, because files are read as text."""
     if pd.api.types.is_numeric_dtype(column.dtype):
         return not pd.api.types.is_bool_dtype(column.dtype)
     cells = column.dropna().tolist()
@@ -105,7 +105,7 @@ def _edge_weights(source: pd.Series[Any], target: pd.Series[Any], weight: pd.Ser
         at = int(wrong[0])
         start, end, cell = (column.tolist()[at] for column in (source, target, weight))
         raise ValueError(
-            f"{wrong.size} edge(s) have a weight that is no finite number ≥ 0, first the edge from {start!r} "
+            f"{wrong.size} edge(s) have a weight that is not a finite number ≥ 0, first the edge from {start!r} "
             f"to {end!r}, whose {weight.name!r} is {cell!r}; correct these weights, or drop these edges or the "
             "column."
         )
@@ -127,8 +127,8 @@ def _refuse_rounded(nodes: pd.Series[Any]) -> None:
     exact_below = 2.0 ** (np.finfo(getattr(nodes.dtype, "numpy_dtype", nodes.dtype)).nmant + 1)
     if (np.abs(ids) >= exact_below).any():
         raise ValueError(
-            f"edge column {nodes.name!r} is {nodes.dtype} and holds ids such as {np.nanmax(np.abs(ids)):.0f}; above "
-            f"{exact_below:.0f} this type rounds whole numbers, so that ids may name other nodes: read the ids as "
+            f"edge column {nodes.name!r} is {nodes.dtype} and contains ids such as {np.nanmax(np.abs(ids)):.0f}; above "
+            f"{exact_below:.0f} this type rounds whole numbers, so an id may name the wrong node: read the ids as "
             "integers or as text, for example with pandas.read_csv(path, dtype=str)."
         )
 

@@ -1,4 +1,4 @@
-"""Features in tables (text, Excel, Parquet, Feather): which column holds ids, columns to drop, text as indicators."""
+"""Feature tables (text, Excel, Parquet, Feather): the id column, columns to drop, and text columns as indicators."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def read_feature_table(file: Path, use: TableColumns) -> FeatureTable:
 
 
 def read_columns(file: Path, use: TableColumns) -> FeatureTable:
-    """The cells of the columns that are not dropped, as the file has them, and the ids beside them."""
+    """The cells of the columns that are not dropped, as the file has them, with their ids."""
     if format_of(file) in ARROW:
         return _of_frame(read_arrow(file), use)
     if format_of(file) == EXCEL:
@@ -98,12 +98,12 @@ def read_excel_table(file: Path, *, header: bool = True) -> pd.DataFrame:
         note("read the first of %d sheets of %s, %r", len(sheets), file.name, sheets[0])
     cells = cells.dropna(how="all").dropna(how="all", axis=1)
     if len(cells) <= header or cells.shape[1] < 2:
-        raise BadFileError(f"its first sheet {sheets[0]!r} has no table with a header, rows and two columns.")
+        raise BadFileError(f"its first sheet {sheets[0]!r} has no table with a header, rows and at least two columns.")
     large = cells.map(lambda cell: isinstance(cell, int) and abs(cell) >= 10**_EXCEL_DIGITS).to_numpy()
     if large[:, :2].any():  # the column of ids, or source and target
         raise BadFileError(
-            f"ids such as {cells.to_numpy()[large][0]} have more than {_EXCEL_DIGITS} digits, of which Excel changes "
-            "the last ones into zeros; format the column of ids as text."
+            f"ids such as {cells.to_numpy()[large][0]} have more than {_EXCEL_DIGITS} digits, and Excel replaces the "
+            "last ones with zeros; format the id column as text."
         )
     if not header:
         return cells.set_axis([str(at) for at in range(cells.shape[1])], axis=1).infer_objects()
@@ -112,13 +112,13 @@ def read_excel_table(file: Path, *, header: bool = True) -> pd.DataFrame:
 
 
 def _without_header(file: Path, table: pd.DataFrame, use: TableColumns) -> FeatureTable:
-    """A table whose columns are numbered; the first one holds ids if it holds text."""
+    """A table whose columns are numbered; the first one contains ids if it contains text."""
     first = table.iloc[:, 0]
     if use.id_column != "0" and all(map(is_number, first)):
         table = table.assign(**{"0": pd.to_numeric(first)})
     found = _of_frame(table, use)
     ids = "no ids" if found.node_ids is None else f"ids in column {use.id_column or 0}"
-    note("read %s without a header: %s; features are called by their column, from 0", file.name, ids)
+    note("read %s without a header: %s; features are named by their column number, from 0", file.name, ids)
     return found
 
 
@@ -135,20 +135,20 @@ def _of_frame(frame: pd.DataFrame, use: TableColumns) -> FeatureTable:
             name = first
         elif first not in use.drop:
             raise BadFileError(
-                f"the first column {first!r} holds a different whole number in each row; if these are the ids of the "
-                f"nodes, give id_column={first!r}; if it is a feature, put another column first, or store the row "
+                f"the first column {first!r} contains a different whole number in each row; if these are the ids of "
+                f"the nodes, give id_column={first!r}; if it is a feature, put another column first, or store the row "
                 "numbers as ids: frame.rename_axis('id')."
             )
     return _ids_and_features(frame.reset_index(drop=True), name, use)
 
 
 def _ids_and_features(table: pd.DataFrame, id_column: str | None, use: TableColumns) -> FeatureTable:
-    """Take a table apart; `id_column` holds the ids unless `use` names another column."""
+    """Split a table into ids and features; `id_column` contains the ids unless `use` names another column."""
     names = [str(name) for name in table.columns]
     id_column = use.id_column or id_column
     check_columns([*use.drop, *([] if id_column is None else [id_column])], names)
     if id_column is not None and id_column in use.drop and names.count(id_column) == 1:  # an index may share its name
-        raise BadFileError(f"column {id_column!r} holds the ids of the nodes and cannot be dropped.")
+        raise BadFileError(f"column {id_column!r} contains the ids of the nodes and cannot be dropped.")
     at_ids = None if id_column is None else names.index(id_column)
     ids = None
     if at_ids is not None:
@@ -158,7 +158,7 @@ def _ids_and_features(table: pd.DataFrame, id_column: str | None, use: TableColu
         raise BadFileError(f"row {ids.tolist().index('') + 1} has no id in the column {id_column!r}; give it one.")
     kept = [at for at, name in enumerate(names) if at != at_ids and name not in use.drop]
     if not kept:
-        raise BadFileError("no column is left that could hold features; drop fewer columns.")
+        raise BadFileError("no column is left for features; drop fewer columns.")
     cells = table.iloc[:, kept]
     return FeatureTable(cells, ids, _names(cells))
 
@@ -181,7 +181,7 @@ def _one_hot(cells: pd.DataFrame) -> pd.DataFrame:
         if n_values == len(texts) or n_values > _MOST_VALUES:
             raise BadFileError(
                 f"column {str(name)!r} has {n_values:,} different texts in {len(texts):,} rows, too many to be "
-                f"categories; leave it out with drop=[{str(name)!r}], or, if it holds the ids of the nodes, give "
+                f"categories; leave it out with drop=[{str(name)!r}], or, if it contains the ids of the nodes, give "
                 f"id_column={str(name)!r}."
             )
         parts.append(pd.get_dummies(texts, prefix=str(name), prefix_sep="=", dtype=float))
@@ -205,7 +205,7 @@ def _looks_like_data(names: list[str]) -> bool:
 
 
 def _numbers(cells: pd.DataFrame, node_ids: Any, fill: float | None) -> FloatArray:
-    """All cells as numbers, with `fill` in empty ones; an error names the first that is no finite number."""
+    """All cells as numbers, with `fill` in empty ones; an error names the first that is not a finite number."""
     others = [at for at, kind in enumerate(cells.dtypes) if kind.kind not in "biuf"]
     numbers = {}
     for at in others:  # as text first, because float64 cannot hold whole numbers of hundreds of digits
@@ -227,7 +227,7 @@ def _numbers(cells: pd.DataFrame, node_ids: Any, fill: float | None) -> FloatArr
     if fill is None:
         name = str(cells.columns[column])
         raise BadFileError(
-            f"{_place(node_ids, row, name)} is empty ({count(int(missing.sum()), 'empty cell')} in all); give fill=0 "
+            f"{_place(node_ids, row, name)} is empty ({count(int(missing.sum()), 'empty cell')} in total); give fill=0 "
             f"to read empty cells as 0, or leave the column out with drop=[{name!r}]."
         )
     note("filled %s with %g", count(int(missing.sum()), "empty cell"), fill)
@@ -244,11 +244,11 @@ def _refuse_cell(cells: pd.DataFrame, node_ids: Any, at: list[int]) -> None:
     if "," in cell and is_number(cell.replace(",", ".", 1)):
         cure = "give decimal=',' if commas are decimal points"
     elif cell.lstrip("-").isdigit():
-        cure = "divide the column by its largest number, because float64 holds up to 1.8e308"
+        cure = "divide the column by its largest number, because float64 ends at 1.8e308"
     else:
         cure = "fill in a number"
     raise BadFileError(
-        f"{_place(node_ids, at[0], name)} holds {shortened(cell)!r}, which is not a finite number; {cure}, leave the "
-        f"column out with drop=[{name!r}], make indicators of all text columns with one_hot=True, or, if this column "
-        f"holds the ids of the nodes, give id_column={name!r}."
+        f"{_place(node_ids, at[0], name)} contains {shortened(cell)!r}, which is not a finite number; {cure}, leave "
+        f"the column out with drop=[{name!r}], turn all text columns into indicators with one_hot=True, or, if this "
+        f"column contains the ids of the nodes, give id_column={name!r}."
     )

@@ -24,7 +24,7 @@ from blockselect.utils.extras import comes_from
 
 
 def as_feature_table(features: Any, *, layer: str | None = None) -> FeatureTable:
-    """Bring features into a form that NumPy, SciPy or pandas can hold; the values are not checked.
+    """Convert features to an object of NumPy, SciPy or pandas; the values are not checked.
 
     Parameters
     ----------

@@ -1,14 +1,14 @@
 """read_features, read_graph, read_attributed_graph: networks and features from files of many formats.
 
 A path becomes an object of pandas, networkx or SciPy, which then passes the same checks as objects in memory. pandas,
-networkx, SciPy, pyarrow and anndata read the files. These guards stand where they would accept something wrong, or
-would end the process:
+networkx, SciPy, pyarrow and anndata read the files. These guards catch what those libraries would misread, or what
+would crash the process:
 
 | what the library does | guard |
 |---|---|
 | pandas reads the ids 007 and 7 as 7, and rounds long ones | ids are read as text |
 | pandas takes the ids NA, null and None for missing | only an empty cell is missing; in place of a number, NA is too |
-| pandas calls the second column x "x.1" | names are read apart; one that stands twice is refused |
+| pandas calls the second column x "x.1" | names are read separately; duplicates are refused |
 | pandas fills up short rows, and cuts long ones | rows are counted if a last cell is missing, or pandas complains |
 | pandas cuts cells at # if comments are allowed | only comments above the first edge are left out |
 | pandas ends a cell at a NUL byte, and SciPy crashes | files of text with NUL bytes are refused |
@@ -19,8 +19,8 @@ would end the process:
 | networkx reads default values in GraphML without applying them | they are applied |
 | networkx reads the GML labels 1 and "1" as two nodes | they are refused, because ids are text |
 | networkx lets XML declare entities | GraphML and GEXF files that do are refused |
-| gzip, zip, Parquet, Feather and HDF5 unpack small files to large ones | at most 200 times their size, or 1 GiB |
-| NumPy and SciPy believe the shape that a file declares | it is compared with the size of the file |
+| small gzip, zip, Parquet, Feather and HDF5 files can unpack to huge ones | at most 200 times their size, or 1 GiB |
+| NumPy and SciPy trust the shape that a file declares | it is compared with the size of the file |
 | NumPy loads pickled objects, which run code | they are refused |
 | SciPy crashes on unknown types in a damaged MATLAB file | the types of all elements are checked first |
 | pyarrow crashes on cells outside of a damaged Feather file | the table is validated first |
@@ -82,7 +82,7 @@ UnknownNodes: TypeAlias = Literal["error", "drop"]
 
 TABLES = (*CSV, EXCEL, *ARROW)
 MAY_BE_PACKED = (*CSV, *MARKUP, ".edgelist", ".mtx")
-WHOLE = (*MARKUP, ".h5ad")  # one file holds links and features
+WHOLE = (*MARKUP, ".h5ad")  # one file contains links and features
 FEATURE_FORMATS = (*TABLES, *MATRIX_READERS, *WHOLE)
 GRAPH_FORMATS = (*FEATURE_FORMATS, ".edgelist")
 FEATURE_VARIABLES = ("features", "Attributes", "X", "fea")  # usual names in .mat and .npz files
@@ -107,31 +107,31 @@ def read_features(
     Parameters
     ----------
     path : path
-        ``.csv``, ``.tsv``, ``.txt`` (also packed, ``.gz``), ``.xlsx`` (the first sheet): a header; the first column
-        holds the ids of the nodes, each other column one feature. ``.parquet``, ``.feather``: the same, with the ids in
+        ``.csv``, ``.tsv``, ``.txt`` (also compressed, ``.gz``), ``.xlsx`` (the first sheet): a header; the first column
+        contains the node ids, each other column one feature. ``.parquet``, ``.feather``: the same, with the ids in
         the index that pandas stored, or in a first column of text or called id. ``.npz`` (of SciPy or NumPy),
-        ``.npy``, ``.mat``, ``.mtx``: a matrix with one row per node. If barcodes.tsv and features.tsv lie beside an
-        ``.mtx`` file, as 10x writes them, they give the names, and the matrix has genes in rows. ``.h5ad``: an
+        ``.npy``, ``.mat``, ``.mtx``: a matrix with one row per node. If barcodes.tsv and features.tsv are next to
+        an ``.mtx`` file, as 10x writes them, they give the names, and the matrix has genes in rows. ``.h5ad``: an
         AnnData. ``.graphml``, ``.gexf``, ``.gml``, ``.json`` (node-link): the attributes of the nodes, encoded as
-        :meth:`blockselect.AttributedGraph.from_networkx` does; one that has another text for each node is left out.
+        :meth:`blockselect.AttributedGraph.from_networkx` does; one with a different text for each node is left out.
     node_ids, feature_names : path, optional
         Text files with one name per line, for matrices without names.
     transpose : bool, default=False
         Whether the file has features in rows and nodes in columns.
     id_column : str, optional
-        The column of a table, or the attribute of nodes, that holds the ids of the nodes.
+        The column of a table, or the attribute of nodes, that contains the node ids.
     drop : sequence of str
         Columns of a table, or attributes of nodes, that are left out.
     one_hot : bool, default=False
         Whether each value of a text column of a table becomes an indicator, called ``column=value``. An empty cell has
-        none. Attributes of nodes always do.
+        none. Node attributes are always encoded.
     fill : float, optional
         The number for empty cells (also NA, NaN, null or None among numbers). Without it they are an error.
     decimal : {".", ","}, default="."
         The decimal point of numbers in files of text.
     header : bool, default=True
         Whether the first row of a text or Excel table names the columns. Without it they are called "0", "1", …, and
-        the first one holds ids if it holds text.
+        the first one contains ids if it contains text.
     """
     use = TableColumns(id_column, drop, one_hot, fill, decimal, header)
     return _read_features(_known(path, FEATURE_FORMATS), use, node_ids, feature_names, transpose)
@@ -145,11 +145,11 @@ def _read_features(
     transpose: bool,
     graph: Any = None,
 ) -> FeatureTable:
-    """See :func:`read_features`; `graph` is what networkx read of the file, if it did already."""
+    """See :func:`read_features`; `graph` is the file as networkx read it, if it did already."""
     suffix = format_of(file)
     for parameter in ("id_column", "drop", "one_hot", "fill"):
         if getattr(use, parameter) not in (None, (), [], False) and suffix not in (*TABLES, *MARKUP):
-            raise ParameterError(parameter, f"is for tables ({', '.join(TABLES)}), but {file} is none; leave it out.")
+            raise ParameterError(parameter, f"is for tables ({', '.join(TABLES)}), not for {file}; leave it out.")
     for parameter, value in {"node_ids": node_ids, "feature_names": feature_names, "transpose": transpose}.items():
         if value and suffix in MARKUP:
             raise ParameterError(parameter, f"is for matrices and tables, but {file} is a graph; leave it out.")
@@ -178,7 +178,7 @@ def _read_features(
 def read_label_column(
     path: FilePath, column: str, *, id_column: str | None = None, decimal: str = ".", header: bool = True
 ) -> pd.Series[Any]:
-    """The cells of one column of a table, or one attribute of nodes, as text by the ids of the nodes, also as text."""
+    """The cells of one column of a table, or one node attribute, by node id; both as text."""
     file = _known(path, (*TABLES, *MARKUP))
     with reading(file):
         if format_of(file) in MARKUP:
@@ -202,12 +202,12 @@ def read_graph(path: FilePath, *, header: bool = True, decimal: str = ".") -> An
     Parameters
     ----------
     path : path
-        ``.csv``, ``.tsv``, ``.txt`` (also packed, ``.gz``), ``.xlsx``, ``.parquet``, ``.feather``: a list of edges
-        with a header, the columns source, target and perhaps weight, or two columns in this order. Cells of text files
-        are kept as text, an empty one as missing. A list without a header is recognised if its nodes are numbers, or
-        if blanks, or tabs below comments, stand between them, as in the networks of SNAP. A text file may also hold
-        an adjacency: the nodes are its header and first column, or it has numbers only. ``.edgelist``: source,
-        target and perhaps a weight, without a header, separated by blanks. ``.graphml``, ``.gexf``, ``.gml``,
+        ``.csv``, ``.tsv``, ``.txt`` (also compressed, ``.gz``), ``.xlsx``, ``.parquet``, ``.feather``: a list of edges
+        with a header, the columns source, target and optionally weight, or two columns in this order. Cells of text
+        files are kept as text, an empty one as missing. A list without a header is recognised if its nodes are numbers,
+        or if they are separated by blanks, or by tabs below comments, as in the networks of SNAP. A text file may also
+        contain an adjacency: the nodes are its header and first column, or it has numbers only. ``.edgelist``: source,
+        target and optionally a weight, without a header, separated by blanks. ``.graphml``, ``.gexf``, ``.gml``,
         ``.json`` (node-link): as networkx reads them; node ids are text. ``.npz`` (of SciPy or NumPy), ``.npy``,
         ``.mtx``, ``.mat``: the adjacency, one row and column per node. ``.h5ad``: the graph ``obsp["connectivities"]``
         of an AnnData.
@@ -266,8 +266,8 @@ def read_attributed_graph(
     Parameters
     ----------
     features_path, graph_path : path
-        See :func:`read_features` and :func:`read_graph`. One file is enough if it holds both: a graph whose nodes have
-        attributes (``.graphml``, ``.gexf``, ``.gml``, ``.json``), or ``.h5ad``.
+        See :func:`read_features` and :func:`read_graph`. One file is enough if it contains both: a graph whose nodes
+        have attributes (``.graphml``, ``.gexf``, ``.gml``, ``.json``), or ``.h5ad``.
     node_ids, feature_names, transpose, id_column, drop, one_hot, fill, decimal, header
         See :func:`read_features`.
     unknown_nodes : {"error", "drop"}, default="error"
@@ -298,8 +298,8 @@ def read_attributed_graph(
     except ValueError as error:
         if not one_file and _are_swapped(features_file, graph_file, weight):
             raise ValueError(
-                f"{features_file} holds links and {graph_file} holds features, so the two files are swapped; read "
-                f"{graph_file} as the features and {features_file} as the graph."
+                f"{features_file} contains links and {graph_file} contains features, so the two files are swapped; "
+                f"read {graph_file} as the features and {features_file} as the graph."
             ) from error
         raise
 
@@ -342,7 +342,7 @@ def _has_ends(graph: Any) -> bool:
 
 
 def _hint(table: FeatureTable, graph: Any, node_ids: Iterable[Any], *, transposed: bool) -> str:
-    """A sentence that names the option that probably helps, or an empty text."""
+    """A sentence that names the option that probably helps, or an empty string."""
     ends: set[str] = set()  # the nodes that links name; a matrix has no names
     with suppress(ValueError):
         if isinstance(graph, pd.DataFrame):
@@ -363,7 +363,7 @@ def _hint(table: FeatureTable, graph: Any, node_ids: Iterable[Any], *, transpose
         return " The graph fits the columns of the features; if nodes are in columns, give transpose=True."
     if ends and (not ends & ids or len(ids) < len(listed)):
         number = "; if none does, number the rows in a first column, as pandas does" if len(ids) < len(listed) else ""
-        return f" If another column of the features holds the ids of the nodes, name it with id_column{number}."
+        return f" If another column of the features contains the ids of the nodes, name it with id_column{number}."
     if not ends <= ids:
         return " To leave out the links of nodes without features, give unknown_nodes='drop'."
     return ""
@@ -386,7 +386,7 @@ def _known(path: FilePath, known: tuple[str, ...]) -> Path:
     if suffix not in known:
         raise ValueError(f"{file} has the suffix {file.suffix!r}; expected one of {', '.join(known)}.")
     if is_packed(file) and suffix not in MAY_BE_PACKED:
-        raise ValueError(f"{file} is packed, which {suffix} files must not be; unpack it first.")
+        raise ValueError(f"{file} is compressed, which is not supported for {suffix} files; unpack it first.")
     return file
 
 
@@ -409,7 +409,7 @@ def _ids_as_text(edges: pd.DataFrame) -> pd.DataFrame:
 
 
 def _with_10x_names(file: Path, table: FeatureTable) -> FeatureTable:
-    """Transpose a Matrix Market file if the names of cells and genes lie beside it, as 10x writes them."""
+    """Transpose a Matrix Market file if the names of cells and genes are in files next to it, as 10x writes them."""
     prefix = file.name[: max(0, file.name.lower().find("matrix.mtx"))]
 
     def beside(*names: str) -> Path | None:
@@ -423,8 +423,8 @@ def _with_10x_names(file: Path, table: FeatureTable) -> FeatureTable:
     if table.matrix.shape != (len(names), len(ids)):
         raise ValueError(
             f"{file} has shape {table.matrix.shape}, but {genes.name} has {len(names)} lines and {barcodes.name} "
-            f"{len(ids)}; 10x writes genes in rows and cells in columns: use three files of the same run, or move the "
-            "names away."
+            f"{len(ids)}; 10x writes genes in rows and cells in columns: use three files of the same run, or move "
+            "these two away."
         )
     try:
         symbols = read_names(genes, column=1)
@@ -444,7 +444,7 @@ def _check_edge_header(edges: pd.DataFrame, node_ids: Iterable[Any]) -> None:
 
 
 def _without_unknown(graph: Any, ids: Iterable[Any], weight: Any) -> Any:
-    """The graph without the links of nodes that have no features; a warning tells how many were dropped."""
+    """The graph without the links of nodes that have no features; a warning says how many were dropped."""
     known = set(ids)
     if isinstance(graph, pd.DataFrame):
         source, target, _ = edge_columns(graph, weight=weight)

@@ -1,4 +1,4 @@
-"""Networks in files of text: lists of edges, read by pandas, and GraphML, GEXF, GML and JSON, read by networkx."""
+"""Networks in text files: edge lists, read by pandas, and GraphML, GEXF, GML and JSON, read by networkx."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def read_edge_text(path: Path, *, header: bool = True, decimal: str = ".") -> An
     while (first := next(lines, "")) and (first.startswith(COMMENTS) or not first.strip()):
         n_comments += 1
     if not first:
-        raise BadFileError("it holds no edge; write one per line: source target.")
+        raise BadFileError("it contains no edge; write one per line: source target.")
     is_edgelist = format_of(path) == ".edgelist"
     mark = None if is_edgelist else separator(first, decimal)
     if mark is None:  # decimal commas in another file do not mean that none separates cells here
@@ -109,25 +109,25 @@ def without_row_numbers(edges: pd.DataFrame, path: Path) -> pd.DataFrame:
 
 
 def _check_edge_columns(names: list[str]) -> None:
-    """Refuse a table that is no list of edges before it is read: with many columns that would take minutes."""
+    """Refuse a table that is not a list of edges before it is read: with many columns that would take minutes."""
     edge_columns(pd.DataFrame(columns=names), weight=False)
     if len(names) > MOST_EDGE_COLUMNS:
         raise BadFileError(
-            f"it has {len(names):,} columns, but an edge table may have {MOST_EDGE_COLUMNS:,}; keep source, target "
-            "and weight."
+            f"it has {len(names):,} columns, but an edge table may have at most {MOST_EDGE_COLUMNS:,}; keep source, "
+            "target and weight."
         )
 
 
 def read_markup(path: Path, id_column: str | None = None) -> Any:
     """The networkx graph of a GraphML, GEXF, GML or node-link JSON file, with node ids as text.
 
-    Nodes are called by their attribute `id_column`, if it is given.
+    Nodes are named by their attribute `id_column`, if it is given.
     """
     suffix = format_of(path)
     networkx = needed("networkx", f"a {suffix} file")
     content = text_bytes(path)
     if suffix in (".graphml", ".gexf") and (b"<!DOCTYPE" in content or b"<!ENTITY" in content):
-        raise BadFileError("it declares entities, which can make a small file a large one; export it without them.")
+        raise BadFileError("it declares entities, which can expand a small file to a huge one; export it without them.")
     if suffix == ".graphml":
         graph = networkx.parse_graphml(content.decode())
     elif suffix == ".gexf":
@@ -153,7 +153,10 @@ def read_markup(path: Path, id_column: str | None = None) -> Any:
         check_columns([id_column], _attributes(graph))
         names = {node: data.pop(id_column, None) for node, data in graph.nodes(data=True)}
         if len(set(map(str, names.values()))) < len(graph) or None in names.values():
-            raise BadFileError(f"the attribute {id_column!r} does not name each node; it is missing or stands twice.")
+            raise BadFileError(
+                f"the attribute {id_column!r} does not identify the nodes: it is missing or the same for some of them; "
+                "choose another one."
+            )
     elif _names_nodes(graph, "name") and list(graph) == [f"n{node}" for node in range(len(graph))]:
         names = {node: data.pop("name") for node, data in graph.nodes(data=True)}
         note("nodes of %s are called by their attribute 'name', as in igraph", path.name)
@@ -182,7 +185,7 @@ def _attributes(graph: Any) -> list[str]:
 
 
 def _names_nodes(graph: Any, attribute: str) -> bool:
-    """Whether an attribute has another text for each node."""
+    """Whether an attribute has a different text for each node."""
     texts = {data.get(attribute) for _, data in graph.nodes(data=True) if isinstance(data.get(attribute), str)}
     return len(texts) == len(graph)
 
@@ -192,7 +195,9 @@ def note_unused(graph: Any, path: Path) -> None:
     unused = [repr(one) for one in _attributes(graph) if not _names_nodes(graph, one)]
     if unused:
         note(
-            "left out attributes of nodes in %s, as another file has the features: %s", path.name, ", ".join(unused[:6])
+            "left out attributes of nodes in %s, because the features come from another file: %s",
+            path.name,
+            ", ".join(unused[:6]),
         )
 
 
@@ -205,8 +210,8 @@ def attribute_table(graph: Any, path: Path, use: TableColumns) -> FeatureTable:
         for one in (*use.drop, *naming):
             data.pop(one, None)
     if not _attributes(graph):
-        left = f" beside {', '.join([*use.drop, *naming])}" if attributes else ""
-        raise BadFileError(f"its nodes have no attributes{left} that could be features; name a file of features too.")
+        left = f" other than {', '.join([*use.drop, *naming])}" if attributes else ""
+        raise BadFileError(f"its nodes have no attributes{left} to use as features; name a feature file too.")
     try:
         table = encode_attributes(graph, fill=use.fill)
     except ValueError as error:

@@ -47,7 +47,7 @@ def is_anndata(thing: Any) -> bool:
 def anndata_matrix(adata: Any, layer: str | None = None) -> Any:
     """X or a layer of an AnnData, in memory; a backed matrix is read."""
     if layer is not None and layer not in adata.layers:
-        raise ValueError(f"layer is {layer!r}, but the AnnData has the layers {list(adata.layers.keys())}.")
+        raise ValueError(f"layer is {layer!r}, but the AnnData has {list(adata.layers.keys())}; choose one of these.")
     matrix = adata.X if layer is None else adata.layers[layer]
     if matrix is None:
         raise ValueError("the AnnData has no X; choose a layer.")

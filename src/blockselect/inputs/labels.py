@@ -43,8 +43,8 @@ def as_labels(labels: Any, what: str) -> NDArray[Any]:
     nodes = np.flatnonzero(np.ma.getmaskarray(array) if np.ma.isMaskedArray(array) else pd.isna(array))
     if len(nodes):
         raise ValueError(
-            f"{what} hold NaN, None or masked values for {len(nodes)} node(s), first node {nodes[0]}; give each node "
-            "a label, or drop these nodes."
+            f"{what} contain NaN, None or masked values for {len(nodes)} node(s), first node {nodes[0]}; give each "
+            "node a label, or drop these nodes."
         )
     return np.asarray(array)
 
@@ -82,7 +82,7 @@ def labels_by_id(labels: Any, node_ids: ObjectArray | None, parameter: str = "bl
     node_ids : array of shape (n,) or None
         None if nodes have no ids other than their row numbers.
     parameter : str
-        The parameter that holds the labels, for errors.
+        The parameter with the labels, for errors.
     """
     kind = type(labels).__name__
     labels = labels_of_one_hot(labels)
@@ -96,9 +96,9 @@ def labels_by_id(labels: Any, node_ids: ObjectArray | None, parameter: str = "bl
     if node_ids is None and (alone or (is_series and not counts)):
         raise ParameterError(
             parameter,
-            f"is a {kind} that names nodes such as {named.index[:3].tolist()} and does not count 0, 1, …, while the "
-            "rows of the features have no ids to put it in order by; pass the features as a DataFrame whose index "
-            "names the nodes, or, where the labels are in the order of its rows, an array: labels.to_numpy().",
+            f"is a {kind} that names nodes such as {named.index[:3].tolist()}, not 0, 1, …, but the rows of the "
+            "features have no ids to match them with; pass the features as a DataFrame whose index "
+            "names the nodes, or, if the labels are in the order of the rows, an array: labels.to_numpy().",
         )
     if is_series and counts and known.intersection(named.index).empty:
         return labels
@@ -106,8 +106,8 @@ def labels_by_id(labels: Any, node_ids: ObjectArray | None, parameter: str = "bl
         alone = alone or named.index.tolist()
         raise ParameterError(
             parameter,
-            f"is a {kind} that does not name the nodes of the features once each: {len(alone)} node(s) are in one of "
-            f"them alone or twice, for example {alone[:3]}; give each node one label (1 and '1' differ), or pass an "
+            f"is a {kind} that does not name the nodes of the features once each: {len(alone)} node(s) are in only one "
+            f"of them, or twice, for example {alone[:3]}; give each node one label (1 and '1' differ), or pass an "
             "array in the order of the rows.",
         )
     return named.iloc[named.index.get_indexer(known)].to_numpy()
@@ -166,14 +166,14 @@ def check_classes(classes: Iterable[int] | None, n_nodes: int, node_ids: ObjectA
     array: NDArray[Any] = np.asanyarray(ordered if isinstance(ordered, np.ndarray) else list(ordered))
     if array.shape != (n_nodes,):
         raise ValueError(
-            f"classes has shape {array.shape} but the network has {n_nodes} nodes; one per node is needed."
+            f"classes has shape {array.shape} but the network has {n_nodes} nodes; pass one class per node."
         )
     array = as_labels(array, "classes")
     if array.dtype == object and all(isinstance(one, Integral) for one in array.tolist()):
         array = array.astype(np.intp)
     if array.dtype.kind not in "biu":
         raise ValueError(
-            f"classes holds {array.dtype} values such as {array.tolist()[0]!r}; expected integers: "
+            f"classes contains {array.dtype} values such as {array.tolist()[0]!r}; expected integers: "
             "number the classes with np.unique(classes, return_inverse=True)[1]."
         )
     return array.astype(np.intp)

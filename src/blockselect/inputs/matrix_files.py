@@ -33,12 +33,12 @@ def read_matrix(path: Path, variables: tuple[str, ...]) -> Any:
     ----------
     path : path
     variables : tuple of str
-        The names by which a variable is chosen if a .mat or .npz file holds several matrices.
+        The names of the variable to read if a .mat or .npz file contains several matrices.
     """
     suffix = format_of(path)
     matrix = MATRIX_READERS[suffix](path, variables)
     if matrix.ndim != 2 or 0 in matrix.shape:
-        raise ValueError(f"its array of shape {matrix.shape} is no matrix with rows and columns")
+        raise ValueError(f"its array of shape {matrix.shape} is not a matrix with rows and columns")
     if not sparse.issparse(matrix):
         return matrix
     # Converting it to CSR takes memory for each row, be it empty or not.
@@ -86,7 +86,7 @@ def _chosen(names: list[str], variables: tuple[str, ...]) -> str:
     """The only name, or the first of the variables that is among them."""
     chosen = names if len(names) == 1 else [name for name in variables if name in names]
     if not chosen:
-        raise ValueError(f"it holds the matrices {names[:6]}, none of which is called {', '.join(variables)}")
+        raise ValueError(f"it contains the matrices {names[:6]}, but none called {', '.join(variables)}")
     return chosen[0]
 
 
@@ -97,7 +97,7 @@ def _check_elements(content: memoryview, order: str, path: Path, *, inside: bool
         kind, size = struct.unpack_from(f"{order}II", content, at)
         start = at + 8
         end = start + size + (-size % 8 if inside else 0)  # elements of a matrix are padded to eight bytes
-        if inside and kind >> 16:  # a small element: its size stands beside its type, followed by up to four bytes
+        if inside and kind >> 16:  # a small element: its size is stored with its type, followed by up to four bytes
             kind, size, start, end = kind & 0xFFFF, kind >> 16, at + 4, at + 8
         if kind not in MAT_TYPES or (inside and kind == MAT_COMPRESSED) or start + size > min(end, len(content)):
             raise ValueError(f"an element states the type {kind} and {size:,} bytes")
@@ -167,7 +167,7 @@ def _read_feather(path: Path) -> Any:
 def _declared_bytes(message: Any) -> int:
     """The bytes to which the compressed buffers of an Arrow message unpack; 0 if it has none.
 
-    pyarrow does not say, so that this follows the layout of Arrow's metadata, a FlatBuffer: a table begins with the
+    pyarrow does not report it, so this follows the layout of Arrow's metadata, a FlatBuffer: a table begins with the
     distance to a list of the distances of its fields, and each buffer begins with its unpacked size.
     """
     metadata, body = memoryview(message.metadata), message.body
@@ -198,7 +198,7 @@ def _declared_bytes(message: Any) -> int:
 
 
 def _refuse_nested(schema: Any) -> None:
-    """Raise an error for columns of lists and the like, which are no features."""
+    """Raise an error for columns of lists and the like, which cannot be features."""
     from pyarrow import types
 
     for column in schema:

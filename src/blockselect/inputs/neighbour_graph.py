@@ -1,4 +1,4 @@
-"""nearest_neighbour_graph: a graph made from the features, where there is none."""
+"""nearest_neighbour_graph: a graph built from the features, for data without a network."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ N_NEIGHBORS = 10  # default number of neighbours per node
 
 
 def nearest_neighbour_graph(features: Any, n_neighbors: int = N_NEIGHBORS, metric: str = "cosine") -> Sparse:
-    """Link each node with its `n_neighbors` nearest nodes by the features; links have weight 1 and no direction.
+    """Link each node to its `n_neighbors` nearest nodes in feature space; links have weight 1 and no direction.
 
     Parameters
     ----------
@@ -30,8 +30,8 @@ def nearest_neighbour_graph(features: Any, n_neighbors: int = N_NEIGHBORS, metri
         At least 1; if there are fewer other nodes, all of them are linked.
     metric : str
         Any metric of scikit-learn's nearest neighbours. The cosine suits the method, because the graph that scores
-        induce consists of inner products of rows. By the cosine, nodes that share no feature are not linked, so a node
-        without features is isolated.
+        induce consists of inner products of rows. With the cosine, nodes that share no feature are not linked, so a
+        node without features is isolated.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def nearest_neighbour_graph(features: Any, n_neighbors: int = N_NEIGHBORS, metri
 
 
 def _by_cosine(rows: Sparse, n_neighbors: int) -> Sparse:
-    """Nearest neighbours by the distance of unit rows, which is √2 if the cosine is zero and less if it is positive."""
+    """Nearest neighbours by the distance between unit rows: √2 if the cosine is zero, less if it is positive."""
     n_nodes = rows.shape[0]
     held = np.flatnonzero(np.diff(rows.indptr))
     if len(held) < 2:

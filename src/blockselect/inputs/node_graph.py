@@ -14,8 +14,8 @@ from blockselect.inputs.adjacency import ReadGraph, read_nodes
 class NodeGraph(ReadGraph):
     """A graph that scikit-learn can cut together with the rows of X.
 
-    Cross-validation fits to some of the rows of X. Of a matrix that is passed along it takes the same rows, but all
-    columns, and other graphs it does not cut at all. Indexing this class returns the induced subgraph: the given nodes
+    Cross-validation fits to some of the rows of X. It takes the same rows, but all columns, of a matrix that is passed
+    along, and does not cut other graphs at all. Indexing this class returns the induced subgraph: the given nodes
     and the links among them. So `GridSearchCV`, `cross_val_score` and metadata routing work with
     ``adjacency=NodeGraph(graph)``.
 
@@ -55,7 +55,7 @@ class NodeGraph(ReadGraph):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of nodes, twice, as of a matrix."""
+        """Number of nodes, twice, as in the shape of a matrix."""
         n = len(self)
         return n, n
 
@@ -64,7 +64,7 @@ class NodeGraph(ReadGraph):
 
     def __getitem__(self, rows: Any) -> NodeGraph:
         """The induced subgraph of some nodes, given by their rows: numbers, a slice or a mask."""
-        if isinstance(rows, tuple):  # scikit-learn asks for graph[rows, ...]
+        if isinstance(rows, tuple):  # scikit-learn calls graph[rows, ...]
             rows, *columns = rows
             if columns != [Ellipsis]:
                 raise IndexError("a NodeGraph is cut by nodes, not by rows and columns; use graph[rows].")

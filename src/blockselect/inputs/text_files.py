@@ -1,4 +1,4 @@
-"""Content of files, and tables of text: pandas reads them, and the guards listed in `files` stand before and behind."""
+"""Text files and text tables: pandas reads them, protected by the guards listed in `files`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ADVICE = {
 }
 BLANKS = r"\s+"
 note = getLogger("blockselect.files").info
-"""Say in one line what was read otherwise than a user may expect; the command shows it and keeps it in run.json."""
+"""Log in one line what users may not expect of a file that was read; the command keeps it in run.json."""
 
 
 class BadFileError(ValueError):
@@ -50,7 +50,7 @@ def reading(path: Path) -> Iterator[None]:
     exception. Only a missing package is not the fault of the file.
     """
     if not path.is_file():  # a pipe can be read only once, and a device may never end
-        raise FileNotFoundError(f"{path} does not exist or is no file; check the path.")
+        raise FileNotFoundError(f"{path} does not exist or is not a file; check the path.")
     if path.stat().st_size == 0:
         raise ValueError(f"{path} is empty; check how it was written.")
     try:
@@ -62,7 +62,7 @@ def reading(path: Path) -> Iterator[None]:
     except Exception as error:
         reason = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".")
         if "pickle" in reason or "Python objects" in reason:  # NumPy would advise to load them
-            reason = "it is damaged or holds pickled objects, which could run code"
+            reason = "it is damaged or contains pickled objects, which could run code"
         packing = " packed with gzip" if is_packed(path) else ""
         advice = ADVICE.get(format_of(path), f"correct it or export it again, as UTF-8 text{packing}.")
         raise ValueError(f"{path} could not be read: {reason}; {advice}") from error
@@ -83,7 +83,7 @@ def most_unpacked(path: Path) -> int:
 
 
 def check_unpacked(n_bytes: int, path: Path) -> None:
-    """Refuse a compressed file that becomes far larger than data do."""
+    """Refuse a compressed file that unpacks to far more than real data do."""
     if n_bytes > most_unpacked(path):
         raise BadFileError(
             f"its {path.stat().st_size:,} bytes unpack to {n_bytes:,} or more, but at most {most_unpacked(path):,} are "
@@ -97,7 +97,9 @@ def text_bytes(path: Path) -> bytes:
     at = content.find(b"\0")
     if at >= 0:
         line = content.count(b"\n", 0, at) + 1
-        raise BadFileError(f"line {line} holds a NUL byte, so the file is damaged or UTF-16; save it again as UTF-8.")
+        raise BadFileError(
+            f"line {line} contains a NUL byte, so the file is damaged or UTF-16; save it again as UTF-8."
+        )
     return content.removeprefix(codecs.BOM_UTF8)
 
 
@@ -124,15 +126,15 @@ def read_csv_table(
     """The table of a CSV file, with columns named by its header, or numbered ("0", "1", …) if it has none.
 
     The first column, or the one called `text`, is text, so that 007 stays 007, and with `as_text` all are. Another
-    column holds numbers if all its cells do. Only an empty cell is missing. Text has no blanks at its ends.
+    column is numeric if all its cells are numbers. Only an empty cell is missing. Text has no blanks at its ends.
     """
     content = text_bytes(path)
     lines = TextIOWrapper(BytesIO(content), encoding="utf-8", newline="")
     mark = separator(lines.readline(), decimal)
     if mark is None:
         raise BadFileError(
-            "the header has one column only; expected ids and then features, or source and target, with commas, "
-            "semicolons or tabs between them."
+            "the header has only one column; expected ids and then features, or source and target, separated by "
+            "commas, semicolons or tabs."
         )
     lines.seek(0)
     names = [name.strip() for name in next(csv.reader(lines, delimiter=mark, skipinitialspace=True, strict=True))]

@@ -1,4 +1,4 @@
-"""What goes out: features as the content of a file in the format they were read in, and labels on a user's graph."""
+"""Output: features as the content of a file in the format they were read from, and labels written to a user's graph."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def matrix_file(
     ----------
     matrix : array or CSR of shape (n, d)
     node_ids, feature_names : arrays of shape (n,) and (d,), optional
-        Written if the format holds names; None: row numbers, and x0, x1, ….
+        Written if the format stores names; None: row numbers, and x0, x1, ….
     source : path, optional
         A file whose format is used; see :func:`matrix_suffix`.
     """
@@ -84,7 +84,7 @@ def matrix_file(
     return gzip.compress(content, mtime=0) if matrix_suffix(source).endswith(".gz") else content
 
 
-def _write_h5ad(  # pragma: no cover (needs anndata, which holds pandas below 3: make single-cell)
+def _write_h5ad(  # pragma: no cover (needs anndata, which keeps pandas below 3: make single-cell)
     buffer: io.BytesIO, matrix: Features, frame: pd.DataFrame
 ) -> None:
     anndata = needed("anndata", "an .h5ad file")
@@ -107,7 +107,7 @@ def write_labels(graph: Any, labels: Sequence[Any], nodes: Iterable[Any] | None,
     elif is_igraph(graph):
         own = igraph_names(graph) or list(range(graph.vcount()))
     else:
-        raise ParameterError("graph", f"is of type {type_name(graph)}; expected a graph of networkx or igraph.")
+        raise ParameterError("graph", f"is of type {type_name(graph)}; expected a networkx or igraph graph.")
     missing = list(label_of.keys() - set(own))
     if missing or (nodes is None and len(own) != len(ids)):
         called = "are numbered 0, 1, …" if nodes is None else f"include {missing[:3]}, which the graph does not have"

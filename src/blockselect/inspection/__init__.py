@@ -1,1 +1,1 @@
-"""Stability of a selection, tests against chance, markers of blocks, and a check for graphs made from the features."""
+"""Stability of a selection, tests against chance, and a check for graphs that were built from the features."""

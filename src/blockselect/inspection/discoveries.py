@@ -33,7 +33,7 @@ _DEFAULT_ROUNDS = 50
 _MAX_BLOCKS = 12  # many small blocks would contain too few nodes for a test
 _N_GROUPS = 3  # groups of nodes by degree
 _DECIMALS = 6  # decimals of the square root of a degree relative to the largest; degrees that agree are equal
-NO_TEST_OF_CHUNKS = "a test of the features permutes single nodes, whose features row chunks do not provide"
+NO_TEST_OF_CHUNKS = "a test of the features permutes individual nodes, whose features row chunks do not provide"
 _ROUNDING = 1e-6  # values that differ by less than this share of the largest are equal
 
 
@@ -66,14 +66,14 @@ def discover_features(
     The final scores cannot be tested, because they have unit length and features compete. We test the gradient of both
     losses at a random matching of features and nodes. It is exchangeable under the null hypothesis: features that are
     unrelated to the graph look the same after the nodes are permuted, however strongly they are related to one
-    another. The number of features of each node is taken as given: a feature that only follows this number is not a
-    discovery, even if hubs have more features than other nodes. A feature of hubs is a discovery if most other
-    features do not follow the degrees, because the degrees are part of the graph.
+    another. The number of features of each node is taken as given: a feature that only depends on this number is not
+    a discovery, even if hubs have more features than other nodes. A feature of hubs is a discovery if most other
+    features do not depend on the degrees, because the degrees are part of the graph.
 
     Parameters
     ----------
     X : array, sparse matrix or DataFrame of shape (n, m), or graph
-        Non-negative features of the nodes, or a graph of networkx or igraph whose nodes have attributes. Counts that
+        Non-negative features of the nodes, or a networkx or igraph graph whose nodes have attributes. Counts that
         are mostly zero are used as present or absent (paper: Y).
     adjacency : array or sparse matrix of shape (n, n), or edge table
         The graph, in any form that :func:`blockselect.check_attributed_graph` accepts; it may only be omitted if X is
@@ -85,7 +85,7 @@ def discover_features(
     n_blocks : int or None, default=None
         Number of blocks; None chooses it from the graph (paper: k).
     n_candidates : int, default=24
-        Number of block models, found from the graph alone; the test averages over them.
+        Number of block models, found without the features; the test averages over them.
     n_permutations : int, default=50
         Number of random matchings, at least 3. The smallest p-value is about 1 / (n_permutations · m).
     random_state : int, RandomState or None, default=None
@@ -161,11 +161,11 @@ def match_blocks(
     rng: np.random.Generator,
     progress: StepProgress = no_step_progress,
 ) -> Discoveries:
-    """Test each feature with the candidates that were found from the graph alone.
+    """Test each feature with the candidates that were found without the features.
 
     Isolated nodes and nodes without features are left out. Besides the blocks, three groups of nodes by degree are
-    used: a core and its periphery differ only in degree, and small blocks with few links show in nothing else. The
-    totals are sums over the features that spread over both blocks and groups as most features do.
+    used: a core and its periphery differ only in degree, and small blocks with few links are visible in nothing else.
+    The totals are sums over the features that spread over both blocks and groups as most features do.
     """
     n_features = graph.n_features
     tested = graph.is_linked
@@ -199,7 +199,7 @@ def _groups_by_degree(degrees: Any) -> IntArray:
 
 
 def check_testable(adjacency: Any, block_model: Any) -> None:
-    """Raise an error if the graph or the blocks would be made from the features, which match these by construction."""
+    """Raise an error if the graph or the blocks would be built from the features, which then match by construction."""
     if adjacency is None:
         raise ParameterError(
             "adjacency",
@@ -210,8 +210,8 @@ def check_testable(adjacency: Any, block_model: Any) -> None:
     if isinstance(family, str) and family == FEATURE_READING:
         raise ParameterError(
             "block_model",
-            f'is "{FEATURE_READING}", which uses the features, but a test of the features needs blocks found from '
-            'the graph alone; choose another family, such as "mixed", or request a number of features.',
+            f'is "{FEATURE_READING}", which uses the features, but a test of the features needs blocks found '
+            'without them; choose another family, such as "mixed", or request a number of features.',
         )
 
 
@@ -250,7 +250,7 @@ def null_p_values(scores: FloatArray, null_scores: FloatArray) -> FloatArray:
 
 
 def _standardised(real: FloatArray, null: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """z-values of the real scores (m,) and, each by the other rounds, of the null scores (B, m)."""
+    """z-values of the real scores (m,) and, each relative to the other rounds, of the null scores (B, m)."""
     n = len(null)
     mean = null.mean(axis=0)
     squares = np.sum((null - mean) ** 2, axis=0)

@@ -1,11 +1,11 @@
-"""Network evidence: whether the selected features follow this graph at all, by a permutation test.
+"""Network evidence: a permutation test of whether the selected features are associated with this graph at all.
 
-A wrong order of rows is the commonest mistake with networks, and every method ranks features on such data too. So each
-fit tests the null hypothesis that the rows of the features are matched with the nodes at random.
+Rows in the wrong order are the commonest mistake with networks, and every method ranks features on such data too. So
+each fit tests the null hypothesis that the rows of the features are matched with the nodes at random.
 
-How much a feature follows the graph is measured in one of two ways:
+The association of a feature with the graph is measured in one of two ways:
 
-- by blocks that were found from the links alone, if there are any: the log-likelihood gain of the feature by the
+- with blocks that were found from the links only, if there are any: the log-likelihood gain of the feature from the
   blocks, Σ_a s_al log(s_al T / t_a c_l), divided by the variance of the feature over its mean. Here s_al is the sum of
   feature l in block a, c_l its sum over all blocks, t_a the sum of all features in the block, and T their total.
 - along links: the autocorrelation t_l = Σ_{links ij} a_ij (x_il − x̄_l)(x_jl − x̄_l) / var(x_l). A feature of few nodes
@@ -17,8 +17,8 @@ The test statistic is the sum over the d selected features. The selection was ma
 accounted for. Under a permutation of the rows the statistic is therefore the largest that any selection of d features
 could have: the sum of the d largest values. That makes the test valid for every method of selection, at the cost of
 some power. If the first test shows no evidence there is a second one, along links, or along more of them. It uses the
-ranks of the values, because a few huge values hide the others. Chance is taken for evidence at most twice as often as
-the level of one test says.
+ranks of the values, because a few huge values hide the others. The false-positive rate is at most twice the level of
+one test.
 
 References
 ----------
@@ -54,14 +54,14 @@ _ROUNDING = 1e-12  # a variance below this share of the squared mean is a roundi
 
 @dataclass(frozen=True, slots=True)
 class NetworkEvidence:
-    """Result of the test that the selected features follow the graph."""
+    """Result of the test of association between the selected features and the graph."""
 
     p_value: float  # of a random matching of rows and nodes
     autocorrelation: float  # mean correlation of the selected features between linked nodes
 
     @property
     def is_clear(self) -> bool:
-        """Whether the selected features follow the graph more than any selection would by chance."""
+        """Whether the selected features fit the graph better than any selection would by chance."""
         return self.p_value <= LEVEL
 
 
@@ -72,12 +72,12 @@ def network_evidence(
     blocks: IntArray | None = None,
     n_jobs: int | None = None,
 ) -> NetworkEvidence:
-    """Test whether the selected columns follow the graph, with the selection accounted for.
+    """Test whether the selected columns are associated with the graph, accounting for the selection.
 
     Parameters
     ----------
     features : array, CSR or RowChunks of shape (n, m)
-        Non-negative if there are blocks. Of row chunks, only the rows that are tested are read.
+        Non-negative if there are blocks. Only the tested rows of row chunks are read.
     adjacency : CSR of shape (n, n)
         Symmetric, with at least one link between two different nodes.
     selected : array of shape (d,)
@@ -103,7 +103,7 @@ def network_evidence(
 
 
 def features_follow_blocks(features: Features, blocks: IntArray, n_jobs: int | None = None) -> bool:
-    """Whether the features that follow these blocks most follow them more than after any permutation of the rows."""
+    """Whether the features that fit these blocks best fit them better than after any permutation of the rows."""
     test = _ByBlocks(features, blocks, _PRODUCTS[0])
     strongest = np.argsort(-test.values(np.arange(test.n_rows)))[:_STRONGEST]
     return _p_value(test, strongest, n_jobs) <= LEVEL
@@ -143,7 +143,7 @@ def _p_value(test: _AlongLinks | _ByBlocks, selected: IntArray, n_jobs: int | No
 
 
 def _largest_sum(test: _AlongLinks | _ByBlocks, rows: IntArray, n_selected: int) -> float:
-    """The largest statistic of any selection of so many features, if node i has the features of row rows[i]."""
+    """The largest statistic of any selection of this many features, if node i has the features of row rows[i]."""
     return float(np.partition(test.values(rows), -n_selected)[-n_selected:].sum())
 
 
@@ -195,7 +195,7 @@ class _AlongLinks:
     def __init__(self, features: Features, links: _Links) -> None:
         nodes, ends = np.unique(np.concatenate([links.first, links.second]), return_inverse=True)
         first, second = np.split(ends, 2)
-        self._links = _Links(first, second, links.weights)  # among the rows of their ends alone
+        self._links = _Links(first, second, links.weights)  # among only the rows of their ends
         self._features = some_rows(features, nodes)
         self.n_rows = len(nodes)
         self._means, self._variances = _moments(self._features)
@@ -266,7 +266,7 @@ def _ranks(features: Features) -> Features:
 
 
 def _links_to_use(features: Features, adjacency: Sparse, products: float, rng: np.random.Generator) -> _Links:
-    """All links between two different nodes, or as many as can be tested at once, drawn by their weights."""
+    """All links between two different nodes, or a sample that can be tested, drawn in proportion to their weights."""
     pairs = sparse.triu(adjacency, k=1, format="csr").tocoo()
     first, second, weights = pairs.row, pairs.col, pairs.data.astype(np.float64)
     weights /= weights.max(initial=0.0) or 1.0

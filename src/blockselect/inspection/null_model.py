@@ -13,18 +13,19 @@ given in addition; their statistic is the sum of squares between groups, Σ_g n_
 in standard deviations of their random matchings, and the larger one counts. The statistic of the groups is multiplied
 by 0.85, so that it costs little power where the blocks are sufficient.
 
-Where some nodes have more of everything, and the graph shows which (hubs have long texts, one block has active
-members), every feature follows the graph. Such features are not discoveries. The null model therefore takes the totals
-as given: each feature is a smooth function of the total plus a residual, and only nodes with similar totals exchange
-their residuals. DeTomaso and Yosef (Cell Systems, 2021) introduced this idea for tests of features against a graph.
+If some nodes have more of everything, and the graph shows which (hubs have long texts, one block has active
+members), every feature is associated with the graph. Such features are not discoveries. The null model therefore takes
+the totals as given: each feature is a smooth function of the total plus a residual, and only nodes with similar totals
+exchange their residuals. DeTomaso and Yosef (Cell Systems, 2021) introduced this idea for tests of features against a
+graph.
 
 The totals are sums over reference features: those that spread over groups of nodes as most features do. If many
 features mark one block, the total of all features would suggest that its nodes have more of everything, and nothing
 would be left to discover. We look for the largest set of features that agree. The concentration steps of least trimmed
 squares (Rousseeuw and Van Driessen, 2006) find the half of the features whose shares of each group lie closest
 together; then all features are added that differ from this half by no more than chance. This requires that more than
-half of the features are unmarked or marked alike: the features alone cannot show which of two sets of features marks a
-block and which is merely rare in it.
+half of the features are unmarked or marked in the same way: the features cannot show which of two sets of features
+marks a block and which is merely rare in it.
 """
 
 from __future__ import annotations
@@ -273,7 +274,7 @@ def reference_features(features: Features, partitions: Sequence[IntArray]) -> ND
     features : array or CSR of shape (n, m)
         In comparable units, see :func:`~blockselect.rows.statistics.in_units`.
     partitions : sequence of arrays of shape (n,)
-        Each array holds labels, starting from 0, of one way to group the nodes; the results are averaged.
+        Each array contains the labels, starting from 0, of one way to group the nodes; the results are averaged.
     """
     totals = np.asarray(features.sum(axis=0), dtype=np.float64).ravel()
     squares = np.asarray((features * features).sum(axis=0), dtype=np.float64).ravel()

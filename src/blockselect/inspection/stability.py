@@ -117,11 +117,11 @@ def _check_same(graph: AttributedGraph, fitted_to: Result) -> None:
     if graph.n_features != fitted_to.n_features:
         difference = f"{graph.n_features} features but the selector was fitted to {fitted_to.n_features}"
     elif differ(graph.feature_names, fitted_to.feature_names):
-        difference = "other column names than those of the fit, or another order"
+        difference = "other column names than the fit, or a different order"
     elif graph.n_nodes != fitted_to.n_nodes:
         difference = f"{graph.n_nodes} rows but the selector was fitted to {fitted_to.n_nodes} nodes"
     elif differ(graph.node_ids, fitted_to.node_ids):
-        difference = "other row names than those of the fit, or another order"
+        difference = "other row names than the fit, or a different order"
     else:
         return
     raise ValueError(f"X has {difference}; pass the data of the fit.")

@@ -97,7 +97,7 @@ def _judge(claim: Claim, table: pd.DataFrame | None, config: ExperimentConfig) -
     "With the published block models, 16 features beat all features by more than 11 points of ACC on BlogCatalog.",
 )
 def few_beat_all(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
-    """Holds if BMGUFS*, which sees no labels, gains more than 11 points; in part if BMGUFSˢ alone, whose candidate and
+    """Holds if BMGUFS*, which sees no labels, gains more than 11 points; in part if only BMGUFSˢ, whose candidate and
     sparsity the labels chose, does.
     """
     table = rows_with(table, dataset="blogcatalog", top=FEW)

@@ -98,7 +98,7 @@ class ExperimentConfig:
 
     @property
     def marks(self) -> dict[str, Any]:
-        """Everything that rows depend on besides their trials. A store holds rows of one set of marks."""
+        """Everything that rows depend on besides their trials. A store contains rows of one set of marks."""
         return {
             **asdict(self),
             "published block models": [name for name in self.networks if published_block_models(name) is not None],

@@ -1,4 +1,4 @@
-"""Trials of experiments, and the processes that run those whose rows are not in the store."""
+"""Trials of experiments, and the worker processes that run trials without stored results."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Trial:
 
 
 def perform(trial: Trial) -> tuple[str, list[Row]]:
-    """Run a trial and return its key and rows, which contain no times: they depend on configuration and seed alone.
+    """Run a trial and return its key and rows, which contain no times: they depend only on configuration and seed.
 
     A failure becomes a row with its error.
     """

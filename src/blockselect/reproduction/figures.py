@@ -135,7 +135,7 @@ def _draw_bars(axes: Axes, table: pd.DataFrame, methods: list[str], measure: str
 
 
 def plot_perturbation(table: pd.DataFrame, config: ExperimentConfig) -> Figure:
-    """Draw box plots by share of moved nodes and kind of densities, beside those of the other candidates.
+    """Draw box plots by share of moved nodes and kind of densities, next to those of the other candidates.
 
     The scale is logarithmic, because the two kinds of distances differ by orders of magnitude.
     """

@@ -52,7 +52,7 @@ def check_networks(names: Iterable[str]) -> None:
         if source is not None and place_of(source) == NOT_FETCHED:
             raise ValueError(
                 f"the network {name} is not on this machine; run 'blockselect datasets fetch {name}', or set "
-                f"{DATA_VARIABLE} to a folder that holds {source.file_name}."
+                f"{DATA_VARIABLE} to a folder that contains {source.file_name}."
             )
 
 

@@ -1,4 +1,4 @@
-"""The files of a reproduction, made from the rows alone: tables of rows, figures, and the page of claims."""
+"""The files of a reproduction, made only from the rows: tables of rows, figures, and the page of claims."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def _describe(config: ExperimentConfig, title: str) -> str:
 
 
 def render(kind: str, settings: str, judgements: Mapping[str, Judgement], sections: list[dict[str, Any]]) -> bytes:
-    """The page as "html", one file that contains its figures, or as "md", with links to the figures beside it.
+    """The page as "html", one file that contains its figures, or as "md", with links to the figures next to it.
 
     Each section is about one experiment: its name, title, figure as SVG, number of rows, and failures.
     """

@@ -1,4 +1,4 @@
-"""Selections of features, the clusterings that evaluate them, and both as tables.
+"""Selections of features and the clusterings that evaluate them, with tables of both.
 
 Neighbouring settings often select the same features. A clustering is therefore keyed by the selected features, not by
 the settings, and all experiments share it.

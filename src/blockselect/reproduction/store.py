@@ -18,7 +18,7 @@ class Store:
     """The rows of one configuration, by the key of their trial (``experiment/hash``).
 
     A file is written under a temporary name and then renamed, so that every file with a key is complete. Several
-    processes may share a folder without locks: rows depend on the trial and the marks alone, and if two processes run
+    processes may share a folder without locks: rows depend only on the trial and the marks, and if two processes run
     the same trial, both write the same file.
     """
 
@@ -40,7 +40,7 @@ class Store:
         mine = json.loads(json.dumps(marks))
         if not (folder / MARKS).exists():
             if next(folder.glob("*/*.json"), None):
-                raise ValueError(f"{folder} holds rows but no {MARKS} about their origin; choose another folder.")
+                raise ValueError(f"{folder} contains rows but no {MARKS} about their origin; choose another folder.")
             _write(folder / MARKS, mine)
         theirs = _read(folder / MARKS)
         different = [MARKS]
@@ -48,8 +48,9 @@ class Store:
             different = sorted(name for name in {*mine, *theirs} if mine.get(name) != theirs.get(name))
         if different:
             raise ValueError(
-                f"{folder} holds rows of another configuration or version; the difference is in {', '.join(different)}."
-                " Choose another folder, or use the configuration and the version that made them."
+                f"{folder} contains rows of another configuration or version; the difference is in "
+                f"{', '.join(different)}. Choose another folder, or use the configuration and the version that made "
+                "them."
             )
 
     def add(self, key: str, rows: list[Row]) -> None:

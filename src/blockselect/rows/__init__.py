@@ -1,1 +1,1 @@
-"""Features as rows, in memory or larger: chunks, Dask, sums over rows, statistics of columns."""
+"""Feature matrices, in memory or in chunks of rows: checks, conversions, sums over rows, column statistics."""

@@ -1,4 +1,4 @@
-"""Checks of the values of features and link weights; each error names what is wrong, where, and what to do."""
+"""Checks of the values of features and link weights; each error says what is wrong, where it is, and what to do."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def check_values(
     values = stored_values(features)
     if not np.isfinite(values).all():
         where = place(lambda v: ~np.isfinite(v))
-        raise ValueError(f"features holds NaN or infinity, first at {where}; impute or drop such values.")
+        raise ValueError(f"features contains NaN or infinity, first at {where}; impute or drop such values.")
     if non_negative and values.size and values.min() < 0:
         raise ValueError(
             f"Negative values in data: features are negative, first at {place(lambda v: v < 0)}. The method "
@@ -91,7 +91,7 @@ def check_weights(
 
     if not np.isfinite(weights.data).all():
         where = place(lambda v: ~np.isfinite(v))
-        raise ValueError(f"{name} holds NaN or infinity, first at {where}; fill in or drop such links.")
+        raise ValueError(f"{name} contains NaN or infinity, first at {where}; fill in or drop such links.")
     if weights.nnz == 0:
         raise ValueError(
             f"{name} has no link (no non-zero entry); at least one is needed: check how it was "

@@ -1,4 +1,4 @@
-"""RowChunks: features as chunks of rows, read one at a time; `dask_chunks` has those that a Dask cluster reads."""
+"""RowChunks: features as chunks of rows, read one at a time; for those of a Dask cluster, see `dask_chunks`."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from blockselect.utils.errors import ParameterError
 from blockselect.utils.extras import needed, on_request
 from blockselect.utils.parameters import check_names, check_whole
 
-_CHUNK_BYTES = 2**26  # of a chunk held densely in float64, where we choose its rows
-_HELD_BYTES = 2**27  # of rows that are held while all rows before them are read, by `sum_over_pairs`
+_CHUNK_BYTES = 2**26  # of a chunk stored densely in float64, if we choose the number of its rows
+_HELD_BYTES = 2**27  # of rows that `sum_over_pairs` keeps while it reads all rows before them
 Path: TypeAlias = str | PathLike[str]
 Part: TypeAlias = Callable[..., Any]  # (block, rows, *shared) → array or sparse array
 
@@ -68,11 +68,11 @@ class Survey:
 
     n_features: int
     chunks: tuple[ChunkSurvey, ...]
-    node_ids: pd.Index[Any] | None = None  # of all rows, where the chunks are DataFrames that name them
+    node_ids: pd.Index[Any] | None = None  # of all rows, if the chunks are DataFrames with row names
 
     @classmethod
     def of(cls, chunks: Sequence[ChunkSurvey], n_features: int | None = None) -> Survey:
-        """Check that chunks fit together; `n_features` is that of the first chunk unless it is known."""
+        """Check that chunks fit together; `n_features` is taken from the first chunk unless it is known."""
         if not chunks:
             raise ValueError("there is no chunk of rows; pass at least one, and a function that makes a new iterator.")
         width, dtype = n_features or chunks[0].n_features, chunks[0].dtype
@@ -81,13 +81,13 @@ class Survey:
             check_width(number, chunk.n_features, width)
             if chunk.dtype != dtype:  # whole numbers became double precision
                 raise ValueError(
-                    f"chunk {number} of features is {chunk.dtype} but the chunks before it are {dtype}, so that equal "
+                    f"chunk {number} of features is {chunk.dtype} but the chunks before it are {dtype}, so equal "
                     "values would differ; convert every chunk to one type, for example chunk.astype(numpy.float64)."
                 )
             if chunk.columns is not None and not chunk.columns.equals(columns):
                 raise ValueError(
-                    f"chunk {number} of features has other column names than the chunks before it, or another order; "
-                    "give every chunk the same columns: chunk[columns]."
+                    f"chunk {number} of features has different column names, or a different order, than the chunks "
+                    "before it; give every chunk the same columns: chunk[columns]."
                 )
         indexes = [chunk.index for chunk in chunks if chunk.index is not None]
         has_ids = len(indexes) == len(chunks) and not all(map(counts_rows, indexes))
@@ -165,7 +165,7 @@ class RowChunks:
         except ValueError as error:
             raise ValueError(f"{path} could not be read as .npy ({error}); save it with numpy.save.") from error
         if not isinstance(matrix, np.ndarray) or matrix.ndim != 2:
-            raise ValueError(f"{path} does not hold a matrix; save one with np.save, with one row per node.")
+            raise ValueError(f"{path} does not contain a matrix; save one with np.save, with one row per node.")
         return cls(partial(_slices, matrix, matrix.shape, rows_per_chunk))
 
     @classmethod
@@ -175,14 +175,14 @@ class RowChunks:
         Needs pyarrow.
         """
         parquet = needed("pyarrow.parquet", "Parquet")
-        columns = parquet.read_schema(path).empty_table().to_pandas().columns  # without columns that hold an index
+        columns = parquet.read_schema(path).empty_table().to_pandas().columns  # without columns that are an index
         with parquet.ParquetFile(path) as file:
             first = file.read(columns=[str(name) for name in columns[:1]], use_pandas_metadata=True).to_pandas()
         has_ids = first.index.name is not None or not counts_rows(first.index)
         if not has_ids and len(columns) > 1 and may_be_ids(first.iloc[:, 0]):
             raise ValueError(
-                f"the first column {str(columns[0])!r} of {path} is called id, or holds text or a different whole "
-                "number in each row, so it may hold the ids of the nodes; store the ids as the index: "
+                f"the first column {str(columns[0])!r} of {path} is called id, or contains text or a different whole "
+                "number in each row, so it may contain the ids of the nodes; store the ids as the index: "
                 f"frame.set_index({str(columns[0])!r}).to_parquet(path), or, if it is a feature, store the row numbers "
                 "as ids: frame.rename_axis('id').to_parquet(path)."
             )
@@ -228,7 +228,7 @@ class RowChunks:
 
     @property
     def n_values(self) -> int:
-        """Number of values other than zero; of a selection of rows those of all rows."""
+        """Number of non-zero values; for a selection of rows, that of all rows."""
         return sum(chunk.n_values for chunk in self.survey().chunks)
 
     @property
@@ -268,12 +268,12 @@ class RowChunks:
         if n_rows != known:
             before, now = ("none" if n is None else f"{n} rows" for n in (known, n_rows))
             raise ValueError(
-                f"chunk {number} of features had {before} in the first pass and has {now} now; give the same chunks in "
-                "each pass, by a function that makes a new iterator at every call."
+                f"chunk {number} of features had {before} in the first pass and has {now} now; pass a function that "
+                "returns a new iterator over the same chunks at every call."
             )
 
     def with_rows(self) -> Iterator[tuple[Sparse, slice]]:
-        """Each chunk, and which of all rows it holds."""
+        """Each chunk, and which of all rows it contains."""
         first = 0
         for block in self:
             rows = slice(first, first + block.shape[0])
@@ -281,7 +281,7 @@ class RowChunks:
             yield block, rows
 
     def map(self, function: Part, *shared: Any) -> RowChunks:
-        """The chunks ``function(block, rows, *shared)``, of as many rows, made whenever a chunk is read."""
+        """The chunks ``function(block, rows, *shared)``, with as many rows, computed whenever a chunk is read."""
         return _Mapped(self, function, shared, self.survey())
 
     def __getitem__(self, nodes: BoolArray) -> RowChunks:
@@ -295,14 +295,14 @@ class RowChunks:
         return sparse.csr_array(sparse.vstack(list(self[is_wanted])))
 
     def sum(self, part: Part, *shared: Any) -> Any:
-        """The sum over all chunks of ``part(block, rows, *shared)``, `rows` being the slice of all rows it holds."""
+        """The sum over all chunks of ``part(block, rows, *shared)``, `rows` being its slice of all rows."""
         total = None
         for block, rows in self.with_rows():
             total = added(total, part(block, rows, *shared))
         return total
 
     def column_sums(self) -> FloatArray:
-        """Rows with a value other than zero, and the sum, of each column: (2, m). Found by one pass and kept."""
+        """Rows with a value other than zero, and the sum, of each column: (2, m). Computed in one pass and kept."""
         if self._column_sums is None:
             self._column_sums = self.sum(column_sums)
         return self._column_sums
@@ -314,8 +314,8 @@ class RowChunks:
     def sum_over_pairs(self, part: Part, links: Sparse, *shared: Any) -> Any:
         """The sum of ``part(block, rows, other, other_rows, links, *shared)`` over pairs of linked rows.
 
-        Every row meets at least all rows that come before it and are linked with it; `part` must count only pairs in
-        which the row of `other` comes first. Several chunks at a time are held while the chunks before them are read.
+        Every row is paired with at least all earlier rows that are linked to it; `part` must count only pairs in
+        which the row of `other` comes first. Several chunks at a time are kept while the chunks before them are read.
 
         Parameters
         ----------
@@ -356,7 +356,7 @@ class RowChunks:
         return list(states)
 
     def place(self, shared: Any) -> Any:
-        """What to pass in place of an object that many sums share, so that it travels only once."""
+        """What to pass in place of an object that many sums share, so that it is sent only once."""
         return shared
 
     def survey(self) -> Survey:
@@ -433,7 +433,7 @@ def check_width(number: int, n_features: int, expected: int) -> None:
     """Raise an error if a chunk does not have the features of the others; compiled sums rely on that in every pass."""
     if n_features != expected:
         raise ValueError(
-            f"chunk {number} of features has {n_features} columns but expected are {expected}; give every chunk the "
+            f"chunk {number} of features has {n_features} columns; expected {expected}. Give every chunk the "
             "same features."
         )
 
@@ -449,7 +449,7 @@ def check_same_values(number: int, block: Sparse, expected: tuple[int, float]) -
     (pattern, total), (known_pattern, known_total) = checksum(block), expected
     if pattern != known_pattern or not math.isclose(total, known_total, rel_tol=1e-9):
         raise ValueError(
-            f"chunk {number} of features has other values now than in the first pass; give the same rows in the same "
+            f"chunk {number} of features has changed since the first pass; give the same rows in the same "
             "order in each pass: fix the seed of random numbers, and do not change the files during a fit."
         )
 

@@ -1,6 +1,6 @@
 """DelayedChunks: row chunks that the workers of a Dask cluster load, check and sum up where they are.
 
-A task loads its chunk itself, so that a worker holds no more chunks than it has tasks in work; chunks that were
+A task loads its chunk itself, so a worker holds no more chunks than it has running tasks; chunks that were
 persisted stay where they are in the memory of the cluster. Tasks never change what they are given, because Dask may
 run them again if a worker is lost.
 """
@@ -35,7 +35,7 @@ from blockselect.utils.arrays import BoolArray, Sparse
 from blockselect.utils.extras import needed
 
 _Chunks: TypeAlias = list[tuple[Callable[[], Sparse], slice]]  # how each chunk is read, and its rows
-_HELD_BYTES = 2**26  # of chunks that a worker holds together to compare them with others, but at least one chunk
+_HELD_BYTES = 2**26  # of chunks that a worker keeps together to compare them with others; at least one chunk
 _BYTES_PER_VALUE = 12  # of a sparse matrix
 _PATIENCE = 60.0  # seconds without any worker after which a cluster counts as lost
 _LOST = "the Dask cluster was lost during the fit"
@@ -92,7 +92,7 @@ class DelayedChunks(RowChunks):
         return _result(_tree(tasks)) if tasks else np.zeros(self.shape[1])
 
     def _groups(self) -> list[list[int]]:
-        """Numbers of chunks that a worker may hold together, while it reads others one at a time."""
+        """Numbers of chunks that a worker may hold together, while it reads the others one at a time."""
         groups: list[list[int]] = [[]]
         n_bytes = 0
         for number, chunk in enumerate(self.survey().chunks):
@@ -152,7 +152,7 @@ class DelayedChunks(RowChunks):
 
 
 class _Chunk:
-    """How a task makes its chunk. Dask does not look into it, so that the chunk is loaded within the task."""
+    """How a task makes its chunk. Dask does not inspect it, so the chunk is loaded within the task."""
 
     def __init__(
         self, number: int, n_features: int, rows: Any, checksum: Any, steps: list[tuple[Part, slice, int]], raw: Any
@@ -252,7 +252,7 @@ def _is_persisted(raw: Any) -> bool:
 
 
 class _Parcel:
-    """An object into which Dask does not look."""
+    """An object that Dask does not inspect."""
 
     def __init__(self, content: Any) -> None:
         self.content = content
@@ -262,7 +262,7 @@ class _Parcel:
 
 
 def _is_small(shared: Any) -> bool:
-    """Numbers, types and functions travel with each task; so does what the cluster has already."""
+    """Numbers, types and functions are sent with each task; so is what the cluster already has."""
     from distributed import Future
 
     return bool(np.isscalar(shared) or callable(shared) or isinstance(shared, np.dtype | Future))

@@ -57,7 +57,7 @@ def _frame_values(frame: pd.DataFrame) -> Any:
         return accessor.to_coo() if leaves_out_zeros else accessor.to_dense().to_numpy()
     kinds = list(frame.dtypes)
     if all(map(pd.api.types.is_numeric_dtype, kinds)) and not all(isinstance(kind, np.dtype) for kind in kinds):
-        return frame.to_numpy(dtype=np.float64, na_value=np.nan)  # nullable types hold pd.NA
+        return frame.to_numpy(dtype=np.float64, na_value=np.nan)  # nullable types contain pd.NA
     return frame.to_numpy()
 
 
@@ -73,7 +73,7 @@ def canonical_csr(matrix: Any, name: str) -> Sparse:
             if (np.diff(matrix.indptr) < 0).any():  # SciPy does not check this in a matrix without entries
                 raise ValueError("its index pointers decrease")
         except ValueError as error:
-            raise ValueError(f"{name} is a broken sparse matrix ({error}); build it again.") from error
+            raise ValueError(f"{name} is not a valid sparse matrix ({error}); build it again.") from error
     # Conversion to float comes before anything is added up, because small integers would overflow.
     csr = sparse.csr_array(matrix.astype(np.float32 if matrix.dtype == np.float32 else np.float64))
     csr.sum_duplicates()
@@ -110,7 +110,7 @@ def _check_dimensions(matrix: Any, name: str) -> None:
 
 
 def check_kind(dtype: Any, name: str) -> None:
-    """Raise an error for types that do not hold real numbers, although NumPy converts them."""
+    """Raise an error for types that are not real numbers, although NumPy converts them."""
     if dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {name} is {dtype}; pass real numbers.")
     if dtype.kind not in "biufO":
@@ -118,7 +118,7 @@ def check_kind(dtype: Any, name: str) -> None:
 
 
 def refuse_mask(array: NDArray[Any], name: str) -> None:
-    """Raise an error if values are masked: no number can stand in their place."""
+    """Raise an error if values are masked: there is no number to use in their place."""
     if np.ma.is_masked(array):
         hidden = np.argwhere(np.ma.getmaskarray(array))
         where = ", ".join(f"{axis} {at}" for axis, at in zip(("row", "column"), hidden[0].tolist(), strict=False))
@@ -129,7 +129,7 @@ def refuse_mask(array: NDArray[Any], name: str) -> None:
 
 
 def _check_columns(frame: pd.DataFrame, name: str) -> None:
-    """Raise an error that names the first column or cell that does not hold numbers."""
+    """Raise an error that names the first column or cell that is not numeric."""
     for position, (column, kind) in enumerate(frame.dtypes.items()):
         if pd.api.types.is_object_dtype(kind) or pd.api.types.is_string_dtype(kind):
             cells = frame.iloc[:, position].to_numpy(dtype=object)
@@ -142,7 +142,7 @@ def _check_columns(frame: pd.DataFrame, name: str) -> None:
             _check_objects(cells, name, partial(_place_in_column, frame.index, column))
         elif not pd.api.types.is_numeric_dtype(kind) or getattr(kind, "kind", "f") == "c":
             raise ValueError(
-                f"column {column!r} of {name} is of type {kind}, which does not hold real numbers; encode it as "
+                f"column {column!r} of {name} is of type {kind}, which is not numeric; encode it as "
                 "numbers, or drop the column."
             )
 
@@ -157,7 +157,7 @@ def _check_objects(cells: NDArray[Any], name: str, place: Callable[[tuple[int, .
         if cell is None or is_number(cell):
             continue
         cell = cell.item() if isinstance(cell, np.generic) else cell
-        problem = f"{name} holds {cell!r} at {place(at)}, which is not a float64 number; encode it as a number first"
+        problem = f"{name} contains {cell!r} at {place(at)}, which is not a float64 number; encode it as a number first"
         if isinstance(cell, str | bytes | int):
             raise ValueError(f"{problem}.")
         # Scikit-learn's contract: for other objects a TypeError with these words.
@@ -198,7 +198,7 @@ def membership_matrix(labels: IntArray, dtype: Any = np.float64) -> Sparse:
 
 
 def is_frame(thing: Any) -> bool:
-    """Whether it is a table of another library than pandas."""
+    """Whether it is a table of a library other than pandas."""
     is_table = type(thing).__name__ in ("DataFrame", "LazyFrame", "Table")
     return is_table and comes_from(thing, "polars", "pyarrow", "modin", "cudf")
 
@@ -230,7 +230,7 @@ def counts_rows(index: pd.Index[Any]) -> bool:
 
 
 def may_be_ids(column: pd.Series[Any]) -> bool:
-    """Whether the first column of a table holds ids or looks so: text, the name id, or distinct whole numbers."""
+    """Whether the first column of a table seems to contain ids: text, the name id, or distinct whole numbers."""
     if _is_called_id(column.name) or not _is_numeric(column):
         return True
     numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -242,6 +242,6 @@ def _is_called_id(name: Any) -> bool:
 
 
 def _is_numeric(column: pd.Series[Any]) -> bool:
-    """Whether a column holds numbers, possibly as categories."""
+    """Whether a column contains numbers, possibly as categories."""
     dtype = column.dtype
     return pd.api.types.is_numeric_dtype(dtype.categories if isinstance(dtype, pd.CategoricalDtype) else dtype)

@@ -1,4 +1,4 @@
-"""Functions of the rows of the features, which are one block in memory or come in chunks.
+"""Sums and other functions of the feature rows, which are one block in memory or come in chunks.
 
 A part is a function of a block: ``part(block, rows, *shared)``, where `rows` is the slice of all rows in the block.
 """
@@ -16,7 +16,7 @@ from blockselect.rows.chunks import Part, RowChunks
 from blockselect.rows.matrices import as_dense
 from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
 
-_AT_ONCE = 2**20  # stored values of a sparse matrix that are looked at together, so that temporary copies stay small
+_AT_ONCE = 2**20  # stored values of a sparse matrix that are processed together, so that temporary copies stay small
 
 
 class _InMemory:
@@ -92,7 +92,7 @@ def fold_over_rows(
 
 
 def place_at_rows(features: Features, *shared: Any) -> list[Any]:
-    """What to pass to several sums in place of these objects, so that each travels only once to where the rows are."""
+    """What to pass to several sums in place of these objects, so that each is sent only once to where the rows are."""
     return [_chunks_of(features).place(one) for one in shared]
 
 
@@ -107,7 +107,7 @@ def row_slices(features: Features) -> list[slice]:
 
 
 def n_values(features: Features) -> int:
-    """Number of values that a pass over the features looks at: all of a dense matrix, otherwise the non-zero ones."""
+    """Number of values that a pass over the features reads: all of a dense matrix, otherwise the non-zero ones."""
     return _chunks_of(features).n_values
 
 
@@ -156,7 +156,7 @@ def sum_by_column(rows: Sparse, function: Callable[[FloatArray], Any], weights: 
 
 
 def extremes_by_column(features: Features) -> tuple[FloatArray, FloatArray]:
-    """The smallest and the largest value of each column, zeros that a sparse matrix does not store included: (m,)."""
+    """The smallest and the largest value of each column, including zeros that are not stored: (m,)."""
     if not sparse.issparse(features):
         return features.min(axis=0), features.max(axis=0)
     rows = sparse.csr_array(features)
@@ -176,7 +176,7 @@ def scale_by_column(rows: Sparse, by: FloatArray, scale: np.ufunc = np.multiply)
 
 
 def _batches(rows: Sparse) -> Iterator[tuple[slice, slice]]:
-    """Consecutive rows of a CSR matrix with about as many stored values as are looked at together, and these values."""
+    """Consecutive rows of a CSR matrix with about as many stored values as are processed together, and these values."""
     n = rows.shape[0]
     step = max(1, _AT_ONCE * n // max(rows.nnz, 1))
     for start in range(0, n, step):

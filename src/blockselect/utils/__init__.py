@@ -1,1 +1,1 @@
-"""What every part may use: arrays, errors, parameters, progress, threads, eigenvectors, wording, optional packages."""
+"""Shared tools: arrays, errors, parameters, progress, threads, eigenvectors, wording, optional packages."""

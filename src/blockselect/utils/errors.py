@@ -38,7 +38,7 @@ class OutOfMemoryError(MemoryError):
 
 @contextmanager
 def memory_for(task: str) -> Iterator[None]:
-    """If memory runs out, name the task in the error; of nested tasks, the inner one is named."""
+    """If memory runs out, name the task in the error; if tasks are nested, the inner one."""
     try:
         yield
     except OutOfMemoryError:
@@ -61,7 +61,7 @@ def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
 
 @contextmanager
 def collected_warnings() -> Iterator[list[str]]:
-    """Collect warnings: after the block, the list holds each message for users once, in one line."""
+    """Collect warnings: after the block, the list contains each message for users once, in one line."""
     messages: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -26,7 +26,7 @@ _EXTRAS = {  # package → the extra of blockselect that installs it
 def on_request(module: str) -> Any:
     """A module of blockselect that builds on the caller's: the page of a selector, for example.
 
-    Only such calls go against the order of the packages; they are made when a user asks for the result.
+    Only such calls go against the import order of the packages; they are made when a user requests the result.
     """
     return import_module(f"blockselect.{module}")
 

@@ -103,17 +103,17 @@ def as_numbers(
 def check_start(parameter: str, array: FloatArray) -> None:
     """Raise an error if a starting point is not finite, has a negative entry, or is zero everywhere."""
     check_entries(
-        parameter, array, np.isfinite(array) & (array >= 0), "is negative or not finite; replace it, for example by 0"
+        parameter, array, np.isfinite(array) & (array >= 0), "is negative or not finite; replace it, for example with 0"
     )
     if not array.any():
-        raise ParameterError(parameter, "is zero everywhere, where the search cannot start; pass a positive entry.")
+        raise ParameterError(parameter, "is zero everywhere, and the search cannot start there; pass a positive entry.")
 
 
 def check_entries(parameter: str, array: NDArray[Any], fits: NDArray[np.bool_], problem: str) -> None:
     """Raise an error that names the first invalid entry."""
     if not fits.all():
         place = tuple(int(at) for at in np.argwhere(~fits)[0])
-        raise ParameterError(parameter, f"holds {array[place].item()!r} at {_position(place)}, which {problem}.")
+        raise ParameterError(parameter, f"contains {array[place].item()!r} at {_position(place)}, which {problem}.")
 
 
 def _position(place: tuple[int, ...]) -> str:
@@ -121,7 +121,7 @@ def _position(place: tuple[int, ...]) -> str:
 
 
 def is_number(entry: Any) -> bool:
-    """Whether the entry is a real number, or the text of one, that float64 can hold."""
+    """Whether the entry is a real number, or the text of one, that float64 can represent."""
     if isinstance(entry, _NOT_REAL):
         return False
     try:
@@ -137,7 +137,7 @@ def check_page_path(path: str | Path, parameter: str = "path") -> Path:
     if place.suffix.lower() != ".html":
         raise ParameterError(
             parameter,
-            f"is {str(path)!r}, but a report is a page in HTML; choose a name that ends in .html (a browser can print "
+            f"is {str(path)!r}, but a report is an HTML page; choose a name that ends in .html (a browser can print "
             "the page as PDF).",
         )
     return place
@@ -164,7 +164,7 @@ def check_known(names: Iterable[str], known: Iterable[str], *, what: str) -> Non
             listed = ", ".join(map(str, there_are[:_LISTED])) + more
             close = get_close_matches(str(name).lower(), there_are, n=1)
             guess = f" Did you mean {close[0]}?" if close else ""
-            raise ValueError(f"no {what} is called {name!r}; known are: {listed}.{guess}")
+            raise ValueError(f"no {what} is called {name!r}; choose one of: {listed}.{guess}")
 
 
 def generator_from(random_state: Any) -> np.random.Generator:

@@ -17,7 +17,7 @@ StepProgress: TypeAlias = Callable[[int, int], None]  # steps done, total number
 
 STAGES: dict[str, str] = {
     "reading": "reading the network",
-    "number of blocks": "counting the blocks of the network",
+    "number of blocks": "estimating the number of blocks",
     "block models": "finding blocks in the network",
     "screening": "comparing blocks by links and features",
     "discoveries": "testing features against chance",
@@ -26,7 +26,7 @@ STAGES: dict[str, str] = {
     "resampling": "repeating the selection on resampled links",
     "writing": "drawing the report",
 }
-"""Stage of a run → its description. A download is described by the name of its file."""
+"""Stage of a run → its description. A download is described by its file name."""
 
 _REDRAWN = 0.25  # seconds between two drawings of the line
 _BAR = 20  # characters

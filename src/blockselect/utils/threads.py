@@ -71,7 +71,7 @@ def _with_one_thread(call: Callable[[], T], process: int) -> T:
 
 
 class Shared(Generic[T]):
-    """A value that threads share. The first one that asks for it computes it, and the others wait.
+    """A value that threads share. The first one that needs it computes it, and the others wait.
 
     Another process, to which joblib may send a call, computes its own.
     """
@@ -90,6 +90,6 @@ class Shared(Generic[T]):
         return type(self), (self._compute,)
 
 
-@cache  # looking for these libraries takes as long as clustering
+@cache  # finding these libraries takes as long as clustering
 def _thread_pools() -> ThreadpoolController:
     return ThreadpoolController()

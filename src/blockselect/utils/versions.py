@@ -1,4 +1,4 @@
-"""show_versions: what is installed and what this machine has, before a long run or for a bug report."""
+"""show_versions: installed packages and available hardware, to check before a long run or for a bug report."""
 
 from __future__ import annotations
 

@@ -36,12 +36,12 @@ def test_a_stored_zero_is_no_link():
 
 
 def test_a_graph_of_self_loops_alone_has_no_link():
-    with pytest.raises(ValueError, match="links no two different nodes"):
+    with pytest.raises(ValueError, match="no links between different nodes"):
         linked_pairs(sparse.csr_array(np.eye(3)))
 
 
 def test_a_complete_graph_has_no_non_link():
-    with pytest.raises(ValueError, match="each of the 4 nodes is linked with all others"):
+    with pytest.raises(ValueError, match="each of the 4 nodes is linked to all others"):
         NonLinks(sparse.csr_array(np.ones((4, 4)) - np.eye(4)))
 
 

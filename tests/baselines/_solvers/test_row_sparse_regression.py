@@ -131,5 +131,5 @@ def test_conjugate_gradients_go_on_from_the_start(monkeypatch):
     Z = regression.solve(F, weights)
     monkeypatch.setattr(module, "_CG_MOST", 2)
     assert_allclose(regression.solve(F, weights, start=Z), Z, atol=1e-12)
-    with pytest.warns(ConvergenceWarning, match="did not settle in 2 steps"):
+    with pytest.warns(ConvergenceWarning, match="did not converge in 2 steps"):
         regression.solve(F, weights)

@@ -105,5 +105,5 @@ def test_too_few_eigenvectors_are_refused_in_words(problem, monkeypatch):
     X, roughness, weights = problem
     some = combinations(X, roughness, "dense")
     monkeypatch.setattr(module, "eigh", lambda *matrices, **options: (np.ones(2), np.ones((X.shape[1], 2))))
-    with pytest.raises(ParameterError, match=r"sparsity is 0\.5, which is lost to rounding beside features as large"):
+    with pytest.raises(ParameterError, match=r"sparsity is 0\.5, which is lost to rounding next to features as large"):
         some.solve(weights, 3)

@@ -94,13 +94,13 @@ def test_a_tolerance_ends_the_iterations_early(network):
 def test_constant_and_empty_columns_are_never_selected_but_as_published(network):
     X = network.features.toarray()
     X[:, 3], X[:, 5] = 0, 1
-    with pytest.warns(ConvergenceWarning, match="only 98 of the 100 features"):
+    with pytest.warns(ConvergenceWarning, match="only 98 of the 100 requested features"):
         selector = NDFS(100, n_blocks=3, random_state=0).fit(X)
     assert_array_equal(np.flatnonzero(np.isneginf(selector.scores_)), [3, 5])
     assert not selector.get_support()[[3, 5]].any()
     with (
         pytest.warns(UserWarning, match="1 of the selected features are the same for all nodes, first column 5"),
-        pytest.warns(ConvergenceWarning, match="only 99 of the 100 features"),
+        pytest.warns(ConvergenceWarning, match="only 99 of the 100 requested features"),
     ):
         published = NDFS(100, n_blocks=3, quirks="published", max_iter=50, tol=0, random_state=0).fit(X)
     assert published.scores_[3] == 0 < published.scores_[5]

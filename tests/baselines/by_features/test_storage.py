@@ -12,7 +12,7 @@ from blockselect.baselines.by_features.mcfs import MCFS
 from blockselect.baselines.by_features.ndfs import NDFS
 from blockselect.baselines.by_features.udfs import UDFS
 
-ignore_few_iterations = pytest.mark.filterwarnings("ignore:the objective did not settle")
+ignore_few_iterations = pytest.mark.filterwarnings("ignore:the objective did not converge")
 
 
 @ignore_few_iterations

@@ -106,7 +106,7 @@ def test_features_at_the_bound_rank_by_how_hard_the_bound_holds_them():
 
 
 def test_strong_sparsity_leaves_fewer_features_and_that_is_said(network):
-    with pytest.warns(match="of the 52 features asked for"):
+    with pytest.warns(match="of the 52 requested features"):
         strong = fit(network.features, network.adjacency, 52, sparsity=100)
     assert strong.n_features_ == np.count_nonzero(strong.scores_)
     assert strong.n_features_ < np.count_nonzero(fit(network.features, network.adjacency).scores_)

@@ -175,7 +175,7 @@ def test_bad_input_is_refused_with_the_way_out():
         Hotspot(3).fit(X)
     with pytest.raises(ValueError, match="model is 'danb', but some features are negative; use model='normal'"):
         Hotspot(3, model="danb").fit(X - 1, adjacency=A)
-    with pytest.raises(ValueError, match="links no two different nodes"):
+    with pytest.raises(ValueError, match="no links between different nodes"):
         Hotspot(3).fit(X, adjacency=np.eye(40))
     with pytest.raises(ValueError, match="'model' parameter"):
         Hotspot(3, model="poisson").fit(X, adjacency=A)

@@ -141,7 +141,7 @@ def test_a_constant_feature_scores_zero(network, kind):
 @weighting
 @pytest.mark.parametrize(
     ("adjacency", "message"),
-    [(np.ones((200, 200)), "linked with all others"), (np.eye(200), "links no two different nodes")],
+    [(np.ones((200, 200)), "linked to all others"), (np.eye(200), "no links between different nodes")],
 )
 def test_graphs_without_links_or_without_non_links_are_refused(network, kind, adjacency, message):
     with pytest.raises(ValueError, match=message):

@@ -120,7 +120,7 @@ def test_fewer_different_features_than_blocks_are_an_error(network, scale):
 
 
 def test_features_too_large_for_the_sparsity_are_an_error_that_says_how_to_scale_them(network):
-    with pytest.raises(ValueError, match=r"0\.1, which is lost to rounding beside features as large as 1e\+08; divide"):
+    with pytest.raises(ValueError, match=r"0\.1, which is lost to rounding next to features as large as 1e\+08"):
         LUFS(2, n_blocks=3).fit(equal_features(network, 1e8), adjacency=network.adjacency)
 
 

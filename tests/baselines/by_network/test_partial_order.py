@@ -55,7 +55,7 @@ def test_a_constant_feature_is_never_selected():
 
 def test_graphs_without_links_or_without_non_links_are_refused():
     X = np.random.default_rng(0).random((4, 3))
-    with pytest.raises(ValueError, match="links no two different nodes"):
+    with pytest.raises(ValueError, match="no links between different nodes"):
         scores(X, np.eye(4))
-    with pytest.raises(ValueError, match="linked with all others"):
+    with pytest.raises(ValueError, match="linked to all others"):
         scores(X, np.ones((4, 4)))

@@ -27,7 +27,7 @@ def test_tables_rows_and_documents_are_written_and_the_same_command_goes_on(tmp_
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--config", "quick", "--variants", "defualt"), "no variant is called 'defualt'; known are: default,"),
+        (("--config", "quick", "--variants", "defualt"), "no variant is called 'defualt'; choose one of: default,"),
         (("--config", "quick", "--again", "joint"), "no variant is called 'joint'"),
         (("--config", "papers"), "no configuration 'papers'"),
     ],

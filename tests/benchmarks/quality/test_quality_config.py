@@ -37,7 +37,7 @@ def test_quick_needs_nothing_but_the_network_in_the_package():
         ("kmeans_runs = 2", "kmeans = 2", r"unknown settings \['kmeans'\]"),
         ('"variance"', '"varience"', "no method is called 'varience'.*Did you mean variance"),
         ('"variance"', '"block-model"', "'block-model' is the method itself, no rival of it"),
-        ('"blocks not refined"', '"refine"', "no variant is called 'refine'.*known are: default"),
+        ('"blocks not refined"', '"refine"', "no variant is called 'refine'.*choose one of: default"),
         ('"disassortative"', '"dissortative"', "no regime is called 'dissortative'"),
         ("n_blocks = 3", "n_blocks = 1", "n_blocks is 1; expected a whole number, at least 2"),
         ("planted_seeds = 3", "planted_seeds = 1", "planted_seeds is 1; expected a whole number, at least 2"),

@@ -1,4 +1,4 @@
-"""Least angle regression on sparse or dense features: one more feature per step, with equal correlations of all.
+"""Least angle regression on sparse or dense features: one more feature per step, all with equal correlations.
 
 The implementation in scikit-learn (`lars_path_gram` too) requires a dense matrix or all covariances, stops below an
 absolute correlation, and reverses the sign of a feature whose coefficient crosses zero, which the algorithm of Efron,
@@ -20,7 +20,7 @@ _COLLINEAR = 1e-12  # fraction of a feature's centred square that must remain af
 
 
 class LeastAngleRegression:
-    """Explains targets by few of the centred features; sparse features are never converted to dense ones.
+    """Explains targets with a few of the centred features; sparse features are never converted to dense ones.
 
     This loses precision if the mean of a sparse feature is far larger than its standard deviation.
 
@@ -98,7 +98,7 @@ def _first_to_tie(level: float, correlation: FloatArray, slope: FloatArray) -> f
     """The step at which an inactive feature becomes as correlated as the active ones, at most `level`.
 
     Active correlations decrease by 1 per unit from `level`: |c − step·slope| = level − step. A feature whose
-    correlation decreases equally fast, such as a copy of the last feature, never meets them.
+    correlation decreases equally fast, such as a copy of the last feature, never reaches them.
     """
     meets = [
         np.divide(

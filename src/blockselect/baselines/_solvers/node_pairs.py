@@ -23,7 +23,9 @@ def linked_pairs(adjacency: Sparse) -> IntArray:
     pairs = np.column_stack(adjacency.nonzero()).astype(np.intp)
     pairs = pairs[pairs[:, 0] < pairs[:, 1]]
     if not len(pairs):
-        raise ValueError("adjacency links no two different nodes (self-loops do not count); pass a graph with links.")
+        raise ValueError(
+            "adjacency has no links between different nodes (self-loops do not count); pass a graph with links."
+        )
     return pairs
 
 
@@ -49,7 +51,7 @@ class NonLinks:
         self._offsets = np.concatenate([[0], np.cumsum(n - np.diff(self._starts))])
         if self._offsets[-1] == 0:
             raise ValueError(
-                f"each of the {n} nodes is linked with all others, but links are compared with non-links; pass a graph "
+                f"each of the {n} nodes is linked to all others, but links are compared with non-links; pass a graph "
                 "in which some pairs have no link."
             )
 
@@ -60,7 +62,7 @@ class NonLinks:
 
     @property
     def per_node(self) -> IntArray:
-        """Number of other nodes that each node is not linked with: (n,)."""
+        """Number of other nodes that each node is not linked to: (n,)."""
         return np.diff(self._offsets)
 
     def partners(self, nodes: IntArray, rng: np.random.Generator) -> IntArray:

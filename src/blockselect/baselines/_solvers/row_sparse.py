@@ -1,4 +1,4 @@
-"""Minimise f(Z) + penalty · ‖Z‖₂,₁, the sum of the row norms of Z, by reweighting; how to start and when it fails.
+"""Minimise f(Z) + penalty · ‖Z‖₂,₁, the sum of the row norms of Z, by reweighting; with checks of the start.
 
 ‖Z‖₂,₁ is bounded by Σᵢ wᵢ‖zᵢ‖² plus a constant, with weights wᵢ = 1/(2‖zᵢ‖) of the previous Z, where both are equal.
 Each iteration minimises this quadratic bound instead of the norm, so the objective never increases.
@@ -87,7 +87,7 @@ def penalty_beside(features: Features, parameter: str, value: float) -> Iterator
     except np.linalg.LinAlgError as error:
         raise ParameterError(
             parameter,
-            f"is {value:g}, which is lost to rounding beside features as large as {abs(features).max():.3g}; divide "
+            f"is {value:g}, which is lost to rounding next to features as large as {abs(features).max():.3g}; divide "
             f"the features by their largest value, or increase {parameter}.",
         ) from error
 

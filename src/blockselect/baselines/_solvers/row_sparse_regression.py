@@ -55,7 +55,7 @@ class RowSparseRegression:
         self.route = route
         self._X = features.astype(np.float64, copy=False)
         self._squares = column_inner_products(self._X, self._X)  # (m,)
-        self._columns: IntArray = np.empty(0, dtype=np.intp)  # features whose Gram matrix is held
+        self._columns: IntArray = np.empty(0, dtype=np.intp)  # features whose Gram matrix is stored
         self._gram: FloatArray = np.empty((0, 0))
 
     def solve(self, targets: FloatArray, row_weights: FloatArray, start: FloatArray | None = None) -> FloatArray:
@@ -155,7 +155,7 @@ class RowSparseRegression:
         )
         if not settled:
             warn_caller(
-                f"conjugate gradients did not settle in {max_steps} steps; rescale the features, or increase sparsity.",
+                f"conjugate gradients did not converge in {max_steps} steps; rescale features, or increase sparsity.",
                 ConvergenceWarning,
             )
         return scale * solution

@@ -120,7 +120,7 @@ class SmoothCombinations:
         return as_dense(self._X.T @ self._X) + self.ridge * np.eye(self._X.shape[1])
 
     def _definite(self, scale: FloatArray) -> FloatArray:
-        """A new array that holds C."""
+        """C in a new array."""
         C = self._rough_gram * scale[:, None]
         C *= scale
         C[np.diag_indices_from(C)] += self.penalty

@@ -1,1 +1,1 @@
-"""Methods that look at the features alone."""
+"""Methods that use only the features."""

@@ -91,7 +91,7 @@ class NetworkLaplacianScore(NetworkGuidedSelector):
     n_features_to_select : int, float or None, default=None
         Number of features to keep, or a fraction of them between 0 and 1; None keeps half. (paper: d)
     n_neighbors : int or None, default=None
-        If `fit` is given no adjacency, each node is linked to this many nearest nodes by the features. None: a missing
+        If `fit` is given no adjacency, each node is linked to this many nearest nodes in feature space. None: a missing
         adjacency is an error.
 
     Attributes

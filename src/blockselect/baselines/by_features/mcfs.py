@@ -26,7 +26,7 @@ class MCFS(FeatureGuidedSelector):
     """Select features by multi-cluster feature selection: a few per dimension of the spectral embedding of the nodes.
 
     The c smoothest non-constant functions on the affinity graph, which are the eigenvectors of Ly = λDy with the
-    smallest λ, separate its clusters. Least angle regression explains each of them by at most d features (d is
+    smallest λ, separate its clusters. Least angle regression explains each of them with at most d features (d is
     `n_features_to_select`): min ‖y_k − Xa_k‖². The score of a feature is ``max_k |a_kj|``. A feature that no regression
     uses has a score of 0 and is never selected.
 
@@ -126,7 +126,7 @@ def smooth_eigenvectors(affinity: Sparse, count: int) -> FloatArray:
     beyond = vectors[:, count]
     if beyond @ (laplacian @ beyond) < _ZERO:
         warn_caller(
-            f"the affinity graph falls apart into more than {count + 1} parts, so that the choice of {count} "
+            f"the affinity graph has more than {count + 1} components, so the choice of {count} "
             "eigenvectors is arbitrary. Increase n_blocks or n_neighbors, or use weights='binary' or a larger width."
         )
     return np.asarray(inverse_root[:, None] * vectors[:, :count])
@@ -135,8 +135,8 @@ def smooth_eigenvectors(affinity: Sparse, count: int) -> FloatArray:
 def _smallest(laplacian: Any, constant: FloatArray, count: int) -> FloatArray:
     """Eigenvectors with the smallest eigenvalues, orthogonal to the constant.
 
-    Heat weights may almost isolate many nodes, and as many eigenvalues are then close to zero. Lanczos iterations do
-    not converge in that case, but these iterations, preconditioned by a sparse factor, do.
+    Heat weights may almost isolate many nodes, and then equally many eigenvalues are close to zero. Lanczos iterations
+    do not converge in that case, but these iterations, preconditioned by a sparse factor, do.
     """
     n = len(constant)
     shifted = sparse.csc_array(laplacian + _SHIFT * sparse.eye_array(n))

@@ -15,7 +15,7 @@ class VarianceScore(FeatureGuidedSelector):
     """Select the features with the largest variance.
 
     The criterion is mean((f − mean(f))²), for which large is good. It is the simplest criterion, which any other should
-    outperform. It depends on the unit of each feature. Sparse features remain sparse. Formula: sure.
+    outperform. It depends on the unit of each feature. Sparse features remain sparse. The formula is certain.
 
     Parameters
     ----------

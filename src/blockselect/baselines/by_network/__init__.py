@@ -1,1 +1,1 @@
-"""Methods that look at the links of the network."""
+"""Methods that use the links of the network."""

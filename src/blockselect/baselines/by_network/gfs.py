@@ -1,4 +1,4 @@
-"""GFS-style: features that make the links likely and allow to reconstruct all features."""
+"""GFS-style: features that make the links likely and from which all features can be reconstructed."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class GFS(LinkModelSelector):
     tol : float, default=1e-5
         Stop after an iteration that lowered the objective by no more than this fraction.
     n_neighbors : int or None, default=None
-        If `fit` is given no adjacency, each node is linked to this many nearest nodes by the features. None: a missing
+        If `fit` is given no adjacency, each node is linked to this many nearest nodes in feature space. None: a missing
         adjacency is an error.
     random_state : int, RandomState or None, default=None
         Seed of the sample of non-links and of the singular vectors.

@@ -37,7 +37,7 @@ class Hotspot(NetworkGuidedSelector):
         proportional to the depth. "normal": any values, with a mean that is linear in the depth. "auto": "bernoulli"
         if all values are 0 or 1, "danb" if all values are non-negative integers, and "normal" otherwise.
     n_neighbors : int or None, default=None
-        If `fit` is given no adjacency, each node is linked to this many nearest nodes by the features. None: a missing
+        If `fit` is given no adjacency, each node is linked to this many nearest nodes in feature space. None: a missing
         adjacency is an error.
 
     Attributes

@@ -53,7 +53,7 @@ class LUFS(NetworkGuidedSelector):
         Makes the constraint definite. A ridge that is too large allows combinations that are zero on all nodes, which
         is an error. (paper: λ)
     n_neighbors : int or None, default=None
-        If `fit` is given no adjacency, each node is linked to this many nearest nodes by the features. None: a missing
+        If `fit` is given no adjacency, each node is linked to this many nearest nodes in feature space. None: a missing
         adjacency is an error.
     max_iter : int, default=50
         Maximum number of iterations.

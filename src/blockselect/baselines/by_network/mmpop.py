@@ -35,8 +35,8 @@ class MMPOP(NetworkGuidedSelector):
 
     where the loss of a margin z is [1 − z]₊ (hinge, the max-margin form) or log(1 + e^−z) (logistic). The score of a
     feature is its weight w. The solver is projected stochastic gradient descent: each pass visits all links from both
-    ends in random order, and draws one k per link uniformly from the nodes that i is not linked with. The size of step
-    t is `step_size`/√t. Nodes that are linked with all others are skipped. Link weights are ignored.
+    ends in random order, and draws one k per link uniformly from the nodes that i is not linked to. The size of step
+    t is `step_size`/√t. Nodes that are linked to all others are skipped. Link weights are ignored.
     Objective recalled, solver and settings reconstructed.
 
     Parameters
@@ -61,7 +61,7 @@ class MMPOP(NetworkGuidedSelector):
     max_iter : int, default=30
         Number of passes through all links.
     n_neighbors : int or None, default=None
-        If `fit` is given no adjacency, each node is linked to this many nearest nodes by the features. None: a missing
+        If `fit` is given no adjacency, each node is linked to this many nearest nodes in feature space. None: a missing
         adjacency is an error.
     random_state : int, RandomState or None, default=None
         Seed of the order of the links and of the draws of k.
@@ -137,7 +137,7 @@ class MMPOP(NetworkGuidedSelector):
         features = features_to_compare(graph.features, binarize=self.binarize)
         links, non_links = both_ways(linked_pairs(graph.adjacency)), NonLinks(graph.adjacency)
         links = links[non_links.per_node[links[:, 0]] > 0]
-        # The gradient of a constant feature is that of the penalty alone, which leads to 0.
+        # The gradient of a constant feature comes only from the penalty, which leads to 0.
         weights = np.where(constant_columns(features), 0.0, float(self.initial_score))
         rng = generator_from(self.random_state)
         history, steps = np.zeros(self.max_iter), 0

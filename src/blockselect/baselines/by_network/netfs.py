@@ -56,7 +56,7 @@ class NetFS(NetworkGuidedSelector):
         Non-negative initial U, used without change. None: uniform random numbers, scaled so that UUᵀ is as close to A
         as possible; from another scale U would shrink or grow before it fits the network. (paper: U)
     n_neighbors : int or None, default=None
-        If `fit` is given no adjacency, each node is linked to this many nearest nodes by the features. None: a missing
+        If `fit` is given no adjacency, each node is linked to this many nearest nodes in feature space. None: a missing
         adjacency is an error.
     max_iter : int, default=200
         Maximum number of iterations.
@@ -214,7 +214,7 @@ class CommunityTerm:
         return U, step
 
     def _variable(self, U: FloatArray, fitted: FloatArray) -> float:
-        """The value without its constant ‖A‖², beside which small decreases would be lost to rounding."""
+        """The value without its constant ‖A‖², next to which small decreases would be lost to rounding."""
         return float(np.sum((fitted - U) ** 2) + self.weight / 2 * self._variable_misfit(U))
 
     def _variable_misfit(self, U: FloatArray) -> float:

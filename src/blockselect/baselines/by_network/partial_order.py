@@ -29,7 +29,7 @@ class PartialOrder(NetworkGuidedSelector):
         Use only whether a value is non-zero. Set this for word counts, whose products are otherwise dominated by a few
         large values. Features that are never zero would all become constant, which is an error.
     n_neighbors : int or None, default=None
-        If `fit` is given no adjacency, each node is linked to this many nearest nodes by the features. None: a missing
+        If `fit` is given no adjacency, each node is linked to this many nearest nodes in feature space. None: a missing
         adjacency is an error.
 
     Attributes
