@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from scipy import sparse
 
@@ -86,16 +85,17 @@ def test_rounds_of_refinement_follow_the_budget(monkeypatch):
 
 def test_resamples_of_stability_follow_the_budget(monkeypatch):
     monkeypatch.setattr(search, "BUDGET", 1.0)
-    selector, made = fit(), []
-    monkeypatch.setattr(
-        type(selector), "_scores_on", lambda self, graph, adjacencies, *rest: made.append(len(adjacencies)) or _SCORES
-    )
-    for asked in (8, 4):
-        selection_stability(selector, NETWORK.features, adjacency=NETWORK.adjacency, n_resamples=asked)
-    assert made == [5, 4]
-
-
-_SCORES = np.random.default_rng(0).random((5, NETWORK.features.shape[1]))
+    selector = fit()
+    for asked, made in ((8, 5), (4, 4)):
+        seen = []
+        selection_stability(
+            selector,
+            NETWORK.features,
+            adjacency=NETWORK.adjacency,
+            n_resamples=asked,
+            progress=lambda *news, seen=seen: seen.append(news),
+        )
+        assert seen[-1] == ("resampling", made, made)
 
 
 def test_blocks_that_are_given_take_no_search():
