@@ -80,7 +80,11 @@ TESTS = {
         "tests/bmgufs/test_low_rank_gram.py",
     ],
     "consensus/ranking.py": ["tests/consensus/test_estimator.py"],
-    "consensus/estimator.py": ["tests/consensus/test_estimator_contract.py", "tests/consensus/test_effort.py"],
+    "consensus/estimator.py": [
+        "tests/consensus/test_estimator_contract.py",
+        "tests/consensus/test_search.py",
+        "tests/consensus/test_prediction.py",
+    ],
     "consensus/refine.py": ["tests/consensus/test_moves.py"],
     "consensus/likelihood.py": [
         "tests/consensus/test_feature_likelihood.py",
@@ -89,7 +93,7 @@ TESTS = {
         "tests/consensus/test_refine.py",
     ],
     "consensus/resampling.py": ["tests/consensus/test_estimator.py", "tests/inspection/test_stability.py"],
-    "consensus/search.py": ["tests/consensus/test_effort.py", "tests/consensus/test_estimator.py"],
+    "consensus/search.py": ["tests/consensus/test_estimator.py"],
     "consensus/target.py": ["tests/consensus/test_ranking.py"],
 }
 INTERPRETED = {"consensus/moves.py"}  # it compiles for longer than its own tests take in Python
