@@ -85,6 +85,9 @@ SLOW = (  # beginnings of the names of tests that the fast lane, `make check`, l
     "tests/test_readme.py",
     "tests/test_registry.py",
     "tests/test_result.py::test_another_process",
+    "tests/test_result.py::test_copies_and_pickles",
+    "tests/test_result.py::test_edges_that_were",
+    "tests/test_result.py::test_row_chunks_give",
     "tests/test_scale.py",
     "tests/test_shapes.py",
     "tests/test_signed.py",
@@ -123,7 +126,7 @@ SMOKE = (  # what the fast lane runs of these all the same: seeded results of ev
     "tests/plot/test_of_runs.py::test_those_kept_are_filled",
     "tests/report/test_page.py::test_the_table_holds_all_features_the_selected_first",
     "tests/utils/test_eigenvectors.py::test_they_are_those_of_the_dense_matrix",
-    "tests/test_signed.py::test_a_feature_counts_as_the_better_of_its_parts",
+    "tests/test_signed.py::test_parts_add_up_to_the_features",
 )
 
 
