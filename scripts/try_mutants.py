@@ -82,7 +82,8 @@ TESTS = {
     "consensus/ranking.py": ["tests/consensus/test_estimator.py"],
     "consensus/estimator.py": [
         "tests/consensus/test_estimator_contract.py",
-        "tests/consensus/test_effort.py",
+        "tests/consensus/test_search.py",
+        "tests/consensus/test_prediction.py",
     ],
     "consensus/refine.py": ["tests/consensus/test_moves.py"],
     "consensus/likelihood.py": [
@@ -92,13 +93,14 @@ TESTS = {
         "tests/consensus/test_refine.py",
     ],
     "consensus/resampling.py": ["tests/consensus/test_estimator.py", "tests/inspection/test_stability.py"],
-    "consensus/search.py": ["tests/consensus/test_effort.py"],
+    "consensus/search.py": ["tests/consensus/test_estimator.py"],
     "inspection/null_model.py": [
         "tests/inspection/test_given_totals.py",
         "tests/inspection/test_matching_null.py",
-        "tests/inspection/test_reference_features.py",
+        "tests/inspection/test_given_totals_reference.py",
     ],
     "inspection/stability.py": ["tests/inspection/test_reselection.py"],
+    "consensus/target.py": ["tests/consensus/test_ranking.py"],
 }
 INTERPRETED = {"consensus/moves.py"}  # it compiles for longer than its own tests take in Python
 LEFT_OUT = {"cuda.py", "device.py", "__init__.py"}  # they need a GPU, or hold no code

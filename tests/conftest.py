@@ -37,6 +37,7 @@ SLOW = (  # beginnings of the names of tests that the fast lane, `make check`, l
     "tests/baselines/by_network",
     "tests/benchmarks",
     "tests/blockmodels/test_candidates.py",
+    "tests/blockmodels/test_names.py::test_debian_blocks",
     "tests/bmgufs/test_cluster.py",
     "tests/consensus/test_cluster.py",
     "tests/consensus/test_row_chunks.py::test_a_fit_never_holds",
@@ -45,7 +46,7 @@ SLOW = (  # beginnings of the names of tests that the fast lane, `make check`, l
     "tests/bmgufs/test_device.py::test_scores_are_those_of_numpy_in_every_form",
     "tests/bmgufs/test_device.py::test_solves_stop_at_the_same_iteration",
     "tests/bmgufs/test_estimator.py::test_scores_are_those_of_the_paper_written_out",
-    "tests/bmgufs/test_iterations_on_cuda.py",
+    "tests/bmgufs/test_cuda.py",
     "tests/cli",
     "tests/consensus/test_estimator.py",
     "tests/consensus/test_estimator_contract.py",
@@ -60,8 +61,10 @@ SLOW = (  # beginnings of the names of tests that the fast lane, `make check`, l
     "tests/graphs/test_affinity.py::test_published",
     "tests/inspection/test_evidence.py::test_on_random_matchings",
     "tests/inputs/test_mutated_files.py",
-    "tests/graphs/test_nearest.py::test_neither_storage_nor_type",
-    "tests/graphs/test_nearest.py::test_of_cora",
+    "tests/graphs/test_links.py::test_counts_of_links",
+    "tests/graphs/test_links.py::test_links_of_reordered_nodes",
+    "tests/graphs/test_neighbours.py::test_neither_storage_nor_type",
+    "tests/graphs/test_neighbours.py::test_of_cora",
     "tests/inputs/test_attributes.py::test_a_fit_to_a_graph",
     "tests/inputs/test_node_graph.py::test_a_grid_search",
     "tests/inspection",
@@ -81,10 +84,49 @@ SLOW = (  # beginnings of the names of tests that the fast lane, `make check`, l
     "tests/test_network_evidence.py::test_a_selector_warns",
     "tests/test_readme.py",
     "tests/test_registry.py",
+    "tests/test_result.py::test_another_process",
+    "tests/test_result.py::test_copies_and_pickles",
+    "tests/test_result.py::test_edges_that_were",
+    "tests/test_result.py::test_row_chunks_give",
     "tests/test_scale.py",
     "tests/test_shapes.py",
     "tests/test_signed.py",
-    "tests/test_skipped.py",
+)
+
+SMOKE = (  # what the fast lane runs of these all the same: seeded results of every package
+    "tests/baselines/by_features/test_laplacian.py::test_the_criterion_is_that_of_the_definition",
+    "tests/baselines/by_features/test_mcfs.py::test_scores_are_those_of_the_literal_formula",
+    "tests/baselines/by_features/test_ndfs.py::test_scores_are_those_of_the_literal_formula",
+    "tests/baselines/by_features/test_spec.py::test_criteria_on_a_given_affinity",
+    "tests/baselines/by_features/test_udfs.py::test_scores_are_those_of_the_literal_formula",
+    "tests/baselines/by_features/test_variance.py::test_the_criterion_is_the_variance",
+    "tests/baselines/by_network/test_adapt.py::test_over_all_pairs_the_turns_end",
+    "tests/baselines/by_network/test_gfs.py::test_over_all_pairs_the_turns_end",
+    "tests/baselines/by_network/test_hotspot.py::test_values_are_those_stored_of_the_package",
+    "tests/baselines/by_network/test_lufs.py::test_scores_are_those_of_the_literal_formula",
+    "tests/baselines/by_network/test_mmpop.py::test_the_loss_of_a_batch",
+    "tests/baselines/by_network/test_moran.py::test_the_criterion_is_that_of_the_definition",
+    "tests/baselines/by_network/test_netfs.py::test_scores_are_those_of_the_literal_formula",
+    "tests/baselines/by_network/test_partial_order.py::test_scores_are_those_of_a_loop",
+    "tests/blockmodels/test_candidates.py::test_planted_blocks_that_link_within",
+    "tests/cli/test_select.py::test_scores_are_those_of_the_selector",
+    "tests/consensus/test_estimator.py::test_the_table_has_the_candidates_in_their_order",
+    "tests/evaluation/test_classification.py::test_it_is_the_protocol_to_the_letter",
+    "tests/evaluation/test_clustering.py::test_it_is_the_protocol_of_the_paper_to_the_letter",
+    "tests/evaluation/test_comparison.py::test_scores_are_those_of_the_protocol",
+    "tests/evaluation/test_link_prediction.py::test_similarities_that_differ_little",
+    "tests/evaluation/test_link_prediction.py::test_the_area_is_the_share_of_pairs",
+    "tests/inspection/test_discoveries.py::test_discoveries_are_those_whose_q_value_is_within_the_level",
+    "tests/inspection/test_evidence.py::test_planted_features_are_evidence",
+    "tests/inspection/test_given_totals.py::test_block_means_are_those_of_the_residuals",
+    "tests/inspection/test_discoveries_p_values.py::test_p_values_are_those_of_the_formula",
+    "tests/inspection/test_stability.py::test_stability_is_a_chance_and_larger_for_what_was_selected",
+    "tests/plot/test_of_blocks.py::test_densities_are_relative_to_the_densest_pair",
+    "tests/plot/test_of_features.py::test_scores_are_the_best_on_top",
+    "tests/plot/test_of_runs.py::test_those_kept_are_filled",
+    "tests/report/test_page.py::test_the_table_holds_all_features_the_selected_first",
+    "tests/utils/test_eigenvectors.py::test_they_are_those_of_the_dense_matrix",
+    "tests/test_signed.py::test_parts_add_up_to_the_features",
 )
 
 
@@ -92,8 +134,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     """The fast lane does not even import files of which it would run nothing."""
     if config.option.markexpr != "not slow" or not collection_path.is_relative_to(config.rootpath):
         return None
-    whole = {place for place in SLOW if "::" not in place}
-    return collection_path.relative_to(config.rootpath).as_posix() in whole or None
+    place = collection_path.relative_to(config.rootpath).as_posix()
+    return (place.startswith(SLOW) and not any(test.startswith(place) for test in SMOKE)) or None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -101,7 +143,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if seed := os.environ.get("BLOCKSELECT_TEST_ORDER"):
         random.Random(seed).shuffle(items)
     for item in items:
-        if item.nodeid.startswith(SLOW):
+        if item.nodeid.startswith(SLOW) and not item.nodeid.startswith(SMOKE):
             item.add_marker("slow")
 
 

@@ -68,20 +68,20 @@ def test_scores_do_not_change_with_the_scale_of_features_or_weights_but_for_the_
 @given(seed=small, layout=st.sampled_from(["csr", "csc", "coo", "lil", "dok", "bsr", "dia"]))
 def test_sparse_input_gives_the_scores_of_dense_input(method, seed, layout):
     problem = make_problem(seed)
-    for kind in (sparse.csr_array, sparse.csr_matrix):
-        again = scores_of(problem, method, kind(problem.Y).asformat(layout), kind(problem.A).asformat(layout))
-        assert_allclose(again, scores_of(problem, method), atol=1e-9)
+    kind = sparse.csr_array if seed % 2 else sparse.csr_matrix
+    again = scores_of(problem, method, kind(problem.Y).asformat(layout), kind(problem.A).asformat(layout))
+    assert_allclose(again, scores_of(problem, method), atol=1e-9)
 
 
-@both
 @given(seed=small)
-def test_an_edge_table_gives_the_scores_of_its_matrix_even_with_edges_twice_or_turned(method, seed):
+def test_an_edge_table_gives_the_scores_of_its_matrix_even_with_edges_twice_or_turned(seed):
     problem = make_problem(seed)
+    plain = scores_of(problem, BlockModelSelector)
     source, target = np.nonzero(np.triu(problem.A))
     edges = pd.DataFrame({"source": source, "target": target})
     turned = edges.rename(columns={"source": "target", "target": "source"})
     for table in (edges, pd.concat([edges, edges[:5]]), pd.concat([edges, turned])):
-        assert_allclose(scores_of(problem, method, A=table), scores_of(problem, method), atol=1e-12)
+        assert_allclose(scores_of(problem, BlockModelSelector, A=table), plain, atol=1e-12)
 
 
 @pytest.mark.parametrize("dtype", [bool, np.int8, np.uint16, np.int64, np.float32, np.float64])
@@ -102,13 +102,6 @@ def test_single_precision_selects_almost_the_same(network):
     assert single.history_.profile.dtype == np.float32
     assert_allclose(single.scores_, double.scores_, atol=1e-2)
     assert np.count_nonzero(single.support_ != double.support_) <= 2
-
-
-def test_torch_gives_the_scores_of_numpy(network):
-    pytest.importorskip("torch")
-    ours, theirs = (fit_paper(network, block_model=network.blocks, device=device) for device in ("cpu", "cpu:0"))
-    assert isinstance(theirs.scores_, np.ndarray)
-    assert_allclose(theirs.scores_, ours.scores_, atol=1e-8)
 
 
 @both

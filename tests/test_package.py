@@ -14,7 +14,7 @@ import pytest
 
 import blockselect
 from blockselect.datasets.download import CACHE_VARIABLE, cache_folder
-from conftest import SLOW
+from conftest import SLOW, SMOKE
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "blockselect"
@@ -112,21 +112,6 @@ def private_sklearn_imports(code: str) -> list[int]:
     return lines
 
 
-@pytest.mark.parametrize(
-    ("line", "private"),
-    [
-        ("from sklearn.base import BaseEstimator, _fit_context", True),
-        ("from sklearn.utils._param_validation import Interval", True),
-        ("import sklearn.utils._tags", True),
-        ("from sklearn import __version__", False),
-        ("from sklearn.base import BaseEstimator", False),
-        ("from blockselect.utils._sklearn import Interval", False),
-    ],
-)
-def test_private_names_are_told_from_public_ones(line, private):
-    assert bool(private_sklearn_imports(line)) is private
-
-
 @pytest.mark.parametrize("forbidden", [HOSTS, MACHINE_PATHS], ids=["package hosts", "paths of one machine"])
 def test_no_file_depends_on_where_it_was_written(forbidden):
     found = [
@@ -162,11 +147,11 @@ def test_the_citation_has_the_version_of_the_package():
     assert re.findall(r"^version: (.+)$", citation, flags=re.MULTILINE) == [blockselect.__version__]
 
 
-@pytest.mark.parametrize("place", SLOW)
-def test_a_place_that_the_fast_lane_leaves_out_exists(place):
-    path, _, beginning = place.partition("::")
-    assert (ROOT / path).exists()
-    assert not beginning or f"\ndef {beginning}" in (ROOT / path).read_text(encoding="utf-8")
+def test_what_the_fast_lane_leaves_out_or_takes_in_exists():
+    for place in (*SLOW, *SMOKE):
+        path, _, beginning = place.partition("::")
+        assert (ROOT / path).exists(), place
+        assert not beginning or f"\ndef {beginning}" in (ROOT / path).read_text(encoding="utf-8"), place
 
 
 @pytest.mark.skipif(not (ROOT / ".github").is_dir(), reason="not a checkout")

@@ -41,18 +41,14 @@ NEAR = {"n_nodes": 400, "signal": 8, "frequency": (0.05, 0.1)}
 FREQUENT = {"n_nodes": 300, "signal": 8, "frequency": (0.1, 0.1)}
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, 1])
 @pytest.mark.parametrize(
     ("selector", "network", "least"),
     [
         (LaplacianScore(15, width="mean"), NEAR, 0.75),
         (LaplacianScore(15, weights="cosine"), NEAR, 0.75),
         (LaplacianScore(15, weights="binary"), NEAR, 0.75),
-        *(
-            (SPEC(15, style=style, n_eigenvectors=3, width="mean", n_neighbors=near, random_state=0), NEAR, 0.75)
-            for style in STYLES
-            for near in (None, 5)
-        ),
+        *((SPEC(15, style=style, n_eigenvectors=3, width="mean", random_state=0), NEAR, 0.75) for style in STYLES),
         (MCFS(15, n_blocks=3), FREQUENT, 0.6),
         (MCFS(15, n_blocks=3, weights="binary"), FREQUENT, 0.6),
         (NDFS(15, n_blocks=3, random_state=0), FREQUENT, 0.8),
@@ -97,7 +93,7 @@ def test_planted_features_are_found_by_the_features_alone(selector, network, lea
 def test_planted_features_are_found_by_the_network(selector, network, over_seeds, least):
     options = {"n_nodes": 400, "n_blocks": 3, "mean_degree": 40, "n_informative": 15, "n_redundant": 0, **network}
     found = []
-    for seed in range(4):
+    for seed in range(2):
         planted = make_attributed_blocks(n_noise=100 - options["n_informative"], random_state=seed, **options)
         selector.fit(planted.features, adjacency=planted.adjacency)
         found.append(planted.is_informative[selector.get_support()].mean())

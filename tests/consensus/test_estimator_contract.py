@@ -54,13 +54,6 @@ def test_a_fitted_selector_survives_pickle_and_a_clone_is_unfitted(fitted):
     assert not hasattr(clone(fitted), "scores_")
 
 
-def test_fitting_changes_no_parameter(network):
-    selector = BlockModelSelector(12, **{**QUICK, "n_candidates": 1})
-    before = selector.get_params()
-    selector.fit(network.features, adjacency=network.adjacency)
-    assert selector.get_params() == before
-
-
 def test_a_damaged_sparse_matrix_is_refused_not_read(network):
     damaged = sparse.csc_array(network.features)
     damaged.indices = damaged.indices.copy()

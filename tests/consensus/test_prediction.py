@@ -13,6 +13,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.preprocessing import normalize
 
 from blockselect import BlockModelSelector, NodeGraph, RowChunks, load_cora, make_attributed_blocks
+from blockselect.consensus.prediction import regress_blocks
 
 HELD_OUT = np.arange(2708) % 4 == 0
 
@@ -121,3 +122,12 @@ def test_cross_validation_scores_by_the_predicted_blocks(planted):
         graph = NodeGraph(planted.adjacency)
         scores = cross_val_score(selector, planted.features, planted.blocks, cv=3, params={"adjacency": graph})
     assert ((scores >= 0) & (scores <= 1)).all()
+
+
+def test_equal_features_without_a_penalty_share_their_coefficient():
+    """As where rounding errors exceed λ: no unique solution is left, and the shortest one is taken."""
+    features, labels = np.repeat([[1.0, 1.0], [0.0, 0.0]], 5, axis=0), np.repeat([0, 1], 5)
+    columns = np.arange(2)
+    coefficients, intercepts = regress_blocks(features, columns, columns, labels, ridge=0.0)
+    assert_allclose(coefficients[:, 0], coefficients[:, 1])
+    assert_allclose(normalize(features) @ coefficients.T + intercepts, np.eye(2)[labels], atol=1e-12)

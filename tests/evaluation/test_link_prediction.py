@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from blockselect import make_attributed_blocks
-from blockselect.evaluation import hide_links, link_prediction, predict_links
+from blockselect.evaluation import HiddenLinks, hide_links, link_prediction, predict_links
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +63,15 @@ def test_the_area_is_the_share_of_pairs_in_the_right_order(planted, form):
     right = np.mean((hidden[:, None] > others) + 0.5 * (hidden[:, None] == others))
     scores = predict_links(planted.features, split, columns, n_runs=100)
     assert scores.aucs.mean() == pytest.approx(right, abs=4 * scores.aucs.std() / 100**0.5)
+
+
+def test_similarities_that_differ_little_are_told_apart():
+    """The nodes of the hidden link are equal; all other pairs have a cosine of 0.96."""
+    features = np.column_stack([np.ones(5), 0.2 * np.eye(5)[:, 1:]])
+    features[0] = features[1]
+    kept = sparse.csr_array(([1.0, 1.0], ([2, 3], [3, 2])), shape=(5, 5))
+    split = HiddenLinks(kept, np.array([0]), np.array([1]))
+    assert_array_equal(predict_links(features, split, np.arange(5), n_runs=5).aucs, 1)
 
 
 def test_pairs_without_a_link_are_drawn_evenly():

@@ -1,74 +1,110 @@
-"""The nearest-neighbour graph of the features."""
+"""The nearest others: which of equally near nodes are taken depends on nothing but their order."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
+from blockselect import load_cora
+from blockselect.graphs import neighbours
+from blockselect.graphs.affinity import neighbour_affinity
+from blockselect.graphs.neighbours import nearest_others
 from blockselect.inputs import nearest_neighbour_graph
+from blockselect.rows.matrices import as_plain_csr
+
+STORAGES = {
+    "float64": np.asarray,
+    "float32": lambda X: X.astype(np.float32),
+    "int": lambda X: X.astype(np.int64),
+    "Fortran": np.asfortranarray,
+    "CSR": sparse.csr_array,
+    "CSR, float32": lambda X: sparse.csr_array(X.astype(np.float32)),
+    "CSC": sparse.csc_array,
+    "COO": sparse.coo_array,
+}
 
 
-def _features(seed: int, n_nodes: int = 15, n_features: int = 6) -> np.ndarray:
-    return np.random.default_rng(seed).random((n_nodes, n_features))
+def tied_counts(seed, n=30, m=4):
+    """Small whole numbers: most distances occur many times, some rows are equal and some empty."""
+    return np.random.default_rng(seed).integers(3, size=(n, m)).astype(float)
 
 
-@given(seed=st.integers(0, 10**6), n_neighbors=st.integers(1, 14))
-def test_links_are_those_of_the_closest_cosines_in_either_direction(seed, n_neighbors):
-    features = _features(seed)
-    rows = features / np.linalg.norm(features, axis=1, keepdims=True)
-    cosine = rows @ rows.T
-    np.fill_diagonal(cosine, -1)
-    nearest = np.argsort(-cosine, axis=1)[:, :n_neighbors]
-    expected = np.zeros((15, 15))
-    np.put_along_axis(expected, nearest, 1, axis=1)
-    assert_array_equal(nearest_neighbour_graph(features, n_neighbors).toarray(), np.maximum(expected, expected.T))
+def first_of_the_nearest(X, k):
+    """By exact arithmetic: sorted by the squared distance, then by the index."""
+    squared = ((X[:, None] - X) ** 2).sum(axis=2)
+    np.fill_diagonal(squared, np.inf)
+    return np.sort(np.argsort(squared, axis=1, kind="stable")[:, :k], axis=1)
+
+
+@given(seed=st.integers(0, 10**6), k=st.integers(1, 29))
+def test_of_equally_near_nodes_the_first_are_taken(seed, k):
+    X = tied_counts(seed)
+    near = nearest_others(as_plain_csr(X), k)
+    expected = first_of_the_nearest(X, k)
+    assert_array_equal(near.indices.reshape(30, k), expected)
+    assert_allclose(near.data.reshape(30, k) ** 2, ((X[:, None] - X[expected]) ** 2).sum(axis=2), rtol=1e-14)
+
+
+@pytest.mark.parametrize("metric", ["cosine", "euclidean"])
+@pytest.mark.parametrize("storage", STORAGES)
+@given(seed=st.integers(0, 10**6))
+def test_neither_storage_nor_type_decides_who_is_near(metric, storage, seed):
+    X = tied_counts(seed)
+    graph = nearest_neighbour_graph(X, 4, metric=metric)
+    assert (graph != nearest_neighbour_graph(STORAGES[storage](X), 4, metric=metric)).nnz == 0
+
+
+@pytest.mark.parametrize("weights", ["heat", "binary", "cosine"])
+@given(seed=st.integers(0, 10**6))
+def test_affinities_of_all_storages_are_the_same_to_the_last_digit(weights, seed):
+    X = tied_counts(seed)
+    affinity = neighbour_affinity(X, 4, weights=weights, width="mean").toarray()
+    for features in (sparse.csr_array(X), X.astype(np.float32)):
+        assert_array_equal(neighbour_affinity(features, 4, weights=weights, width="mean").toarray(), affinity)
 
 
 @given(seed=st.integers(0, 10**6))
-def test_reordering_the_nodes_reorders_the_graph(seed):
-    features, order = _features(seed), np.random.default_rng(seed).permutation(15)
-    graph, reordered = nearest_neighbour_graph(features, 4), nearest_neighbour_graph(features[order], 4)
-    assert_array_equal(reordered.toarray(), graph.toarray()[np.ix_(order, order)])
+def test_rounding_does_not_tell_equally_near_nodes_apart(seed):
+    X, columns = tied_counts(seed), np.random.default_rng(seed).permutation(4)
+    expected = nearest_others(as_plain_csr(X), 4).indices
+    for scale in (1 / 3, 1e-7, 0.7e9):
+        assert_array_equal(nearest_others(as_plain_csr((scale * X)[:, columns]), 4).indices, expected)
 
 
-def test_sparse_features_give_the_same_graph_and_stay_as_they_are():
-    features = _features(0) * (_features(1) < 0.5)
-    csr = sparse.csr_array(features)
-    before = csr.copy()
-    assert_array_equal(nearest_neighbour_graph(csr, 3).toarray(), nearest_neighbour_graph(features, 3).toarray())
-    assert_array_equal(csr.toarray(), before.toarray())
+def test_rows_that_point_the_same_way_are_equally_near_by_the_cosine():
+    direction = np.array([1.0, 2.0, 7.0])
+    X = np.vstack([np.outer([3, 1, 10, 0.1, 7, 1 / 3], direction), [[7.0, 0.0, 1.0]]])
+    graph = nearest_neighbour_graph(X, 2).toarray()
+    expected = np.zeros((7, 7))
+    expected[[0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6], [1, 2, 0, 2, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1]] = 1
+    assert_array_equal(graph, np.maximum(expected, expected.T))
 
 
-def test_more_neighbours_than_nodes_link_all():
-    assert_array_equal(nearest_neighbour_graph(_features(0, 4), 10).toarray(), 1 - np.eye(4))
+def test_distances_far_from_the_origin_are_told_apart():
+    """Inner products would lose them: squared lengths are 1e18, squared distances 1 to 400."""
+    X = 1e9 + np.array([[0.0], [1.0], [3.0], [7.0], [12.0], [20.0]]) * np.ones((1, 3))
+    assert_array_equal(nearest_others(as_plain_csr(X), 1).indices, [1, 0, 1, 2, 3, 4])
 
 
-def test_nodes_that_share_no_feature_are_not_linked():
-    features = np.array([[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 3.0], [0.0, 0.0, 0.0]])
-    expected = np.zeros((4, 4))
-    expected[[0, 1], [1, 0]] = 1
-    assert_array_equal(nearest_neighbour_graph(features, 2).toarray(), expected)
+def test_how_many_nodes_are_looked_at_together_does_not_matter(monkeypatch):
+    X = tied_counts(0, n=200)
+    expected = nearest_others(as_plain_csr(X), 5)
+    assert_array_equal(expected.indices.reshape(200, 5), first_of_the_nearest(X, 5))
+    for pairs, memory in ((1, 1024), (500, 1024), (2**22, 1e-3)):
+        monkeypatch.setattr(neighbours, "_PAIRS", pairs)
+        with sklearn.config_context(working_memory=memory):
+            found = nearest_others(as_plain_csr(X), 5)
+        assert_array_equal(found.indices, expected.indices)
+        assert_array_equal(found.data, expected.data)
 
 
-def test_equal_rows_are_neighbours_under_another_metric_too():
-    features = np.array([[0.0, 5.0], [0.0, 5.0], [90.0, 0.0]])
-    graph = nearest_neighbour_graph(features, 1, metric="euclidean")
-    assert graph[0, 1] == 1
-    assert graph.toarray()[2].sum() == 1
-
-
-@pytest.mark.parametrize(
-    ("features", "n_neighbors", "message"),
-    [
-        (np.ones((1, 2)), 3, r"1 row\(s\).*pass one row per node"),
-        (np.ones((3, 2)), 0, r"n_neighbors is 0; expected a whole number, at least 1"),
-        (np.eye(3), 2, r"no two nodes share a feature.*pass an adjacency"),
-    ],
-)
-def test_errors_name_the_problem_and_the_fix(features, n_neighbors, message):
-    with pytest.raises(ValueError, match=message):
-        nearest_neighbour_graph(features, n_neighbors)
+def test_of_cora_both_storages_give_one_graph():
+    words = load_cora().features
+    assert (nearest_neighbour_graph(words) != nearest_neighbour_graph(words.toarray())).nnz == 0
+    sparse_words, dense_words = (neighbour_affinity(X, 5, width="mean") for X in (words, words.toarray()))
+    assert (sparse_words != dense_words).nnz == 0

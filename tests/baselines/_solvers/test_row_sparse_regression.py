@@ -55,16 +55,6 @@ def test_features_that_left_the_factor_may_come_back():
         assert_allclose(regression.solve(F, weights), expected, atol=1e-10 * np.abs(expected).max())
 
 
-def test_the_gram_matrix_is_computed_once_while_features_only_leave():
-    X, F, weights = draw(2, 60, 20, heaviest=0)
-    regression = RowSparseRegression(X, 1.0, route="normal")
-    regression.solve(F, weights)
-    held = regression._gram
-    weights[:10] = 1e15
-    regression.solve(F, weights)
-    assert regression._gram is held
-
-
 @pytest.mark.parametrize("route", ROUTES)
 def test_a_start_changes_nothing_but_the_way(route):
     X, F, weights = draw(3, 30, 50)

@@ -106,11 +106,8 @@ def test_scores_do_not_change_when_nodes_are_reordered(network, kind, options):
 @pytest.mark.parametrize(
     ("kind", "options"), [(ADAPT, {"non_links_per_link": 2}), (GFS, {"non_links_per_link": 2}), (MMPOP, {})]
 )
-def test_the_same_seed_gives_the_same_scores_bit_by_bit_and_another_does_not(network, kind, options):
-    first, second, other = (
-        scores(kind, network.features, network.adjacency, random_state=s, **options) for s in (0, 0, 1)
-    )
-    assert_array_equal(first, second)
+def test_another_seed_gives_other_scores(network, kind, options):
+    first, other = (scores(kind, network.features, network.adjacency, random_state=s, **options) for s in (0, 1))
     assert not np.array_equal(first, other)
 
 
@@ -138,7 +135,7 @@ def test_a_constant_feature_scores_zero(network, kind):
         assert_allclose(found[:-2], scores(kind, X, network.adjacency), atol=1e-10)
 
 
-@weighting
+@pytest.mark.parametrize("kind", [ADAPT, GFS, MMPOP, PartialOrder])
 @pytest.mark.parametrize(
     ("adjacency", "message"),
     [(np.ones((200, 200)), "linked to all others"), (np.eye(200), "no links between different nodes")],

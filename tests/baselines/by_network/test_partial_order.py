@@ -42,20 +42,3 @@ def test_binarize_looks_only_at_what_is_zero():
     assert_array_equal(scores(problem.Y, problem.A, binarize=True), scores((problem.Y > 0) * 1.0, problem.A))
     with pytest.raises(ValueError, match="binarize is True, which leaves every feature constant"):
         scores(problem.Y + 1, problem.A, binarize=True)
-
-
-def test_a_constant_feature_is_never_selected():
-    problem = make_problem(0)
-    X = np.column_stack([problem.Y, np.full(20, 3.0), np.zeros(20)])
-    with pytest.warns(match="only 9 of the 11"):
-        selector = PartialOrder(11).fit(X, adjacency=problem.A)
-    assert np.isnan(selector.criterion_[9:]).all()
-    assert_array_equal(selector.get_support(), [True] * 9 + [False] * 2)
-
-
-def test_graphs_without_links_or_without_non_links_are_refused():
-    X = np.random.default_rng(0).random((4, 3))
-    with pytest.raises(ValueError, match="no links between different nodes"):
-        scores(X, np.eye(4))
-    with pytest.raises(ValueError, match="linked to all others"):
-        scores(X, np.ones((4, 4)))
