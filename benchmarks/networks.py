@@ -38,7 +38,7 @@ def further() -> dict[str, AttributedGraph]:
 
 
 def blogcatalog() -> AttributedGraph:
-    """BlogCatalog where its file is at hand, else a network of the same size made at random."""
+    """BlogCatalog if its file is available, otherwise a random network of the same size."""
     path = _file("BlogCatalog.mat")
     if path is None:
         return _lookalike()
@@ -60,7 +60,7 @@ def judged(name: str) -> AttributedGraph:
     Raises
     ------
     ValueError
-        No file of this name is at hand.
+        No file of this name is available.
     """
     if name in DATASETS:
         return find_dataset(name).load()
@@ -68,8 +68,8 @@ def judged(name: str) -> AttributedGraph:
     path = _file(f"{stored}.npz", f"development/{stored}.npz", f"debian/{stored}.npz")
     if path is None:
         raise ValueError(
-            f"no network {name!r} is at hand; known are {', '.join(DATASETS)}, and files NAME.npz in the folder "
-            "BLOCKSELECT_DATA."
+            f"no network {name!r} is available; choose one of {', '.join(DATASETS)}, or put {stored}.npz into the "
+            "folder BLOCKSELECT_DATA."
         )
     if not stored.startswith("debian"):
         return _from_parts(path)

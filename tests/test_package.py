@@ -66,7 +66,7 @@ def test_the_package_runs_as_the_command():
     ask = [sys.executable, "-m", "blockselect", "select"]
     done = subprocess.run(ask, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("error: nowhere to put the result; name a folder with --out")
+    assert done.stderr.startswith("error: no output is requested; name a folder with --out")
 
 
 @pytest.mark.parametrize("name", blockselect.__all__)

@@ -39,9 +39,9 @@ def test_unknown_dataset_is_refused_with_the_known_and_a_guess(refuse):
 
 def test_one_way_to_name_the_network_is_needed(refuse, network):
     assert "either --dataset NAME or --features FILE" in refuse("--top", 3)
-    assert "and not both" in refuse("--dataset", "cora", *network.options)
-    assert "--graph goes with --features" in refuse("--dataset", "cora", "--graph", network.edges)
-    assert "edges.csv holds no features; name a file of features too" in refuse("--graph", network.edges)
+    assert ", not both" in refuse("--dataset", "cora", *network.options)
+    assert "--graph can only be used with --features" in refuse("--dataset", "cora", "--graph", network.edges)
+    assert "edges.csv contains no features; name a file of features too" in refuse("--graph", network.edges)
 
 
 @pytest.mark.parametrize("with_graph", [True, False])
@@ -163,15 +163,19 @@ def test_a_bad_value_is_refused_by_the_name_of_its_parameter(refuse, network, me
     [
         (("--set", "refine"), "--set is 'refine'; expected a parameter and its value, such as refine=False."),
         (("--set", "=3"), "--set is '=3'; expected"),
-        (("--set", "n_blocks=3"), "--set cannot be used for n_blocks, which has an option of its own; give --blocks."),
-        (("--set", "n_features_to_select=3"), "give --top."),
-        (("--set", "random_state=3"), "give --seed."),
-        (("--set", "block_model=onmtf"), "give --block-model."),
+        (("--set", "n_blocks=3"), "--set cannot be used for n_blocks, which has its own option; use --blocks."),
+        (("--set", "n_features_to_select=3"), "use --top."),
+        (("--set", "random_state=3"), "use --seed."),
+        (("--set", "block_model=onmtf"), "use --block-model."),
         (
             ("--set", "max_iter=5"),
-            "no parameter of block-model is called 'max_iter'; known are: max_blocks, n_candidates, refine, binarize.",
+            "no parameter of block-model is called 'max_iter'; choose one of: max_blocks, n_candidates, refine, "
+            "binarize.",
         ),
-        (("--paper", "--blocks", 3, "--set", "refine=True"), "no parameter of bmgufs is called 'refine'; known are: "),
+        (
+            ("--paper", "--blocks", 3, "--set", "refine=True"),
+            "no parameter of bmgufs is called 'refine'; choose one of: ",
+        ),
         (("--paper", "--blocks", 3, "--set", "max_iter=5"), "Did you mean solver__max_iter?"),
         (("--paper", "--blocks", 3, "--set", "solver__steps=5"), "no parameter of bmgufs is called 'solver__steps'"),
     ],
@@ -187,8 +191,8 @@ def test_what_cannot_be_set_is_refused_with_what_can(refuse, network, options, c
         (("--paper",), "--blocks is not given"),
         (("--paper", "--blocks", "auto"), "--blocks must be"),
         (("--paper", "--blocks", 3, "--top", "auto"), "--top must be"),
-        (("--paper", "--blocks", 3, "--resamples", 1), "--resamples is 1, too few"),
-        (("--neighbors", 5), "--neighbors links nodes where no graph is given; leave it or the graph out."),
+        (("--paper", "--blocks", 3, "--resamples", 1), "--resamples is 1, which is too few"),
+        (("--neighbors", 5), "--neighbors cannot be combined with a graph; leave out one of them."),
     ],
 )
 def test_options_that_do_not_go_together_are_refused_by_name(refuse, network, options, complaint):
@@ -201,7 +205,7 @@ def test_discoveries_need_links_that_the_features_did_not_make(refuse, network):
 
 def test_the_paper_has_no_graph_of_its_own_and_asks_for_one(refuse, network):
     complaint = refuse("--features", network.features, "--paper", "--blocks", 3)
-    assert "--graph is not given; name a file of links, or link nearest neighbours by --neighbors N." in complaint
+    assert "--graph is not given; name a file of links, or link nearest neighbours with --neighbors N." in complaint
 
 
 @pytest.mark.parametrize("device", ["nonsense", "cuda:99"])
@@ -255,7 +259,7 @@ def test_ids_that_do_not_match_are_shown(refuse, network, tmp_path):
 def test_no_place_for_the_result_is_refused(run, network):
     result = run("select", *network.options)
     assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr == "error: nowhere to put the result; name a folder with --out, or give --json.\n"
+    assert result.stderr == "error: no output is requested; name a folder with --out, or use --json.\n"
 
 
 def test_a_file_where_the_folder_should_be_is_refused_and_kept(refuse, network, tmp_path):
@@ -269,7 +273,7 @@ def test_a_folder_where_a_file_should_be_is_refused(refuse, network, tmp_path):
     (tmp_path / "out" / "run.json").mkdir(parents=True)
     for more in ((), ("--overwrite",)):
         complaint = refuse(*network.options, *more, out="out")
-        assert "run.json' is a folder where a file is to be written; name another --out." in complaint
+        assert "run.json' is a folder, but a file has to be written there; name another --out." in complaint
 
 
 @pytest.mark.parametrize("command", [("select",), ("compare",), ("reproduce", "all")])
@@ -283,7 +287,7 @@ def test_a_node_with_a_label_and_an_empty_row_is_refused(refuse, network, tmp_pa
     rows = "".join(f"n{node},a\n" for node in range(60))
     (tmp_path / "labels.csv").write_text(f"id,label\n{rows}n7,\n")
     complaint = refuse(*network.options, "--labels", tmp_path / "labels.csv")
-    assert "1 id(s) have no label, several labels or no node, for example ['n7']" in complaint
+    assert "1 id(s) have no label, several labels or no matching node, such as ['n7']" in complaint
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")
@@ -323,7 +327,7 @@ def test_too_little_memory_within_a_fit_is_said_once(refuse, network, monkeypatc
         raise MemoryError(said)
 
     monkeypatch.setattr(BlockModelSelector, "_search", out_of_memory)
-    expected = f"not enough memory ({said or 'no size given'}); drop features first (by variance, say)."
+    expected = f"not enough memory ({said or 'no size given'}); drop features first (for example by variance)."
     assert expected in refuse(*network.options)
 
 

@@ -153,7 +153,7 @@ def test_links_need_no_classes(run, network, tmp_path):
     assert record["settings"]["blocks"] is None
     assert "classes" not in record["counts"]
     page = (tmp_path / "out" / "comparison.md").read_text(encoding="utf-8")
-    assert "30 features; blocks as each method has them" in page
+    assert "30 features; each method's own number of blocks" in page
 
 
 def test_json_prints_the_rows_and_needs_no_folder(run, options):
@@ -262,7 +262,7 @@ def test_an_unknown_protocol_is_refused_with_the_known(refuse, options):
 
 @pytest.mark.parametrize("top", ["half", "0.5", "", "4,,8", "4 8"])
 def test_what_is_no_list_of_numbers_is_refused(refuse, options, top):
-    assert f"--top is {top!r}; expected whole numbers with commas between them" in refuse(*options, "--top", top)
+    assert f"--top is {top!r}; expected whole numbers separated by commas" in refuse(*options, "--top", top)
 
 
 def test_more_than_the_network_has_is_refused(refuse, options):
@@ -279,8 +279,8 @@ def test_values_out_of_range_are_refused(refuse, options, option, value):
 
 
 def test_classes_are_needed_and_come_from_one_place(refuse, network, classes):
-    assert "--features needs --classes FILE" in refuse(*network.options, "--protocol", "clustering")
-    assert "a --dataset brings its own classes" in refuse("--dataset", "cora", "--classes", classes)
+    assert "--protocol clustering needs known classes" in refuse(*network.options, "--protocol", "clustering")
+    assert "a --dataset has its own classes" in refuse("--dataset", "cora", "--classes", classes)
     assert "'--classes'" in refuse(*network.options, "--classes", "nowhere.csv")
     assert "either --dataset NAME or --features FILE" in refuse("--top", 4)
     assert "Did you mean cora?" in refuse("--dataset", "coar")
@@ -289,17 +289,17 @@ def test_classes_are_needed_and_come_from_one_place(refuse, network, classes):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda rows: rows.iloc[1:], "1 id(s) have no label, several labels or no node, for example ['n0']"),
+        (lambda rows: rows.iloc[1:], "1 id(s) have no label, several labels or no matching node, such as ['n0']"),
         (
             lambda rows: pd.concat([rows, rows.iloc[:2]]),
-            "2 id(s) have no label, several labels or no node, for example ['n0', 'n1']",
+            "2 id(s) have no label, several labels or no matching node, such as ['n0', 'n1']",
         ),
         (
             lambda rows: pd.concat([rows, rows.iloc[:1].assign(id="zoe")]),
-            "1 id(s) have no label, several labels or no node, for example ['zoe']",
+            "1 id(s) have no label, several labels or no matching node, such as ['zoe']",
         ),
         (lambda rows: rows.assign(**{"class": " "}), "60 id(s) have no label"),
-        (lambda rows: rows.assign(**{"class": "red"}), "every node is of class 'red'"),
+        (lambda rows: rows.assign(**{"class": "red"}), "all nodes belong to class 'red'"),
         (lambda rows: rows.assign(more=1), "it has 3 columns; expected two"),
     ],
 )
@@ -315,7 +315,7 @@ def test_without_a_folder_the_table_is_printed_and_nothing_written(run, network,
     result = run("compare", *network.options, "--runs", 1)
     assert result.exit_code == 0
     assert "explained ± sd" in result.stdout
-    assert "coverage: the share of the nodes" in result.stdout
+    assert "coverage: share of the nodes" in result.stdout
     for method in ("all-features", "block-model", "morans-i", "hotspot", "variance"):
         assert method in result.stdout
     assert "wrote" not in result.stdout
@@ -324,7 +324,7 @@ def test_without_a_folder_the_table_is_printed_and_nothing_written(run, network,
 
 def test_a_place_for_the_result_is_needed_and_must_be_a_folder(run, refuse, options, tmp_path):
     result = run("compare", *options, "--quiet")
-    assert (result.exit_code, result.stderr.startswith("error: nowhere to put the result")) == (2, True)
+    assert (result.exit_code, result.stderr.startswith("error: no output is requested")) == (2, True)
     (tmp_path / "taken").write_text("x")
     assert "is a file; name a folder" in refuse(*options, out="taken")
 
@@ -371,7 +371,7 @@ def test_without_classes_methods_are_compared_by_the_links_they_explain(run, net
     result = run("compare", *network.options, *options)
     assert result.exit_code == 0, result.stderr
     assert "explained ± sd" in result.stdout
-    assert "coverage: the share of the nodes" in result.stdout
+    assert "coverage: share of the nodes" in result.stdout
     rows = table(tmp_path / "out")
     assert all(float(row["explained_links"]) >= 0 for row in rows)
     assert rows[1]["agreement"] == rows[2]["agreement"] != ""

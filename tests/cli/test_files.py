@@ -76,10 +76,13 @@ def test_unknown_nodes_are_dropped_and_a_weight_is_chosen_where_asked(run, frame
 
 
 def test_options_of_files_are_refused_where_they_change_nothing(run, frame, tmp_path):
-    assert "--transpose goes with --features" in run("select", "--dataset", "cora", "--transpose", "--json").stderr
+    assert (
+        "--transpose can only be used with --features"
+        in run("select", "--dataset", "cora", "--transpose", "--json").stderr
+    )
     frame.to_csv(tmp_path / "features.csv", index_label="id")
     features = ("--features", tmp_path / "features.csv", "--json")
-    assert "--weight goes with --graph" in run("select", *features, "--weight", "calls").stderr
+    assert "--weight can only be used with --graph" in run("select", *features, "--weight", "calls").stderr
 
 
 def test_a_network_from_one_file_is_called_by_it_once(tmp_path):

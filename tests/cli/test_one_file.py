@@ -71,7 +71,7 @@ def test_labels_may_be_a_column_and_serve_as_classes(run, network, tmp_path):
 
 def test_labels_have_one_source(run, karate):
     twice = ("--labels", karate, "--label-attribute", "club", "--json")
-    assert "leave one of them out" in run("select", "--graph", karate, *twice).stderr
+    assert "use only one of them" in run("select", "--graph", karate, *twice).stderr
     message = run("select", "--graph", karate, "--label-attribute", "clan", "--json").stderr
     assert "no node has an attribute 'clan'" in message
 
@@ -91,7 +91,8 @@ def test_one_file_may_come_from_standard_input(network, tmp_path, option):
 
 def test_standard_input_is_one_file(run):
     assert (
-        "both -, but standard input holds one file" in run("select", "--features", "-", "--graph", "-", "--json").stderr
+        "both -, but standard input can supply only one file"
+        in run("select", "--features", "-", "--graph", "-", "--json").stderr
     )
 
 

@@ -26,12 +26,12 @@ from blockselect.inspection.stability import MIN_RESAMPLES, selection_stability
 
 SHOWN = {  # parameter → the default that the help shows
     "n_features_to_select": "the fewest that explain 80 % of what all features explain, at most 500; half of all "
-    "features with another --method",
-    "n_blocks": "auto; needed with --paper",
+    "features with other methods",
+    "n_blocks": "auto; required with --paper",
     "block_model": "mixed",
     "random_state": "0",
     "n_jobs": "1",
-    "n_neighbors": f"{N_NEIGHBORS}, with a warning; needed with --paper",
+    "n_neighbors": f"{N_NEIGHBORS}, with a warning; required with --paper",
 }
 
 
@@ -52,7 +52,7 @@ def shown():
 
 def test_the_help_shows_the_defaults_of_the_library(shown):
     assert {name: shown[OPTION_OF[name]] for name in SHOWN} == SHOWN
-    assert shown["--resamples"] == f"{command.RESAMPLES}; 0 with another --method"
+    assert shown["--resamples"] == f"{command.RESAMPLES}; 0 with other methods"
     assert OURS["n_features_to_select"] is OURS["n_jobs"] is OURS["n_neighbors"] is PAPERS["n_neighbors"] is None
     assert (OURS["n_blocks"], PAPERS["n_blocks"], OURS["block_model"]) == ("auto", None, "mixed")
     assert OURS["max_blocks"] == 50  # in the help of --blocks

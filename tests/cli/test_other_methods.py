@@ -66,13 +66,19 @@ def test_the_default_and_the_paper_have_names_too(run, network, tmp_path):
     ("options", "complaint"),
     [
         (("--method", "mcf"), "'mcf' is not one of 'block-model', 'bmgufs', "),
-        (("--method", "mcfs", "--paper"), "--paper runs bmgufs and --method 'mcfs' another; leave one of them out."),
-        (("--method", "variance", "--seed", 1), "--seed cannot be used with --method variance; leave one of them out"),
-        (("--method", "mcfs", "--set", "tol=1"), "no parameter of mcfs is called 'tol'; known are: weights, width."),
+        (
+            ("--method", "mcfs", "--paper"),
+            "--paper means --method bmgufs, but --method is 'mcfs'; use only one of them.",
+        ),
+        (("--method", "variance", "--seed", 1), "--seed cannot be used with --method variance; leave out one of them"),
+        (
+            ("--method", "mcfs", "--set", "tol=1"),
+            "no parameter of mcfs is called 'tol'; choose one of: weights, width.",
+        ),
         (("--method", "mcfs", "--set", "widht=1"), "Did you mean width?"),
         (("--method", "mcfs", "--set", "weights=round"), "weights must be"),
         (("--method", "variance", "--set", "tol=1"), "--set cannot be used with --method variance, which has no other"),
-        (("--method", "morans-i", "--neighbors", 5), "--neighbors links nodes where no graph is given"),
+        (("--method", "morans-i", "--neighbors", 5), "--neighbors cannot be combined with a graph"),
         (("--method", "mcfs", "--top", "auto"), "--top must be"),
         (("--method", "mcfs", "--top", 31), "--top is 31 but there are 30 features"),
     ],

@@ -180,7 +180,7 @@ def test_a_disk_that_refuses_the_files_is_named_with_what_to_do(tmp_path, monkey
         outputs, "_write", lambda path, content: fail(OSError(28, "No space left on device", str(path)))
     )
     message = (
-        r"--out is '.*results', where the results could not be written: No space left on device; .* free some space"
+        r"--out is '.*results', where the results could not be written: No space left on device; .* Free some space"
     )
     with pytest.raises(Failure, match=message):
         write(tmp_path / "results")

@@ -47,7 +47,7 @@ def test_a_verbose_version_also_names_packages_gpu_and_threads(run):
 
 def test_verbose_without_version_is_refused(run):
     result = run("--verbose", "datasets", "list")
-    assert (result.exit_code, result.stderr) == (2, "error: --verbose goes with --version.\n")
+    assert (result.exit_code, result.stderr) == (2, "error: --verbose can only be used with --version.\n")
 
 
 def test_help_is_shown_when_nothing_is_asked(run):

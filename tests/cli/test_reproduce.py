@@ -59,7 +59,7 @@ def undisturbed(config, tmp_path_factory) -> dict[str, bytes]:
     done = subprocess.run([*COMMAND, EXPERIMENT, *options(config, out)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert without_stages(done.stderr) == ""
-    assert "begin with" in done.stdout
+    assert "start with" in done.stdout
     return files(out)
 
 
@@ -116,7 +116,7 @@ def test_ctrl_c_ends_cleanly_and_keeps_what_came(config, tmp_path):
     stdout, stderr = end_midway(process, tmp_path, signal.SIGINT)
     assert process.returncode == 128 + signal.SIGINT
     assert stdout == ""
-    expected = "the trials that had ended are kept; the same command goes on from there.\ninterrupted.\n"
+    expected = "finished trials are kept; the same command resumes the run.\ninterrupted.\n"
     assert without_stages(stderr) == expected
     assert kept(tmp_path) >= 4
 

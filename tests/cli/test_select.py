@@ -370,7 +370,7 @@ def test_half_of_the_features_are_selected_by_other_methods_if_nothing_is_said(r
 
 def test_without_a_graph_neighbours_by_the_features_are_linked(run, network, tmp_path):
     result = run("select", "--features", network.features, *QUICK, "--out", tmp_path / "out")
-    assert "no --graph: each node linked with its 10 nearest by the features" in result.stdout
+    assert "no --graph: each node linked to its 10 nearest neighbours in the features" in result.stdout
     record = record_of(tmp_path / "out")
     assert record["input"]["graph"] == {"nearest_neighbours": 10}
     assert "warning: no --graph is given" in result.stderr

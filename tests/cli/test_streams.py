@@ -11,7 +11,7 @@ import pytest
 from terminal import without_stages
 
 COMMAND = f"{sys.executable} -m blockselect.cli.main"
-NO_SPACE = "error: stdout: No space left on device; send it to another place, or write files with --out.\n"
+NO_SPACE = "error: stdout: No space left on device; redirect the output elsewhere, or write files with --out.\n"
 CLOSED = NO_SPACE.replace("No space left on device", "Bad file descriptor")
 
 pytestmark = pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")

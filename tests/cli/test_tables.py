@@ -165,7 +165,7 @@ def test_a_family_is_no_setting_of_the_paper(run, network):
 def test_labels_that_do_not_fit_are_refused(run, network, labels, tmp_path, option):
     rows = pd.read_csv(labels)
     rows.iloc[3:].to_csv(tmp_path / "few.csv", index=False)
-    assert "3 id(s) have no label, several labels or no node, for example" in refused(
+    assert "3 id(s) have no label, several labels or no matching node, such as" in refused(
         run, *network.options, option, tmp_path / "few.csv"
     )
 
@@ -179,7 +179,7 @@ def test_files_of_labels_are_never_replaced(run, network, labels, tmp_path):
 @pytest.mark.parametrize("option", [("--id-column", "id"), ("--drop", "a"), ("--one-hot",)])
 def test_options_for_tables_go_with_tables(run, option, tmp_path):
     np.save(tmp_path / "f.npy", np.eye(4))
-    assert f"{option[0]} goes with --features" in refused(run, "--dataset", "cora", *option)
+    assert f"{option[0]} can only be used with --features" in refused(run, "--dataset", "cora", *option)
     message = refused(run, "--features", tmp_path / "f.npy", *option)
     assert f"{option[0]} is for tables (.csv" in message
 

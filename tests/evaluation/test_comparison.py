@@ -322,7 +322,7 @@ def test_features_of_one_method_alone_come_by_name_and_rank(graph):
 def test_it_draws_itself_and_is_short_in_a_prompt(compared):
     pytest.importorskip("matplotlib").use("agg")
     ax = compared.plot()
-    assert ax.get_title(loc="left") == "explained links by method"
+    assert ax.get_title(loc="left") == "links explained by method"
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["all features"]
     assert sorted(text.get_text() for text in ax.texts) == sorted(compared.methods)
     assert repr(compared) == (

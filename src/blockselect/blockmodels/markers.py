@@ -60,11 +60,11 @@ class Markers:
 def block_markers(features: Features, labels: ArrayLike) -> Markers:
     """Find the features that are significantly more common in a block than among all nodes.
 
-    Let q be the share of the total of a feature that lies in a block, and p the share of the nodes there. If the
-    feature were unrelated to the blocks, q would have mean p, and the total would count as h equal values, where h
+    Let θ be the share of the total of a feature that lies in a block, and π the share of the nodes there. If the
+    feature were unrelated to the blocks, θ would have mean π, and the total would count as ν equal values, where ν
     makes the variance that of randomly permuted nodes, or larger (:func:`effective_holders`). The p-value is the
-    binomial tail at h q. A feature marks a block if this is significant at a false discovery rate of 2.5 % over all
-    pairs of a block and a feature (Benjamini and Hochberg, 1995). The evidence is the log-likelihood gain h KL(q, p).
+    binomial tail at ν θ. A feature marks a block if this is significant at a false discovery rate of 2.5 % over all
+    pairs of a block and a feature (Benjamini and Hochberg, 1995). The evidence is the log-likelihood gain ν KL(θ, π).
 
     Blocks that were found with these features are not independent of them, so the markers describe the blocks; they do
     not prove that the features are associated with the network.
@@ -100,10 +100,10 @@ def block_markers(features: Features, labels: ArrayLike) -> Markers:
 def effective_holders(features: Features) -> FloatArray:
     """How many nodes with equal values would vary among random blocks as much as each feature does: (m,).
 
-    Let T be the total of the feature, and V and K the sums of the second and third powers of its deviations from the
-    mean. Equal values of size s with the same total number T / s; their sums of powers are T s and T s². So s = V / T
-    gives the variance of the feature, and s = √(K / T) its skewness; the larger of both is used, which makes the test
-    conservative where a few large values dominate. A constant feature, which cannot vary, has 0.
+    Let c be the total of the feature, and V and K the sums of the second and third powers of its deviations from the
+    mean. There are ν = c / x equal values x with the same total; their sums of powers are c x and c x². So x = V / c
+    gives the variance of the feature, and x = √(K / c) its skewness. The larger x is used, which makes the test
+    conservative where a few large values dominate. A constant feature, which cannot vary, has ν = 0.
     """
     n = features.shape[0]
     totals, squares, cubes = (sum_over_rows(features, _power_sums, power) for power in (1, 2, 3))

@@ -15,10 +15,10 @@ from blockselect.utils.versions import show_versions
 
 COMMANDS: dict[str, str] = {
     "select": "Select the features that explain the structure of a network.",
-    "methods": "List the methods, or the parameters of one.",
-    "datasets": "List, describe and download the real networks that the package knows.",
-    "compare": "Compare methods by how useful their best features are for clusters, classes or links.",
-    "reproduce": "Run the paper's experiments and judge its claims. A stopped run continues with the same command.",
+    "methods": "List all methods, or the parameters of one method.",
+    "datasets": "List, describe and download the built-in collection of real networks.",
+    "compare": "Compare methods by how well their top features recover clusters, classes or links.",
+    "reproduce": "Repeat the paper's experiments and check its claims. The same command resumes an interrupted run.",
 }
 """Subcommand, which is in the module of the same name → the first line of its help."""
 
@@ -64,19 +64,23 @@ def blockselect(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
     verbose: Annotated[
-        bool, typer.Option("--verbose", help="With --version: also those of other packages, the GPU and the threads.")
+        bool,
+        typer.Option(
+            "--verbose",
+            help="With --version: also show the versions of other packages, the GPU and the number of threads.",
+        ),
     ] = False,
 ) -> None:
     """Select the few features that explain the structure of a network, without labels.
 
     \b
-    Begin with:
+    To get started:
       blockselect select --dataset debian --top 60 --out results
       blockselect select --features genes.csv --graph links.csv --out results
       blockselect select --help
     """
     if verbose and not version:
-        raise Failure("--verbose goes with --version.")
+        raise Failure("--verbose can only be used with --version.")
     if version and verbose:
         show_versions()
     elif version:

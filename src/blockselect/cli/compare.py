@@ -19,8 +19,8 @@ OUTPUT_FILES = ("comparison.html", "comparison.csv", "comparison.md", "run.json"
 ALL_FAILED = 1  # exit code
 NEED_CLASSES = ("clustering", "classification")
 NO_GRAPH = (
-    "no --graph is given, so each node is linked to its nearest neighbours by the same features that are compared; "
-    "name a file of links if there is one."
+    "no --graph is given, so each node is linked to its nearest neighbours in the same features that are compared; "
+    "if you have a file of links, pass it as --graph."
 )
 METHODS = "block-model,morans-i,hotspot,variance"
 
@@ -29,58 +29,59 @@ comparison_option: Any = partial(typer.Option, rich_help_panel="Comparison")
 Classes = Annotated[
     Path | None,
     input_file(
-        help="Known classes, with --features: a .csv file with a header and one row per node, its id and its class. "
-        "The protocols links and structure need none."
+        help="Known classes, for --features: a .csv file with a header and one row per node (id, class). Not needed "
+        "for the protocols links and structure."
     ),
 ]
 Protocol = Annotated[
     Literal["clustering", "classification", "links", "structure"] | None,
     comparison_option(
         metavar="NAME",
-        help="How a selection is judged: clustering (K-means clusters against known classes), classification (classes "
-        "learnt from 20 labels each), links (prediction of links that the methods did not see) or structure (links "
-        "explained by clusters on the features).",
+        help="How selections are evaluated: clustering (agreement of K-means clusters with known classes), "
+        "classification (accuracy with 20 labels per class), links (prediction of held-out links) or structure (links "
+        "explained by clusters of the selected features).",
         show_default="structure; clustering with --classes",
     ),
 ]
-Methods = Annotated[str, comparison_option(metavar="all|NAME,NAME…", help="Methods to compare, by name.")]
+Methods = Annotated[str, comparison_option(metavar="all|NAME,NAME…", help="Names of the methods to compare.")]
 Top = Annotated[
     str | None,
     comparison_option(
         metavar="N,N…",
-        help="Numbers of features to keep. Each method ranks the features once, for the largest number (paper: d).",
-        show_default="16,64, or half of up to 16 features",
+        help="Numbers of features to select. Each method ranks the features once, for the largest number (paper: d).",
+        show_default="16,64; half of the features if there are at most 16",
     ),
 ]
 Blocks = Annotated[
     int | None,
     comparison_option(
-        help="Number of blocks or clusters of nodes, for methods that look for them (paper: k).",
+        help="Number of blocks or clusters, for methods that use them (paper: k).",
         show_default="the number of classes, if they are used",
     ),
 ]
 Runs = Annotated[
-    int, comparison_option(min=1, metavar="INTEGER", help="Number of runs of the protocol, with the seeds 0, 1, ….")
+    int, comparison_option(min=1, metavar="INTEGER", help="Number of runs of the protocol, with seeds 0, 1, ….")
 ]
 Out = Annotated[
     Path | None,
     output_option(
         parser=opt.parse_folder,
         metavar="DIR",
-        help="Folder for comparison.html, the page to begin with, comparison.csv, comparison.md and run.json. Without "
-        "it the table is only printed.",
+        help="Folder for comparison.html (read this first), comparison.csv, comparison.md and run.json. Without --out, "
+        "the table is only printed.",
     ),
 ]
 Seed = Annotated[
-    int, expert_option(help="Random seed of the methods and of the hidden links. The same seed gives the same scores.")
+    int,
+    expert_option(help="Random seed of the methods and of the held-out links. The same seed gives the same scores."),
 ]
 Workers = Annotated[
     int,
     expert_option(
         min=1,
         metavar="INTEGER",
-        help="Number of processes that share the runs of the protocol. Methods rank one after another, so that their "
-        "times can be compared.",
+        help="Number of parallel processes for the runs of the protocol. The methods themselves run one at a time, so "
+        "that their times are comparable.",
     ),
 ]
 
@@ -125,21 +126,21 @@ def compare(
       blockselect compare --features genes.csv --graph links.csv --classes types.csv --out comparison
     """
     if out is None and quiet and not as_json:
-        raise Failure("nowhere to put the result; name a folder with --out, or give --json.")
+        raise Failure("no output is requested; name a folder with --out, or use --json.")
     if protocol is None:
         protocol = "structure" if (classes or label_attribute) is None else "clustering"
     if classes is not None and label_attribute is not None:
-        raise Failure("--classes and --label-attribute both name the known classes; leave one of them out.")
+        raise Failure("--classes and --label-attribute both specify the known classes; use only one of them.")
     if dataset is not None and classes is not None:
-        raise Failure("--classes goes with --features; a --dataset brings its own classes.")
+        raise Failure("--classes can only be used with --features; a --dataset has its own classes.")
     if dataset is None and (classes or label_attribute) is None and protocol in NEED_CLASSES:
         raise Failure(
-            "--features needs --classes FILE for this protocol, or --protocol structure or links, which need none."
+            f"--protocol {protocol} needs known classes; give --classes FILE, or use --protocol structure or links."
         )
     try:
         numbers = None if top is None else [int(number) for number in top.split(",")]
     except ValueError as error:
-        raise Failure(f"--top is {top!r}; expected whole numbers with commas between them, such as 16,64.") from error
+        raise Failure(f"--top is {top!r}; expected whole numbers separated by commas, such as 16,64.") from error
     if out is not None:
         check_folder(out, OUTPUT_FILES, (features, graph, node_ids, feature_names, classes), overwrite=overwrite)
 

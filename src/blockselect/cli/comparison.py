@@ -53,18 +53,18 @@ def file_contents(title: str, comparison: Comparison, record: dict[str, Any], co
 def _page(title: str, comparison: Comparison, record: dict[str, Any]) -> str:
     """The comparison as a Markdown page."""
     counts = ", ".join(f"{count:,} {what}" for what, count in record["counts"].items())
-    blocks = "blocks as each method has them" if comparison.n_blocks is None else f"{comparison.n_blocks} blocks"
+    blocks = "each method's own number of blocks" if comparison.n_blocks is None else f"{comparison.n_blocks} blocks"
     failures = "".join(f"- {name}: {visible(one_line(error))}\n" for name, error in comparison.errors.items())
     rows = (cells(row, comparison.titles) for row in comparison.rows)
     page = (
         f"# Comparison on {title}\n\n"
         f"{counts}; {blocks}, seed {record['seed']}.\n\n"
         f"{markdown_table(header(comparison.titles), rows)}\n"
-        f"Each method ranks the features once, for {comparison.numbers[-1]} features. The column d is the number of "
-        f"best features that are kept, and selected is how many of them have a score. {comparison.description} "
+        f"Each method ranks the features once, for {comparison.numbers[-1]} features. The column d is the "
+        f"requested number of features, and selected is how many of these have a score. {comparison.description} "
         "Coverage is the share of the nodes that have at least one selected feature; the selection cannot describe the "
-        "others. Agreement is the Jaccard index of a selection with the selection of each other method, averaged. "
-        "Seconds is the time of the ranking.\n" + (f"\n## Failed\n\n{failures}" if failures else "")
+        "others. Agreement is the mean Jaccard index of a selection with those of the other methods. "
+        "Seconds is the time taken to rank the features.\n" + (f"\n## Failed\n\n{failures}" if failures else "")
     )
     return escape(page, quote=False)  # titles and errors may contain HTML
 
@@ -81,4 +81,4 @@ def show_comparison(comparison: Comparison) -> None:
         before = row.method
     narrow = [title.replace("links explained", "links\nexplained") for title in titles]
     show_table(narrow, rows, text_columns=titles[:1])
-    typer.echo("coverage: the share of the nodes that have at least one selected feature")
+    typer.echo("coverage: share of the nodes with at least one selected feature")

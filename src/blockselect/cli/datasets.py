@@ -1,4 +1,4 @@
-"""`blockselect datasets`: the real networks that the package knows."""
+"""`blockselect datasets`: the built-in collection of real networks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 app = typer.Typer(add_completion=False)
 
 Name = Annotated[
-    str, typer.Argument(help="A name that `blockselect datasets list` shows.", autocompletion=complete_dataset)
+    str,
+    typer.Argument(
+        help="Name of a network, as listed by `blockselect datasets list`.", autocompletion=complete_dataset
+    ),
 ]
 
 
@@ -29,7 +32,7 @@ def commands(context: typer.Context) -> None:
 
 @app.command("list")
 def list_all() -> None:
-    """Show every network, its size, and whether it is on this machine."""
+    """List all networks, with their sizes and whether they are on this machine."""
     from blockselect.cli.terminal import show_table
     from blockselect.datasets.catalogue import DATASETS
 
@@ -46,7 +49,7 @@ def list_all() -> None:
 
 @app.command()
 def info(name: Name) -> None:
-    """Show what a network is, its size, its source, its licence and what to cite."""
+    """Describe a network: its size, source, licence and citation."""
     from blockselect.datasets.catalogue import find_dataset
     from blockselect.datasets.download import cache_folder
 
@@ -69,7 +72,7 @@ def info(name: Name) -> None:
 
 @app.command()
 def fetch(name: Name) -> None:
-    """Download a network if it is not on this machine, and check it."""
+    """Download a network, unless it is already on this machine, and verify it."""
     from blockselect.cli.terminal import progress_bar
     from blockselect.datasets.catalogue import NetworkCounts, find_dataset
 

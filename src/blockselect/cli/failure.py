@@ -104,7 +104,7 @@ def complain(error: Exception) -> int:
     if hasattr(error, "format_message"):  # usage errors of Typer, whose class has moved between versions
         message = error.format_message()
     elif isinstance(error, OSError) and error.filename is None and error.errno in STDOUT_ERRORS:
-        message = f"stdout: {error.strerror}; send it to another place, or write files with --out."
+        message = f"stdout: {error.strerror}; redirect the output elsewhere, or write files with --out."
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Python would complain about the unwritten text at its end
     elif isinstance(error, Failure):
         message = str(error)
@@ -123,7 +123,7 @@ def _reason(error: Exception) -> str:
         return f"{error.filename}: {error.strerror}."
     if isinstance(error, MemoryError):
         request = error.__cause__ if isinstance(error, OutOfMemoryError) else error
-        return f"not enough memory ({str(request) or 'no size given'}); drop features first (by variance, say)."
+        return f"not enough memory ({str(request) or 'no size given'}); drop features first (for example by variance)."
     return (isinstance(error, ImportError) and install_advice(error)) or in_options(str(error))
 
 

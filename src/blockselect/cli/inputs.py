@@ -67,25 +67,25 @@ def load_network(
         The options of these names.
     options : mapping
         Given options for reading files, by the parameters of `read_attributed_graph`; the weight "none" stands for
-        links that all count alike, and `label_attribute` names the column or attribute of known labels.
+        links of equal weight, and `label_attribute` names the column or attribute of known labels.
     n_neighbors : int or None
-        Neighbours that each node is linked to if features come without a graph; None refuses that case.
+        Number of neighbours that each node is linked to if there is no graph; None makes a missing graph an error.
     progress : callable, optional
         Called during a download.
     """
     if ((features or graph) is None and dataset is None) or None not in (features, dataset):
-        raise Failure("give either --dataset NAME or --features FILE (with --graph FILE), and not both.")
+        raise Failure("give either --dataset NAME or --features FILE (with --graph FILE), not both.")
     if dataset is not None:
-        _refuse([*options, *(["graph"] if graph else [])], "--features; a --dataset is not read from your files.")
+        _refuse([*options, *(["graph"] if graph else [])], "--features, not with --dataset.")
     elif features is None and format_of(Path(str(graph))) not in WHOLE:
         raise Failure(
-            f"--features is not given, and {graph} holds no features; name a file of features too, or one file with "
-            f"links and features ({', '.join(WHOLE)})."
+            f"--features is not given, and {graph} contains no features; name a file of features too, or one file with "
+            f"both links and features ({', '.join(WHOLE)})."
         )
     elif graph is None and format_of(Path(str(features))) not in MARKUP:
-        _refuse(options.keys() & {"unknown_nodes", "weight"}, "--graph, which is not given; leave it out.")
+        _refuse(options.keys() & {"unknown_nodes", "weight"}, "--graph, which is missing; leave it out.")
         if n_neighbors is None:
-            raise Failure("--graph is not given; name a file of links, or link nearest neighbours by --neighbors N.")
+            raise Failure("--graph is not given; name a file of links, or link nearest neighbours with --neighbors N.")
     with expecting_bad_input():
         if dataset is not None:
             return _load_dataset(dataset, progress)
@@ -97,7 +97,9 @@ def load_network(
 def _files(features: Path | None, graph: Path | None) -> Iterator[tuple[Path | None, Path | None]]:
     """The two files, with a temporary one in place of standard input, and a whole network as the graph alone."""
     if features == graph == STANDARD_INPUT:
-        raise Failure("--features and --graph are both -, but standard input holds one file; name the other one.")
+        raise Failure(
+            "--features and --graph are both -, but standard input can supply only one file; name a file for the other."
+        )
     with TemporaryDirectory() as folder:
         if STANDARD_INPUT in (features, graph):
             stdin = Path(folder) / "stdin.csv"
@@ -115,7 +117,7 @@ def _files(features: Path | None, graph: Path | None) -> Iterator[tuple[Path | N
 
 @contextmanager
 def collected_notes() -> Iterator[list[str]]:
-    """Collect what the readers say about how they read files."""
+    """Collect the messages of the readers about how they read files."""
     notes: list[str] = []
     log, handler = getLogger("blockselect.files"), Handler()
     handler.emit = lambda record: notes.append(record.getMessage())  # type: ignore[method-assign]
@@ -131,7 +133,7 @@ def collected_notes() -> Iterator[list[str]]:
 
 def _refuse(names: Iterable[str], company: str) -> None:
     for name in names:
-        raise Failure(f"--{name.replace('_', '-')} goes with {company}")
+        raise Failure(f"--{name.replace('_', '-')} can only be used with {company}")
 
 
 def _load_dataset(name: str, progress: Progress | None) -> NetworkInput:
@@ -165,7 +167,7 @@ def _load_files(
             network = read_attributed_graph(source, graph, **settings)
     if graph is None:
         links: dict[str, Any] = {"nearest_neighbours": n_neighbors}
-        title = f"{source.name}; no --graph: each node linked with its {n_neighbors} nearest by the features"
+        title = f"{source.name}; no --graph: each node linked to its {n_neighbors} nearest neighbours in the features"
     else:
         links = file_record(graph)
         title = source.name if graph == source else f"{source.name} with {graph.name}"
@@ -205,7 +207,7 @@ def read_labels(path: Path) -> pd.Series[str]:
     with expecting_bad_input(), reading(path):
         table = read_csv_table(path, as_text=True)
         if table.shape[1] != 2:
-            raise BadFileError(f"it has {table.shape[1]} columns; expected two, the id and the label of each node.")
+            raise BadFileError(f"it has {table.shape[1]} columns; expected two: the id and the label of each node.")
         ids, labels = (table.iloc[:, column].fillna("").to_numpy(dtype=object) for column in (0, 1))
         return pd.Series(labels, index=ids)
 
@@ -227,8 +229,8 @@ def node_labels(network: NetworkInput, name: str, path: Path | None) -> ObjectAr
     odd = {*repeated, *labels.index.symmetric_difference(nodes)}
     if odd:
         raise Failure(
-            f"{where}: {len(odd)} id(s) have no label, several labels or no node, for example {sorted(odd)[:3]}; give "
-            "each node one row with its id and its label."
+            f"{where}: {len(odd)} id(s) have no label, several labels or no matching node, such as {sorted(odd)[:3]}; "
+            "give exactly one row per node, with its id and its label."
         )
     return labels[nodes].to_numpy(dtype=object)
 
@@ -238,14 +240,14 @@ def with_classes(network: NetworkInput, path: Path | None) -> NetworkInput:
     found, classes = np.unique(node_labels(network, "classes", path).astype(str), return_inverse=True)
     if len(found) < 2:
         where = path or "--label-attribute"
-        raise Failure(f"{where}: every node is of class {found[0].item()!r}; at least two classes are needed.")
+        raise Failure(f"{where}: all nodes belong to class {found[0].item()!r}; at least two classes are needed.")
     return replace(network, graph=replace(network.graph, classes=classes.astype(np.intp)))
 
 
 def label_like_columns(graph: AttributedGraph) -> list[str]:
     """A warning for each feature that seems to be a class label: named like one, and with few whole numbers.
 
-    Words can be called so too, but most nodes do not have them; so columns of which half is zero are left alone.
+    Words can have such names too, but most nodes do not have them; so columns that are mostly zero are ignored.
     """
     messages = []
     for column, name in enumerate([] if graph.feature_names is None else graph.feature_names):
@@ -256,7 +258,7 @@ def label_like_columns(graph: AttributedGraph) -> list[str]:
         numbered = found[0] >= 0 and np.array_equal(found, np.round(found)) and found[-1] <= 2 * len(found)
         if numbered and 2 <= len(found) <= MOST_CLASSES and 2 * np.count_nonzero(values) > graph.n_nodes:
             messages.append(
-                f"the feature {str(name)!r} looks like a class label, which would be selected as any other feature; "
+                f"the feature {str(name)!r} looks like a class label, but is treated like any other feature; "
                 f"if it is one, leave it out with --drop {name}."
             )
     return messages

@@ -1,4 +1,4 @@
-"""`blockselect methods`: every method, and the parameters of one."""
+"""`blockselect methods`: all methods, and the parameters of one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 from blockselect.cli.failure import OPTION_OF, begin_work
 from blockselect.cli.options import SEED, MethodName
 
-Name = Annotated[MethodName | None, typer.Argument(metavar="[NAME]", help="A method whose parameters are to be shown.")]
+Name = Annotated[MethodName | None, typer.Argument(metavar="[NAME]", help="A method, to list its parameters.")]
 
 app = typer.Typer(add_completion=False)
 

@@ -15,7 +15,7 @@ import typer
 from blockselect.cli.failure import OPTION_OF, Failure
 
 DEFAULT: Final = "block-model"
-PAPER: Final = "bmgufs"  # beside the default the only method that finds blocks
+PAPER: Final = "bmgufs"  # the only method other than the default that finds blocks
 SEED = 0  # the default, so that the same command writes the same files
 
 # Options of each panel of the help.
@@ -73,7 +73,7 @@ def parse_settings(assignments: Sequence[str]) -> dict[str, Any]:
         if not (name and equals):
             raise Failure(f"--set is {assignment!r}; expected a parameter and its value, such as refine=False.")
         if name in OPTION_OF:
-            raise Failure(f"--set cannot be used for {name}, which has an option of its own; give {OPTION_OF[name]}.")
+            raise Failure(f"--set cannot be used for {name}, which has its own option; use {OPTION_OF[name]}.")
         settings[name] = CONSTANTS.get(text, number_or_word(text))
     return settings
 
@@ -88,7 +88,7 @@ def parse_folder(text: str) -> Path:
 def parse_input(text: str) -> Path:
     """A file, or - for standard input. Typer refuses - even where `allow_dash` is set."""
     if text != "-" and not Path(text).is_file():
-        raise typer.BadParameter(f"{text!r} does not exist or is no file.")
+        raise typer.BadParameter(f"{text!r} does not exist or is not a file.")
     return Path(text)
 
 
@@ -124,7 +124,7 @@ Dataset = Annotated[
     str | None,
     data_option(
         metavar="NAME",
-        help="A network by its name. `blockselect datasets list` shows the names.",
+        help="Name of a built-in network. `blockselect datasets list` shows all names.",
         autocompletion=complete_dataset,
     ),
 ]
@@ -134,8 +134,8 @@ Features = Annotated[
         parser=parse_input,
         metavar="FILE|-",
         help="Features, one row per node: .csv, .tsv or .txt with a header and an id column (also .gz), .xlsx, "
-        ".parquet, .feather, .npz, .npy, .mtx (with the files of names that 10x writes beside it), .mat or .h5ad. "
-        "With - a .csv table from standard input. Not needed if --graph holds attributes of the nodes.",
+        ".parquet, .feather, .npz, .npy, .mtx (with the accompanying name files of 10x), .mat or .h5ad. - reads a .csv "
+        "table from standard input. Not needed if --graph contains node attributes.",
     ),
 ]
 Graph = Annotated[
@@ -144,23 +144,21 @@ Graph = Annotated[
         parser=parse_input,
         metavar="FILE|-",
         help="Links: a table with the columns source, target and optionally weight (.csv, .tsv, .txt, .xlsx, .parquet, "
-        ".feather), a list of edges as SNAP has them (.txt, .edgelist, also .gz), an adjacency matrix (.npz, .npy, "
-        ".mtx, .mat), .graphml, .gexf, .gml, .json (node-link) or .h5ad; these five may bring the features too. "
-        "With - a table from standard input. Without it each node is linked to its nearest neighbours by the features.",
+        ".feather), an edge list as in SNAP (.txt, .edgelist, also .gz), an adjacency matrix (.npz, .npy, .mtx, .mat), "
+        ".graphml, .gexf, .gml, .json (node-link) or .h5ad; these five may also contain the features. - reads a table "
+        "from standard input. Without --graph, each node is linked to its nearest neighbours in the features.",
     ),
 ]
-NodeIds = Annotated[
-    Path | None, input_file(help="Ids of the nodes, one per line, for a matrix of features without ids.")
-]
+NodeIds = Annotated[Path | None, input_file(help="Node ids, one per line, for a feature matrix without ids.")]
 FeatureNames = Annotated[
-    Path | None, input_file(help="Names of the features, one per line, for a matrix without names.")
+    Path | None, input_file(help="Feature names, one per line, for a feature matrix without names.")
 ]
-Transpose = Annotated[bool, data_option("--transpose", help="Features are in rows and nodes are in columns.")]
+Transpose = Annotated[bool, data_option("--transpose", help="Features are in rows and nodes in columns.")]
 IdColumn = Annotated[
     str | None,
     data_option(
         metavar="NAME",
-        help="The column of the features, or the attribute of nodes, that holds the ids of the nodes.",
+        help="The feature column or node attribute that contains the node ids.",
         show_default="the first column",
     ),
 ]
@@ -168,36 +166,34 @@ Drop = Annotated[
     list[str] | None,
     data_option(
         metavar="COLUMN",
-        help="Leave this column of the features, or this attribute of nodes, out. May be given several times.",
+        help="Leave out this feature column or node attribute. May be repeated.",
     ),
 ]
 OneHot = Annotated[
-    bool, data_option("--one-hot", help="Make an indicator of each value of each text column, called column=value.")
+    bool, data_option("--one-hot", help="Convert each text column to one indicator per value, named column=value.")
 ]
 Fill = Annotated[
     float | None,
-    data_option(metavar="NUMBER", help="The number for empty cells, and for nodes that lack an attribute of numbers."),
+    data_option(metavar="NUMBER", help="Value for empty cells and missing numeric attributes."),
 ]
-Decimal = Annotated[
-    str | None, data_option(metavar=".|,", help="The decimal point of numbers in files of text.", show_default=".")
-]
+Decimal = Annotated[str | None, data_option(metavar=".|,", help="Decimal separator in text files.", show_default=".")]
 NoHeader = Annotated[
-    bool, data_option("--no-header", help="The first row of tables holds data, not names; columns are called 0, 1, ….")
+    bool,
+    data_option("--no-header", help="The first row of each table contains data, not names; columns are named 0, 1, …."),
 ]
 LabelAttribute = Annotated[
     str | None,
     data_option(
         metavar="NAME",
-        help="Known labels of the nodes, in this attribute of nodes or column of the features, which is then no "
-        "feature.",
+        help="The node attribute or feature column that contains known labels; it is not used as a feature.",
     ),
 ]
-OnUnknownNodes = Annotated[UnknownNodes, data_option(help="What to do with links of nodes that have no features.")]
+OnUnknownNodes = Annotated[UnknownNodes, data_option(help="What to do with links to nodes without features.")]
 Weight = Annotated[
     str | None,
     data_option(
         metavar="COLUMN",
-        help="The column or attribute that holds the weights of the links. With none all links count alike.",
+        help="The column or attribute that contains the link weights; none gives all links the same weight.",
         show_default="weight, if there is one",
     ),
 ]
@@ -205,8 +201,8 @@ Overwrite = Annotated[
     bool,
     output_option(
         "--overwrite",
-        help="Replace files in --out even if the folder holds no earlier results. Input files are never replaced.",
+        help="Replace files in --out even if blockselect did not write them. Input files are never replaced.",
     ),
 ]
-Json = Annotated[bool, output_option("--json", help="Print the summary as JSON on stdout, and nothing else.")]
-Quiet = Annotated[bool, output_option("--quiet", help="Show neither progress nor a summary.")]
+Json = Annotated[bool, output_option("--json", help="Print only the summary, as JSON, on stdout.")]
+Quiet = Annotated[bool, output_option("--quiet", help="Show no progress and no summary.")]

@@ -50,7 +50,9 @@ def check_folder(folder: Path, names: Collection[str], inputs: Collection[Path |
             _repair(existing, folder)
     for name in names:
         if (folder / name).is_dir():
-            raise Failure(f"{str(folder / name)!r} is a folder where a file is to be written; name another --out.")
+            raise Failure(
+                f"{str(folder / name)!r} is a folder, but a file has to be written there; name another --out."
+            )
     there = [name for name in names if os.path.lexists(folder / name)]
     given = [path for path in inputs if path is not None and path.exists()]
     for name in there:
@@ -59,7 +61,7 @@ def check_folder(folder: Path, names: Collection[str], inputs: Collection[Path |
     if there and not overwrite and not _is_ours(folder):
         more = f" and {len(there) - SHOWN} more" if len(there) > SHOWN else ""
         raise Failure(
-            f"--out is {str(folder)!r}, where files would be replaced that blockselect did not write: "
+            f"--out is {str(folder)!r}, where blockselect would replace files that it did not write: "
             f"{', '.join(there[:SHOWN])}{more}; name another folder, or replace them with --overwrite."
         )
 
@@ -108,8 +110,8 @@ def write_together(folder: Path, files: Mapping[str, bytes]) -> None:
                 shutil.rmtree(staged, ignore_errors=True)
     except OSError as error:
         raise Failure(
-            f"--out is {str(folder)!r}, where the results could not be written: {error.strerror or error}; nothing of "
-            "this run is there: free some space or name another folder, and run it again."
+            f"--out is {str(folder)!r}, where the results could not be written: {error.strerror or error}; no file "
+            "of this run was kept. Free some space or name another folder, and run the command again."
         ) from error
 
 
@@ -148,7 +150,7 @@ def _locked(folder: Path, *, wait: bool) -> Iterator[bool]:
         except BlockingIOError:
             is_locked = wait
             if wait:
-                say(f"waiting for another process that writes into {str(folder)!r}.")
+                say(f"waiting for another process that is writing to {str(folder)!r}.")
                 fcntl.flock(descriptor, fcntl.LOCK_EX)
         except OSError:  # pragma: no cover (some network file systems)
             is_locked = False
@@ -171,13 +173,13 @@ def _repair(within: Path, folder: Path) -> None:
             _move(source / name, folder / name)
         shutil.rmtree(older, ignore_errors=True)
         shutil.rmtree(staged, ignore_errors=True)
-        whose = "that run" if source == staged else "the run before"
-        say(f"a run was killed while it wrote into {str(folder)!r}; the folder now has the results of {whose}.")
+        whose = "that run" if source == staged else "the previous run"
+        say(f"a run was killed while writing to {str(folder)!r}; the folder now contains the results of {whose}.")
     if not any(within.glob(f"{STAGED}.older")):  # else the folder above has results that a run into it will repair
         for staged in within.glob(f"{STAGED}*"):
             shutil.rmtree(staged, ignore_errors=True)
             if not staged.exists():
-                say(f"removed {str(staged)!r}, the unfinished files of a run that was killed.")
+                say(f"removed {str(staged)!r}, the unfinished output of a run that was killed.")
 
 
 def _write(path: Path, content: bytes) -> None:

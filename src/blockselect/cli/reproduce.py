@@ -1,4 +1,4 @@
-"""`blockselect reproduce`: run the paper's experiments, draw its figures and judge each of its claims."""
+"""`blockselect reproduce`: repeat the paper's experiments, draw its figures and check its claims."""
 
 from __future__ import annotations
 
@@ -36,23 +36,21 @@ Out = Annotated[
     output_option(
         parser=opt.parse_folder,
         metavar="DIR",
-        help="Folder for rows, figures and claims. Each row is kept there at once, so the same command continues a "
-        "stopped run.",
+        help="Folder for rows, figures and claims. Each row is saved immediately, so the same command resumes an "
+        "interrupted run.",
     ),
 ]
 Config = Annotated[
     str,
     typer.Option(
         metavar="paper|quick|FILE.toml",
-        help="Networks, settings and seed: paper is everything in the paper, quick takes minutes on Cora, and a file "
-        "holds your own.",
+        help="Networks, settings and seed: paper (all experiments of the paper), quick (a few minutes, on Cora) or a "
+        "file with your own settings.",
         rich_help_panel="Experiments",
     ),
 ]
-Workers = Annotated[
-    int, computation_option(min=1, metavar="INTEGER", help="Number of processes on this machine that share the trials.")
-]
-RetryFailed = Annotated[bool, computation_option("--retry-failed", help="Run trials again that failed before.")]
+Workers = Annotated[int, computation_option(min=1, metavar="INTEGER", help="Number of parallel processes.")]
+RetryFailed = Annotated[bool, computation_option("--retry-failed", help="Repeat the trials that failed before.")]
 
 app = typer.Typer(add_completion=False)
 
@@ -104,7 +102,7 @@ def reproduce(
         verdicts = [(letter, judgement.verdict, judgement.summary) for letter, judgement in judgements.items()]
         titles = ("claim", "verdict", "measured")
         show_table(titles, verdicts, text_columns=titles)
-        typer.echo(f"wrote {len(files)} files; begin with {visible(str(out / 'claims.html'))}")
+        typer.echo(f"wrote {len(files)} files; start with {visible(str(out / 'claims.html'))}")
     if all(row["error"] for name in names for row in rows[name]):
         raise typer.Exit(ALL_FAILED)
 
@@ -131,7 +129,7 @@ def _trials_running(*, quiet: bool) -> Iterator[Callable[[int, int], None]]:
                 waiting.now("running the trials")
             yield _line_from_time_to_time() if as_log else partial(report, "trials")
     except KeyboardInterrupt:
-        say("the trials that had ended are kept; the same command goes on from there.")
+        say("finished trials are kept; the same command resumes the run.")
         raise
 
 

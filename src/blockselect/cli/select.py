@@ -1,7 +1,7 @@
 """`blockselect select`: its options, and its steps from reading to writing.
 
 The steps are in `selection`, `inputs` and `terminal`. These import NumPy and scikit-learn, which takes seconds, so they
-are imported only after the options were checked.
+are imported only after the options have been checked.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ FAMILIES = ("mixed", "smoothed", "spectral", "adjacency", "normalized", "two_hop
 Labels = Annotated[
     Path | None,
     input_file(
-        help="Known labels of the nodes, which the report compares with the blocks and which the selection never uses: "
-        "a .csv file with a header and one row per node, its id and its label."
+        help="Known node labels: a .csv file with a header and one row per node (id, label). The report compares them "
+        "with the blocks; the selection never uses them."
     ),
 ]
 Method = Annotated[
     opt.MethodName | None,
     method_option(
         metavar="NAME",
-        help="The method, by its name in docs/methods.md: mcfs, morans-i, hotspot, …. Only block-model and bmgufs "
-        "find blocks; the other methods write a shorter report, no blocks.csv and no pictures.",
+        help="Name of the method, such as mcfs, morans-i or hotspot; `blockselect methods` lists all. Only block-model "
+        "and bmgufs find blocks; the other methods write a shorter report, no blocks.csv and no pictures.",
         show_default=DEFAULT,
     ),
 ]
@@ -59,10 +59,10 @@ Top = Annotated[
     method_option(
         parser=number_or_word,
         metavar="INTEGER|NUMBER|auto",
-        help="How many features to keep; a number between 0 and 1 is a share of the features. With auto, all features "
-        "that match the graph better than chance (paper: d).",
+        help="Number of features to select, or a share between 0 and 1; auto selects all features that are "
+        "significantly associated with the graph (paper: d).",
         show_default="the fewest that explain 80 % of what all features explain, at most 500; half of all features "
-        "with another --method",
+        "with other methods",
     ),
 ]
 Blocks = Annotated[
@@ -70,8 +70,8 @@ Blocks = Annotated[
     method_option(
         parser=number_or_word,
         metavar="INTEGER|auto",
-        help="Number of blocks. With auto, as many as the graph supports, 2 to 50 (paper: k).",
-        show_default="auto; needed with --paper",
+        help="Number of blocks; auto estimates it from the graph, from 2 to 50 (paper: k).",
+        show_default="auto; required with --paper",
     ),
 ]
 Seed = Annotated[int | None, method_option(help="Random seed. The same seed gives the same result.", show_default="0")]
@@ -80,16 +80,16 @@ Jobs = Annotated[
     method_option(
         max=MOST_JOBS,
         metavar="INTEGER",
-        help="Number of threads; -1 uses all cores. The result does not depend on it.",
+        help="Number of threads; -1 uses all cores. It does not affect the result.",
         show_default="1",
     ),
 ]
 Neighbors = Annotated[
     int | None,
     data_option(
-        help="Number of nearest neighbours by the features that each node is linked to, without --graph or for a "
-        "--method that uses such links anyway.",
-        show_default="10, with a warning; needed with --paper",
+        help="Link each node to this many nearest neighbours in the features, without --graph or for a --method that "
+        "always uses such links.",
+        show_default="10, with a warning; required with --paper",
     ),
 ]
 Out = Annotated[
@@ -97,26 +97,26 @@ Out = Annotated[
     output_option(
         parser=opt.parse_folder,
         metavar="DIR",
-        help="Folder for the results. Begin with report.html in it. Needed unless --json is given.",
+        help="Folder for the results; read report.html first. Required unless --json is given.",
     ),
 ]
-Verbose = Annotated[bool, output_option("--verbose", "-v", help="Show more about how the result was found.")]
+Verbose = Annotated[bool, output_option("--verbose", "-v", help="Show details of how the result was obtained.")]
 Resamples = Annotated[
     int | None,
     output_option(
         min=0,
         max=10**6,
         metavar="INTEGER",
-        help="Number of resampled graphs from which the stability of the selection is estimated. 0 skips this.",
-        show_default=f"{RESAMPLES}; 0 with another --method",
+        help="Number of resampled graphs for estimating the stability of the selection; 0 skips this.",
+        show_default=f"{RESAMPLES}; 0 with other methods",
     ),
 ]
 SaveMatrix = Annotated[
     bool,
     output_option(
         "--save-matrix",
-        help="Also write the selected features of all nodes to matrix.csv or, in the format of --features, to "
-        "matrix.npz or similar.",
+        help="Also write the matrix of the selected features, in the format of --features if possible (matrix.npz, …), "
+        "otherwise as matrix.csv.",
     ),
 ]
 
@@ -136,9 +136,9 @@ BlockModel = Annotated[
     method_option(
         parser=parse_block_model,
         metavar="FAMILY|FILE",
-        help="How blocks are found: smoothed, spectral, adjacency, normalized, two_hop, onmtf, or mixed, which uses "
-        "several of these in turn. Or the blocks themselves: a .csv file with a header and one row per node, its id "
-        "and its block (paper: F, M).",
+        help="Family of block models: smoothed, spectral, adjacency, normalized, two_hop, onmtf, or mixed, which uses "
+        "several of these in turn. Or your own blocks: a .csv file with a header and one row per node (id, block) "
+        "(paper: F, M).",
         show_default="mixed",
     ),
 ]
@@ -148,7 +148,7 @@ Set = Annotated[
         "--set",
         metavar="NAME=VALUE",
         help="Set another parameter of the method, such as refine=False or, with --paper, solver__max_iter=50. May be "
-        "given several times. `blockselect methods NAME` lists the parameters.",
+        "repeated. `blockselect methods NAME` lists the parameters.",
     ),
 ]
 app = typer.Typer(add_completion=False)
@@ -199,16 +199,18 @@ def select(
       blockselect select --dataset cora --method morans-i --top 64 --out moran
     """
     if out is None and not as_json:
-        raise Failure("nowhere to put the result; name a folder with --out, or give --json.")
+        raise Failure("no output is requested; name a folder with --out, or use --json.")
     if paper and method not in (None, PAPER):
-        raise Failure(f"--paper runs {PAPER} and --method {method!r} another; leave one of them out.")
+        raise Failure(f"--paper means --method {PAPER}, but --method is {method!r}; use only one of them.")
     if labels is not None and label_attribute is not None:
-        raise Failure("--labels and --label-attribute both name the known labels; leave one of them out.")
+        raise Failure("--labels and --label-attribute both specify the known labels; use only one of them.")
     method = PAPER if paper else method or DEFAULT
-    if resamples is None:  # only the default method estimates stability without being asked
+    if resamples is None:  # only the default method estimates stability by default
         resamples = RESAMPLES if method == DEFAULT else 0
     elif 0 < resamples < MIN_RESAMPLES:
-        raise Failure(f"--resamples is {resamples}, too few; choose at least {MIN_RESAMPLES}, or 0.")
+        raise Failure(
+            f"--resamples is {resamples}, which is too few; choose at least {MIN_RESAMPLES}, or 0 to skip it."
+        )
     blocks_file = block_model if isinstance(block_model, Path) else None
     settings = opt.given(
         n_features_to_select=top,
@@ -227,7 +229,7 @@ def select(
 
     begin_work()
     if neighbors is not None and (graph or dataset) is not None and find_method(method).guidance != "features":
-        raise Failure("--neighbors links nodes where no graph is given; leave it or the graph out.")
+        raise Failure("--neighbors cannot be combined with a graph; leave out one of them.")
     if out is not None:
         inputs = (features, graph, node_ids, feature_names, labels, blocks_file)
         check_folder(out, work.file_names(method, features or graph, save_matrix), inputs, overwrite=overwrite)
@@ -263,7 +265,7 @@ def select(
         if known is not None and not selection.by_blocks:
             known = None
             selection.warnings.append(
-                f"--labels has no effect: the report compares labels with blocks, and {method} finds none."
+                f"--labels has no effect: the report compares labels with blocks, and {method} finds no blocks."
             )
         if out is not None:
             progress("writing", 0, 1)

@@ -30,8 +30,8 @@ from blockselect.utils.parameters import check_known
 from blockselect.utils.progress import Progress
 
 NO_GRAPH = (
-    "no --graph is given, so each node is linked to its nearest neighbours by the same features that are to be "
-    "selected; name a file of links, or set --neighbors if this is what you want."
+    "no --graph is given, so each node is linked to its nearest neighbours in the same features from which "
+    "the selection is made; name a file of links, or set --neighbors if this is intended."
 )
 SCORE_FILES = ("report.html", "selected.csv", "scores.csv", "nodes.csv", "run.json")  # of every method
 BLOCK_FILES = ("blocks.csv", "overview.png", "diagnostics.png")  # of methods that find blocks
@@ -65,7 +65,7 @@ def configured_selector(method: str, settings: Mapping[str, Any], others: Mappin
     known = parameters_of(selector)
     for name in settings:
         if name not in known:
-            raise Failure(f"{OPTION_OF[name]} cannot be used with --method {method}; leave one of them out.")
+            raise Failure(f"{OPTION_OF[name]} cannot be used with --method {method}; leave out one of them.")
     settable = [name for name in known if name not in OPTION_OF]
     if others and not settable:
         raise Failure(f"--set cannot be used with --method {method}, which has no other parameters; leave it out.")

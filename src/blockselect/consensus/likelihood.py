@@ -7,16 +7,16 @@ blocks a and b, e_a the sum of the degrees in block a, and w the sum of all degr
 gain nothing by separating hubs from other nodes.
 
 Features are counts too. The mean of a value is the total of all features of the node times a rate: one rate per
-block, or one rate for all nodes. Blocks exceed a single rate by Σ_a s_a log(s_a T / t_a c): s_a is the sum of the
-feature in block a, c its sum over all nodes, t_a the total of all features in the block, and T the total over all
+block, or one rate for all nodes. Blocks exceed a single rate by Σ_a c_la log(c_la t / t_a c_l): c_la is the sum of
+feature l in block a, c_l its sum over all nodes, t_a the total of all features in the block, and t the total over all
 nodes. The totals are given, so blocks gain nothing by separating nodes with many features from nodes with few. Most
 features vary more than Poisson counts, so their gain is divided by the overdispersion φ, the variance in units of the
 mean (quasi-likelihood; Wedderburn, 1974). The gain is homogeneous in the values of the feature, so we divide these.
 
 The links among the nodes that have a feature need no blocks. Let x be the values of the feature, in units of the mean
-of its non-zero values. The weight of these links is G = Σ_{i<j} x_i x_j A_ij. If links depended only on the degrees,
-it would be X = w' Σ_{i<j} x_i x_j d_i d_j / Σ_{i<j} d_i d_j, with w' the weight of all links. The gain of a Poisson
-count is G log(G / X) − (G − X). Different values make G vary more than a count, so G and X of features that are not
+of its non-zero values. The weight of these links is g = Σ_{i<j} x_i x_j A_ij. If links depended only on the degrees,
+it would be ĝ = w' Σ_{i<j} x_i x_j d_i d_j / Σ_{i<j} d_i d_j, with w' the weight of all links. The gain of a Poisson
+count is g log(g / ĝ) − (g − ĝ). Different values make g vary more than a count, so g and ĝ of features that are not
 binary are divided by an overdispersion factor.
 """
 
@@ -104,7 +104,7 @@ def _moments(block: Sparse, rows: slice, totals: FloatArray) -> FloatArray:
 
 
 def dispersions(sums: FloatArray, squares: FloatArray, by_total: FloatArray, totals: FloatArray) -> FloatArray:
-    """Variance of each feature around its single rate, over its mean: φ_l = Σ_i (x_il − t_i c_l / T)² / c_l, (m,).
+    """Variance of each feature around its single rate, over its mean: φ_l = Σ_i (x_il − t_i c_l / t)² / c_l, (m,).
 
     It is near 1 for rare binary features. Pearson's statistic would divide each square by its own mean, which is the
     same if all totals are equal; otherwise it overrates rare features of nodes with few features. With this φ, blocks
@@ -245,7 +245,7 @@ def _link_dispersion(sums: _DegreeSums, total_degree: float) -> FloatArray:
 
 
 def _poisson_excess(observed: FloatArray, expected: FloatArray) -> FloatArray:
-    """G log(G / X) − (G − X) where G exceeds X, otherwise 0: (m,)"""
+    """g log(g / ĝ) − (g − ĝ) where g exceeds ĝ, otherwise 0: (m,)"""
     above = observed - expected > _ROUNDING * observed
     nats: FloatArray = np.zeros(len(observed))
     G, X = observed[above], np.maximum(expected[above], _TINY)

@@ -1,25 +1,25 @@
 """The regression target: blocks of nodes and their neighbours at every level; and how much of it features explain.
 
 Let F be the one-hot block membership of a block model, merged to the blocks of one level (see
-:mod:`blockselect.blockmodels.levels`), H the same with column means removed, and P = D⁻¹A the average over neighbours
-(0 for isolated nodes). The target of this level,
+:mod:`blockselect.blockmodels.levels`), F̃ the same with column means removed, and Ā = D⁻¹A the average over
+neighbours (0 for isolated nodes). The target of this level,
 
-    T = H + P H (S + Π S² + Π² S³ + Π³ S⁴),
+    T = F̃ + Ā F̃ (Ψ + Π Ψ² + Π² Ψ³ + Π³ Ψ⁴),
 
 says which block a node belongs to, and which blocks a random walk from it visits in four steps: the first step goes to
 a neighbour, the others from block to block, where Π is the share of the steps from each block that lead to each
-block. S is diagonal: −1 for a block whose nodes link to other blocks rather than to their own (disassortative), so
+block. Ψ is diagonal: −1 for a block whose nodes link to other blocks rather than to their own (disassortative), so
 that a node and its neighbours do not cancel, and 1 otherwise. The columns of T are centred, and T is divided by its
 Frobenius norm, so that each level of each consensus model has the same weight.
 
-U are the features with rows of unit length and centred columns. A set 𝒮 of features explains the share
+U are the features with rows of unit length and centred columns. A set S of features explains the share
 
-    R²(𝒮) = 1 − min_W (‖T − U_𝒮 W‖² + λ‖W‖²) / ‖T‖²
+    R²(S) = 1 − min_Ω (‖T − U_S Ω‖² + λ‖Ω‖²) / ‖T‖²
 
 of all targets T side by side, which is the mean of the shares of the single targets. This is a ridge regression; λ is
 the median squared length of the columns of U.
 
-T is a combination of the columns of Φ = [F, P F] of the finest level, so that all targets follow from two sums over
+T is a combination of the columns of Φ = [F, Ā F] of the finest level, so that all targets follow from two sums over
 the nodes, UᵀΦ and ΦᵀΦ.
 """
 
@@ -69,7 +69,7 @@ class BlockRegression:
         share = np.divide(1.0, degrees, out=np.zeros(n), where=degrees > 0)
         data = np.repeat(share, np.diff(adjacency.indptr))
         data *= adjacency.data
-        walk = sparse.csr_array((data, adjacency.indices, adjacency.indptr), shape=adjacency.shape)  # P
+        walk = sparse.csr_array((data, adjacency.indices, adjacency.indptr), shape=adjacency.shape)  # Ā
         sums: _BlockSums = sum_over_rows(U, _sums_with_blocks, walk, list(labels))
         means = sums.plain / n
         squares = sums.squares - n * means**2
@@ -112,7 +112,7 @@ class BlockRegression:
             return float(self.added(np.flatnonzero(self.squares), np.arange(0))[0].sum())
         if n_values(U) * B.shape[1] > _LARGEST_PRODUCT:
             return None
-        solution, residual = np.zeros_like(B), B.copy()  # of (UᵀU + λI) W = UᵀT
+        solution, residual = np.zeros_like(B), B.copy()  # of (UᵀU + λI) Ω = UᵀT
         direction, squares, explained = residual, np.sum(B * B, axis=0), 0.0
         for _ in range(_MAX_ITER):
             image = U.T @ (U @ direction) + self.ridge * direction
@@ -137,7 +137,7 @@ class BlockRegression:
     def added(self, chosen: IntArray, others: IntArray) -> tuple[FloatArray, FloatArray]:
         """Share that each chosen column adds to those before it, and that each other column would add to all of them.
 
-        With L Lᵀ = U_𝒮ᵀU_𝒮 + λI of the chosen columns 𝒮, R²(𝒮) is the sum of squares of L⁻¹U_𝒮ᵀT over ‖T‖², row by row.
+        With L Lᵀ = U_SᵀU_S + λI of the chosen columns S, R²(S) is the sum of squares of L⁻¹U_SᵀT over ‖T‖², row by row.
         """
         factor = self._factor(chosen)
         along = solve_triangular(factor, self.products[chosen], lower=True)
@@ -158,7 +158,7 @@ class BlockRegression:
         return np.add.reduceat(np.square(along).sum(axis=0), np.cumsum([0, *self.widths[:-1]]))
 
     def _factor(self, chosen: IntArray) -> FloatArray:
-        """L of L Lᵀ = U_𝒮ᵀU_𝒮 + λI."""
+        """L of L Lᵀ = U_SᵀU_S + λI."""
         penalised = self.gram(chosen, chosen) + self.ridge * np.eye(len(chosen))
         try:
             factor: FloatArray = cholesky(penalised, lower=True)
@@ -186,16 +186,16 @@ def _column_products(block: Features, rows: slice, left: IntArray, right: IntArr
 
 
 def _target(among: FloatArray, groups: IntArray) -> FloatArray:
-    """The target of one level as a combination of the columns of Φ = [F, P F]: T = Φ M, (2k, k_j); 0 for one block.
+    """The target of one level as a combination of the columns of Φ = [F, Ā F]: T = Φ M, (2k, k_j); 0 for one block.
 
     `among` is ΦᵀΦ (2k, 2k), and `groups` (k,) the block of this level that each block belongs to.
     """
     k, n = len(groups), among[: len(groups), : len(groups)].sum()
     Z = np.eye(groups.max() + 1)[groups]  # (k, k_j)
-    steps = among[:k, k:]  # Fᵀ P F
+    steps = among[:k, k:]  # Fᵀ Ā F
     means = among[:k, :k].sum(axis=0) / n @ Z  # of the columns of F Z
     between, out, into = Z.T @ steps @ Z, steps.sum(axis=1) @ Z, steps.sum(axis=0) @ Z
-    within = between.diagonal() - means * (out + into) + means**2 * steps.sum()  # diagonal of Hᵀ P H
+    within = between.diagonal() - means * (out + into) + means**2 * steps.sum()  # diagonal of F̃ᵀ Ā F̃
     sign = np.where(within < -_TIE * n, -1.0, 1.0)
     onward = between / np.maximum(out, np.finfo(np.float64).tiny)[:, None]  # Π
     visits, power = np.zeros_like(between), np.eye(len(between))
@@ -215,7 +215,7 @@ class _BlockSums:
 
     plain: FloatArray  # (m,) of each column of U
     squares: FloatArray  # (m,)
-    with_features: list[FloatArray]  # (m, 2k) of each block model, UᵀΦ with Φ = [F, P F]
+    with_features: list[FloatArray]  # (m, 2k) of each block model, UᵀΦ with Φ = [F, Ā F]
     among: list[FloatArray]  # (2k, 2k) each, ΦᵀΦ
 
     def __add__(self, other: _BlockSums) -> _BlockSums:

@@ -6,11 +6,11 @@ each fit tests the null hypothesis that the rows of the features are matched wit
 The association of a feature with the graph is measured in one of two ways:
 
 - with blocks that were found from the links only, if there are any: the log-likelihood gain of the feature from the
-  blocks, Σ_a s_al log(s_al T / t_a c_l), divided by the variance of the feature over its mean. Here s_al is the sum of
-  feature l in block a, c_l its sum over all blocks, t_a the sum of all features in the block, and T their total.
-- along links: the autocorrelation t_l = Σ_{links ij} a_ij (x_il − x̄_l)(x_jl − x̄_l) / var(x_l). A feature of few nodes
-  has a large t_l / sd now and then by pure chance, so features are compared by the exponent of Bernstein's inequality
-  instead, t_l² / 2(v + b_l |t_l| / 3), where v = Σ a_ij² is the variance of t_l if links were independent, and b_l the
+  blocks, Σ_a c_la log(c_la t / t_a c_l), divided by the variance of the feature over its mean. Here c_la is the sum of
+  feature l in block a, c_l its sum over all blocks, t_a the sum of all features in the block, and t their total.
+- along links: the autocorrelation u_l = Σ_{links ij} A_ij (x_il − x̄_l)(x_jl − x̄_l) / var(x_l). A feature of few nodes
+  has a large u_l / sd now and then by pure chance, so features are compared by the exponent of Bernstein's inequality
+  instead, u_l² / 2(v + b_l |u_l| / 3), where v = Σ A_ij² is the variance of u_l if links were independent, and b_l the
   largest possible contribution of one link.
 
 The test statistic is the sum over the d selected features. The selection was made with the same graph, which has to be
@@ -119,7 +119,7 @@ def link_correlations(features: Features, adjacency: Sparse) -> FloatArray:
 
 
 def _sums_of_products(X: Features, links: _Links) -> FloatArray:
-    """Σ a_ij x_i x_j over all links of each feature: (m,)."""
+    """Σ A_ij x_i x_j over all links of each feature: (m,)."""
     first, second, weights = links
     if sparse.issparse(X):
         return products_of_links(first, second, weights, X, X)
@@ -216,7 +216,7 @@ class _AlongLinks:
         return exponents
 
     def covariances(self, rows: IntArray) -> FloatArray:
-        """Σ a_ij (x_i − x̄)(x_j − x̄) over all links of each feature: (m,)"""
+        """Σ A_ij (x_i − x̄)(x_j − x̄) over all links of each feature: (m,)"""
         links = _Links(rows[self._links.first], rows[self._links.second], self._links.weights)
         at_ends = self._features.T @ links.degrees(self.n_rows)
         products = _sums_of_products(self._features, links)

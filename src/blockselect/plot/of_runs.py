@@ -13,6 +13,7 @@ from matplotlib.ticker import MaxNLocator
 from blockselect.base import ScoreSelector
 from blockselect.bmgufs.estimator import LossHistory
 from blockselect.evaluation.comparison_result import ALL_FEATURES, Comparison, ComparisonRow
+from blockselect.evaluation.explained_links import ExplainedLinks
 from blockselect.plot.common import AMBER, BLUE, GREY, INK, axes_or_new, bare, of_selector, title
 from blockselect.utils.arrays import FloatArray
 from blockselect.utils.errors import ParameterError
@@ -88,7 +89,7 @@ def candidates(source: ScoreSelector | pd.DataFrame | Iterable[Mapping[str, Any]
     ax.xaxis.set_major_locator(MaxNLocator(4))  # more of these long numbers would overlap
     ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.tick_params(axis="y", length=0)
-    title(ax, f"Candidate block models: {int(table['in_consensus'].sum())} of {len(table)} used (filled)")
+    title(ax, f"Candidate block models: {int(table['in_consensus'].sum())} of {len(table)} in the consensus (filled)")
     bare(ax)
     return ax
 
@@ -130,8 +131,12 @@ def compare(
         draw = ax.axvline if len(sizes) < 2 else ax.axhline
         draw(value, color=INK, linewidth=0.8, linestyle="--", label="all features")
         ax.legend(loc="lower right", frameon=False, fontsize=_NAME_SIZE)
-    title(ax, f"{measure.replace('_', ' ')} by method")
+    title(ax, f"{_in_words(measure)} by method")
     return ax
+
+
+def _in_words(measure: str) -> str:
+    return ExplainedLinks.titles.get(measure, measure.replace("_", " "))
 
 
 def _comparison(source: Any, measure: str) -> pd.DataFrame:
@@ -157,7 +162,7 @@ def _bars(ax: Axes, table: pd.DataFrame, measure: str) -> None:
     ordered = table.sort_values(measure, kind="stable")
     ax.barh(range(len(ordered)), ordered[measure].to_numpy(), color=BLUE, height=0.6)
     ax.set_yticks(range(len(ordered)), ordered["method"].astype(str).tolist())
-    ax.set_xlabel(measure.replace("_", " "))
+    ax.set_xlabel(_in_words(measure))
     ax.tick_params(axis="y", length=0)
     bare(ax, grid="x")
 
@@ -173,7 +178,7 @@ def _lines(ax: Axes, table: pd.DataFrame, measure: str, sizes: list[Any]) -> Non
         )
     ax.set_xticks(sizes)
     ax.set_xlim(right=sizes[-1] + 0.3 * (sizes[-1] - sizes[0]))
-    ax.set(xlabel="number of features", ylabel=measure.replace("_", " "))
+    ax.set(xlabel="number of features", ylabel=_in_words(measure))
     bare(ax)
     last = table.sort_values("n_features").groupby("method").tail(1)
     for (_, end), offset in zip(last.iterrows(), _offsets(ax, last[measure].to_numpy()), strict=True):

@@ -1,4 +1,4 @@
-"""CLAIMS: the claims of the paper, each judged from the rows of an experiment by a stated rule."""
+"""CLAIMS: the claims of the paper, each judged by a stated rule from the rows of an experiment."""
 
 from __future__ import annotations
 
@@ -94,16 +94,16 @@ def _judge(claim: Claim, table: pd.DataFrame | None, config: ExperimentConfig) -
 @claim(
     "a",
     "effectiveness",
-    "With the published block models, 16 features beat all features by more than 11 points of ACC on BlogCatalog.",
+    "With the published block models, 16 features beat all features by more than 11 points in ACC on BlogCatalog.",
 )
 def few_beat_all(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
     """Holds if BMGUFS*, which sees no labels, gains more than 11 points; in part if only BMGUFSˢ, whose candidate and
-    sparsity the labels chose, does.
+    sparsity are chosen with the labels, does.
     """
     table = rows_with(table, dataset="blogcatalog", top=FEW)
     found = {row["method"]: row for row in table.to_dict("records")}
     if not {ALL, LOWEST, SUPERVISED} <= found.keys():
-        return unmeasured(f"there are no rows of BlogCatalog with {FEW} features.")
+        return unmeasured(f"there are no rows for BlogCatalog with {FEW} features.")
     if found[LOWEST]["block_models"] != "published":
         return unmeasured("the published block models were not available; set BLOCKSELECT_GOLDEN to their folder.")
     of_all = found[ALL]["accuracy"]
@@ -123,14 +123,14 @@ def few_beat_all(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
     low, high = grid["accuracy"].min(), grid["accuracy"].max()
     figures.append(
         {
-            "features": f"{FEW} of the candidate of lowest error, any γ",
+            "features": f"{FEW} of the candidate with the lowest error, any γ",
             "ACC": f"{low:.3f} to {high:.3f}",
             "gain, points": f"{points(low - of_all)} to {points(high - of_all)}",
             "candidate": "1",
             "γ": f"{grid['sparsity'].min():g} to {grid['sparsity'].max():g}",
         }
     )
-    summary = f"{points(gain[LOWEST])} points without labels, {points(gain[SUPERVISED])} where labels chose."
+    summary = f"{points(gain[LOWEST])} points without labels, {points(gain[SUPERVISED])} with labels."
     return Judgement(graded(gain[LOWEST] > 0.11, gain[SUPERVISED] > 0.11), summary, pd.DataFrame(figures))
 
 
@@ -138,8 +138,10 @@ def _with_sd(row: Mapping[Hashable, Any]) -> str:
     return f"{row['accuracy']:.3f} ± {row['accuracy_sd']:.3f}"
 
 
-@claim("bˢ", "effectiveness", "BMGUFSˢ, chosen by labels that no baseline sees, beats each baseline.", ours=SUPERVISED)
-@claim("b*", "effectiveness", "BMGUFS*, without labels, beats each baseline.", ours=LOWEST)
+@claim(
+    "bˢ", "effectiveness", "BMGUFSˢ, chosen with labels that no baseline uses, beats every baseline.", ours=SUPERVISED
+)
+@claim("b*", "effectiveness", "BMGUFS*, without labels, beats every baseline.", ours=LOWEST)
 def beats_each(table: pd.DataFrame, config: ExperimentConfig, ours: str) -> Judgement:
     """Holds if it has the higher mean in at least three quarters of the cells (network × d × measure) against every
     baseline, in part if in more than half of the cells against at least half of the baselines.
@@ -150,7 +152,7 @@ def beats_each(table: pd.DataFrame, config: ExperimentConfig, ours: str) -> Judg
         long[long["method"] == ours], on=["dataset", "top", "measure"], suffixes=("_baseline", "_ours")
     )
     if contests.empty:
-        return unmeasured("no baseline and BMGUFS have a cell in common.")
+        return unmeasured("BMGUFS has no cell in common with any baseline.")
     contests["difference"] = contests["mean_ours"] - contests["mean_baseline"]
     wins = contests.groupby("method_baseline", sort=False)["difference"].agg(
         cells="size",
@@ -175,15 +177,15 @@ def beats_each(table: pd.DataFrame, config: ExperimentConfig, ours: str) -> Judg
     return Judgement(graded((share >= 0.75).all(), (share > 0.5).mean() >= 0.5), summary, figures)
 
 
-@claim("c", "perturbation", "Small perturbations of the blocks change r little.")
+@claim("c", "perturbation", "Small perturbations of the blocks hardly change r.")
 def small_changes_matter_little(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
-    """A median cosine distance is small if it is at most 0.05 and at most half of the median distance between r of
-    different candidates; holds if it is so for every network, share of nodes and kind of densities, in part if for at
-    least half of them.
+    """A median cosine distance is small if it is at most 0.05 and at most half of the median distance between the r of
+    different candidates; holds if it is small for every network, share of nodes and kind of densities, in part if for
+    at least half of them.
     """
     is_other = table["densities"] == OTHER
     if is_other.all() or not is_other.any():
-        return unmeasured("there are no rows of moved nodes, or none of other candidates to compare with.")
+        return unmeasured("there are no rows with reassigned nodes, or none with other candidates to compare with.")
     groups = table[~is_other].groupby(["dataset", "share", "densities"], as_index=False, sort=False)["distance"]
     medians = groups.agg(repeats="size", median="median", largest="max")
     scale = medians["dataset"].map(table[is_other].groupby("dataset")["distance"].median())
@@ -191,7 +193,7 @@ def small_changes_matter_little(table: pd.DataFrame, config: ExperimentConfig) -
     figures = pd.DataFrame(
         {
             "network": medians["dataset"].map(title_of),
-            "nodes moved": medians["share"].map("{:.0%}".format),
+            "nodes reassigned": medians["share"].map("{:.0%}".format),
             "densities": medians["densities"],
             "repeats": medians["repeats"].map(str),
             "median distance": medians["median"].map("{:.4f}".format),
@@ -207,10 +209,10 @@ def small_changes_matter_little(table: pd.DataFrame, config: ExperimentConfig) -
     return Judgement(by_share(passed), summary, figures)
 
 
-@claim("d", "block-models", "Candidates differ notably, and the one of lowest error is competitive.")
+@claim("d", "block-models", "Candidates differ substantially, and the one with the lowest error is competitive.")
 def candidates_differ(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
     """Holds if in more than half of the cells (network × d × measure) the best and the worst candidate differ by at
-    least 5 points, and in more than half the one of lowest error reaches the median; in part if one of the two.
+    least 5 points, and in more than half the one with the lowest error reaches the median; in part if only one does.
     """
     notable, competitive, figures = [], [], []
     for cell, part, measure in _cells(table, config):
@@ -222,10 +224,10 @@ def candidates_differ(table: pd.DataFrame, config: ExperimentConfig) -> Judgemen
         formatted = {name: f"{value:.3f}" for name, value in shown.items()}
         figures.append({**cell, "best − worst, points": points(span), **formatted})
     if not figures:
-        return unmeasured("no network has rows of several candidates.")
+        return unmeasured("no network has rows for several candidates.")
     summary = (
-        f"{count(notable)} cells differ by 5 points or more; in {count(competitive)} the candidate of "
-        "lowest error reaches the median."
+        f"{count(notable)} cells differ by 5 points or more; in {count(competitive)} the candidate with "
+        "the lowest error reaches the median."
     )
     in_most = [np.mean(notable) > 0.5, np.mean(competitive) > 0.5]
     return Judgement(by_share(in_most), summary, pd.DataFrame(figures))
@@ -267,14 +269,14 @@ def _cells(table: pd.DataFrame, config: ExperimentConfig) -> Iterator[tuple[dict
                 yield {"network": title_of(dataset), "d": f"{top:g}", "measure": title_of(measure)}, part, measure
 
 
-@claim("f", "parameters", "There is a cliff near β̄ = 0.5, and quality is stable from 0.6.")
+@claim("f", "parameters", "Quality rises sharply near β̄ = 0.5 and is stable from 0.6 on.")
 def cliff_then_stable(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
     """Two checks for each surface, on means over the sparsities that leave enough features: the largest step between
     neighbouring β̄ lies within 0.4 to 0.6 with a rise of at least 5 points across, and the range from 0.6 is at most 5
     points; holds if all pass, in part if at least half.
     """
     if not {0.4, 0.6} <= set(table["profile_ratio"]):
-        return unmeasured("the ratios 0.4 and 0.6 have no rows.")
+        return unmeasured("there are no rows for the ratios 0.4 and 0.6.")
     cliff, stable, figures = [], [], []
     for dataset, part in table.groupby("dataset", sort=False):
         for measure in MEASURES:
@@ -288,12 +290,12 @@ def cliff_then_stable(table: pd.DataFrame, config: ExperimentConfig) -> Judgemen
                 {
                     "network": title_of(dataset),
                     "measure": title_of(measure),
-                    "mean from 0.6 less mean to 0.4, points": points(rise),
+                    "mean from 0.6 minus mean up to 0.4, points": points(rise),
                     "β̄ after the largest step": f"{step_to:g}",
                     "range from 0.6, points": points(span),
                 }
             )
-    summary = f"a cliff there in {count(cliff)} surfaces, stable after it in {count(stable)}."
+    summary = f"a sharp rise there in {count(cliff)} surfaces, stable after it in {count(stable)}."
     return Judgement(by_share([*cliff, *stable]), summary, pd.DataFrame(figures))
 
 
@@ -303,7 +305,7 @@ def mean_by_ratio(table: pd.DataFrame, measure: str) -> pd.Series:
     return means.reindex(sorted(table["profile_ratio"].unique()), fill_value=0.0)
 
 
-@claim("g", "parameters", "γ matters little while nnz(r) ≥ d.")
+@claim("g", "parameters", "γ matters little as long as nnz(r) ≥ d.")
 def sparsity_matters_little(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
     """A cell (network × measure × β̄) passes if ACC or NMI ranges over at most 5 points among the sparsities that leave
     enough features; holds if at least nine tenths pass, in part if at least half.
@@ -330,13 +332,13 @@ def sparsity_matters_little(table: pd.DataFrame, config: ExperimentConfig) -> Ju
 
 @claim("h", "convergence", "For β̄ ≥ 0.6 both losses fall monotonically and settle within 200 iterations.")
 def losses_fall_and_settle(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
-    """A curve falls if it never lies more than 1 % of its range above a value that it had before, and settles if its
-    last tenth moves by at most 1 % of its range; holds if every curve of L_m and L_b + L_m does both, in part if at
+    """A curve falls if it never lies more than 1 % of its range above an earlier value, and settles if its
+    last tenth varies by at most 1 % of its range; holds if every curve of L_m and L_b + L_m does both, in part if at
     least half of these checks pass.
     """
     table = table[table["profile_ratio"] >= 0.6]
     if table.empty or config.max_iter < 200:
-        return unmeasured("there are no rows of 200 iterations with a ratio from 0.6.")
+        return unmeasured("there are no rows with 200 iterations and a ratio of at least 0.6.")
     found = []
     for (dataset, gradient, ratio), part in table.groupby(["dataset", "gradient", "profile_ratio"], sort=False):
         for loss in LOSSES:
@@ -381,16 +383,16 @@ def settles(curve: FloatArray) -> bool:
 @claim(
     "i",
     "block-models",
-    "Not of the paper: its published gradient, which is not the derivative of its loss, selects about the same.",
+    "Not in the paper: its gradient, which is not the derivative of its loss, selects almost the same features.",
 )
 def published_gradient_changes_little(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
-    """Two checks over networks × candidates × d: the median overlap of the selections by both gradients is at least
-    90 %, and the median change of ACC is at most 2 points; holds if both pass, in part if one.
+    """Two checks over networks × candidates × d: the median overlap of the selections with the two gradients is at
+    least 90 %, and the median change in ACC is at most 2 points; holds if both pass, in part if one does.
     """
     exact, paper = (rows_with(table, gradient=gradient) for gradient in ("exact", "paper"))
     both = exact.merge(paper, on=["dataset", "candidate", "top"])
     if both.empty:
-        return unmeasured("no candidate has rows of both gradients.")
+        return unmeasured("no candidate has rows for both gradients.")
     chosen = [both[column].map(json.loads).map(set) for column in ("selected_x", "selected_y")]
     both = both.assign(
         overlap=[len(one & other) for one, other in zip(*chosen, strict=True)] / both["top"],
@@ -399,8 +401,8 @@ def published_gradient_changes_little(table: pd.DataFrame, config: ExperimentCon
     )
     overlap, change = both["overlap"].median(), both["accuracy"].abs().median()
     summary = (
-        f"the median overlap of the selections is {overlap:.0%}; the median change of ACC is {100 * change:.1f} "
-        f"points, on average {points(both['accuracy'].mean())} for exact."
+        f"the median overlap of the selections is {overlap:.0%}; the median change in ACC is {100 * change:.1f} "
+        f"points, and the exact gradient gains {points(both['accuracy'].mean())} on average."
     )
     cells = both.groupby(["dataset", "top"], as_index=False, sort=False).agg(
         candidates=("overlap", "size"),
@@ -416,8 +418,8 @@ def published_gradient_changes_little(table: pd.DataFrame, config: ExperimentCon
             "candidates": cells["candidates"].map(str),
             "median overlap": cells["overlap"].map("{:.0%}".format),
             "least": cells["least"].map("{:.0%}".format),
-            "ACC, exact less paper, points": cells["accuracy"].map(points),
-            "NMI, exact less paper, points": cells["nmi"].map(points),
+            "ACC, exact minus paper, points": cells["accuracy"].map(points),
+            "NMI, exact minus paper, points": cells["nmi"].map(points),
         }
     )
     return Judgement(by_share([overlap >= 0.9, change <= 0.02]), summary, figures)

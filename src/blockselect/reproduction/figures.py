@@ -104,7 +104,7 @@ def plot_effectiveness(table: pd.DataFrame, config: ExperimentConfig) -> Figure:
         _draw_bars(axes, part, methods, measure)
         axes.set_ylabel(title_of(measure))
     for axes in grid[-1]:
-        axes.set_xlabel("features kept (d)")
+        axes.set_xlabel("selected features (d)")
     handles, labels = grid[0, 0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=min(len(labels), 5), frameon=False)
     return figure
@@ -135,7 +135,7 @@ def _draw_bars(axes: Axes, table: pd.DataFrame, methods: list[str], measure: str
 
 
 def plot_perturbation(table: pd.DataFrame, config: ExperimentConfig) -> Figure:
-    """Draw box plots by share of moved nodes and kind of densities, next to those of the other candidates.
+    """Draw box plots by share of reassigned nodes and kind of densities, next to those of the other candidates.
 
     The scale is logarithmic, because the two kinds of distances differ by orders of magnitude.
     """
@@ -143,14 +143,14 @@ def plot_perturbation(table: pd.DataFrame, config: ExperimentConfig) -> Figure:
     grid = figure.subplots(1, len(config.datasets), squeeze=False, sharey=True)
     for axes, part, _ in panels(grid.T, table, config.datasets, [""]):
         _draw_boxes(axes, part)
-        axes.set_xlabel("nodes moved; densities M kept or recomputed")
+        axes.set_xlabel("nodes reassigned; densities M kept or recomputed")
         tidy(axes)
     grid[0, 0].set_ylabel("cosine distance of r")
     return figure
 
 
 def _draw_boxes(axes: Axes, table: pd.DataFrame) -> None:
-    labels: dict[Any, str] = {KEPT: "{:.0%}\nM kept", RECOMPUTED: "{:.0%}\nM anew", OTHER: "other\ncandidates"}
+    labels: dict[Any, str] = {KEPT: "{:.0%}\nM kept", RECOMPUTED: "{:.0%}\nnew M", OTHER: "other\ncandidates"}
     colours: dict[Any, str] = {KEPT: COLOURS[2], RECOMPUTED: COLOURS[1], OTHER: "#eeeeee"}
     groups = {key: part["distance"] for key, part in table.groupby(["share", "densities"], dropna=False)}
     boxes = axes.boxplot([np.maximum(values, TINY) for values in groups.values()], patch_artist=True, widths=0.6)
@@ -220,7 +220,7 @@ def plot_parameters(table: pd.DataFrame, config: ExperimentConfig) -> Figure:
     grid = figure.subplots(len(names), 2, squeeze=False)
     for axes, part, measure in panels(grid, table, names, MEASURES, note=f", {top} features"):
         figure.colorbar(_draw_surface(axes, part, measure), ax=axes, label=title_of(measure))
-    figure.supxlabel(f"–: fewer than {top} scores above zero, counted as zero", fontsize=8)
+    figure.supxlabel(f"–: fewer than {top} positive scores, counted as zero", fontsize=8)
     return figure
 
 
@@ -304,7 +304,7 @@ def tidy(axes: Axes) -> None:
 
 def say_empty(axes: Axes) -> None:
     """State that every trial failed, in place of the data."""
-    axes.text(0.5, 0.5, "no rows: the trials failed", ha="center", va="center", transform=axes.transAxes)
+    axes.text(0.5, 0.5, "no data: all trials failed", ha="center", va="center", transform=axes.transAxes)
     axes.set_axis_off()
 
 

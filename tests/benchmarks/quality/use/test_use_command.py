@@ -78,7 +78,7 @@ def test_selections_can_be_judged_elsewhere_and_ranked_again(tmp_path, here, cap
     ("options", "message"),
     [
         (("--rivals", "morans"), "no rival is called 'morans'"),
-        (("--networks", "nowhere"), "no network 'nowhere' is at hand"),
+        (("--networks", "nowhere"), "no network 'nowhere' is available"),
         (("--again", "defualt"), "no method to rank again is called 'defualt'"),
     ],
 )
