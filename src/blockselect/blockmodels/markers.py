@@ -1,4 +1,4 @@
-"""block_markers: which features are more common in a block than chance allows, and which nodes are typical of it."""
+"""block_markers: features that are more common in a block than expected by chance, and nodes that are typical of it."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ def block_markers(features: Features, labels: ArrayLike) -> Markers:
     """Find the features that are significantly more common in a block than among all nodes.
 
     Let q be the share of the total of a feature that lies in a block, and p the share of the nodes there. If the
-    feature were unrelated to the blocks, q would have mean p, and the total would count as h equal values, where h
-    makes the variance that of randomly permuted nodes, or larger (:func:`effective_holders`). The p-value is the
+    feature were unrelated to the blocks, q would have mean p, and the total would count as h equal values. We choose
+    h so that the variance is at least that of randomly permuted nodes (:func:`effective_holders`). The p-value is the
     binomial tail at h q. A feature marks a block if this is significant at a false discovery rate of 2.5 % over all
     pairs of a block and a feature (Benjamini and Hochberg, 1995). The evidence is the log-likelihood gain h KL(q, p).
 
@@ -101,8 +101,8 @@ def effective_holders(features: Features) -> FloatArray:
     """How many nodes with equal values would vary among random blocks as much as each feature does: (m,).
 
     Let T be the total of the feature, and V and K the sums of the second and third powers of its deviations from the
-    mean. Equal values of size s with the same total number T / s; their sums of powers are T s and T s². So s = V / T
-    gives the variance of the feature, and s = √(K / T) its skewness; the larger of both is used, which makes the test
+    mean. T / s equal values of size s have the same total; their sums of powers are T s and T s². So s = V / T
+    gives the variance of the feature, and s = √(K / T) its skewness; the larger of the two is used, so the test is
     conservative where a few large values dominate. A constant feature, which cannot vary, has 0.
     """
     n = features.shape[0]

@@ -43,8 +43,8 @@ def read_edge_text(path: Path, *, header: bool = True, decimal: str = ".") -> An
 
     Returns
     -------
-    DataFrame of edges, a networkx graph if links have attributes in braces, as networkx writes them, or the CSR matrix
-    of an adjacency without names.
+    A DataFrame of edges; a networkx graph, if links have attributes in braces as written by networkx; or a CSR
+    adjacency matrix, if the nodes have no names.
     """
     content = text_bytes(path)
     lines = TextIOWrapper(BytesIO(content), encoding="utf-8", newline="")

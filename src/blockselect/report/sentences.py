@@ -333,7 +333,7 @@ def furthest(summary: dict[str, Any]) -> str:
     first, second = (called(summary, int(block)) for block in (row, column))
     where = f"within {first}" if row == column else f"between {first} and {second}"
     how = "stronger" if value > 0 else "weaker"
-    tie = f"the tie is {abs(value):.1f} standard deviations {how} in the features than in the links"
+    tie = f"the association is {abs(value):.1f} standard deviations {how} in the features than in the links"
     return f"The largest difference is {where}: {tie}"
 
 

@@ -47,7 +47,7 @@ def nodes_table(
 
 
 def blocks_table(blocks: pd.DataFrame, summary: dict[str, Any]) -> str:
-    """One line per block: `blocks_` of the selector, whether it is small, and the density of links to each."""
+    """One line per block: its row of `blocks_`, whether it is small, and the density of its links to each block."""
     found, every = summary["blocks"], range(summary["blocks"]["count"])
     columns = {
         "small": [int(block in found["small"]) for block in every],

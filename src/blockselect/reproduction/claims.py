@@ -97,8 +97,8 @@ def _judge(claim: Claim, table: pd.DataFrame | None, config: ExperimentConfig) -
     "With the published block models, 16 features beat all features by more than 11 points of ACC on BlogCatalog.",
 )
 def few_beat_all(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
-    """Holds if BMGUFS*, which sees no labels, gains more than 11 points; in part if only BMGUFSˢ, whose candidate and
-    sparsity the labels chose, does.
+    """Holds if BMGUFS*, which sees no labels, gains more than 11 points; in part if only BMGUFSˢ, which is tuned on
+    the labels, does.
     """
     table = rows_with(table, dataset="blogcatalog", top=FEW)
     found = {row["method"]: row for row in table.to_dict("records")}
@@ -123,7 +123,7 @@ def few_beat_all(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
     low, high = grid["accuracy"].min(), grid["accuracy"].max()
     figures.append(
         {
-            "features": f"{FEW} of the candidate of lowest error, any γ",
+            "features": f"{FEW} of the candidate with the lowest error, any γ",
             "ACC": f"{low:.3f} to {high:.3f}",
             "gain, points": f"{points(low - of_all)} to {points(high - of_all)}",
             "candidate": "1",
@@ -207,10 +207,10 @@ def small_changes_matter_little(table: pd.DataFrame, config: ExperimentConfig) -
     return Judgement(by_share(passed), summary, figures)
 
 
-@claim("d", "block-models", "Candidates differ notably, and the one of lowest error is competitive.")
+@claim("d", "block-models", "Candidates differ notably, and the one with the lowest error is competitive.")
 def candidates_differ(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
     """Holds if in more than half of the cells (network × d × measure) the best and the worst candidate differ by at
-    least 5 points, and in more than half the one of lowest error reaches the median; in part if one of the two.
+    least 5 points, and in more than half the one with the lowest error reaches the median; in part if one of the two.
     """
     notable, competitive, figures = [], [], []
     for cell, part, measure in _cells(table, config):
@@ -293,7 +293,7 @@ def cliff_then_stable(table: pd.DataFrame, config: ExperimentConfig) -> Judgemen
                     "range from 0.6, points": points(span),
                 }
             )
-    summary = f"a cliff there in {count(cliff)} surfaces, stable after it in {count(stable)}."
+    summary = f"{count(cliff)} surfaces have a cliff there; {count(stable)} are stable after it."
     return Judgement(by_share([*cliff, *stable]), summary, pd.DataFrame(figures))
 
 
@@ -381,7 +381,7 @@ def settles(curve: FloatArray) -> bool:
 @claim(
     "i",
     "block-models",
-    "Not of the paper: its published gradient, which is not the derivative of its loss, selects about the same.",
+    "Not in the paper: its gradient, which is not the derivative of its loss, selects nearly the same features.",
 )
 def published_gradient_changes_little(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
     """Two checks over networks × candidates × d: the median overlap of the selections by both gradients is at least
@@ -400,7 +400,7 @@ def published_gradient_changes_little(table: pd.DataFrame, config: ExperimentCon
     overlap, change = both["overlap"].median(), both["accuracy"].abs().median()
     summary = (
         f"the median overlap of the selections is {overlap:.0%}; the median change of ACC is {100 * change:.1f} "
-        f"points, on average {points(both['accuracy'].mean())} for exact."
+        f"points; the exact gradient changes it by {points(both['accuracy'].mean())} on average."
     )
     cells = both.groupby(["dataset", "top"], as_index=False, sort=False).agg(
         candidates=("overlap", "size"),
@@ -432,7 +432,7 @@ def graded(holds: bool, partly: bool) -> Verdict:
 
 
 def by_share(passed: Sequence[bool] | pd.Series, *, holds: float = 1.0) -> Verdict:
-    """The verdict from the share of checks that passed: at least `holds`, or at least half."""
+    """Holds if at least a share `holds` of the checks passed, in part if at least half did."""
     share = sum(passed) / len(passed)
     return graded(share >= holds, share >= 0.5)
 

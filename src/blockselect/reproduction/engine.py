@@ -72,7 +72,7 @@ def run_experiments(
     Parameters
     ----------
     plans : mapping
-        The plan of each experiment, by the name under which the store has its rows.
+        The plan of each experiment, keyed by its name in the store.
     config
         The configuration that the plans read.
     store : Store

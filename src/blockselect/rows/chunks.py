@@ -86,7 +86,7 @@ class Survey:
                 )
             if chunk.columns is not None and not chunk.columns.equals(columns):
                 raise ValueError(
-                    f"chunk {number} of features has different column names, or a different order, than the chunks "
+                    f"chunk {number} of features has other columns, or another column order, than the chunks "
                     "before it; give every chunk the same columns: chunk[columns]."
                 )
         indexes = [chunk.index for chunk in chunks if chunk.index is not None]
@@ -113,8 +113,8 @@ class RowChunks:
     feature_names : iterable, optional
         Names of the columns.
     node_ids : iterable, optional
-        Names of all rows. By default chunks that are DataFrames name the rows by their index, unless the index only
-        counts 0, 1, … in each chunk.
+        Names of all rows. By default, the index of each chunk if chunks are DataFrames, unless it is only 0, 1, …
+        in each chunk.
 
     Examples
     --------
@@ -289,7 +289,7 @@ class RowChunks:
         return _Mapped(self, keep_rows, (nodes,), survey_of(self.survey(), nodes))
 
     def some(self, rows: IntArray) -> Sparse:
-        """Some rows, given by increasing numbers, in memory."""
+        """Load some rows; `rows` are their numbers, in increasing order."""
         is_wanted = np.zeros(self.shape[0], dtype=bool)
         is_wanted[rows] = True
         return sparse.csr_array(sparse.vstack(list(self[is_wanted])))
