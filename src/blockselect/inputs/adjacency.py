@@ -292,7 +292,7 @@ def graph_of(features: Any, adjacency: Any) -> Any:
 
 
 def cell_graph(adata: Any, key: str) -> ReadGraph:
-    """The graph that an AnnData stores under this key, and whether `uns` says that it was made from expression.
+    """The graph stored in an AnnData under a key, and whether `uns` says that it was made from the expression matrix.
 
     Functions like ``scanpy.pp.neighbors`` write a record into `uns`: which graph they made, with which method and from
     which representation of the cells, which is X or its principal components if there is none in the record.

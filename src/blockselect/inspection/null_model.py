@@ -10,7 +10,7 @@ and no optimisation is needed to compare them.
 
 A core and its periphery differ in degree, which block models normalise or hardly see. Groups of nodes may therefore be
 given in addition; their statistic is the sum of squares between groups, Σ_g n_g D̄²_gl. Both statistics are expressed
-in standard deviations of their random matchings, and the larger one counts. The statistic of the groups is multiplied
+in standard deviations over random matchings, and the larger one is used. The statistic of the groups is multiplied
 by 0.85, so that it costs little power where the blocks are sufficient.
 
 If some nodes have more of everything, and the graph shows which (hubs have long texts, one block has active

@@ -61,7 +61,7 @@ Plan: TypeAlias = Callable[[Any, list[Row]], list[Trial]]
 The rows of a trial may lead to further trials.
 """
 TrialProgress: TypeAlias = Callable[[int, int], None]
-"""Called with the number of finished trials and of those known so far; finished trials may lead to more."""
+"""Called with the numbers of finished and of planned trials; the second may grow as trials finish."""
 
 
 def run_experiments(

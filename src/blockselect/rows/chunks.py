@@ -228,7 +228,7 @@ class RowChunks:
 
     @property
     def n_values(self) -> int:
-        """Number of non-zero values; for a selection of rows, that of all rows."""
+        """Number of non-zero values in all rows, even if only some are selected."""
         return sum(chunk.n_values for chunk in self.survey().chunks)
 
     @property
