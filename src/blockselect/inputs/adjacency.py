@@ -399,7 +399,7 @@ def type_name(thing: Any) -> str:
 
 
 def check_affinity(affinity: Any, n_nodes: int, node_ids: ObjectArray | None = None) -> Sparse:
-    """Check a precomputed affinity and convert it to CSR: finite, non-negative, the larger value of both directions.
+    """Check a precomputed affinity and convert it to CSR: finite, non-negative, the larger of the two directions.
 
     A DataFrame with labels is put in the order of `node_ids` if they are known.
     """

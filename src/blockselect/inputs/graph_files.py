@@ -39,7 +39,7 @@ FEW_COLUMNS = 3  # source, target and weight
 
 
 def read_edge_text(path: Path, *, header: bool = True, decimal: str = ".") -> Any:
-    """A list of edges, with or without a header, below comments or not; all cells are text.
+    """Read a list of edges as text, with or without comments and a header at the top.
 
     Returns
     -------

@@ -126,7 +126,8 @@ def read_csv_table(
     """The table of a CSV file, with columns named by its header, or numbered ("0", "1", …) if it has none.
 
     The first column, or the one called `text`, is read as text, so that 007 stays 007; with `as_text`, all columns are.
-    Any other column is numeric if all its cells are numbers. Only an empty cell is missing. Text is stripped of blanks.
+    Any other column is numeric if all its cells are numbers. Only an empty cell is missing. Blanks around text are
+    removed.
     """
     content = text_bytes(path)
     lines = TextIOWrapper(BytesIO(content), encoding="utf-8", newline="")

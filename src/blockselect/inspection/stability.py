@@ -124,7 +124,7 @@ def _check_same(graph: AttributedGraph, fitted_to: Result) -> None:
         difference = "other row names, or another row order, than in the fit"
     else:
         return
-    raise ValueError(f"X has {difference}; pass the data of the fit.")
+    raise ValueError(f"X has {difference}; pass the data that was passed to `fit`.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

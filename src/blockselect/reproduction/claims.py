@@ -130,7 +130,7 @@ def few_beat_all(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
             "γ": f"{grid['sparsity'].min():g} to {grid['sparsity'].max():g}",
         }
     )
-    summary = f"{points(gain[LOWEST])} points without labels, {points(gain[SUPERVISED])} where labels chose."
+    summary = f"{points(gain[LOWEST])} points without labels, {points(gain[SUPERVISED])} tuned on labels."
     return Judgement(graded(gain[LOWEST] > 0.11, gain[SUPERVISED] > 0.11), summary, pd.DataFrame(figures))
 
 
@@ -138,7 +138,7 @@ def _with_sd(row: Mapping[Hashable, Any]) -> str:
     return f"{row['accuracy']:.3f} ± {row['accuracy_sd']:.3f}"
 
 
-@claim("bˢ", "effectiveness", "BMGUFSˢ, chosen by labels that no baseline sees, beats each baseline.", ours=SUPERVISED)
+@claim("bˢ", "effectiveness", "BMGUFSˢ, tuned on labels that no baseline sees, beats each baseline.", ours=SUPERVISED)
 @claim("b*", "effectiveness", "BMGUFS*, without labels, beats each baseline.", ours=LOWEST)
 def beats_each(table: pd.DataFrame, config: ExperimentConfig, ours: str) -> Judgement:
     """Holds if it has the higher mean in at least three quarters of the cells (network × d × measure) against every

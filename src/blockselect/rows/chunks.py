@@ -398,7 +398,7 @@ def keep_rows(block: Sparse, rows: slice, nodes: BoolArray) -> Sparse:
 
 
 def survey_of(survey: Survey, nodes: BoolArray) -> Survey:
-    """The survey of some of the rows; largest and smallest values remain those of all rows."""
+    """The survey of some of the rows; the largest and smallest values are still taken over all rows."""
     n_rows = [int(np.count_nonzero(nodes[rows])) for rows in survey.rows]
     kept = [replace(chunk, n_rows=n) for chunk, n in zip(survey.chunks, n_rows, strict=True)]
     return Survey(survey.n_features, tuple(kept))
