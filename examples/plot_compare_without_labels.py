@@ -72,7 +72,8 @@ for method, words in compared.found_by_one().items():
 # A caveat
 # --------
 # A method that uses the graph is evaluated on the same links that guided its selection.
-# This is fair among such methods, and a small advantage over methods that ignore the graph.
+# This is fair among such methods, but favours them slightly over methods that ignore the
+# graph.
 # ``protocol="links"`` evaluates on held-out links instead, a tenth of all links. In this
 # example the ground truth is known:
 for method in compared.methods:

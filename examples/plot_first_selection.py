@@ -36,9 +36,9 @@ print(f"{selector.block_model_.n_blocks} blocks: {selector.n_blocks_reason_}")
 
 # %%
 # These are the best tags and words. Each marks the blocks (groups of packages with similar
-# dependencies) in which it is significantly more common than chance allows. The table shows
-# the block with the most evidence, and how many blocks the word marks. The *lift* is how
-# many times as common the word is in that block as among all packages.
+# dependencies) in which it is significantly more common than expected by chance. The
+# table shows the block with the most evidence, and how many blocks the word marks. The
+# *lift* is how many times as common the word is in that block as among all packages.
 columns = ["feature", "score", "block_name", "lift", "n_marked_blocks", "prevalence"]
 selector.table()[columns].head(10).round(3)
 
@@ -58,7 +58,7 @@ selector.describe_block("gameplaying")
 # Plot the blocks and their markers
 # ---------------------------------
 # The left plot shows the links, with packages ordered by block: dark squares on the
-# diagonal are assortative blocks, which link mostly within. The right plot shows the best
+# diagonal are assortative blocks, with mostly internal links. The right plot shows the best
 # words: each is common in a few blocks (blue) and rare in the others (amber).
 figure, (left, right) = plt.subplots(1, 2, figsize=(12, 5), layout="constrained")
 plot.ordered_adjacency(selector, left)

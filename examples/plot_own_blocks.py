@@ -77,7 +77,7 @@ for name, labels in {
 # With F and M, as in the paper
 # -----------------------------
 # Algorithm 1 of the paper takes the one-hot matrix F of block memberships and the matrix M
-# of densities between blocks. ``BMGUFS`` accepts both, so M need not be that of the graph.
+# of densities between blocks. ``BMGUFS`` accepts both, so you can choose any M.
 # Here we ask which skills would be associated with a company in which every department
 # communicates only internally.
 F = pd.get_dummies(department).to_numpy()

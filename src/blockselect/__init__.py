@@ -1,7 +1,7 @@
 """blockselect: the few features that explain the structure of a network, without labels.
 
-There are three kinds of methods: that of the paper (`bmgufs`), the default that goes beyond it (`consensus`), and the
-other methods (`baselines`). Data flow in one direction, and a package imports only from packages to its left::
+There are three kinds of methods: the paper's (`bmgufs`), the default, which goes beyond it (`consensus`), and others
+(`baselines`). Data flow in one direction, and a package imports only from packages to its left::
 
     utils → rows → graphs → inputs → blockmodels → bmgufs → consensus → registry → evaluation → report → cli
                                ↘ baselines ─────────────────────────↗            ↘ reproduction ────────↗

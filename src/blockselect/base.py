@@ -128,8 +128,8 @@ class ScoreSelector(SelectorMixin, BaseEstimator):
         known, given = getattr(self, "feature_names_in_", None), table.feature_names
         if known is not None and given is not None and list(given) != list(known):
             raise ValueError(
-                f"the {type(X).__name__} does not have the features of the fit; pass the same genes, or a graph "
-                "with the same attributes and values."
+                f"the {type(X).__name__} does not have the features used in `fit`; pass the same genes, or a "
+                "graph with the same attributes and values."
             )
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "X does not have valid feature names")  # they were compared above

@@ -36,7 +36,7 @@ class Method:
     selector: type[ScoreSelector]
     title: str
     guidance: Guidance  # what the scores are based on: blocks of the network, only the features, its links, or nothing
-    certainty: Certainty  # agrees with published code, has the published objective, or makes no claim of fidelity
+    certainty: Certainty  # agrees with published code, is meant to have the published objective (unchecked), or neither
     cite: str
     in_paper: bool = False  # compared with or discussed by the paper
     settings: Mapping[str, Any] = field(default_factory=dict)

@@ -26,7 +26,7 @@ class SignedSelector(MetaEstimatorMixin, ScoreSelector):
     block by large or by small values, and two nodes are similar if both values are high, or both are low.
 
     With the default overlap of 1, a part is linear except in its tail. So it keeps small differences between the means
-    of blocks, half of which would be lost in a split at zero, and it does not depend on outliers as x − min(x) does.
+    of blocks, whereas a split at zero would lose half of them. Unlike x − min(x), it does not depend on outliers.
     Features are split around zero; standardise features whose zero has no meaning.
 
     Parameters

@@ -225,5 +225,5 @@ def test_transform_refuses_a_graph_with_other_columns(network):
     selector = make_selector("morans-i", 12).fit(given)
     other = given.copy()
     other.nodes[0]["words"] = ["new"]
-    with pytest.raises(ValueError, match=r"the Graph does not have the features of the fit; .* graph with"):
+    with pytest.raises(ValueError, match=r"the Graph does not have the features used in `fit`; .* graph with"):
         selector.transform(other)

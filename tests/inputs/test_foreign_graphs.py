@@ -270,7 +270,7 @@ def test_transform_takes_an_anndata_of_the_same_genes_alone():
     selector = make_selector("variance", 2).fit(cells)
     assert selector.transform(cells).shape == (4, 2)
     cells.var_names = pd.Index(list("abcd"))
-    with pytest.raises(ValueError, match="does not have the features of the fit; pass the same genes"):
+    with pytest.raises(ValueError, match="does not have the features used in `fit`; pass the same genes"):
         selector.transform(cells)
 
 

@@ -225,7 +225,7 @@ def test_section_3_states_links_within_blocks_and_compares_only_three_blocks_or_
     assert float(re.search(r"correlation (-?[\d.]+)", found)[1]) == pytest.approx((links * features).mean(), abs=0.0051)
     differ = features - links
     row, column = np.unravel_index(np.abs(differ).argmax(), differ.shape)
-    pattern = r"The largest difference is (?:within|between) the block “(.*?)”.*?: the tie is ([\d.]+) standard"
+    pattern = r"The largest difference is (?:within|between) the block “(.*?)”.*?: the association is ([\d.]+) standard"
     tie = re.search(pattern, network.text)
     assert float(tie[2]) == pytest.approx(abs(differ[row, column]), abs=0.051)
     assert tie[1] in {shown(name) for name in network.block_names}

@@ -318,7 +318,7 @@ def test_frames_with_other_columns_are_refused(made, monkeypatch):
         dask = pytest.importorskip("dask")
         monkeypatch.setattr("distributed.client._global_clients", {})
         chunks = RowChunks.from_delayed([dask.delayed(frame) for frame in frames], 7)
-    with pytest.raises(ValueError, match="chunk 1 of features has different column names"):
+    with pytest.raises(ValueError, match="chunk 1 of features has other columns"):
         _ = chunks.shape
 
 

@@ -28,11 +28,11 @@ _FEWER = "the others have no finite, non-zero score (constant or unused features
 
 
 class CriterionSelector(ScoreSelector):
-    """Base of methods that compute a criterion of their own, for which small values may be the good ones.
+    """Base of methods that compute their own criterion; small values may be the better ones.
 
     A subclass sets `criterion_`, the raw criterion of each feature, and returns scores, for which larger is better. A
     feature with a score of −∞ (its criterion is undefined) is never selected. If `_zero_is_unused` is set, features
-    with a score of zero are not selected either. The constraints are those of parameters that several methods have.
+    with a score of zero are not selected either. The constraints apply to parameters that several methods share.
     """
 
     _zero_is_unused = False
@@ -104,7 +104,7 @@ class FeatureGuidedSelector(CriterionSelector):
             Not used for the scores, so that every method of the package can be called in the same way; a report shows
             the features on it.
         affinity : array, sparse matrix or DataFrame of shape (n, n), optional
-            Non-negative similarity between nodes; the larger of both directions is used. By default it is computed
+            Non-negative similarity between nodes; the larger of the two directions is used. By default it is computed
             from the nearest neighbours. If both the affinity and X have node ids, they are matched by id.
 
         Returns

@@ -235,7 +235,7 @@ class BlockGuidedSelector(ScoreSelector):
             The node of each row of X. By default the names of the rows, or 0, 1, … for rows without names.
         attribute : str, default="block"
             Name of the attribute for the number of the block. The name of the block is stored as
-            ``block_name``, after the same pattern.
+            ``block_name``, following the same pattern.
 
         Returns
         -------
@@ -266,7 +266,7 @@ class BlockGuidedSelector(ScoreSelector):
         rngs: Sequence[np.random.Generator],
         progress: Progress = no_progress,
     ) -> FloatArray:
-        """1 / rank from one fit per graph. Given blocks stay the same; their densities are those of each graph."""
+        """1 / rank from one fit per graph. Given blocks stay the same; each graph gives new densities."""
         if self.block_model is None or isinstance(self.block_model, str | np.ndarray):
             return super()._inverse_ranks_on(graph, adjacencies, rngs, progress)
         by_labels: Self = clone(self).set_params(block_model=self._given_block_model(graph).labels)

@@ -38,7 +38,7 @@ N_FIRST_TURNS = 9  # candidates after which the factorisations take turns too
 def mixed_starts(search: Search) -> list[Start]:
     """The families in turn; "smoothed" is left out if there are no features.
 
-    Each family fails on some kind of network, but rarely do all fail on the same one. The factorisations take most of
+    Each family fails on some kind of network, but they rarely all fail on the same one. The factorisations take most of
     the time on networks with many blocks and are rarely the best there. So they are used only after the first nine
     candidates, on networks that are small enough for more candidates.
     """
@@ -82,7 +82,7 @@ def find_block_models(
 ) -> list[BlockModel]:
     """Find candidate block models of a graph, ordered by relative error, lowest first.
 
-    Each candidate has a random stream of its own, so the first ten of twenty candidates are those of a search for ten.
+    Each candidate has a random stream of its own, so a search for ten finds the first ten of twenty.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Blocks by non-negative tri-factorisation S ≈ F M Fᵀ, from several random starts at once (paper: F, M).
 
 S is the graph itself ("onmtf", the paper's family), the degree-normalised graph ("normalized") or its square
-("two_hop"). The updates are those of Ding, Li, Peng and Park (KDD 2006) for F ≥ 0, FᵀF = I.
+("two_hop"). The updates follow Ding, Li, Peng and Park (KDD 2006) for F ≥ 0, FᵀF = I.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _FLOOR = {  # smallest divisor: in single precision, a smaller one could overflo
 def onmtf_starts(search: Search, *, n_iter: int = 100) -> list[Start]:
     """The paper's block model: A ≈ F M Fᵀ, 100 iterations; the block of a node is the largest entry of its row of F.
 
-    All starts advance together by one sparse product A @ [F₁ F₂ …] per iteration, so `n_jobs` has no effect. A block
+    All starts advance together with one sparse product A @ [F₁ F₂ …] per iteration, so `n_jobs` has no effect. A block
     that is the largest entry of no row is dropped.
     """
 

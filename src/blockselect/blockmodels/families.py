@@ -69,7 +69,7 @@ def spectral_starts(search: Search) -> list[Start]:
 def spectral_embedding(adjacency: Sparse, n_dimensions: int) -> FloatArray:
     """Leading eigenvectors of (D + τI)^-½ A (D + τI)^-½, τ the mean degree, rows scaled to unit length: (n, k).
 
-    Leading is by magnitude: a large negative eigenvalue indicates disassortative blocks. Rows of nodes that
+    Leading means largest in magnitude: a large negative eigenvalue indicates disassortative blocks. Rows of nodes that
     the eigenvectors do not reach are zero.
     """
     return row_directions(leading_eigenvectors(degree_normalized(adjacency), count=n_dimensions)[1])

@@ -1,4 +1,4 @@
-"""block_markers: which features are more common in a block than chance allows, and which nodes are typical of it."""
+"""block_markers: features that are more common in a block than expected by chance, and nodes that are typical of it."""
 
 from __future__ import annotations
 

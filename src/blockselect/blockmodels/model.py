@@ -153,7 +153,7 @@ class BlockModel:
         return replace(self, labels=labels.astype(np.intp, copy=False), density=density)
 
     def with_others(self, nodes: BoolArray) -> BlockModel:
-        """The block model of a larger graph in which these `nodes` are ours and all others are isolated.
+        """Extend the block model to a larger graph: `nodes` marks the nodes of this one, and all others are isolated.
 
         Isolated nodes join the block whose nodes have the fewest links, which lowers its densities.
         """

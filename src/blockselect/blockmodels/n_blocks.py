@@ -82,9 +82,10 @@ def count_blocks(adjacency: Any, *, max_blocks: int = MAX_BLOCKS, rng: np.random
 
     Blocks appear as large eigenvalues of (D + τI)^-½ A (D + τI)^-½ (τ the mean degree): positive ones for assortative
     blocks, negative ones for disassortative blocks. We count the eigenvalues whose magnitude exceeds the largest one
-    found under random signs of the links, which keep degrees and weights and destroy the blocks (sign-flip parallel
-    analysis [1]_). From 1 to that many blocks, we take the number with the shortest description length: the likelihood
-    of the degree-corrected block model with a penalty for densities and labels, a corrected BIC [2]_.
+    found after the signs of the links are flipped at random. Flips keep degrees and weights but destroy the blocks
+    (sign-flip parallel analysis [1]_). From 1 to that many blocks, we take the number with the shortest description
+    length: the likelihood of the degree-corrected block model with a penalty for densities and labels, a corrected
+    BIC [2]_.
 
     Blocks of fewer than √n / 2 nodes are not counted. Smaller components are removed first, and then smaller clusters,
     unless at most half of the nodes or links would be left, as around a few hubs that connect all other nodes. Weights

@@ -47,7 +47,7 @@ def replayed(iteration: Callable[[], None], like: Array) -> Iterator[Callable[[]
 
 
 class Replay:
-    """Calls the iteration itself at first, and later replays it from a CUDA graph; both do the same."""
+    """Runs the iteration directly at first and later replays it from a CUDA graph, with the same result."""
 
     def __init__(self, iteration: Callable[[], None], warm_up: int = _WARM_UP) -> None:
         self._iteration = iteration

@@ -155,7 +155,7 @@ def dense_gram_on_device(features: Features, *, dtype: Any, device: str) -> Dens
 class TFloat32GramSquared:
     """A dense matrix with products in TF32, which has eleven bits: matrix and scores are each the sum of two parts.
 
-    With one part each the product would be three times as fast, with the same error of 1e-4 in every iteration.
+    With a single part each, the product would be three times as fast but make the same error of 1e-4 in each iteration.
     """
 
     values: Array  # (m, m) float32, rounded to TF32

@@ -240,7 +240,7 @@ class BMGUFS(BlockGuidedSelector):
         return self._keep_result(graph, explained)
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters; names such as ``solver__max_iter`` set those of the solver, also of the default solver."""
+        """Set parameters; ``solver__max_iter``, for example, sets that of the solver, even of the default solver."""
         if "solver" not in params and any(name.startswith("solver__") for name in params):
             self.solver = self._solver()
         super().set_params(**params)

@@ -7,7 +7,7 @@ forms, chosen by cost and by a limit on memory:
 - sparse: without zeros, if few features occur together or the dense form is large;
 - low rank, the only approximate one: see `LowRankGramSquared`.
 
-No second array of the size of an exact form is allocated, and the memory is known before it is computed.
+No second array as large as an exact form is allocated, and the memory it takes is known in advance.
 """
 
 from __future__ import annotations

@@ -127,9 +127,9 @@ def gram_rows(block: Features, rows: slice, chosen: IntArray) -> Array:
 
 
 def pair_counts(block: Sparse, rows: slice) -> FloatArray:
-    """For each feature, the pairs of it with a feature of the same node: (m,).
+    """Count, for each feature, its pairs with features of the same node: (m,).
 
-    There are at least as many as features that occur together with it.
+    There are at least as many pairs as features that occur together with it.
     """
     lengths = np.diff(block.indptr)
     counts = np.bincount(block.indices, np.repeat(lengths, lengths), minlength=block.shape[1])

@@ -360,7 +360,7 @@ class BlockModelSelector(BlockGuidedSelector):
         Parameters
         ----------
         X : array, sparse matrix, DataFrame or AnnData of shape (n, m)
-            Features with the columns of the fit; only the selected columns are used.
+            Features, with the same columns as in `fit`; only the selected columns are used.
         as_names : bool, default=False
             Return the names of the blocks, as in `blocks_`, instead of their numbers.
 
@@ -400,7 +400,7 @@ class BlockModelSelector(BlockGuidedSelector):
         Parameters
         ----------
         X : array, sparse matrix, DataFrame or AnnData of shape (n, m)
-            Features with the columns of the fit.
+            Features, with the same columns as in `fit`.
         y : array of shape (n,)
             The blocks of these nodes, numbered as in `labels_`.
 

@@ -60,7 +60,7 @@ def explained_by_size(
 
 
 def explained_of_model(selector: BlockGuidedSelector, graph: AttributedGraph) -> dict[str, Any] | None:
-    """The same for a selector with one block model; None for one block, and for features in row chunks."""
+    """The same for a selector with one block model; None if it has only one block or features are in row chunks."""
     if selector.block_model_.n_blocks == 1 or not in_memory(graph.features):
         return None
     with one_thread():  # with several threads, sums would depend on the number of cores

@@ -131,7 +131,7 @@ def sweep(
 ) -> int:
     """Visit nodes in the given order and move each to its best block; returns how many moved.
 
-    The nodes in `order` must be those of the `Rows` of `counts`. `labels`, `tables` and `slack` are changed in place. A
+    `order` must contain the nodes of the `Rows` of `counts`. `labels`, `tables` and `slack` are changed in place. A
     move is made only if it gains more than `least_gain`, the rounding error. The last node of a block stays. `slack`
     (n,) contains the nats by which the best other block of each node is worse, minus what moved neighbours may have
     changed. Only nodes with a slack of at most 0 are visited.

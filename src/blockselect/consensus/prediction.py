@@ -1,9 +1,9 @@
 """The block of new nodes from the selected features: a ridge regression of the blocks.
 
 Let V be the selected features with rows of unit length and centred columns, and H the one-hot block membership of the
-best block model with column means removed. The coefficients W minimise ‖H − V W‖² + λ‖W‖². This is the regression by
-which features are selected (see `target`, with the same λ), but without the neighbours, which a new node need not
-have, and with rows that have unit length in the selected features only, so that no other feature needs to be known.
+best block model with column means removed. The coefficients W minimise ‖H − V W‖² + λ‖W‖². This is the regression
+used to select features (see `target`, with the same λ), with two changes. It leaves out the neighbours, because a new
+node may have none. And it scales rows to unit length in only the selected features, so no other feature is needed.
 """
 
 from __future__ import annotations

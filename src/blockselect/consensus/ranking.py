@@ -116,7 +116,7 @@ def rank_by_trees(
 ) -> Ranking:
     """Rank the features by how much of these block models, at all their levels, they explain.
 
-    If `n_wanted` is None, it is the smallest number that explains enough, see `enough_features`. `scaled` is that of
+    If `n_wanted` is None, it is the smallest number that explains enough, see `enough_features`. For `scaled`, see
     `FeatureGains.of`.
     """
     labels, linkages = [tree.model.labels for tree in trees], [tree.linkage for tree in trees]

@@ -100,7 +100,7 @@ def compare_methods(
     n_runs : int, default=20
         Number of runs of the protocol, with the seeds 0, 1, ….
     random_state : int, default=0
-        Seed of the methods and of the choice of hidden links.
+        Seed of the methods and of the choice of held-out links.
     n_jobs : int, optional
         Number of processes that share the runs. Methods rank one after another, so that their times are comparable.
     progress : callable, optional

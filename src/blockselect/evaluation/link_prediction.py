@@ -1,4 +1,4 @@
-"""Held-out links: are two nodes with a hidden link more similar in the selected features than two without a link?"""
+"""Held-out links: are two nodes with a held-out link more similar in the selected features than two without a link?"""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ from blockselect.utils.errors import ParameterError
 from blockselect.utils.parameters import check_share
 
 SHARE = 0.1
-_MAX_PAIRS = 10_000  # of hidden links, and of pairs without a link, per run
+_MAX_PAIRS = 10_000  # of held-out links, and of pairs without a link, per run
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HiddenLinks:
-    """A network whose links are split: some to select features with, and hidden ones to predict."""
+    """A network whose links are split: some are used to select features, and the held-out ones are predicted."""
 
     kept: Sparse  # (n, n) symmetric, self-loops included
-    first: IntArray  # (h,) one end of each hidden link
+    first: IntArray  # (h,) one end of each held-out link
     second: IntArray  # (h,) the other end, the larger index
 
     @property
     def all_links(self) -> Sparse:
-        """All links, kept and hidden, each once, above the diagonal."""
+        """All links, kept and held out, each once, above the diagonal."""
         hidden = sparse.csr_array((np.ones(len(self.first)), (self.first, self.second)), shape=self.kept.shape)
         return sparse.csr_array(sparse.triu(self.kept, k=1)) + hidden
 
@@ -58,7 +58,7 @@ class LinkScores(Scores):
 
 
 class LinkPrediction(SelectionProtocol):
-    """One tenth of the links is hidden from the methods."""
+    """One tenth of the links is held out."""
 
     titles = {"auc": "AUC"}  # noqa: RUF012
     needs_classes = False
@@ -72,15 +72,15 @@ class LinkPrediction(SelectionProtocol):
 
     def describe(self) -> str:
         return (
-            f"{SHARE:.0%} of the links, drawn at random, were hidden from every method. AUC is the probability that "
-            "two nodes with a hidden link are more similar, by the cosine of their selected features, than two nodes "
-            f"without a link; mean and sd over {self.n_runs} runs, each with a bootstrap sample of hidden links and "
+            f"{SHARE:.0%} of the links, drawn at random, were held out. AUC is the probability that "
+            "two nodes with a held-out link are more similar, by the cosine of their selected features, than two nodes "
+            f"without a link; mean and sd over {self.n_runs} runs, each with a bootstrap sample of held-out links and "
             "as many pairs without a link."
         )
 
 
 def hide_links(adjacency: Any, *, share: float = SHARE, random_state: Any = None) -> HiddenLinks:
-    """Hide a random share of the links, at least one. Self-loops are never hidden.
+    """Hold out a random share of the links, at least one, but no self-loops.
 
     Parameters
     ----------
@@ -124,10 +124,10 @@ def predict_links(
     n_runs: int = 20,
     first_seed: int = 0,
 ) -> LinkScores:
-    """Distinguish hidden links from pairs of nodes without a link by the similarity of the selected features.
+    """Distinguish held-out links from non-links by the similarity of the selected features.
 
     The similarity is the cosine of two rows of ``features[:, selected]``; it is 0 if one of the nodes has none of these
-    features. Each run, with the seeds ``first_seed``, ``first_seed + 1``, …, draws hidden links with replacement and
+    features. Each run, with the seeds ``first_seed``, ``first_seed + 1``, …, draws held-out links with replacement and
     equally many pairs without a link, uniformly, at most 10,000 of each. The draws depend only on the seed and the
     network.
 

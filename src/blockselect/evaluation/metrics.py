@@ -28,8 +28,8 @@ class Recovery:
 def clustering_accuracy(classes: ArrayLike, clusters: ArrayLike) -> float:
     """Share of nodes whose cluster is matched with their class, under the best matching of clusters and classes. (ACC)
 
-    The matching is one to one and found by the Hungarian method. The numbers of clusters and classes may differ; those
-    left over are matched with nothing.
+    The matching is one to one and found by the Hungarian method. If there are more clusters than classes, or
+    fewer, the rest remain unmatched.
 
     Parameters
     ----------

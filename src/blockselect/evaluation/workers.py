@@ -35,10 +35,10 @@ def _end_after(parent: int | None) -> None:
 
 @contextmanager
 def signals_ignored() -> Iterator[None]:
-    """Let processes that start meanwhile ignore the signals that a terminal sends to all of its processes.
+    """Let processes started inside this context ignore the signals that a terminal sends to all its processes.
 
-    These are Ctrl-C and the end of the terminal. New processes inherit what this process ignores, and this process ends
-    them. Blocking the signals would not help, because a new process unblocks them.
+    They are sent by Ctrl-C and when the terminal closes. New processes inherit what this process ignores, and this
+    process ends them. Blocking the signals would not help, because a new process unblocks them.
     """
     if threading.current_thread() is not threading.main_thread():  # Python changes signal handlers only there.
         yield

@@ -28,7 +28,7 @@ NEXT_TO_NONE = 1e-6  # total affinity with other nodes below which a node counts
 def neighbour_affinity(
     features: Features, n_neighbors: int = 5, *, weights: Weights = "heat", width: Width = 1.0
 ) -> Sparse:
-    """Affinity of each node with its nearest neighbours and with itself; the larger value of both directions.
+    """Affinity of each node with its nearest neighbours and with itself; the larger of the two directions.
 
     Parameters
     ----------

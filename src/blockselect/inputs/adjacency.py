@@ -89,7 +89,7 @@ class ReadGraph:
 
 
 def read_nodes(graph: Any, nodes: int | Iterable[Any] | None = None, weight: Any = None) -> ReadGraph:
-    """The weights, and the names of the nodes if they have any; the arguments are those of `as_adjacency`."""
+    """The weights, and the names of the nodes if they have any; takes the arguments of `as_adjacency`."""
     if nodes is None:
         return read_in_order(graph, None, weight=weight)
     if isinstance(nodes, int | Real):
@@ -281,7 +281,7 @@ def _check_same_nodes(known: pd.Index[Any], other: pd.Index[Any], fix: str) -> N
 
 
 def graph_of(features: Any, adjacency: Any) -> Any:
-    """The graph: `adjacency`, the graph of an AnnData with this key, or the one that came with the features."""
+    """The graph: `adjacency`, the graph that an AnnData stores under this key, or the one passed with the features."""
     if is_anndata(features) and (isinstance(adjacency, str) or adjacency is features):
         return cell_graph(features, CONNECTIVITIES if adjacency is features else adjacency)
     if adjacency is None and (is_networkx(features) or is_igraph(features)):
@@ -292,7 +292,7 @@ def graph_of(features: Any, adjacency: Any) -> Any:
 
 
 def cell_graph(adata: Any, key: str) -> ReadGraph:
-    """The graph of an AnnData with this key, and whether `uns` says that it was made from the expression matrix.
+    """The graph stored in an AnnData under a key, and whether `uns` says that it was made from the expression matrix.
 
     Functions like ``scanpy.pp.neighbors`` write a record into `uns`: which graph they made, with which method and from
     which representation of the cells, which is X or its principal components if there is none in the record.
@@ -399,7 +399,7 @@ def type_name(thing: Any) -> str:
 
 
 def check_affinity(affinity: Any, n_nodes: int, node_ids: ObjectArray | None = None) -> Sparse:
-    """Check a precomputed affinity and convert it to CSR: finite, non-negative, the larger value of both directions.
+    """Check a precomputed affinity and convert it to CSR: finite, non-negative, the larger of the two directions.
 
     A DataFrame with labels is put in the order of `node_ids` if they are known.
     """

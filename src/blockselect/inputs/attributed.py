@@ -277,7 +277,7 @@ def check_feature_table(
     non_negative: bool = True,
     dtype: Any = np.float64,
 ) -> CheckedTable:
-    """Check and convert only the features, as :func:`check_attributed_graph` does; a checked table is returned."""
+    """Check and convert only the features, as :func:`check_attributed_graph` does."""
     if isinstance(features, CheckedTable):
         return features
     matrix: Features = features
@@ -327,7 +327,7 @@ def check_same_order(node_ids: Iterable[Any] | None, graph: Any, adjacency: Spar
     adjacency : CSR of shape (n, n)
         The same graph, read by :func:`check_adjacency` in its own order.
     what, fix : str
-        What has the rows, and how to put them in order, for the error.
+        For the error message: whose rows these are, and how to reorder them.
     """
     if sparse.issparse(graph) or isinstance(graph, np.ndarray):
         return

@@ -39,12 +39,12 @@ FEW_COLUMNS = 3  # source, target and weight
 
 
 def read_edge_text(path: Path, *, header: bool = True, decimal: str = ".") -> Any:
-    """A list of edges, with or without a header, below comments or not; all cells are text.
+    """Read a list of edges as text, with or without comments and a header at the top.
 
     Returns
     -------
-    DataFrame of edges, a networkx graph if links have attributes in braces, as networkx writes them, or the CSR matrix
-    of an adjacency without names.
+    A DataFrame of edges; a networkx graph, if links have attributes in braces as written by networkx; or a CSR
+    adjacency matrix, if the nodes have no names.
     """
     content = text_bytes(path)
     lines = TextIOWrapper(BytesIO(content), encoding="utf-8", newline="")

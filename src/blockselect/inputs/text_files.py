@@ -83,7 +83,7 @@ def most_unpacked(path: Path) -> int:
 
 
 def check_unpacked(n_bytes: int, path: Path) -> None:
-    """Refuse a compressed file that unpacks to far more than real data do."""
+    """Reject a compressed file that unpacks to far more than real data would."""
     if n_bytes > most_unpacked(path):
         raise BadFileError(
             f"its {path.stat().st_size:,} bytes unpack to {n_bytes:,} or more, but at most {most_unpacked(path):,} are "
@@ -125,8 +125,9 @@ def read_csv_table(
 ) -> pd.DataFrame:
     """The table of a CSV file, with columns named by its header, or numbered ("0", "1", …) if it has none.
 
-    The first column, or the one called `text`, is text, so that 007 stays 007, and with `as_text` all are. Another
-    column is numeric if all its cells are numbers. Only an empty cell is missing. Text has no blanks at its ends.
+    The first column, or the one called `text`, is read as text, so that 007 stays 007; with `as_text`, all columns are.
+    Any other column is numeric if all its cells are numbers. Only an empty cell is missing. Blanks around text are
+    removed.
     """
     content = text_bytes(path)
     lines = TextIOWrapper(BytesIO(content), encoding="utf-8", newline="")

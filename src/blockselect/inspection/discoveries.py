@@ -165,7 +165,7 @@ def match_blocks(
 
     Isolated nodes and nodes without features are left out. Besides the blocks, three groups of nodes by degree are
     used: a core and its periphery differ only in degree, and small blocks with few links are visible in nothing else.
-    The totals are sums over the features that spread over both blocks and groups as most features do.
+    The totals are sums over features that are distributed over blocks and groups like most features.
     """
     n_features = graph.n_features
     tested = graph.is_linked

@@ -16,9 +16,9 @@ The association of a feature with the graph is measured in one of two ways:
 The test statistic is the sum over the d selected features. The selection was made with the same graph, which has to be
 accounted for. Under a permutation of the rows the statistic is therefore the largest that any selection of d features
 could have: the sum of the d largest values. That makes the test valid for every method of selection, at the cost of
-some power. If the first test shows no evidence there is a second one, along links, or along more of them. It uses the
-ranks of the values, because a few huge values hide the others. The false-positive rate is at most twice the level of
-one test.
+some power. If the first test finds no evidence, we test again along the links, or along more of them. This test uses
+the ranks of the values, because a few huge values would hide the others. The false-positive rate is at most twice the
+level of one test.
 
 References
 ----------

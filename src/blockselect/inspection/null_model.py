@@ -3,14 +3,14 @@
 The final scores cannot be tested: they have unit length, so features compete, and if some features match the graph, all
 others end lower than they would on a graph that no feature matches. We test a *pull* instead: how both losses would
 change the score of a feature if features and graph were matched at random, D̄ₗᵀ K D̄ₗ. K depends on the graph, its
-blocks, and sums over all nodes, so it is the same for every permutation of the nodes. D̄ holds block means of the
+blocks, and sums over all nodes, so it is the same for every permutation of the nodes. D̄ contains block means of the
 residuals of a feature given the totals of the nodes, and only nodes with similar totals are permuted. Under the null
 hypothesis the real pull is therefore exchangeable with the pulls of random matchings, whatever the other features do,
 and no optimisation is needed to compare them.
 
 A core and its periphery differ in degree, which block models normalise or hardly see. Groups of nodes may therefore be
 given in addition; their statistic is the sum of squares between groups, Σ_g n_g D̄²_gl. Both statistics are expressed
-in standard deviations of their random matchings, and the larger one counts. The statistic of the groups is multiplied
+in standard deviations over random matchings, and the larger one is used. The statistic of the groups is multiplied
 by 0.85, so that it costs little power where the blocks are sufficient.
 
 If some nodes have more of everything, and the graph shows which (hubs have long texts, one block has active
@@ -19,7 +19,7 @@ the totals as given: each feature is a smooth function of the total plus a resid
 exchange their residuals. DeTomaso and Yosef (Cell Systems, 2021) introduced this idea for tests of features against a
 graph.
 
-The totals are sums over reference features: those that spread over groups of nodes as most features do. If many
+The totals are sums over reference features: those that are distributed over groups of nodes like most features. If many
 features mark one block, the total of all features would suggest that its nodes have more of everything, and nothing
 would be left to discover. We look for the largest set of features that agree. The concentration steps of least trimmed
 squares (Rousseeuw and Van Driessen, 2006) find the half of the features whose shares of each group lie closest
@@ -62,7 +62,7 @@ _STEPS = 20  # concentration steps; five are usually enough
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MatchPulls:
-    """How strongly the blocks pull the score of each feature up, for the real and for random matchings, centred."""
+    """How strongly the blocks pull up the score of each feature: centred, for the real matching and for random ones."""
 
     real: FloatArray  # (m,)
     null: FloatArray  # (B, m) one row per round; a round permutes all features in the same way
@@ -265,7 +265,7 @@ def _strata(totals: FloatArray) -> list[IntArray]:
 
 
 def reference_features(features: Features, partitions: Sequence[IntArray]) -> NDArray[np.bool_]:
-    """Find the features that spread over the groups as most features do: (m,).
+    """Find the features that are distributed over the groups like most features: (m,).
 
     A feature that no node has adds nothing to the totals and is included.
 

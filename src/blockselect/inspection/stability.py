@@ -117,14 +117,14 @@ def _check_same(graph: AttributedGraph, fitted_to: Result) -> None:
     if graph.n_features != fitted_to.n_features:
         difference = f"{graph.n_features} features but the selector was fitted to {fitted_to.n_features}"
     elif differ(graph.feature_names, fitted_to.feature_names):
-        difference = "other column names than the fit, or a different order"
+        difference = "other columns, or another column order, than in the fit"
     elif graph.n_nodes != fitted_to.n_nodes:
         difference = f"{graph.n_nodes} rows but the selector was fitted to {fitted_to.n_nodes} nodes"
     elif differ(graph.node_ids, fitted_to.node_ids):
-        difference = "other row names than the fit, or a different order"
+        difference = "other row names, or another row order, than in the fit"
     else:
         return
-    raise ValueError(f"X has {difference}; pass the data of the fit.")
+    raise ValueError(f"X has {difference}; pass the data that was passed to `fit`.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -170,7 +170,7 @@ def reselection_chance(resampled_scores: FloatArray, n_selected: int) -> FloatAr
 
 
 def n_looked_at(n_selected: int) -> int:
-    """Number of best features to compute per resample; the others do not come near being selected."""
+    """Number of best features to compute per resample; the others rank too low to be selected."""
     return _NEAR_TIMES * n_selected + _NEAR_BESIDES
 
 

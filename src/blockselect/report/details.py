@@ -189,7 +189,7 @@ def drawing(adjacency: Sparse, node_ids: ObjectArray | None, labels: IntArray) -
 
 
 def python_to_repeat(selector: BaseEstimator) -> str:
-    """Python code that creates and fits this selector; long values, such as labels, are left to the reader."""
+    """Python code that creates and fits this selector; long values, such as labels, must be filled in."""
     name = type(selector).__name__
     method = None if name in blockselect.__all__ else _registered_name(selector)
     imports, named, given = ["make_selector" if method else name], list[str](), list[str]()

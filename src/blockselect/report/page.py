@@ -142,7 +142,7 @@ def block_names(blocks: dict[str, Any]) -> list[str]:
 
 
 def cards(blocks: dict[str, Any]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Blocks with a card (the largest, without small ones), and the other blocks; largest first."""
+    """The blocks that get a card (the largest, but no small ones) and the other blocks, largest first."""
     described = zip(blocks["sizes"], blocks["described"], strict=True)
     every = [{"block": block, "size": size, **about} for block, (size, about) in enumerate(described)]
     every.sort(key=lambda one: -one["size"])

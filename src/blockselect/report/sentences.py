@@ -285,7 +285,7 @@ def share_within(summary: dict[str, Any]) -> float:
 
 
 def agreement(summary: dict[str, Any]) -> float | None:
-    """Mean correlation, over blocks, between the ties of a block in the links and in the features; None if meaningless.
+    """Mean correlation, over blocks, of the link and feature patterns of a block; None if meaningless.
 
     With two blocks, this correlation is always 1 or −1. Features without evidence of an association with the links
     are not compared with them.
@@ -318,7 +318,7 @@ def does_it_fit(summary: dict[str, Any]) -> str:
 
 
 def pattern_difference(summary: dict[str, Any]) -> FloatArray:
-    """How much stronger the tie of each pair of blocks is in the features than in the links (k, k), standardised."""
+    """How much more strongly features than links associate each pair of blocks (k, k), standardised."""
     difference: FloatArray = np.subtract(summary["blocks"]["feature_pattern"], summary["blocks"]["link_pattern"])
     return difference.round(2) + 0.0  # without rounding errors and −0
 
@@ -333,7 +333,7 @@ def furthest(summary: dict[str, Any]) -> str:
     first, second = (called(summary, int(block)) for block in (row, column))
     where = f"within {first}" if row == column else f"between {first} and {second}"
     how = "stronger" if value > 0 else "weaker"
-    tie = f"the tie is {abs(value):.1f} standard deviations {how} in the features than in the links"
+    tie = f"the association is {abs(value):.1f} standard deviations {how} in the features than in the links"
     return f"The largest difference is {where}: {tie}"
 
 

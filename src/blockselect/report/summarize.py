@@ -30,7 +30,7 @@ def summarize(selector: ScoreSelector, *, stability: FloatArray | None = None) -
     Parameters
     ----------
     selector : fitted selector of this package
-        For a method that finds no blocks, the result is that of :func:`summarize_scores`. Features without names are
+        If the method finds no blocks, this returns the result of :func:`summarize_scores`. Features without names are
         called ``x0``, ``x1``, …
     stability : array of shape (m,), optional
         The result of :func:`blockselect.selection_stability`.
@@ -278,7 +278,7 @@ def _search(selector: BlockGuidedSelector) -> dict[str, Any]:
 
 
 def _blocks(selector: BlockGuidedSelector, result: Result, means: FloatArray) -> dict[str, Any]:
-    """The blocks; `means` (k, d) are those of the selected features."""
+    """The blocks; `means` (k, d) are their means of the selected features."""
     model, record = selector.block_model_, result.blocks
     assert record is not None  # every selector with blocks has one
     similarity, alike = means @ means.T, model.reflected().density

@@ -36,7 +36,7 @@ def selected_table(summary: dict[str, Any]) -> str:
 def nodes_table(
     graph: AttributedGraph, chosen: IntArray, labels: IntArray | None = None, block_names: ObjectArray | None = None
 ) -> str:
-    """One line per node: id, block and its name (if there are blocks), number of links and of chosen features."""
+    """One line per node: id, block and block name (if there are blocks), numbers of links and of selected features."""
     columns = {
         "id": range(graph.n_nodes) if graph.node_ids is None else graph.node_ids,
         **({} if labels is None or block_names is None else {"block": labels, "block_name": block_names[labels]}),
@@ -47,7 +47,7 @@ def nodes_table(
 
 
 def blocks_table(blocks: pd.DataFrame, summary: dict[str, Any]) -> str:
-    """One line per block: `blocks_` of the selector, whether it is small, and the density of links to each."""
+    """One line per block: its row of `blocks_`, whether it is small, and the density of its links to each block."""
     found, every = summary["blocks"], range(summary["blocks"]["count"])
     columns = {
         "small": [int(block in found["small"]) for block in every],

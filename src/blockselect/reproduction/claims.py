@@ -434,7 +434,7 @@ def graded(holds: bool, partly: bool) -> Verdict:
 
 
 def by_share(passed: Sequence[bool] | pd.Series, *, holds: float = 1.0) -> Verdict:
-    """The verdict from the share of checks that passed: at least `holds`, or at least half."""
+    """Holds if at least a share `holds` of the checks passed, in part if at least half did."""
     share = sum(passed) / len(passed)
     return graded(share >= holds, share >= 0.5)
 

@@ -61,7 +61,7 @@ Plan: TypeAlias = Callable[[Any, list[Row]], list[Trial]]
 The rows of a trial may lead to further trials.
 """
 TrialProgress: TypeAlias = Callable[[int, int], None]
-"""Called with the number of finished trials and of those known so far; finished trials may lead to more."""
+"""Called with the numbers of finished and of planned trials; the second may grow as trials finish."""
 
 
 def run_experiments(
@@ -72,7 +72,7 @@ def run_experiments(
     Parameters
     ----------
     plans : mapping
-        The plan of each experiment, by the name under which the store has its rows.
+        The plan of each experiment, keyed by its name in the store.
     config
         The configuration that the plans read.
     store : Store

@@ -121,7 +121,7 @@ def lowest_error_rows(grid: pd.DataFrame) -> pd.DataFrame:
 
 
 def best_rows(grid: pd.DataFrame) -> pd.DataFrame:
-    """BMGUFSˢ: the candidate and the sparsity with the best accuracy, chosen by the labels."""
+    """BMGUFSˢ: the candidate and the sparsity with the best accuracy, chosen with the labels."""
     ordered = grid.sort_values(["accuracy", "candidate", "sparsity"], ascending=[False, True, True], kind="stable")
     return ordered.groupby(["dataset", "top"]).head(1).assign(method=SUPERVISED)
 

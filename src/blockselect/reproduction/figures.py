@@ -281,7 +281,7 @@ def new_figure(width: float, height: float) -> Figure:
 def panels(
     grid: Any, table: pd.DataFrame, datasets: Sequence[str], measures: Sequence[str], *, note: str = ""
 ) -> Iterator[tuple[Axes, pd.DataFrame, str]]:
-    """Yield the axes of each network and measure, with the rows to draw; axes without rows state so and are left out.
+    """Yield the axes of each network and measure, with the rows to draw; axes without rows only get a note.
 
     `grid` has one row of axes per network. The titles name both, and end with the note.
     """

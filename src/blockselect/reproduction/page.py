@@ -86,7 +86,7 @@ def _describe(config: ExperimentConfig, title: str) -> str:
     return (
         f"Configuration {title}, seed {config.seed}: {', '.join(config.networks)}; {config.n_candidates} candidate "
         f"block models ({sources}); K-means with {config.kmeans_runs} runs of {config.kmeans_init} starts; blockselect "
-        f"{__version__}. BMGUFS* chooses without labels; BMGUFSˢ chooses candidate and sparsity by the labels."
+        f"{__version__}. BMGUFS* chooses without labels; BMGUFSˢ chooses the candidate and the sparsity with labels."
     )
 
 

@@ -96,7 +96,7 @@ def good_rows(rows: Sequence[Row], experiment: str) -> pd.DataFrame:
 
 
 def rows_with(table: pd.DataFrame, **values: object) -> pd.DataFrame:
-    """The rows of a table with these values in the columns of these names; an empty table needs no such columns."""
+    """The rows in which each named column has this value; an empty table need not have the columns."""
     for column, value in values.items():
         table = table[table[column] == value] if len(table) else table
     return table

@@ -111,7 +111,7 @@ def check_weights(
 
 
 def stored_values(matrix: Any) -> Any:
-    """The values of a matrix; those that a sparse matrix stores."""
+    """The values of a matrix; if it is sparse, only the stored values."""
     return matrix.data if sparse.issparse(matrix) else matrix
 
 

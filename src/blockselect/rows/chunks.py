@@ -86,7 +86,7 @@ class Survey:
                 )
             if chunk.columns is not None and not chunk.columns.equals(columns):
                 raise ValueError(
-                    f"chunk {number} of features has different column names, or a different order, than the chunks "
+                    f"chunk {number} of features has other columns, or another column order, than the chunks "
                     "before it; give every chunk the same columns: chunk[columns]."
                 )
         indexes = [chunk.index for chunk in chunks if chunk.index is not None]
@@ -113,8 +113,8 @@ class RowChunks:
     feature_names : iterable, optional
         Names of the columns.
     node_ids : iterable, optional
-        Names of all rows. By default chunks that are DataFrames name the rows by their index, unless the index only
-        counts 0, 1, … in each chunk.
+        Names of all rows. By default, the index of each chunk if chunks are DataFrames, unless it is only 0, 1, …
+        in each chunk.
 
     Examples
     --------
@@ -228,7 +228,7 @@ class RowChunks:
 
     @property
     def n_values(self) -> int:
-        """Number of non-zero values; for a selection of rows, that of all rows."""
+        """Number of non-zero values in all rows, even if only some are selected."""
         return sum(chunk.n_values for chunk in self.survey().chunks)
 
     @property
@@ -289,7 +289,7 @@ class RowChunks:
         return _Mapped(self, keep_rows, (nodes,), survey_of(self.survey(), nodes))
 
     def some(self, rows: IntArray) -> Sparse:
-        """Some rows, given by increasing numbers, in memory."""
+        """Load some rows; `rows` are their numbers, in increasing order."""
         is_wanted = np.zeros(self.shape[0], dtype=bool)
         is_wanted[rows] = True
         return sparse.csr_array(sparse.vstack(list(self[is_wanted])))
@@ -398,7 +398,7 @@ def keep_rows(block: Sparse, rows: slice, nodes: BoolArray) -> Sparse:
 
 
 def survey_of(survey: Survey, nodes: BoolArray) -> Survey:
-    """The survey of some of the rows; largest and smallest values remain those of all rows."""
+    """The survey of some of the rows; the largest and smallest values are still taken over all rows."""
     n_rows = [int(np.count_nonzero(nodes[rows])) for rows in survey.rows]
     kept = [replace(chunk, n_rows=n) for chunk, n in zip(survey.chunks, n_rows, strict=True)]
     return Survey(survey.n_features, tuple(kept))

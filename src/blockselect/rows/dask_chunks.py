@@ -174,7 +174,7 @@ class _Chunk:
         return ChunkSurvey.of(raw, checked_block(raw, self.number))
 
     def read(self, held: Any, shared: Sequence[Any]) -> Sparse:
-        """The checked block after all functions that were mapped; `shared` are their arguments."""
+        """Load and check the block, then apply the mapped functions with the arguments `shared`."""
         block = checked_block(self.load(held), self.number)
         check_width(self.number, block.shape[1], self.n_features)
         first = self.steps[0][1] if self.steps else self.rows

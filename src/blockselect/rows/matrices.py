@@ -170,7 +170,7 @@ def as_dense(matrix: Any) -> FloatArray:
 
 
 def as_plain_csr(features: Features) -> Sparse:
-    """A canonical CSR copy in double precision, which is the same for equal features of any storage or type."""
+    """A canonical CSR copy in double precision, which is the same for equal features, however they are stored."""
     rows = sparse.csr_array(features, dtype=np.float64, copy=True)
     rows.sum_duplicates()
     rows.eliminate_zeros()

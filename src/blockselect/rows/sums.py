@@ -65,12 +65,12 @@ def _chunks_of(features: Features) -> RowChunks | _InMemory:
 
 
 def sum_over_rows(features: Features, part: Part, *shared: Any) -> Any:
-    """The sum of a part over all rows of the features."""
+    """Apply `part` to the rows of the features and return the sum."""
     return _chunks_of(features).sum(part, *shared)
 
 
 def sum_over_pairs(features: Features, part: Part, links: Sparse, *shared: Any) -> Any:
-    """The sum of a part over pairs of linked rows of sparse features, see `RowChunks.sum_over_pairs`."""
+    """Sum `part` over pairs of linked rows of sparse features (see `RowChunks.sum_over_pairs`)."""
     return _chunks_of(features).sum_over_pairs(part, links, *shared)
 
 
@@ -97,7 +97,7 @@ def place_at_rows(features: Features, *shared: Any) -> list[Any]:
 
 
 def some_rows(features: Features, rows: IntArray) -> Features:
-    """Some rows of the features, given by increasing numbers, in memory."""
+    """Load some rows of the features; `rows` are their numbers, in increasing order."""
     return _chunks_of(features).some(rows)
 
 

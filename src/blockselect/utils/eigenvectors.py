@@ -76,7 +76,7 @@ def lanczos(
     restarts : int
         Maximum number of restarts.
     n_held : int, optional
-        Vectors held at once; the default is 2·count + 1, at least 20.
+        Number of vectors stored at once; the default is 2·count + 1, at least 20.
 
     Raises
     ------

@@ -20,7 +20,7 @@ class LaplacianScore(FeatureGuidedSelector):
     """Select the features that differ little between nodes with similar features, without labels.
 
     For each feature f, with the affinity W between nodes, D = diag(W1), L = D − W and f̃ = f − (fᵀD1 / 1ᵀD1) 1, the
-    criterion is f̃ᵀLf̃ / f̃ᵀDf̃, for which small is good: the variation of f between neighbours relative to its total
+    criterion is f̃ᵀLf̃ / f̃ᵀDf̃, for which smaller is better: the variation of f between neighbours relative to its total
     variation. This is the Laplacian score of He, Cai and Niyogi [1]_. Checked against published code.
 
     Sparse features are never converted to dense ones. This loses precision if the mean of a feature is far larger than
@@ -148,7 +148,7 @@ class LaplacianForms:
 
 
 def laplacian_forms(features: Features, affinity: Sparse | RadialAffinity) -> LaplacianForms:
-    """The forms of all features: one sparse product, or one pass over all pairs of nodes."""
+    """Compute the forms of all features with one sparse product, or in one pass over all pairs of nodes."""
     if isinstance(affinity, RadialAffinity):
         degrees, roughness = affinity.degrees_and_roughness()
     else:
@@ -161,7 +161,7 @@ def laplacian_forms(features: Features, affinity: Sparse | RadialAffinity) -> La
 
 
 def laplacian_criterion(features: Features, affinity: Sparse | RadialAffinity) -> FloatArray:
-    """f̃ᵀLf̃ / f̃ᵀDf̃ of each feature, for which small is good; NaN where it is undefined: (m,)."""
+    """f̃ᵀLf̃ / f̃ᵀDf̃ of each feature, for which smaller is better; NaN where it is undefined: (m,)."""
     forms = laplacian_forms(features, affinity)
     return forms.ratio_to(forms.variance)
 

@@ -26,7 +26,7 @@ class NDFS(FeatureGuidedSelector):
     r"""Select features by non-negative discriminative feature selection: they predict clusters that follow the graph.
 
     Clusters of the nodes, represented by non-negative indicators F that vary little between similar nodes, are learned
-    together with a linear map Z from the features to them, most rows of which are zero:
+    together with a row-sparse linear map Z from the features to the clusters:
 
     tr(FᵀLF) + α(‖XZ − F‖² + β‖Z‖₂,₁) + (γ/2)‖FᵀF − I‖², F ≥ 0, L = D − W.
 
@@ -35,7 +35,7 @@ class NDFS(FeatureGuidedSelector):
     scales its columns to unit length. If this would increase the objective, a root of the factor is used instead,
     without scaling, so that the objective never increases.
 
-    Checked against published code: with ``quirks="published"`` and the same start the scores are those of
+    Checked against published code: with ``quirks="published"`` and the same start, the scores equal those of
     scikit-feature.
 
     Parameters
@@ -49,7 +49,7 @@ class NDFS(FeatureGuidedSelector):
     sparsity : float, default=1.0
         Weight of the row-sparse penalty; a larger weight selects fewer features. (paper: β)
     orthogonality : float, default=1e9
-        Weight of the penalty on clusters that share nodes. At the default, which is that of the paper, the graph has
+        Weight of the penalty on clusters that share nodes. At the default, as in the paper, the graph has
         almost no influence; a lower weight, for example 10, lets the graph change the clusters. (paper: γ)
     initial_clusters : array of shape (n, c) or None, default=None
         Non-negative initial indicators, used without change. None: K-means of X, with each indicator scaled to unit

@@ -29,9 +29,9 @@ class SPEC(FeatureGuidedSelector):
     With the affinity W, D = diag(W1), the normalised Laplacian L̂ = D^-½ (D − W) D^-½, its eigenpairs (λ_j, ξ_j) in
     increasing order of λ, and f̂ = D^½f / ‖D^½f‖ for each feature f, the criteria of Zhao and Liu [1]_ are
 
-    - φ1 = f̂ᵀL̂f̂, small is good;
-    - φ2 = φ1 / (1 − (f̂ᵀξ_1)²), small is good: the Laplacian score on the same affinity;
-    - φ3 = Σ_{j=2..k} (2 − λ_j)(f̂ᵀξ_j)², for which large is good.
+    - φ1 = f̂ᵀL̂f̂, smaller is better;
+    - φ2 = φ1 / (1 − (f̂ᵀξ_1)²), smaller is better: the Laplacian score on the same affinity;
+    - φ3 = Σ_{j=2..k} (2 − λ_j)(f̂ᵀξ_j)², for which larger is better.
 
     Checked against published code, where φ1, φ2 and φ3 are the styles −1, 0 (its default) and k.
 
@@ -79,7 +79,7 @@ class SPEC(FeatureGuidedSelector):
     -----
     For all pairs of nodes, φ1 and φ2 take one pass of n²/2 exponentials and O(n · nnz) operations for sparse features
     with nnz non-zero entries, or O(n² m) for dense features. They are summed over blocks of nodes, and no n × n matrix
-    is stored. φ3 needs the affinity in some tens of products (see `memory_limit`).
+    is stored. φ3 multiplies by the affinity a few dozen times (see `memory_limit`).
 
     References
     ----------

@@ -48,7 +48,7 @@ class UDFS(FeatureGuidedSelector):
     n_features_to_select : int, float or None, default=None
         Number of features to keep, or a fraction of them between 0 and 1; None keeps half. (paper: d)
     n_blocks : int, default=8
-        Number of columns of Z, at most the number of features that are not constant. (paper: c)
+        Number of columns of Z, at most the number of non-constant features. (paper: c)
     sparsity : float, default=0.1
         Weight of the row-sparse penalty; a larger weight selects fewer features. (paper: γ)
     ridge : float, default=0.1

@@ -14,8 +14,8 @@ from blockselect.utils.arrays import Features, FloatArray
 class VarianceScore(FeatureGuidedSelector):
     """Select the features with the largest variance.
 
-    The criterion is mean((f − mean(f))²), for which large is good. It is the simplest criterion, which any other should
-    outperform. It depends on the unit of each feature. Sparse features remain sparse. The formula is certain.
+    The criterion is mean((f − mean(f))²), for which larger is better. It is the simplest criterion; any other should
+    outperform it. It depends on the unit of each feature. Sparse features remain sparse. The formula is certain.
 
     Parameters
     ----------

@@ -28,7 +28,7 @@ class LUFS(NetworkGuidedSelector):
 
     Social dimensions are groups of nodes, found by K-means of the leading eigenvectors of the modularity matrix
     A − ddᵀ/2e; their indicators, scaled to unit length, are the columns of F. The method seeks combinations XZ of the
-    features that vary little along links and within social dimensions, with most rows of Z zero:
+    features, with a row-sparse Z, that vary little along links and within social dimensions:
 
     min tr(Zᵀ(XᵀLX + αXᵀ(I − FFᵀ)X)Z) + β‖Z‖₂,₁ subject to Zᵀ(XᵀX + λI)Z = I, L = D − A.
 

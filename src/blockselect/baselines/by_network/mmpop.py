@@ -19,7 +19,7 @@ from blockselect.utils._sklearn import Interval, StrOptions
 from blockselect.utils.arrays import Features, FloatArray, IntArray
 from blockselect.utils.parameters import generator_from
 
-# Loss of a margin, for which large is good, and its derivative.
+# Loss of a margin, for which larger is better, and its derivative.
 LOSSES: dict[str, Callable[[FloatArray], tuple[FloatArray, FloatArray]]] = {
     "hinge": lambda margin: (np.maximum(1 - margin, 0), -(margin < 1).astype(np.float64)),
     "logistic": lambda margin: (np.logaddexp(0, -margin), -expit(-margin)),

@@ -15,8 +15,8 @@ class MoransI(NetworkGuidedSelector):
     """Select the features with the largest autocorrelation along links, without labels.
 
     For each feature f of n nodes with adjacency A, f̄ = f − mean(f), the criterion is
-    (n / ΣA) · (f̄ᵀAf̄) / (f̄ᵀf̄), for which large is good. It is close to 1 if linked nodes have similar values, close to
-    0 if values do not depend on links, and negative if linked nodes differ. This is Moran's I [1]_, which is widely
+    (n / ΣA) · (f̄ᵀAf̄) / (f̄ᵀf̄), for which larger is better. It is close to 1 if linked nodes have similar values, close
+    to 0 if values do not depend on links, and negative if linked nodes differ. This is Moran's I [1]_, which is widely
     used on graphs of single cells. Checked against published code.
 
     Sparse features are never converted to dense ones. This loses precision if the mean of a feature is far larger than

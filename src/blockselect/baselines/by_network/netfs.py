@@ -30,8 +30,8 @@ _COLLAPSED = 1e-3  # ‖UUᵀ‖/‖A‖ below which the communities explain not
 class NetFS(NetworkGuidedSelector):
     r"""Select features by NetFS: features that predict overlapping communities of the network.
 
-    The memberships U ≥ 0 of the nodes in communities, with A ≈ UUᵀ, are learned together with a linear map Z from the
-    features to them, most rows of which are zero:
+    The memberships U ≥ 0 of the nodes in communities, with A ≈ UUᵀ, are learned together with a row-sparse linear
+    map Z from the features to the communities:
 
     ‖XZ − U‖² + α‖Z‖₂,₁ + (β/2)‖A − UUᵀ‖², U ≥ 0.
 

@@ -16,9 +16,9 @@ class PartialOrder(NetworkGuidedSelector):
     """Select the features that linked nodes share more than nodes without a link, without labels.
 
     The criterion of a feature l is the mean of x_il x_jl over all links i–j minus its mean over all pairs of different
-    nodes without a link, for which large is good. Each feature is scored separately, whereas
+    nodes without a link, for which larger is better. Each feature is scored separately, whereas
     :class:`~blockselect.baselines.by_network.mmpop.MMPOP` [1]_ weights all features jointly. All pairs are summed
-    exactly, by one sparse product. Link weights are ignored. Reconstructed: no claim of fidelity to any published
+    exactly, with one sparse product. Link weights are ignored. Reconstructed: no claim of fidelity to any published
     method.
 
     Parameters
