@@ -464,7 +464,7 @@ def test_every_setting_reaches_the_selector(run, network, tmp_path, method, sett
 def test_an_option_without_effect_is_one_warning(run, network, tmp_path):
     result = run("select", *network.options, *QUICK, "--set", "max_blocks=4", "--out", tmp_path / "out")
     assert result.exit_code == 0
-    assert result.stderr.startswith("warning: max_blocks is 4, which has no effect: it limits --blocks auto alone;")
+    assert result.stderr.startswith("warning: max_blocks is 4, which has no effect: it only limits --blocks auto;")
     assert result.stderr.count("\n") == 1
 
 
