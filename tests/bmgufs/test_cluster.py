@@ -87,7 +87,7 @@ def test_what_a_worker_holds_does_not_grow_with_the_number_of_chunks(client):
         ring = sparse.csr_array(sparse.diags_array(np.ones(n - 1), offsets=1))
         return BMGUFS(10, block_model=np.arange(n) % 4, sparsity=0.0).fit(chunks, adjacency=ring)
 
-    assert_what_workers_hold_does_not_grow(client, fit, load, m, n_chunks=16, chunk_bytes=8 * rows * m)
+    assert_what_workers_hold_does_not_grow(client, fit, load, m, n_chunks=30, chunk_bytes=8 * rows * m)
 
 
 def test_candidates_and_resamples_go_through_joblib(client):
