@@ -32,7 +32,7 @@ demo: $(VENV)/.cli
 
 # ARGS=tests/graphs runs only these tests.
 test: $(VENV)/.dev
-	@$(if $(ARGS),:,echo "running all tests (usually about 7 minutes on two cores) …")
+	@$(if $(ARGS),:,echo "running all tests (usually about 5 minutes on two cores) …")
 	$(PYTEST) $(ARGS)
 
 # Before each commit: all checks of the source, and the fast tests; 45 seconds on two idle cores.
