@@ -11,6 +11,7 @@ from scipy.cluster.hierarchy import dendrogram, fcluster, is_valid_linkage
 
 from blockselect import BlockModel, check_attributed_graph, make_attributed_blocks
 from blockselect.blockmodels.levels import (
+    coarse_level,
     groups_at,
     leaf_order,
     merge_blocks,
@@ -142,3 +143,8 @@ def test_a_single_block_is_a_tree_without_mergers():
     assert linkage.shape == (0, 4)
     assert_array_equal(groups_at(linkage, 1), [0])
     assert_array_equal(leaf_order(linkage, np.array([3])), [0])
+
+
+@pytest.mark.parametrize(("n_blocks", "expected"), [(38, 9), (17, 8), (12, 6), (25, 6), (4, 4), (1, 1)])
+def test_the_coarse_level_has_about_nine_groups_and_merges_blocks_if_it_can(n_blocks, expected):
+    assert coarse_level(n_blocks) == expected

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from blockselect.base import ScoreSelector
 from blockselect.blockmodels.description import BlockDescription, blocks_table, describe_blocks
-from blockselect.blockmodels.levels import groups_at, numbers_of_groups
+from blockselect.blockmodels.levels import coarse_level, groups_at
 from blockselect.blockmodels.markers import Markers, effective_holders, markers_of, typical_nodes
 from blockselect.blockmodels.model import BlockModel, block_weights, check_block_model, is_pair_of_matrices, with_error
 from blockselect.blockmodels.names import BlockName, name_blocks
@@ -32,7 +32,6 @@ from blockselect.utils.parameters import check_whole
 from blockselect.utils.progress import Progress, no_progress
 from blockselect.utils.wording import feature_labels
 
-COARSE = 9  # number of groups in the coarse level, if a level is close to it
 _TYPICAL = 5  # nodes of a block that are kept
 _MAX_NODES, _MAX_LINKS = 60, 400  # size of a graph that is drawn node by node; more lines would hide one another
 
@@ -146,8 +145,7 @@ class BlockGuidedSelector(ScoreSelector):
         check_is_fitted(self)
         branches = None
         if (linkage := getattr(self, "linkage_", None)) is not None:
-            coarse = min(numbers_of_groups(len(linkage) + 1), key=lambda number: abs(number - COARSE))
-            groups = groups_at(linkage, coarse)
+            groups = groups_at(linkage, coarse_level(len(linkage) + 1))
             names = self._group_names(groups, self._names(self._markers()))
             branches = [names[group].text for group in groups]
         return blocks_table(self._describe_blocks(), branches)

@@ -23,6 +23,7 @@ from blockselect.utils.arrays import FloatArray, IntArray
 _TINY = float(np.finfo(np.float64).tiny)
 _TIE = 1e-9  # relative difference below which two mergers lose equally much
 _FEWEST = 3  # blocks of the coarsest level
+COARSE = 9  # number of groups in the coarse level, if a level is close to it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,6 +100,12 @@ def numbers_of_groups(n_blocks: int) -> list[int]:
     while numbers[-1] // 2 >= _FEWEST:
         numbers.append(numbers[-1] // 2)
     return numbers
+
+
+def coarse_level(n_blocks: int) -> int:
+    """The number of groups in the level that is called coarse: about nine, and fewer than all blocks if possible."""
+    finest, *coarser = numbers_of_groups(n_blocks)
+    return min(coarser[::-1] or [finest], key=lambda number: abs(number - COARSE))
 
 
 def leaf_order(linkage: FloatArray, sizes: IntArray) -> IntArray:

@@ -11,8 +11,7 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
 from blockselect.base import ScoreSelector
-from blockselect.blockmodels.block_guided import COARSE
-from blockselect.blockmodels.levels import groups_at, leaf_order
+from blockselect.blockmodels.levels import COARSE, groups_at, leaf_order
 from blockselect.inputs.attributed import check_adjacency
 from blockselect.inputs.labels import as_labels, encode_labels
 from blockselect.plot.common import (

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from blockselect.blockmodels.levels import coarse_level
 from blockselect.consensus.explained_curve import NEARLY_ALL, fewest_for_nearly_all
 from blockselect.inspection.evidence import N_PERMUTATIONS
 from blockselect.report.summarize import SMALL
@@ -15,7 +16,6 @@ from blockselect.utils.wording import count, in_text, listed, number, per_cent, 
 
 STABLE = 0.9  # a feature with at least this stability is called stable
 _HARDLY = 0.05  # standard deviations
-_COARSE = 9  # blocks of the level that is called coarse, if there is one like it
 
 
 def headline(summary: dict[str, Any], details: dict[str, Any]) -> str:
@@ -96,7 +96,7 @@ def features_explain(summary: dict[str, Any]) -> str | None:
     fine = per_cent(finest["explained"])
     if not coarser:
         return f"{these} {fine} of the structure ({count(finest['n_blocks'], 'block')})."
-    coarse = min(coarser, key=lambda level: abs(level["n_blocks"] - _COARSE))
+    coarse = next(level for level in coarser if level["n_blocks"] == coarse_level(finest["n_blocks"]))
     return (
         f"{these} {per_cent(coarse['explained'])} of the coarse structure ({count(coarse['n_blocks'], 'group')}) and "
         f"{fine} of the fine structure ({count(finest['n_blocks'], 'block')})."
