@@ -143,12 +143,12 @@ class BlockGuidedSelector(ScoreSelector):
         about nine). :meth:`describe_block` says more about one of them.
         """
         check_is_fitted(self)
-        branches = None
+        markers, branches = self._markers(), None
         if (linkage := getattr(self, "linkage_", None)) is not None:
             groups = groups_at(linkage, coarse_level(len(linkage) + 1))
-            names = self._group_names(groups, self._names(self._markers()))
+            names = self._group_names(groups, self._names(markers))
             branches = [names[group].text for group in groups]
-        return blocks_table(self._describe_blocks(), branches)
+        return blocks_table(self._describe_blocks(markers), branches)
 
     def _keep_result(self, graph: AttributedGraph, explained: dict[str, Any] | None) -> Self:
         """Keep what tables, plots and reports need to know about the network that was passed to `fit`."""
@@ -206,7 +206,7 @@ class BlockGuidedSelector(ScoreSelector):
               and have its markers.
         """
         check_is_fitted(self)
-        described = self._describe_blocks()
+        described = self._describe_blocks(self._markers())
         if isinstance(block, str):
             names = [one.name for one in described]
             if block not in names:
@@ -215,8 +215,7 @@ class BlockGuidedSelector(ScoreSelector):
             return described[names.index(block)]
         return described[check_whole("block", block, 0, len(described) - 1)]
 
-    def _describe_blocks(self) -> list[BlockDescription]:
-        markers = self._markers()
+    def _describe_blocks(self, markers: Markers) -> list[BlockDescription]:
         stability = getattr(self, "block_stability_", None)
         names, table = self._names(markers), self._feature_table(markers)
         return describe_blocks(self._fit_result, self.block_model_, names, markers, table, stability)

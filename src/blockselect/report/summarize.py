@@ -82,7 +82,7 @@ def summarize(selector: ScoreSelector, *, stability: FloatArray | None = None) -
     }
     return {
         **_of_features(selector, _measures(selector, stability), of_selected),
-        "blocks": _blocks(selector, result, markers.block_means[:, chosen]),
+        "blocks": _blocks(selector, result, markers),
         "tree": _tree(selector, markers),
         "explained": result.explained,
         "levels": None if result.explained is None else _levels(selector),
@@ -277,9 +277,9 @@ def _search(selector: BlockGuidedSelector) -> dict[str, Any]:
     return found
 
 
-def _blocks(selector: BlockGuidedSelector, result: Result, means: FloatArray) -> dict[str, Any]:
-    """The blocks; `means` (k, d) are their means of the selected features."""
-    model, record = selector.block_model_, result.blocks
+def _blocks(selector: BlockGuidedSelector, result: Result, markers: Markers) -> dict[str, Any]:
+    """What the summary says about the blocks."""
+    model, record, means = selector.block_model_, result.blocks, markers.block_means[:, selector._selected_in_order()]
     assert record is not None  # every selector with blocks has one
     similarity, alike = means @ means.T, model.reflected().density
     return {
@@ -310,7 +310,7 @@ def _blocks(selector: BlockGuidedSelector, result: Result, means: FloatArray) ->
                 "n_other_markers": int((~one.markers["selected"]).sum()),
                 "typical_nodes": [] if result.node_ids is None else [str(node) for node in one.typical_nodes],
             }
-            for one in selector._describe_blocks()
+            for one in selector._describe_blocks(markers)
         ],
     }
 
