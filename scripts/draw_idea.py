@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/idea.md: a small network, its block model, features that repeat the blocks, and levels.
+"""Draw the pictures of docs/idea.md: a small network, its block model, features that mark the blocks, and levels.
 
 python scripts/draw_idea.py docs/images
 """
@@ -22,12 +22,12 @@ from blockselect.datasets import PlantedNetwork
 from blockselect.plot.common import AMOUNTS, GREY, INK, STYLE
 from blockselect.report.charts import node_places
 
-COLOURS = np.array(["#0b62b8", "#b26200", "#5c8a3a"])  # of the blocks
+COLOURS = np.array(["#0b62b8", "#b26200", "#5c8a3a"])  # one per block
 NAMES = ["makers", "traders", "buyers"]
 
 
 def made_network() -> PlantedNetwork:
-    """Makers link within and to traders, buyers to traders alone: no block of buyers would be a community."""
+    """Makers link to makers and traders, buyers only to traders, so the block of buyers is not a community."""
     density = [[0.45, 0.35, 0.0], [0.35, 0.1, 0.45], [0.0, 0.45, 0.02]]
     return make_attributed_blocks(
         45,
@@ -53,10 +53,10 @@ def draw_network(network: PlantedNetwork, path: Path) -> None:
         own = network.blocks == block
         drawing.scatter(*places[own].T, s=55, color=COLOURS[block], edgecolor="white", label=name, zorder=2)
     drawing.axis("off")
-    drawing.set_title("A network")
+    drawing.set_title("Network")
     drawing.legend(frameon=False, loc="upper left", bbox_to_anchor=(0, 0.06), ncols=3, handletextpad=0.1)
     plot.ordered_adjacency(network.adjacency, matrix, labels=network.blocks)
-    matrix.set_title("Its links as a table, nodes ordered by block: A")
+    matrix.set_title("Adjacency matrix A, nodes ordered by block")
     name_blocks(matrix, at_middles=True)
     save(figure, path)
 
@@ -64,38 +64,39 @@ def draw_network(network: PlantedNetwork, path: Path) -> None:
 def draw_model(network: PlantedNetwork, model: BlockModel, path: Path) -> None:
     figure, (links, density, rebuilt) = plt.subplots(1, 3, figsize=(11.5, 4), layout="constrained")
     plot.ordered_adjacency(network.adjacency, links, labels=network.blocks)
-    links.set_title("the links: A")
+    links.set_title("Links: A")
     name_blocks(links, at_middles=True)
     plot.block_densities(model.density, density)
-    density.set_title("how densely blocks link: M, in % of the densest")
+    density.set_title("Link density of blocks: M, in % of the largest")
     name_blocks(density)
     order = np.argsort(model.labels, kind="stable")
     heat(rebuilt, model.density[np.ix_(model.labels[order], model.labels[order])])
-    rebuilt.set_title("what the blocks say of the links: F M Fᵀ")
+    rebuilt.set_title("Links predicted by the blocks: F M Fᵀ")
     save(figure, path)
 
 
 def draw_features(network: PlantedNetwork, model: BlockModel, path: Path) -> None:
-    """Similarity that a feature induces, block by block: a marker of each block, noise, and the markers together."""
+    """Similarity of blocks by single features: a marker of each block, a random feature, and all markers together."""
     X = network.features.toarray()
     means = np.array([X[model.labels == block].mean(axis=0) for block in range(3)])
     ratio = means / means.sum(axis=0)
     markers = [int(np.argmax(np.where(network.is_informative, ratio[block], 0))) for block in range(3)]
     noise = int(np.flatnonzero(~network.is_informative)[np.argmin(np.ptp(ratio[:, ~network.is_informative], axis=0))])
     figure, axes = plt.subplots(1, 5, figsize=(12.5, 3.1), layout="constrained")
-    for ax, column, name in zip(axes, [*markers, noise], [f"marks {name}" for name in NAMES] + ["noise"], strict=False):
+    titles = [*(f"Marker of {name}" for name in NAMES), "Random feature"]
+    for ax, column, title in zip(axes, [*markers, noise], titles, strict=False):
         heat(ax, np.outer(means[:, column], means[:, column]))
-        ax.set_title(f"a feature that {name}" if name != "noise" else "a feature of chance")
+        ax.set_title(title)
     together = sum(np.outer(means[:, column], means[:, column]) for column in markers)
     heat(axes[4], together)
-    axes[4].set_title("the three markers together")
+    axes[4].set_title("The three markers together")
     for ax in axes:
         name_blocks(ax, rows=ax is axes[0])
     save(figure, path)
 
 
 def nested_blocks() -> tuple[PlantedNetwork, BlockTree]:
-    """Three groups of two pairs of blocks: twelve blocks, and their tree."""
+    """Twelve blocks, nested in six pairs and three groups, and their tree."""
     of_pair, of_group = np.arange(12) // 2, np.arange(12) // 4
     density = np.select(
         [np.eye(12, dtype=bool), of_pair[:, None] == of_pair, of_group[:, None] == of_group], [0.6, 0.25, 0.08], 0.01
@@ -109,9 +110,9 @@ def nested_blocks() -> tuple[PlantedNetwork, BlockTree]:
 
 def draw_levels(network: PlantedNetwork, tree: BlockTree, path: Path) -> None:
     figure, (drawing, *tables) = plt.subplots(1, 4, figsize=(13, 3.7), layout="constrained")
-    n_blocks, heights = tree.model.n_blocks, np.sqrt(tree.linkage[:, 2])  # low mergers stay visible
+    n_blocks, heights = tree.model.n_blocks, np.sqrt(tree.linkage[:, 2])  # square roots keep low mergers visible
     children, first_leaf = tree.linkage[:, :2].astype(int), list(range(n_blocks))
-    for row, pair in enumerate(children):  # branches from left to right as blocks from top to bottom
+    for row, pair in enumerate(children):  # branches from left to right in the order of the blocks
         children[row] = sorted(pair, key=first_leaf.__getitem__)
         first_leaf.append(first_leaf[children[row, 0]])
     dendrogram(
@@ -120,7 +121,7 @@ def draw_levels(network: PlantedNetwork, tree: BlockTree, path: Path) -> None:
         no_labels=True,
         link_color_func=lambda _: INK,
     )
-    drawing.set(yticks=[], title="the tree of the blocks")
+    drawing.set(yticks=[], title="Tree of blocks")
     drawing.spines[:].set_visible(False)
     for ax, n_groups, colour in zip(tables, numbers_of_groups(n_blocks)[::-1], COLOURS, strict=True):
         below, above = (heights[at] if at >= 0 else 0 for at in (n_blocks - n_groups - 1, n_blocks - n_groups))
@@ -144,7 +145,7 @@ def draw_levels(network: PlantedNetwork, tree: BlockTree, path: Path) -> None:
             )
         ax.set(xticks=[], yticks=[], xlabel="", ylabel="")
         ax.spines[:].set_color(GREY)
-        ax.set_title(f"the same links, {n_groups} blocks", color=colour)
+        ax.set_title(f"Links with {n_groups} blocks", color=colour)
     save(figure, path)
 
 
