@@ -1,4 +1,4 @@
-"""How the site is built: `make docs`, offline, with every warning an error."""
+"""Sphinx configuration. `make docs` builds the site offline; every warning is an error."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
-    "api_index",  # from here on ours, in extensions/
+    "api_index",  # this and the following are our own, in extensions/
     "api_members",
     "example_links",
 ]
@@ -32,21 +32,21 @@ templates_path = ["api/templates"]
 nitpicky = False
 show_warning_types = True
 
-# Pages in Markdown; headings get anchors as GitHub makes them, so that links work on disk and in the site.
+# Markdown pages. Headings get the same anchors as on GitHub, so that links work on disk and on the site.
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
 
-# API: a page for each public name.
+# API: one page per public name.
 autosummary_generate = True
-autodoc_typehints = "none"  # numpydoc shows the types that the docstrings state
+autodoc_typehints = "none"  # numpydoc shows the types from the docstrings
 autodoc_member_order = "bysource"
 toc_object_entries_show_parents = "hide"
-numpydoc_show_class_members = False  # the template of a class lists them
+numpydoc_show_class_members = False  # the class template lists them
 numpydoc_show_inherited_class_members = False
 numpydoc_xref_param_type = False
 default_role = "code"
 
-# Examples: run while the site is built. One that raises fails the build.
+# Examples run while the site is built. An example that raises an error stops the build.
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",

@@ -1,4 +1,4 @@
-"""The index of the API: every name of the pages that its table of contents lists, with a one-line summary."""
+"""The directive `api-index`: all public names on one page, each with a one-line summary."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _KEPT = re.compile(r"\.\. currentmodule:: \S+|\.\. autosummary::|   :nosignature
 
 
 def tables(folder: Path) -> Iterator[str]:
-    """The tables of all pages that index.rst lists, each under the title of its page."""
+    """Yield the tables of all API pages that index.rst lists, each under the title of its page."""
     index = (folder / "index.rst").read_text(encoding="utf-8")
     for page in re.findall(r"^   ([a-z-]+)$", index, flags=re.MULTILINE):
         lines = (folder / f"{page}.rst").read_text(encoding="utf-8").splitlines()
@@ -23,7 +23,7 @@ def tables(folder: Path) -> Iterator[str]:
 
 
 class ApiIndex(SphinxDirective):
-    """``.. api-index::`` shows all tables of the API on one page."""
+    """Show the tables of all API pages on one page."""
 
     def run(self) -> list[nodes.Node]:
         folder = Path(self.env.doc2path(self.env.docname)).parent

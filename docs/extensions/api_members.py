@@ -1,4 +1,4 @@
-"""What an API page shows: our own members, fields of records with their comments, and defaults as people write them."""
+"""Contents of API pages: members defined in blockselect, documented record fields, and readable default values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 
 def record_fields(record: type) -> dict[str, str]:
-    """Fields of a dataclass with the comment that stands in their line of the source."""
+    """Return the fields of a dataclass with the comments on their lines in the source."""
     source = textwrap.dedent(inspect.getsource(record))
     lines = source.splitlines()
     body = ast.parse(source).body[0]
@@ -39,14 +39,14 @@ def add_record_fields(app: Any, what: str, name: str, subject: Any, options: Any
 
 
 def skip_foreign(app: Any, what: str, name: str, subject: Any, skip: bool, options: Any) -> bool | None:
-    """Leave out what scikit-learn's bases and Python's own bring along, and the fields of a record."""
+    """Leave out record fields, and members inherited from scikit-learn or Python classes."""
     function = inspect.unwrap(getattr(subject, "fget", None) or getattr(subject, "__func__", None) or subject)
     home = getattr(function, "__module__", None) or ""
     return None if home.startswith("blockselect") and callable(function) else True
 
 
 def as_written(signature: str) -> str:
-    """The signature with long numbers as people write them: 1e9 for 1000000000.0, and 2**30 for 1073741824."""
+    """Shorten long numbers in a signature: 1e9 for 1000000000.0, and 2**30 for 1073741824."""
     return re.sub(r"(?<![\w.])\d+(\.\d+)?(e[+-]?\d+)?(?![\w.])", lambda found: _short(found[0]), signature)
 
 
@@ -61,7 +61,7 @@ def _short(number: str) -> str:
 def write_defaults(
     app: Any, what: str, name: str, subject: Any, options: Any, signature: str | None, returns: str | None
 ) -> tuple[str | None, str | None]:
-    """Show the defaults of a signature as people write them."""
+    """Show readable default values in signatures."""
     return None if signature is None else as_written(signature), returns
 
 

@@ -1,4 +1,4 @@
-"""Links to examples: on disk to the file, in the site to its page in the gallery."""
+"""Links to examples: to the file on disk, and to its gallery page on the site."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def to_gallery(text: str) -> str:
-    """Markdown with links to files of examples/ turned into links to pages of the gallery.
+    """Replace links to files in examples/ by links to their gallery pages.
 
     >>> to_gallery("[one](../examples/plot_pipeline.py), [all](../examples/README.rst)")
     '[one](gallery/plot_pipeline.rst), [all](gallery/index.rst)'

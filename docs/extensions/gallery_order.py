@@ -1,4 +1,4 @@
-"""The order of the examples in the gallery: from a first selection to one's own data and large ones."""
+"""The order of the examples in the gallery: from a first selection to your own data and large data."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ ORDER = [
 
 
 def place(path: str) -> int:
-    """Where an example stands; one that is not in the list is an error."""
+    """Return the position of an example. An example that is not in the list raises an error."""
     return ORDER.index(PurePath(path).name)
