@@ -69,7 +69,7 @@ shuffled: $(VENV)/.dev
 	BLOCKSELECT_TEST_ORDER=$(SEED) $(PYTEST) -m "$(or $(TESTS),slow or not slow)"
 
 # The fast tests (ALL=1: all tests) with the lowest versions that pyproject.toml allows, in a separate environment.
-# SCIPY_ARRAY_API=1 is needed because scikit-learn 1.6 cannot otherwise import its estimator checks next to array-api-compat.
+# Without SCIPY_ARRAY_API=1, scikit-learn 1.6 fails to import its estimator checks if array-api-compat is installed.
 lowest: export PIP_CONSTRAINT = .github/lowest.txt
 lowest: export SCIPY_ARRAY_API = 1
 lowest:
