@@ -31,8 +31,9 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))  # every write to a file fails
 
 
 def fit(code: str = FIT, **environment: str) -> subprocess.CompletedProcess[str]:
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}  # it writes files
     return subprocess.run(
-        [sys.executable, "-c", code], env={**os.environ, **environment}, capture_output=True, text=True, check=False
+        [sys.executable, "-c", code], env={**inherited, **environment}, capture_output=True, text=True, check=False
     )
 
 
