@@ -19,10 +19,10 @@ from sklearn.metrics import mutual_info_score
 
 from benchmarks.networks import judged
 from blockselect import AttributedGraph, evaluate_selection
-from blockselect.evaluation.clustering import kmeans_runs
+from blockselect.evaluation.clustering import kmeans
 from blockselect.evaluation.comparison import rank_by_method
 from blockselect.evaluation.explained_links import ExplainedLinks, links_explained
-from blockselect.evaluation.protocol import unit_rows
+from blockselect.evaluation.protocol import seeded_runs, unit_rows
 from blockselect.rows.matrices import membership_matrix
 
 NETWORKS = ("cora", "citeseer", "debian", "acm", "cora_ml", "uai")
@@ -57,12 +57,12 @@ def measure(name: str, graph: AttributedGraph) -> pd.DataFrame:
         if method == RANDOM:
             best = np.random.default_rng(1).permutation(graph.n_features)
         else:
-            best = rank_by_method(method, graph, max(NUMBERS), None, 0).best(max(NUMBERS))
+            best, _ = rank_by_method(method, graph, max(NUMBERS), None, 0)
         for number in NUMBERS:
             columns = np.sort(best[:number])
             features = unit_rows(graph.features, columns)
             covered = abs(features).sum(axis=1) > 0
-            found = kmeans_runs(features, n_clusters, n_runs=N_RUNS)
+            found = seeded_runs(kmeans, features, n_clusters, 10, n_runs=N_RUNS)
             means = np.mean([criteria(graph.adjacency, labels, covered) for labels in found], axis=0)
             classes = evaluate_selection(graph.features, graph.classes, columns, n_runs=N_RUNS)
             figures = {"ACC": classes.accuracy, "NMI": classes.nmi, **dict(zip(CRITERIA, means, strict=True))}

@@ -55,11 +55,9 @@ def select_by_rival(
     """One ranking, told the number of classes, unless it takes too long."""
     try:
         with time_limit(limit):
-            found = rank_by_method(method, seen(name, hidden), max(tops), n_classes(name), seed)
+            ranked, _ = rank_by_method(method, seen(name, hidden), max(tops), n_classes(name), seed)
     except TimeoutError as late:
         return [{"error": str(late)}]
-    selected = found.support.nonzero()[0]
-    ranked = selected[found.ranking[selected].argsort()]
     return [taken(ranked, top) for top in tops]
 
 

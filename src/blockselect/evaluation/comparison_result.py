@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -24,8 +24,7 @@ ALL_FEATURES = "all-features"
 """Name of the row that evaluates all features, as a reference for every method."""
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
+class Figure(NamedTuple):
     """Mean and standard deviation of a measure over the runs of a protocol."""
 
     mean: float
@@ -49,8 +48,7 @@ class ComparisonRow:
         """The row as a flat dict, with the mean and the sd of each measure, or None."""
         figures: dict[str, float | None] = {}
         for measure in measures:
-            figure = self.figures.get(measure)
-            figures[measure], figures[f"{measure}_sd"] = (None, None) if figure is None else (figure.mean, figure.sd)
+            figures[measure], figures[f"{measure}_sd"] = self.figures.get(measure, (None, None))
         flat: dict[str, Any] = {}
         for name in (column.name for column in fields(self)):
             flat |= figures if name == "figures" else {name: getattr(self, name)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,16 +13,8 @@ from scipy import sparse
 from sklearn.metrics import roc_auc_score
 from sklearn.utils import check_random_state
 
-from blockselect.evaluation.protocol import (
-    Scores,
-    SelectionProtocol,
-    check_seeds,
-    check_selected,
-    count_zero_rows,
-    unit_rows,
-)
+from blockselect.evaluation.protocol import Scores, SelectionProtocol, check_seeds, count_zero_rows, selected_rows
 from blockselect.inputs.attributed import AttributedGraph, check_adjacency
-from blockselect.inputs.features import feature_matrix
 from blockselect.utils.arrays import Features, FloatArray, IntArray, Sparse
 from blockselect.utils.errors import ParameterError
 from blockselect.utils.parameters import check_share
@@ -60,7 +52,7 @@ class LinkScores(Scores):
 class LinkPrediction(SelectionProtocol):
     """One tenth of the links is held out."""
 
-    titles = {"auc": "AUC"}  # noqa: RUF012
+    titles: ClassVar = {"auc": "AUC"}
     needs_classes = False
 
     def __init__(self, graph: AttributedGraph, *, n_runs: int, seed: int, n_jobs: int | None = None) -> None:
@@ -157,17 +149,14 @@ def predict_links(
     """
     if not isinstance(split, HiddenLinks):
         raise ParameterError("split", f"is of type {type(split).__name__}; make it with hide_links(adjacency).")
-    features = feature_matrix(features)
-    if features.shape[0] != split.kept.shape[0]:
+    rows = selected_rows(features, selected)
+    if rows.shape[0] != split.kept.shape[0]:
         raise ValueError(
-            f"split has {split.kept.shape[0]} nodes but features has {features.shape[0]} rows; "
+            f"split has {split.kept.shape[0]} nodes but features has {rows.shape[0]} rows; "
             "pass the network of exactly these rows."
         )
-    seeds = check_seeds(first_seed, n_runs)
-    columns = check_selected(selected, features.shape[1])
-    rows = unit_rows(features, columns)
-    aucs = link_aucs(split, partial(cosines, rows), seeds)
-    return LinkScores(aucs=aucs, n_features=len(columns), n_zero_rows=count_zero_rows(rows))
+    aucs = link_aucs(split, partial(cosines, rows), check_seeds(first_seed, n_runs))
+    return LinkScores(aucs=aucs, n_features=rows.shape[1], n_zero_rows=count_zero_rows(rows))
 
 
 def link_aucs(
