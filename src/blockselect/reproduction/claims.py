@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
@@ -13,10 +13,9 @@ import numpy as np
 import pandas as pd
 
 from blockselect.reproduction.config import ExperimentConfig
-from blockselect.reproduction.experiments import ALL, GRID, LOWEST, OTHER, SUPERVISED, results
+from blockselect.reproduction.experiments import ALL, GRID, LOWEST, OTHER, SUPERVISED
 from blockselect.reproduction.figures import LOSSES, rank_correlation, title_of
 from blockselect.reproduction.selections import MEASURES, rows_with
-from blockselect.reproduction.store import Row
 from blockselect.utils.arrays import FloatArray
 
 __all__ = ["CLAIMS", "Claim", "Judgement", "Verdict", "judge_claims"]
@@ -69,26 +68,26 @@ def claim(letter: str, experiment: str, statement: str, **settings: Any) -> Call
     return add
 
 
-def judge_claims(rows: Mapping[str, list[Row]], config: ExperimentConfig) -> dict[str, Judgement]:
+def judge_claims(tables: Mapping[str, pd.DataFrame], config: ExperimentConfig) -> dict[str, Judgement]:
     """Judge every claim; the judgements are keyed by the letters of the claims.
 
     Parameters
     ----------
-    rows : mapping
-        All rows of each experiment that was run; claims about other experiments are not measured.
+    tables : mapping
+        The table of each experiment that was run, as `results` makes it. Claims about other experiments, or
+        experiments whose trials all failed, are not measured.
     config : ExperimentConfig
         The configuration that made the rows.
     """
-    tables = {name: results(name, of_experiment) for name, of_experiment in rows.items()}
-    return {claim.letter: _judge(claim, tables.get(claim.experiment), config) for claim in CLAIMS}
-
-
-def _judge(claim: Claim, table: pd.DataFrame | None, config: ExperimentConfig) -> Judgement:
-    if table is None:
-        return unmeasured(f"the experiment {claim.experiment} was not run.")
-    if table.empty:
-        return unmeasured("every trial of the experiment failed.")
-    return claim.judge(table, config)
+    judgements = {}
+    for claim in CLAIMS:
+        if (table := tables.get(claim.experiment)) is None:
+            judgements[claim.letter] = unmeasured(f"the experiment {claim.experiment} was not run.")
+        elif table.empty:
+            judgements[claim.letter] = unmeasured("every trial of the experiment failed.")
+        else:
+            judgements[claim.letter] = claim.judge(table, config)
+    return judgements
 
 
 @claim(
@@ -106,36 +105,23 @@ def few_beat_all(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
         return unmeasured(f"there are no rows for BlogCatalog with {FEW} features.")
     if found[LOWEST]["block_models"] != "published":
         return unmeasured("the published block models were not available; set BLOCKSELECT_GOLDEN to their folder.")
-    of_all = found[ALL]["accuracy"]
-    gain = {method: found[method]["accuracy"] - of_all for method in (LOWEST, SUPERVISED)}
-    figures = [{"features": ALL, "ACC": _with_sd(found[ALL]), "gain, points": "", "candidate": "", "γ": ""}]
-    figures += [
-        {
-            "features": f"{FEW} of {method}",
-            "ACC": _with_sd(found[method]),
-            "gain, points": points(gain[method]),
-            "candidate": str(found[method]["candidate"] + 1),
-            "γ": f"{found[method]['sparsity']:g}",
-        }
-        for method in (LOWEST, SUPERVISED)
-    ]
+    mean = {method: row["accuracy"] for method, row in found.items()}
+    accuracy = {method: f"{row['accuracy']:.3f} ± {row['accuracy_sd']:.3f}" for method, row in found.items()}
+    gain = {method: mean[method] - mean[ALL] for method in (LOWEST, SUPERVISED)}
+    lines = [(ALL, accuracy[ALL], "", "", "")]
+    for method in (LOWEST, SUPERVISED):
+        candidate, sparsity = str(found[method]["candidate"] + 1), f"{found[method]['sparsity']:g}"
+        lines.append((f"{FEW} of {method}", accuracy[method], points(gain[method]), candidate, sparsity))
     grid = rows_with(table, method=GRID, candidate=0)
     low, high = grid["accuracy"].min(), grid["accuracy"].max()
-    figures.append(
-        {
-            "features": f"{FEW} of the candidate with the lowest error, any γ",
-            "ACC": f"{low:.3f} to {high:.3f}",
-            "gain, points": f"{points(low - of_all)} to {points(high - of_all)}",
-            "candidate": "1",
-            "γ": f"{grid['sparsity'].min():g} to {grid['sparsity'].max():g}",
-        }
+    gains = f"{points(low - mean[ALL])} to {points(high - mean[ALL])}"
+    sparsities = f"{grid['sparsity'].min():g} to {grid['sparsity'].max():g}"
+    lines.append(
+        (f"{FEW} of the candidate with the lowest error, any γ", f"{low:.3f} to {high:.3f}", gains, "1", sparsities)
     )
+    figures = pd.DataFrame(lines, columns=["features", "ACC", "gain, points", "candidate", "γ"])
     summary = f"{points(gain[LOWEST])} points without labels, {points(gain[SUPERVISED])} with labels."
-    return Judgement(graded(gain[LOWEST] > 0.11, gain[SUPERVISED] > 0.11), summary, pd.DataFrame(figures))
-
-
-def _with_sd(row: Mapping[Hashable, Any]) -> str:
-    return f"{row['accuracy']:.3f} ± {row['accuracy_sd']:.3f}"
+    return Judgement(graded(gain[LOWEST] > 0.11, gain[SUPERVISED] > 0.11), summary, figures)
 
 
 @claim(
@@ -154,11 +140,9 @@ def beats_each(table: pd.DataFrame, config: ExperimentConfig, ours: str) -> Judg
     if contests.empty:
         return unmeasured("BMGUFS has no cell in common with any baseline.")
     contests["difference"] = contests["mean_ours"] - contests["mean_baseline"]
-    wins = contests.groupby("method_baseline", sort=False)["difference"].agg(
-        cells="size",
-        won=lambda differences: int((differences > 0).sum()),
-        equal=lambda differences: int((differences == 0).sum()),
-        mean="mean",
+    contests["won"], contests["equal"] = contests["difference"] > 0, contests["difference"] == 0
+    wins = contests.groupby("method_baseline", sort=False).agg(
+        cells=("won", "size"), won=("won", "sum"), equal=("equal", "sum"), mean=("difference", "mean")
     )
     share = wins["won"] / wins["cells"]
     figures = pd.DataFrame(
@@ -174,7 +158,7 @@ def beats_each(table: pd.DataFrame, config: ExperimentConfig, ours: str) -> Judg
         f"{wins['won'].sum()} of {wins['cells'].sum()} cells won; the hardest baseline is {title_of(share.idxmin())} "
         f"({share.min():.0%} won)."
     )
-    return Judgement(graded((share >= 0.75).all(), (share > 0.5).mean() >= 0.5), summary, figures)
+    return Judgement(graded(all(share >= 0.75), bool(np.mean(share > 0.5) >= 0.5)), summary, figures)
 
 
 @claim("c", "perturbation", "Small perturbations of the blocks hardly change r.")
@@ -277,7 +261,7 @@ def cliff_then_stable(table: pd.DataFrame, config: ExperimentConfig) -> Judgemen
     """
     if not {0.4, 0.6} <= set(table["profile_ratio"]):
         return unmeasured("there are no rows for the ratios 0.4 and 0.6.")
-    cliff, stable, figures = [], [], []
+    cliff, stable, lines = [], [], []
     for dataset, part in table.groupby("dataset", sort=False):
         for measure in MEASURES:
             line = mean_by_ratio(part, measure)
@@ -286,17 +270,11 @@ def cliff_then_stable(table: pd.DataFrame, config: ExperimentConfig) -> Judgemen
             step_to: Any = line.diff().abs().idxmax()
             cliff.append(rise >= 0.05 and 0.4 < step_to <= 0.6)
             stable.append(span <= 0.05)
-            figures.append(
-                {
-                    "network": title_of(dataset),
-                    "measure": title_of(measure),
-                    "mean from 0.6 minus mean up to 0.4, points": points(rise),
-                    "β̄ after the largest step": f"{step_to:g}",
-                    "range from 0.6, points": points(span),
-                }
-            )
+            lines.append((title_of(dataset), title_of(measure), points(rise), f"{step_to:g}", points(span)))
+    rise_title, step_title = "mean from 0.6 minus mean up to 0.4, points", "β̄ after the largest step"
+    figures = pd.DataFrame(lines, columns=["network", "measure", rise_title, step_title, "range from 0.6, points"])
     summary = f"a sharp rise there in {count(cliff)} surfaces, stable after it in {count(stable)}."
-    return Judgement(by_share([*cliff, *stable]), summary, pd.DataFrame(figures))
+    return Judgement(by_share([*cliff, *stable]), summary, figures)
 
 
 def mean_by_ratio(table: pd.DataFrame, measure: str) -> pd.Series:
@@ -310,24 +288,17 @@ def sparsity_matters_little(table: pd.DataFrame, config: ExperimentConfig) -> Ju
     """A cell (network × measure × β̄) passes if ACC or NMI ranges over at most 5 points among the sparsities that leave
     enough features; holds if at least nine tenths pass, in part if at least half.
     """
-    little, figures = [], []
+    little, lines = [], []
     for (dataset, ratio), part in table[table["enough"]].groupby(["dataset", "profile_ratio"], sort=False):
         for measure in MEASURES if len(part) > 1 else ():
             span = part[measure].max() - part[measure].min()
             little.append(span <= 0.05)
-            figures.append(
-                {
-                    "network": title_of(dataset),
-                    "measure": title_of(measure),
-                    "β̄": f"{ratio:g}",
-                    "sparsities with enough": str(len(part)),
-                    "range over γ, points": points(span),
-                }
-            )
-    if not figures:
+            lines.append((title_of(dataset), title_of(measure), f"{ratio:g}", str(len(part)), points(span)))
+    if not lines:
         return unmeasured("no cell has two sparsities that leave enough features.")
+    figures = pd.DataFrame(lines, columns=["network", "measure", "β̄", "sparsities with enough", "range over γ, points"])
     summary = f"the range over γ is at most 5 points in {count(little)} cells."
-    return Judgement(by_share(little, holds=0.9), summary, pd.DataFrame(figures))
+    return Judgement(by_share(little, holds=0.9), summary, figures)
 
 
 @claim("h", "convergence", "For β̄ ≥ 0.6 both losses fall monotonically and settle within 200 iterations.")
@@ -352,7 +323,7 @@ def losses_fall_and_settle(table: pd.DataFrame, config: ExperimentConfig) -> Jud
                     "first": f"{curve[0]:.3f}",
                     "last": f"{curve[-1]:.3f}",
                     "rise, of its range": f"{highest_rise(curve):.1%}",
-                    "falls": "yes" if falls(curve) else "no",
+                    "falls": "yes" if highest_rise(curve) <= 0.01 else "no",
                     "settles": "yes" if settles(curve) else "no",
                 }
             )
@@ -361,11 +332,6 @@ def losses_fall_and_settle(table: pd.DataFrame, config: ExperimentConfig) -> Jud
     falling, settled = ours["falls"] == "yes", ours["settles"] == "yes"
     summary = f"{count(falling)} curves fall monotonically, {count(settled)} settle ({config.gradient} gradient)."
     return Judgement(by_share([*falling, *settled]), summary, figures)
-
-
-def falls(curve: FloatArray) -> bool:
-    """Whether the loss never exceeds an earlier value by more than 1 % of the range of the curve."""
-    return highest_rise(curve) <= 0.01
 
 
 def highest_rise(curve: FloatArray) -> float:
