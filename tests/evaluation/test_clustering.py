@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
@@ -80,7 +81,8 @@ def test_a_mask_indices_and_their_order_are_the_same_selection(planted):
 def test_workers_share_the_runs_without_changing_them(planted):
     columns = np.arange(20)
     expected = evaluate_selection(planted.features, planted.blocks, columns, n_runs=5)
-    assert_same(evaluate_selection(planted.features, planted.blocks, columns, n_runs=5, n_jobs=2), expected)
+    with parallel_config(backend="threading"):
+        assert_same(evaluate_selection(planted.features, planted.blocks, columns, n_runs=5, n_jobs=2), expected)
 
 
 def test_the_callers_features_are_not_changed(planted):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,7 +12,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 
 from blockselect import make_attributed_blocks
-from blockselect.evaluation import HiddenLinks, hide_links, link_prediction, predict_links
+from blockselect.evaluation import HiddenLinks, hide_links, predict_links
+from blockselect.evaluation.link_prediction import cosines, link_aucs, non_links
+from blockselect.evaluation.protocol import unit_rows
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +81,7 @@ def test_similarities_that_differ_little_are_told_apart():
 def test_pairs_without_a_link_are_drawn_evenly():
     links = sparse.csr_array(np.triu(draw(3, n=7), 1) > 0).astype(float)
     drawn = np.zeros((7, 7))
-    for _, (first, second) in link_prediction._non_links(links, 5000, range(4)):
+    for _, (first, second) in non_links(links, 5000, range(4)):
         np.add.at(drawn, (first, second), 1)
     free = np.triu(links.toarray() == 0, 1)
     assert (drawn[~free] == 0).all()
@@ -105,11 +109,12 @@ def test_how_features_are_stored_and_named_does_not_matter(planted):
     assert_array_equal(later.aucs, expected[1:])
 
 
-def test_many_links_are_sampled(planted, monkeypatch):
+def test_many_links_are_sampled(planted):
     split = hide_links(planted.adjacency, share=0.5, random_state=0)
-    every = predict_links(planted.features, split, np.arange(12)).aucs
-    monkeypatch.setattr(link_prediction, "_MAX_PAIRS", 60)
-    some = predict_links(planted.features, split, np.arange(12)).aucs
+    every, some = (
+        link_aucs(split, partial(cosines, unit_rows(planted.features, np.arange(12))), range(20), max_pairs=number)
+        for number in (10_000, 60)
+    )
     assert some.std() > every.std()
     assert some.mean() == pytest.approx(every.mean(), abs=0.05)
 

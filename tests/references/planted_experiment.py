@@ -26,7 +26,6 @@ def _dataset() -> Dataset:
         counts=NetworkCounts.of(graph),
         loader=lambda: graph,
         origin="made",
-        source=None,
         licence="none",
         citations=(),
     )

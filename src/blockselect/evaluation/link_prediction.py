@@ -160,14 +160,18 @@ def predict_links(
 
 
 def link_aucs(
-    split: HiddenLinks, similarity: Callable[[IntArray, IntArray], FloatArray], seeds: Iterable[int]
+    split: HiddenLinks,
+    similarity: Callable[[IntArray, IntArray], FloatArray],
+    seeds: Iterable[int],
+    *,
+    max_pairs: int = _MAX_PAIRS,
 ) -> FloatArray:
     """Area under the ROC curve per seed, given the similarity of pairs of nodes: (runs,)."""
     of_hidden = similarity(split.first, split.second)
-    number = min(len(of_hidden), _MAX_PAIRS)
+    number = min(len(of_hidden), max_pairs)
     is_hidden = np.repeat([True, False], number)
     aucs = []
-    for rng, others in _non_links(split.all_links, number, seeds):
+    for rng, others in non_links(split.all_links, number, seeds):
         hidden = of_hidden[rng.integers(len(of_hidden), size=number)]
         aucs.append(roc_auc_score(is_hidden, np.concatenate([hidden, similarity(*others)])))
     return np.array(aucs)
@@ -182,7 +186,7 @@ def cosines(unit_rows: Features, first: IntArray, second: IntArray) -> FloatArra
     return products.round(12)
 
 
-def _non_links(
+def non_links(
     links: Sparse, number: int, seeds: Iterable[int]
 ) -> Iterator[tuple[np.random.Generator, tuple[IntArray, IntArray]]]:
     """For each seed, its generator and pairs without a link, drawn uniformly with replacement."""
