@@ -1,4 +1,4 @@
-"""CLAIMS: the claims of the paper, each judged by a stated rule from the rows of an experiment."""
+"""CLAIMS: the claims of the paper, and the rules that judge them from the results of an experiment."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ENOUGH = 5  # candidates that a meaningful rank correlation needs
 
 
 class Verdict(StrEnum):
-    """Whether a claim holds according to the rows."""
+    """Whether the results support a claim."""
 
     HOLDS = "holds"
     PARTLY = "holds in part"
@@ -38,7 +38,7 @@ class Judgement:
     """A verdict with the numbers that it is based on."""
 
     verdict: Verdict
-    summary: str  # the main numbers in one sentence
+    summary: str  # one sentence with the main numbers
     figures: pd.DataFrame  # all numbers, formatted for reading
 
 
@@ -58,7 +58,7 @@ CLAIMS: list[Claim] = []
 
 
 def claim(letter: str, experiment: str, statement: str, **settings: Any) -> Callable[[Any], Any]:
-    """Let a function judge a claim by the table of an experiment. Its docstring is the rule that the page states."""
+    """Register a function that judges a claim from an experiment's table; its docstring is the rule on the page."""
 
     def add(judge: Any) -> Any:
         rule = " ".join((judge.__doc__ or "").split())
@@ -163,9 +163,9 @@ def beats_each(table: pd.DataFrame, config: ExperimentConfig, ours: str) -> Judg
 
 @claim("c", "perturbation", "Small perturbations of the blocks hardly change r.")
 def small_changes_matter_little(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
-    """A median cosine distance is small if it is at most 0.05 and at most half of the median distance between the r of
-    different candidates; holds if it is small for every network, share of nodes and kind of densities, in part if for
-    at least half of them.
+    """A median cosine distance is small if it is at most 0.05 and at most half the median distance between the r of
+    different candidates; holds if the distances for all networks, shares of nodes and kinds of densities are small, in
+    part if at least half of them are.
     """
     is_other = table["densities"] == OTHER
     if is_other.all() or not is_other.any():
@@ -195,8 +195,9 @@ def small_changes_matter_little(table: pd.DataFrame, config: ExperimentConfig) -
 
 @claim("d", "block-models", "Candidates differ substantially, and the one with the lowest error is competitive.")
 def candidates_differ(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
-    """Holds if in more than half of the cells (network × d × measure) the best and the worst candidate differ by at
-    least 5 points, and in more than half the one with the lowest error reaches the median; in part if only one does.
+    """Two checks: in more than half of the cells (network × d × measure) the best and the worst candidate differ by at
+    least 5 points, and in more than half the one with the lowest error reaches the median; holds if both pass, in part
+    if one does.
     """
     notable, competitive, figures = [], [], []
     for cell, part, measure in _cells(table, config):
@@ -219,8 +220,8 @@ def candidates_differ(table: pd.DataFrame, config: ExperimentConfig) -> Judgemen
 
 @claim("e", "block-models", "The accuracy of the blocks themselves does not predict the quality of the features.")
 def blocks_do_not_predict(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
-    """It predicts in a network if the median over cells (d × measure) of Spearman's ρ over candidates is at least 0.5;
-    the claim holds if it predicts in no network, in part if in some but not all.
+    """The accuracy is predictive for a network if Spearman's ρ across the candidates has a median of at least 0.5 over
+    the cells (d × measure); the claim holds if it is predictive for no network, in part if not for all.
     """
     cells = pd.DataFrame(
         [
@@ -245,7 +246,7 @@ def blocks_do_not_predict(table: pd.DataFrame, config: ExperimentConfig) -> Judg
 
 
 def _cells(table: pd.DataFrame, config: ExperimentConfig) -> Iterator[tuple[dict[str, object], pd.DataFrame, str]]:
-    """For each network, number of features and measure with at least two candidates, these by increasing error."""
+    """Yield the name, the rows (by error) and the measure of each cell that has at least two candidates."""
     table = rows_with(table, gradient=config.gradient).sort_values("candidate", kind="stable")
     for (dataset, top), part in table.groupby(["dataset", "top"], sort=False):
         if len(part) > 1 and part["candidate"].iloc[0] == 0:
@@ -256,8 +257,8 @@ def _cells(table: pd.DataFrame, config: ExperimentConfig) -> Iterator[tuple[dict
 @claim("f", "parameters", "Quality rises sharply near β̄ = 0.5 and is stable from 0.6 on.")
 def cliff_then_stable(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
     """Two checks for each surface, on means over the sparsities that leave enough features: the largest step between
-    neighbouring β̄ lies within 0.4 to 0.6 with a rise of at least 5 points across, and the range from 0.6 is at most 5
-    points; holds if all pass, in part if at least half.
+    adjacent β̄ lies between 0.4 and 0.6, with a rise of at least 5 points from below to above, and the range from 0.6 on
+    is at most 5 points; holds if all pass, in part if at least half do.
     """
     if not {0.4, 0.6} <= set(table["profile_ratio"]):
         return unmeasured("there are no rows for the ratios 0.4 and 0.6.")
@@ -271,9 +272,9 @@ def cliff_then_stable(table: pd.DataFrame, config: ExperimentConfig) -> Judgemen
             cliff.append(rise >= 0.05 and 0.4 < step_to <= 0.6)
             stable.append(span <= 0.05)
             lines.append((title_of(dataset), title_of(measure), points(rise), f"{step_to:g}", points(span)))
-    rise_title, step_title = "mean from 0.6 minus mean up to 0.4, points", "β̄ after the largest step"
-    figures = pd.DataFrame(lines, columns=["network", "measure", rise_title, step_title, "range from 0.6, points"])
-    summary = f"a sharp rise there in {count(cliff)} surfaces, stable after it in {count(stable)}."
+    rise_title, step_title = "mean from 0.6 on minus mean up to 0.4, points", "β̄ after the largest step"
+    figures = pd.DataFrame(lines, columns=["network", "measure", rise_title, step_title, "range from 0.6 on, points"])
+    summary = f"{count(cliff)} surfaces rise sharply there; {count(stable)} are stable from 0.6 on."
     return Judgement(by_share([*cliff, *stable]), summary, figures)
 
 
@@ -285,8 +286,8 @@ def mean_by_ratio(table: pd.DataFrame, measure: str) -> pd.Series:
 
 @claim("g", "parameters", "γ matters little as long as nnz(r) ≥ d.")
 def sparsity_matters_little(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
-    """A cell (network × measure × β̄) passes if ACC or NMI ranges over at most 5 points among the sparsities that leave
-    enough features; holds if at least nine tenths pass, in part if at least half.
+    """A cell (network × measure × β̄) passes if the range over the sparsities that leave enough features is at most 5
+    points; holds if at least nine tenths of the cells pass, in part if at least half do.
     """
     little, lines = [], []
     for (dataset, ratio), part in table[table["enough"]].groupby(["dataset", "profile_ratio"], sort=False):
@@ -296,16 +297,18 @@ def sparsity_matters_little(table: pd.DataFrame, config: ExperimentConfig) -> Ju
             lines.append((title_of(dataset), title_of(measure), f"{ratio:g}", str(len(part)), points(span)))
     if not lines:
         return unmeasured("no cell has two sparsities that leave enough features.")
-    figures = pd.DataFrame(lines, columns=["network", "measure", "β̄", "sparsities with enough", "range over γ, points"])
+    figures = pd.DataFrame(
+        lines, columns=["network", "measure", "β̄", "sparsities that leave enough", "range over γ, points"]
+    )
     summary = f"the range over γ is at most 5 points in {count(little)} cells."
     return Judgement(by_share(little, holds=0.9), summary, figures)
 
 
 @claim("h", "convergence", "For β̄ ≥ 0.6 both losses fall monotonically and settle within 200 iterations.")
 def losses_fall_and_settle(table: pd.DataFrame, config: ExperimentConfig) -> Judgement:
-    """A curve falls if it never lies more than 1 % of its range above an earlier value, and settles if its
-    last tenth varies by at most 1 % of its range; holds if every curve of L_m and L_b + L_m does both, in part if at
-    least half of these checks pass.
+    """A curve falls if it never rises more than 1 % of its range above an earlier value, and settles if it varies by at
+    most 1 % of its range over the last tenth of the iterations; holds if every curve of L_m and L_b + L_m does both, in
+    part if at least half of these checks pass.
     """
     table = table[table["profile_ratio"] >= 0.6]
     if table.empty or config.max_iter < 200:
@@ -322,7 +325,7 @@ def losses_fall_and_settle(table: pd.DataFrame, config: ExperimentConfig) -> Jud
                     "loss": title_of(loss).replace("$", ""),
                     "first": f"{curve[0]:.3f}",
                     "last": f"{curve[-1]:.3f}",
-                    "rise, of its range": f"{highest_rise(curve):.1%}",
+                    "largest rise, of its range": f"{highest_rise(curve):.1%}",
                     "falls": "yes" if highest_rise(curve) <= 0.01 else "no",
                     "settles": "yes" if settles(curve) else "no",
                 }
@@ -335,7 +338,7 @@ def losses_fall_and_settle(table: pd.DataFrame, config: ExperimentConfig) -> Jud
 
 
 def highest_rise(curve: FloatArray) -> float:
-    """The largest excess over the lowest earlier value, as a share of the range of the curve."""
+    """The largest rise above an earlier value, as a share of the range of the curve."""
     span = np.ptp(curve)
     return float(np.max(curve - np.minimum.accumulate(curve)) / span) if span else 0.0
 
@@ -383,7 +386,7 @@ def published_gradient_changes_little(table: pd.DataFrame, config: ExperimentCon
             "d": cells["top"].map("{:g}".format),
             "candidates": cells["candidates"].map(str),
             "median overlap": cells["overlap"].map("{:.0%}".format),
-            "least": cells["least"].map("{:.0%}".format),
+            "lowest overlap": cells["least"].map("{:.0%}".format),
             "ACC, exact minus paper, points": cells["accuracy"].map(points),
             "NMI, exact minus paper, points": cells["nmi"].map(points),
         }

@@ -1,4 +1,4 @@
-"""The figures of the experiments. The colours are distinguishable by colour-blind readers and in grey print."""
+"""The figures of the experiments, in colours that remain distinct to colour-blind readers and in grey print."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ HATCHES = ("////", "....", "\\\\\\\\", "xxxx", "----", "oo", "++", "**", "||")
 SEQUENTIAL = "cividis"  # perceptually uniform, made for colour-blind readers
 DENSITIES: dict[Any, str] = {KEPT: "{:.0%}\nM kept", RECOMPUTED: "{:.0%}\nnew M", OTHER: "other\ncandidates"}
 BOX_COLOURS: dict[Any, str] = {KEPT: COLOURS[2], RECOMPUTED: COLOURS[1], OTHER: "#eeeeee"}
-TINY = 1e-9  # smaller distances are drawn here, because a log scale has no zero
+TINY = 1e-9  # smaller distances are drawn here, since a log scale has no zero
 
 TITLES = {
     "blogcatalog": "BlogCatalog",
@@ -48,11 +48,11 @@ FORMATS: dict[str, dict[str, Any]] = {
     "png": {"Software": None},
     "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
-"""Formats of the figures, with the metadata that is omitted so that the same rows give the same bytes."""
+"""Formats of the figures, with the metadata to omit so that the same rows give the same bytes."""
 
 
 def render_figure(experiment: str, table: pd.DataFrame, config: ExperimentConfig) -> dict[str, bytes]:
-    """The figure of an experiment, drawn from its table, as a file in every format, by the name of the format."""
+    """Draw the figure of an experiment from its table; return the content of a file in each format."""
     files = {}
     with style.context([*STYLE, {"svg.hashsalt": "blockselect"}]):  # the salt makes the ids in the SVG reproducible
         figure = PLOTS[experiment](table, config)
@@ -128,7 +128,7 @@ def plot_effectiveness(table: pd.DataFrame, config: ExperimentConfig) -> Figure:
 
 
 def plot_perturbation(table: pd.DataFrame, config: ExperimentConfig) -> Figure:
-    """Draw box plots by share of reassigned nodes and kind of densities, next to those of the other candidates.
+    """Draw box plots for each share of reassigned nodes and kind of densities, next to that of the other candidates.
 
     The scale is logarithmic, because the two kinds of distances differ by orders of magnitude.
     """
@@ -153,7 +153,7 @@ def plot_perturbation(table: pd.DataFrame, config: ExperimentConfig) -> Figure:
 
 
 def plot_block_models(table: pd.DataFrame, config: ExperimentConfig) -> Figure:
-    """Draw the candidates by increasing error: their blocks as lines, their features as one marker per d."""
+    """Draw the candidates by increasing error: a line for the blocks, and one marker per d for the features."""
     figure = new_figure(1.4 + 4.2 * len(config.datasets), 6.2)
     grid = figure.subplots(len(MEASURES), len(config.datasets), squeeze=False)
     table = rows_with(table, gradient=config.gradient)
@@ -255,9 +255,9 @@ def new_figure(width: float, height: float) -> Figure:
 def panels(
     grid: Any, table: pd.DataFrame, datasets: Sequence[str], measures: Sequence[str], *, note: str = ""
 ) -> Iterator[tuple[Axes, pd.DataFrame, str]]:
-    """Yield the axes of each network and measure, with the rows to draw; axes without rows only get a note.
+    """Yield the axes of each network and measure that has rows, with these rows and the measure.
 
-    `grid` has one row of axes per network. The titles name both, and end with the note.
+    `grid` has one row of axes per network. Titles consist of network, measure and note. Axes without rows say so.
     """
     for axes_of_network, dataset in zip(grid, datasets, strict=True):
         part = rows_with(table, dataset=dataset)
@@ -270,7 +270,7 @@ def panels(
 
 
 def say_empty(axes: Axes) -> None:
-    """State that every trial failed, in place of the data."""
+    """Write on the axes that every trial failed."""
     axes.text(0.5, 0.5, "no data: all trials failed", ha="center", va="center", transform=axes.transAxes)
     axes.set_axis_off()
 
