@@ -67,7 +67,7 @@ Datasets: TypeAlias = Annotated[tuple[str, ...], names(find_dataset, at_least=1)
 
 @dataclass(frozen=True, slots=True)
 class ExperimentConfig:
-    """The settings of all experiments, each annotated with its check. `paper` and `quick` are in the folder `configs`."""
+    """The settings of all experiments, each annotated with its check; the folder `configs` has `paper` and `quick`."""
 
     seed: Annotated[int, check_seed]
     datasets: Datasets

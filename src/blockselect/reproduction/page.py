@@ -87,7 +87,7 @@ def _describe(config: ExperimentConfig, title: str) -> str:
     return (
         f"Configuration {title}, seed {config.seed}: {', '.join(config.networks)}; {config.n_candidates} candidate "
         f"block models ({sources}); {config.kmeans_runs} runs of K-means with {config.kmeans_init} starts each; "
-        f"blockselect {__version__}. BMGUFS* chooses without labels; BMGUFSˢ chooses the candidate and the sparsity with labels."
+        f"blockselect {__version__}. BMGUFS* uses no labels; BMGUFSˢ chooses candidate and sparsity with them."
     )
 
 
