@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -91,7 +90,3 @@ def _sentence(cells: pd.DataFrame, score: str) -> str:
 
 def _bold(value: float, other: float) -> str:
     return f"**{value:.2f}**" if value >= other - _ROUNDING else f"{value:.2f}"
-
-
-def _regime(cell: Mapping[Hashable, Any]) -> str:
-    return "" if cell["regime"] == "assortative" else f", {cell['regime']}"

@@ -12,8 +12,7 @@ from blockselect.utils.arrays import IntArray
 
 def selected_by_rank(selector: ScoreSelector) -> IntArray:
     """The selected features, the best first."""
-    selected = np.flatnonzero(selector.support_)
-    return selected[np.argsort(selector.ranking_[selected])]
+    return np.argsort(selector.ranking_)[: selector.n_features_]
 
 
 def taken(ranked: IntArray, top: int) -> Row:
