@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/idea.md: a small network, its block model, features that repeat the blocks, and levels.
+"""Draw the pictures of docs/idea.md: a small network, its block model, features that follow the blocks, and levels.
 
 python scripts/draw_idea.py docs/images
 """
@@ -27,7 +27,7 @@ NAMES = ["makers", "traders", "buyers"]
 
 
 def made_network() -> PlantedNetwork:
-    """Makers link within and to traders, buyers to traders alone: no block of buyers would be a community."""
+    """Makers link to makers and traders, and buyers only to traders, so the buyers are a block but not a community."""
     density = [[0.45, 0.35, 0.0], [0.35, 0.1, 0.45], [0.0, 0.45, 0.02]]
     return make_attributed_blocks(
         45,
@@ -56,7 +56,7 @@ def draw_network(network: PlantedNetwork, path: Path) -> None:
     drawing.set_title("A network")
     drawing.legend(frameon=False, loc="upper left", bbox_to_anchor=(0, 0.06), ncols=3, handletextpad=0.1)
     plot.ordered_adjacency(network.adjacency, matrix, labels=network.blocks)
-    matrix.set_title("Its links as a table, nodes ordered by block: A")
+    matrix.set_title("Its adjacency matrix A, ordered by block")
     name_blocks(matrix, at_middles=True)
     save(figure, path)
 
@@ -64,19 +64,19 @@ def draw_network(network: PlantedNetwork, path: Path) -> None:
 def draw_model(network: PlantedNetwork, model: BlockModel, path: Path) -> None:
     figure, (links, density, rebuilt) = plt.subplots(1, 3, figsize=(11.5, 4), layout="constrained")
     plot.ordered_adjacency(network.adjacency, links, labels=network.blocks)
-    links.set_title("the links: A")
+    links.set_title("adjacency matrix A")
     name_blocks(links, at_middles=True)
     plot.block_densities(model.density, density)
-    density.set_title("how densely blocks link: M, in % of the densest")
+    density.set_title("densities M between blocks, in % of the highest")
     name_blocks(density)
     order = np.argsort(model.labels, kind="stable")
     heat(rebuilt, model.density[np.ix_(model.labels[order], model.labels[order])])
-    rebuilt.set_title("what the blocks say of the links: F M Fᵀ")
+    rebuilt.set_title("reconstruction from the blocks: F M Fᵀ")
     save(figure, path)
 
 
 def draw_features(network: PlantedNetwork, model: BlockModel, path: Path) -> None:
-    """Similarity that a feature induces, block by block: a marker of each block, noise, and the markers together."""
+    """The similarity between blocks in one marker of each block, in noise, and in the three markers together."""
     X = network.features.toarray()
     means = np.array([X[model.labels == block].mean(axis=0) for block in range(3)])
     ratio = means / means.sum(axis=0)
@@ -85,7 +85,7 @@ def draw_features(network: PlantedNetwork, model: BlockModel, path: Path) -> Non
     figure, axes = plt.subplots(1, 5, figsize=(12.5, 3.1), layout="constrained")
     for ax, column, name in zip(axes, [*markers, noise], [f"marks {name}" for name in NAMES] + ["noise"], strict=False):
         heat(ax, np.outer(means[:, column], means[:, column]))
-        ax.set_title(f"a feature that {name}" if name != "noise" else "a feature of chance")
+        ax.set_title(f"a feature that {name}" if name != "noise" else "a random feature")
     together = sum(np.outer(means[:, column], means[:, column]) for column in markers)
     heat(axes[4], together)
     axes[4].set_title("the three markers together")
@@ -109,9 +109,9 @@ def nested_blocks() -> tuple[PlantedNetwork, BlockTree]:
 
 def draw_levels(network: PlantedNetwork, tree: BlockTree, path: Path) -> None:
     figure, (drawing, *tables) = plt.subplots(1, 4, figsize=(13, 3.7), layout="constrained")
-    n_blocks, heights = tree.model.n_blocks, np.sqrt(tree.linkage[:, 2])  # low mergers stay visible
+    n_blocks, heights = tree.model.n_blocks, np.sqrt(tree.linkage[:, 2])  # the square root keeps low mergers visible
     children, first_leaf = tree.linkage[:, :2].astype(int), list(range(n_blocks))
-    for row, pair in enumerate(children):  # branches from left to right as blocks from top to bottom
+    for row, pair in enumerate(children):  # order the branches as the blocks in the matrices
         children[row] = sorted(pair, key=first_leaf.__getitem__)
         first_leaf.append(first_leaf[children[row, 0]])
     dendrogram(

@@ -1,4 +1,4 @@
-"""Draw the picture of the README: the blocks of the Debian packages, by name.
+"""Draw the picture of the README: the named blocks of the Debian packages.
 
 python scripts/draw_readme.py
 """
@@ -15,7 +15,7 @@ from blockselect.report.summarize import summarize
 from blockselect.utils.wording import count, per_cent
 
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "debian.svg"
-SCALE = 1.45  # of the drawing in a report, which has numbers in place of names
+SCALE = 1.45  # relative to the drawing in a report, which shows numbers instead of names
 TOP = 30  # height of the title
 STYLE = """
 text { font: 600 13px system-ui, sans-serif; fill: #222222; text-anchor: middle; }
@@ -29,13 +29,13 @@ line { stroke: #b5b5b5; }
 
 
 def fit_to_debian() -> tuple[AttributedGraph, BlockModelSelector]:
-    """Return the Debian packages, and the default selector fitted to them."""
+    """Return the Debian packages and the default selector fitted to them."""
     debian = load_debian()
     return debian, BlockModelSelector(60, random_state=0).fit(debian.frame, adjacency=debian.adjacency)
 
 
 def draw(selector: BlockModelSelector) -> str:
-    """Return the picture as SVG: grey blocks are marked by no selected feature, lighter names come from other ones."""
+    """Return the picture as SVG: no selected feature marks the grey blocks; lighter names are of other features."""
     summary, markers = summarize(selector), selector._markers()
     drawn, names = block_drawing(summary), selector._names(markers)
     assert drawn is not None

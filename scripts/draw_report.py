@@ -1,6 +1,6 @@
-"""Draw the pictures of docs/reading-the-result.md: the report on the Debian packages, as Chromium shows it.
+"""Take the pictures of docs/reading-the-result.md: the report on the Debian packages, as Chromium shows it.
 
-For maintainers; needs Chromium, its driver and selenium. The pictures are looked at, not compared by a test:
+For maintainers. It needs Chromium, its driver and selenium. No test compares the pictures, so look at them:
 
     python -m scripts.draw_report docs/images
 """
@@ -23,7 +23,7 @@ from blockselect.report import draw_overview, render_png, summarize
 from scripts.draw_readme import fit_to_debian
 
 WIDTH, MARGIN = 1080, 10
-PARTS = {  # picture → the elements that it shows, and its height at most
+PARTS = {  # picture → the elements that it shows, and its maximum height
     "report.png": ("main", 860),
     "report-heat.png": ("h3:has(+ .note + .scroll > .heat), .heat", 520),
     "report-network.png": ("#fit figure:nth-of-type(-n+2)", 526),

@@ -1,4 +1,4 @@
-"""The tables of a measurement: the default against rivals, variants, planted networks, every method. One CSV each."""
+"""The tables of a measurement, one CSV each: comparisons with rivals, variants, planted networks, all methods."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CELL_COLUMNS = (
 
 
 def make_tables(rows: Mapping[str, Sequence[Row]], config: QualityConfig) -> dict[str, pd.DataFrame]:
-    """Every table by its name, numbers as text with three decimals."""
+    """All tables by name, with numbers as text."""
     summary = summarize(rows[real_networks.NAME])
     precision = precisions(rows[planted_networks.NAME])
     return {
@@ -74,7 +74,7 @@ def _cells(summary: pd.DataFrame, rivals: str) -> pd.DataFrame:
 
 
 def _each_rival(summary: pd.DataFrame) -> pd.DataFrame:
-    """Cells won against each rival alone."""
+    """The cells won against each single rival."""
     lines = [
         (rival, found.at_or_above, found.within, found.cells - found.at_or_above - found.within)
         for rival, found in count_by_rival(summary, DEFAULT).items()
@@ -140,7 +140,7 @@ def _planted_precision(precision: pd.DataFrame, config: QualityConfig) -> pd.Dat
 
 
 def _every_method(summary: pd.DataFrame) -> pd.DataFrame:
-    """ACC, NMI and zero rows of everything that was measured; `n_selected` may be fewer than d."""
+    """ACC, NMI and zero rows of all methods; `n_selected` may be smaller than d."""
     lines: list[dict[str, Any]] = []
     for _, of_dataset in summary.groupby("dataset", sort=True):
         for found in of_dataset.to_dict("records"):
@@ -163,5 +163,4 @@ def _three(number: float) -> str:
 
 
 def _whole(number: float) -> str:
-    """Without decimals."""
     return f"{number:.0f}"
