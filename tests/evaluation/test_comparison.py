@@ -337,6 +337,6 @@ def test_it_draws_itself_and_is_short_in_a_prompt(compared):
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["all features"]
     assert sorted(text.get_text() for text in ax.texts) == sorted(compared.methods)
     assert repr(compared) == (
-        "<Comparison of 3 methods at 4 and 9 features by links explained; table() has the figures>"
+        "<Comparison of 3 methods at 4 and 9 features, evaluated by links explained; see table()>"
     )
     assert "<table" in compared._repr_html_()

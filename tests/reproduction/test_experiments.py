@@ -29,8 +29,16 @@ from blockselect.reproduction.experiments import (
     results,
 )
 from blockselect.reproduction.figures import plot_block_models, render_figure
-from blockselect.reproduction.networks import candidates, network
+from blockselect.reproduction.networks import candidates, check_networks, network
 from blockselect.reproduction.selections import clustering_table, experiment_table
+
+
+def test_a_network_that_has_to_be_downloaded_is_an_error_with_the_command(monkeypatch, tmp_path):
+    monkeypatch.delenv("BLOCKSELECT_DATA", raising=False)
+    monkeypatch.setenv("BLOCKSELECT_CACHE", str(tmp_path))
+    check_networks(["cora"])
+    with pytest.raises(ValueError, match="blogcatalog is not on this machine; run 'blockselect datasets fetch"):
+        check_networks(["cora", "blogcatalog"])
 
 
 def test_no_trial_failed(run):

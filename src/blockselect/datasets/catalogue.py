@@ -104,7 +104,7 @@ _ENTRIES = (
         counts=NetworkCounts(nodes=4960, links=18195, features=1088, classes=31),
         loader=load_debian,
         origin="the package index of Debian 12.15 (bookworm), main, amd64",
-        licence="none stated; only facts are taken: names, dependencies, sections, tags and single words",
+        licence="none stated; the data contain only facts: names, dependencies, sections, tags and single words",
         citations=("The Debian Project: Debian 12 (bookworm). https://www.debian.org, 2023.",),
     ),
 )

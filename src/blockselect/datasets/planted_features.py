@@ -56,7 +56,7 @@ def draw_features(
     for first in range(plan.n_informative):
         original = len(columns)
         add("informative", draw.follow(_rates(n_blocks, first, plan, rng), own))
-        for _ in range(first, plan.n_redundant, plan.n_informative):  # copies are shared out evenly
+        for _ in range(first, plan.n_redundant, plan.n_informative):  # copies are spread evenly
             add("redundant", draw.copy(columns[original]), original)
     for first in range(plan.n_noise):
         # Noise consists of informative values at random nodes, so that its values do not reveal it.

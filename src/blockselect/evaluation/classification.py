@@ -120,7 +120,7 @@ def classify_selection(
     links = check_adjacency(adjacency, n_nodes, node_ids=node_ids)
     if np.count_nonzero(np.bincount(known) > 1) < 2:
         raise ValueError(
-            "fewer than two classes have at least two nodes; two such classes are needed: merge small classes."
+            "fewer than two classes have at least two nodes, so there is nothing to predict; merge small classes."
         )
     averaged = average_over_neighbours(rows, links)
     accuracies = np.array(

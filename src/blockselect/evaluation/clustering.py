@@ -84,8 +84,8 @@ def evaluate_selection(
     """Cluster the nodes on the selected features and compare the clusters with known classes.
 
     Rows of ``features[:, selected]`` are scaled to unit length (a zero row stays zero), scikit-learn's K-means runs
-    with the seeds ``first_seed``, ``first_seed + 1``, …, and each run is scored by ACC and NMI. The same input gives
-    the same result, whatever `n_jobs`, the order of `selected` and whether features are dense or sparse.
+    with the seeds ``first_seed``, ``first_seed + 1``, …, and each run is scored by ACC and NMI. The result does not
+    depend on `n_jobs`, on the order of `selected`, or on whether features are dense or sparse.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ PROTOCOLS: dict[str, type[SelectionProtocol]] = {
     "links": LinkPrediction,
     "structure": ExplainedLinks,
 }
-"""The protocols by name."""
+"""All protocols by name."""
 NO_SCORE = "no feature has a score; none can be selected."
 
 
@@ -65,11 +65,11 @@ def compare_methods(
     X : features of shape (n, m), or AttributedGraph
         One row per node, in any form that selectors accept.
     adjacency : graph
-        In any form that selectors accept; left out if `X` is an AttributedGraph.
+        In any form that selectors accept; leave it out if `X` is an AttributedGraph.
     methods : sequence of str or "all"
-        Names in :data:`blockselect.SELECTORS`. By default the default method and three quick ones.
+        Names in :data:`blockselect.SELECTORS`. By default, the default method and three fast ones.
     n_features : int or sequence of int, optional
-        Numbers of features to select. Each method ranks once, for the largest of them. By default 16 and 64, or half
+        Numbers of features to select. Each method ranks once, for the largest number. By default 16 and 64, or half
         of the features if there are no more than 16. (paper: d)
     classes : array or Series of shape (n,), optional
         Known classes. No method reads them; only the protocols "clustering" and "classification" do.
@@ -79,7 +79,7 @@ def compare_methods(
         classes are predicted from a few labelled nodes. By default "structure", or "clustering" if `classes` are
         passed.
     n_blocks : int, optional
-        Number of blocks or clusters, for methods that look for them. By default the number of classes if the protocol
+        Number of blocks or clusters, for methods that use them. By default the number of classes if the protocol
         reads them. Otherwise each method's own default, and for BMGUFS, which has none, as many blocks as the graph
         supports. (paper: k)
     n_runs : int, default=20
@@ -208,10 +208,7 @@ def _check_numbers(numbers: Any, n_features: int) -> list[int]:
 def rank_by_method(
     method: str, graph: AttributedGraph, n_features_to_select: int, n_blocks: int | None, seed: int
 ) -> tuple[IntArray, tuple[str, ...]]:
-    """Return the features that a method of the registry selects, best first, and its warnings.
-
-    There are fewer than requested if the method scores fewer.
-    """
+    """Return the features that a method of the registry selects (best first; maybe fewer), and its warnings."""
     if n_blocks is None and SELECTORS[method].selector is BMGUFS:  # the only method without a default
         n_blocks = choose_n_blocks(graph.adjacency, rng=np.random.default_rng(seed))
     selector = make_selector(method, n_features_to_select, n_blocks=n_blocks, random_state=seed)

@@ -40,7 +40,7 @@ class ComparisonRow:
     n_selected: int | None = None
     figures: Mapping[str, Figure] = field(default_factory=dict)  # by the measures of the protocol
     coverage: float | None = None  # share of the nodes that have at least one selected feature
-    seconds: float | None = None  # of the ranking, which is made once
+    seconds: float | None = None  # to rank the features, once for all numbers
     agreement: float | None = None  # mean Jaccard index with the selections of the other methods
     error: str | None = None
 
@@ -59,10 +59,10 @@ class ComparisonRow:
 class Comparison:
     """The result of :func:`compare_methods`: figures and selections of all methods."""
 
-    titles: Mapping[str, str]  # measures of the protocol, with their column titles; the first is the main one
+    titles: Mapping[str, str]  # measures of the protocol and their column titles; the first measure is the main one
     description: str  # of the protocol, in full sentences
-    n_blocks: int | None  # of all methods that look for blocks; None if each has its own
-    names: Sequence[str]  # (m,) of the features
+    n_blocks: int | None  # for all methods that use blocks; None if each chooses its own
+    names: Sequence[str]  # (m,) names of the features
     rows: list[ComparisonRow] = field(default_factory=list)
     warnings: dict[str, tuple[str, ...]] = field(default_factory=dict)
     selections: dict[tuple[str, int], IntArray] = field(default_factory=dict)  # (method, d) → columns, best first
@@ -120,7 +120,7 @@ class Comparison:
         return {method: columns for (method, compared), columns in self.selections.items() if compared == number}
 
     def plot(self, ax: Any = None, *, measure: str | None = None) -> Any:
-        """Draw the figures as :func:`blockselect.plot.compare` does, on matplotlib axes.
+        """Plot the results with :func:`blockselect.plot.compare`.
 
         Parameters
         ----------
@@ -132,7 +132,7 @@ class Comparison:
         return on_request("plot").compare(self, ax, measure=measure)
 
     def report(self, path: str | Path, *, title: str = "the network") -> Path:
-        """Write a page: the figures, how much the selections overlap, and the features that only one method found.
+        """Write a page with the results, the overlap of the selections, and the features that only one method selected.
 
         Parameters
         ----------
@@ -157,7 +157,7 @@ class Comparison:
     def __repr__(self) -> str:
         by = ", ".join(self.titles.values())
         numbers = " and ".join(map(str, self.numbers))
-        return f"<Comparison of {len(self.methods)} methods at {numbers} features by {by}; table() has the figures>"
+        return f"<Comparison of {len(self.methods)} methods at {numbers} features, evaluated by {by}; see table()>"
 
     def _repr_html_(self) -> str:
         return self.table()._repr_html_()  # type: ignore[operator, no-any-return]

@@ -25,11 +25,11 @@ _MAX_PAIRS = 10_000  # of held-out links, and of pairs without a link, per run
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HiddenLinks:
-    """A network whose links are split: some are used to select features, and the held-out ones are predicted."""
+    """A network whose links are divided into those that methods see and held-out links that are predicted."""
 
     kept: Sparse  # (n, n) symmetric, self-loops included
     first: IntArray  # (h,) one end of each held-out link
-    second: IntArray  # (h,) the other end, the larger index
+    second: IntArray  # (h,) the other end, which has the larger index
 
     @property
     def all_links(self) -> Sparse:
@@ -79,7 +79,7 @@ def hide_links(adjacency: Any, *, share: float = SHARE, random_state: Any = None
     adjacency : matrix of shape (n, n), or graph of another library
         In any form that :func:`blockselect.check_attributed_graph` accepts.
     share : float
-        Share of the links to hide, between 0 and 1.
+        Share of the links to hold out, between 0 and 1.
     random_state : int, RandomState or None
         Seed of the draw.
 
@@ -95,7 +95,9 @@ def hide_links(adjacency: Any, *, share: float = SHARE, random_state: Any = None
     links = check_adjacency(adjacency)
     upper = sparse.triu(links, k=1).tocoo()
     if upper.nnz < 2:
-        raise ValueError(f"the network has {upper.nnz} link(s) between nodes; expected two or more, to hide one.")
+        raise ValueError(
+            f"the network has {upper.nnz} link(s) between nodes; at least two are needed, to hold one out."
+        )
     n_hidden = min(max(1, round(share * upper.nnz)), upper.nnz - 1)
     chosen = np.sort(check_random_state(random_state).permutation(upper.nnz)[:n_hidden])
     first, second = (ends[chosen].astype(np.intp) for ends in (upper.row, upper.col))
@@ -189,7 +191,7 @@ def cosines(unit_rows: Features, first: IntArray, second: IntArray) -> FloatArra
 def non_links(
     links: Sparse, number: int, seeds: Iterable[int]
 ) -> Iterator[tuple[np.random.Generator, tuple[IntArray, IntArray]]]:
-    """For each seed, its generator and pairs without a link, drawn uniformly with replacement."""
+    """Yield, for each seed, its generator and pairs without a link, drawn uniformly with replacement."""
     n_nodes = links.shape[0]
     starts = np.concatenate([[0], np.cumsum(np.arange(n_nodes - 1, 0, -1))])  # index of the pair (i, i + 1) for each i
     upper = links.tocoo()

@@ -1,4 +1,4 @@
-"""What the protocols share: their interface, the checked and scaled rows of the selected features, and seeded runs."""
+"""Code shared by the protocols: their interface, checked and scaled selected features, and seeded runs."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class SelectionProtocol(ABC):
     """Known classes, if the protocol needs them."""
 
     def __init__(self, graph: AttributedGraph, *, n_runs: int, seed: int, n_jobs: int | None = None) -> None:
-        """The seed is for protocols that hide something from the methods or draw something once."""
+        """The seed is used by protocols that hold something out, or make a random choice, once."""
         self.seen, self.n_runs, self.n_jobs = graph, n_runs, n_jobs
         if self.needs_classes:
             self.classes = known_classes(graph)

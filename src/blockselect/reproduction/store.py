@@ -38,8 +38,10 @@ class Store:
         """
         self.folder = folder
         mine = json.loads(json.dumps(marks))
+        # First the rows, then the marks: another process may be writing first its marks and then its rows.
+        has_rows = next(folder.glob("*/*.json"), None) is not None
         if not (folder / MARKS).exists():
-            if next(folder.glob("*/*.json"), None):
+            if has_rows:
                 raise ValueError(
                     f"{folder} contains rows but no {MARKS}, which says how they were made; choose another folder."
                 )
