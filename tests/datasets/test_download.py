@@ -1,4 +1,4 @@
-"""A file arrives complete and correct, from the nearest place that has it, or not at all."""
+"""Downloads: only complete and correct files are used, local ones first."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def source_offline():
 
 @pytest.fixture
 def local(monkeypatch, tmp_path):
-    """A local folder that holds the file."""
+    """A local folder that contains the file."""
     folder = tmp_path / "local"
     folder.mkdir()
     (folder / NAME).write_bytes(CONTENT)
@@ -117,7 +117,7 @@ def test_a_file_that_the_server_does_not_have_is_named(server, source, cache):
 
 @pytest.mark.parametrize("damaged", [False, True])
 def test_without_a_server_the_error_says_what_to_do(source_offline, cache, damaged):
-    """Also if the cache holds a damaged file, which is not used."""
+    """The error is the same if the cache contains a damaged file."""
     if damaged:
         cache.mkdir()
         (cache / NAME).write_bytes(b"half")

@@ -59,7 +59,7 @@ def fits(monkeypatch):
 
 
 def compare(graph, methods, numbers, **settings):
-    """Compare by known classes, as in the paper, unless told otherwise."""
+    """Compare with known classes, as in the paper, unless the settings say otherwise."""
     return compare_methods(graph, methods=methods, n_features=numbers, **{"protocol": "clustering", **settings})
 
 
@@ -255,7 +255,7 @@ def test_markdown_keeps_bars_inside_their_cells():
 
 @pytest.fixture(scope="module")
 def compared(graph):
-    """Three methods, without labels, on features whose columns have names."""
+    """A comparison of three methods without labels, on features with names."""
     return compare_methods(
         graph.frame, adjacency=graph.adjacency, methods=["block-model", "morans-i", "variance"], n_features=[4, 9],
         n_runs=2,

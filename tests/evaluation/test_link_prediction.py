@@ -1,4 +1,4 @@
-"""Held-out links: what is hidden, which pairs are drawn, and the area under the curve."""
+"""Held-out links: the split, the pairs that are drawn, and the area under the curve."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def planted():
 
 
 def draw(seed, n=20):
-    """Weighted links, self-loops among them."""
+    """A random matrix of weighted links with self-loops."""
     rng = np.random.default_rng(seed)
     A = rng.random((n, n)) * (rng.random((n, n)) < 0.2)
     A[0, 1] = A[2, 3] = 1
@@ -54,7 +54,7 @@ def test_the_same_seed_hides_the_same_links():
 
 @pytest.mark.parametrize("form", ["dense", "sparse"])
 def test_the_area_is_the_share_of_pairs_in_the_right_order(planted, form):
-    """Counted over every hidden link and every pair without one."""
+    """The expected value is computed from all held-out links and all pairs without a link."""
     split = hide_links(planted.adjacency, random_state=0)
     columns = np.arange(3 if form == "dense" else 40)
     Y = planted.features.toarray()[:, columns]

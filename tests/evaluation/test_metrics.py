@@ -1,4 +1,4 @@
-"""Metrics against brute force, scikit-learn's own, and values by hand."""
+"""Metrics compared with brute force, scikit-learn, and values computed by hand."""
 
 from __future__ import annotations
 

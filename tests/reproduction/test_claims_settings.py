@@ -1,4 +1,4 @@
-"""Claims (f), (g) and (h), judged from made-up rows."""
+"""Claims (f), (g) and (h), judged from artificial rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def judge(letter, experiment, rows, config=CONFIG):
 
 
 def surface(by_ratio, *, dataset="cora"):
-    """ACC = NMI for each ratio, one value for each sparsity; None where too few features are left."""
+    """Rows with ACC = NMI, one value per ratio and sparsity; None means that too few features are left."""
     rows = []
     for ratio, values in by_ratio.items():
         for sparsity, value in enumerate(values):

@@ -1,4 +1,4 @@
-"""Configurations: those of the package, and what a file of one's own may hold."""
+"""Configurations of the package, and the checks of a user's file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of claims: complete, self-contained, and safe whatever an error says."""
+"""The page of claims is complete and self-contained, and errors are escaped."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_html_needs_no_other_file(page):
 
 @pytest.fixture(scope="module")
 def made(rows):
-    """All files of a run, and what they say of the claims."""
+    """All files of a run, and the judgements."""
     with planted_experiment() as config:
         return make_files(rows, config, title="planted")
 
