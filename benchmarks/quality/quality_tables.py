@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 
 from benchmarks.quality import planted_networks, real_networks
-from benchmarks.quality.beside import beside
 from benchmarks.quality.cells import MEASURES, TUNED, compare, count, count_by_rival, summarize
+from benchmarks.quality.protocol_table import protocol_table
 from benchmarks.quality.quality_config import QualityConfig
 from benchmarks.quality.recovery import compare_precisions, precisions, summarize_precisions
 from benchmarks.quality.variants import DEFAULT
@@ -38,7 +38,7 @@ def make_tables(rows: Mapping[str, Sequence[Row]], config: QualityConfig) -> dic
     summary = summarize(rows[real_networks.NAME])
     precision = precisions(rows[planted_networks.NAME])
     return {
-        "paper_protocol": beside(summary, MEASURES, DEFAULT),
+        "paper_protocol": protocol_table(summary, MEASURES, DEFAULT),
         "against_best_rival": _cells(summary, real_networks.RIVAL),
         "against_each_rival": _each_rival(summary),
         "against_tuned_by_labels": _cells(summary, TUNED),

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from benchmarks.quality import planted_networks, real_networks
-from benchmarks.quality.beside import beside_markdown
 from benchmarks.quality.cells import TUNED, Count, compare, count, count_by_rival, summarize
+from benchmarks.quality.protocol_table import protocol_markdown
 from benchmarks.quality.quality_config import QualityConfig
 from benchmarks.quality.recovery import compare_precisions, precisions
 from benchmarks.quality.variants import DEFAULT
@@ -71,7 +71,7 @@ def render_page(
 
 def _shown(name: str, table: pd.DataFrame) -> str:
     if name == "paper_protocol":
-        return beside_markdown(table, TITLES)
+        return protocol_markdown(table, TITLES)
     return markdown_table(list(table.columns), table.astype(str).to_numpy().tolist()) if len(table) else ""
 
 

@@ -11,7 +11,7 @@ from blockselect.consensus.estimator import BlockModelSelector
 from blockselect.utils.parameters import look_up
 
 DEFAULT = "default"
-KNOWN_BLOCKS = "as many as there are"
+KNOWN_BLOCKS = "known number"
 """As a variant's `n_blocks`: the number of classes, or of planted blocks."""
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from benchmarks.quality.beside import MEAN, beside
 from benchmarks.quality.cells import by_rival, compare, count, pool
+from benchmarks.quality.protocol_table import MEAN, protocol_table
 from benchmarks.quality.real_networks import RIVAL, VARIANT
 from benchmarks.quality.use.judgements import CLASSES, LINKS, MEASURES
 from benchmarks.quality.variants import DEFAULT
@@ -91,7 +91,7 @@ def _protocols(summaries: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """The default, the best single rival and the references: one row per measure and method."""
     parts = []
     for protocol, summary in summaries.items():
-        table = beside(summary, PROTOCOLS[protocol], DEFAULT) if len(summary) else pd.DataFrame()
+        table = protocol_table(summary, PROTOCOLS[protocol], DEFAULT) if len(summary) else pd.DataFrame()
         for measure in PROTOCOLS[protocol] if len(table) else ():
             wide = table.pivot_table(index="row", columns="network", values=measure, sort=False).reset_index()
             parts.append(wide.assign(measure=TITLES[measure]))

@@ -24,7 +24,7 @@ def best_single_rival(summary: pd.DataFrame, measures: Sequence[str]) -> str | N
     return str(complete.groupby("method")[list(measures)].mean().mean(axis=1).idxmax())
 
 
-def beside(summary: pd.DataFrame, measures: Sequence[str], default: str) -> pd.DataFrame:
+def protocol_table(summary: pd.DataFrame, measures: Sequence[str], default: str) -> pd.DataFrame:
     """Means over the numbers of features, with the columns row, network and the measures."""
     rival = best_single_rival(summary, measures)
     tuned = summary.loc[summary["kind"] == TUNED, "method"].unique()
@@ -43,7 +43,7 @@ def beside(summary: pd.DataFrame, measures: Sequence[str], default: str) -> pd.D
     return pd.concat(parts, ignore_index=True)[columns].round(4) if parts else pd.DataFrame(columns=columns)
 
 
-def beside_markdown(table: pd.DataFrame, titles: Mapping[str, str]) -> str:
+def protocol_markdown(table: pd.DataFrame, titles: Mapping[str, str]) -> str:
     """A Markdown table with one column per network; measures are separated by slashes."""
     if table.empty:
         return "There are no results.\n"
