@@ -8,7 +8,7 @@ import pytest
 
 from blockselect.reproduction.claims import Verdict, judge_claims
 from blockselect.reproduction.config import read_config
-from blockselect.reproduction.experiments import ALL, GRID, results
+from blockselect.reproduction.experiments import ALL, GRID
 from references.experiment_rows import judged, row
 
 NAME = "effectiveness"
@@ -16,7 +16,7 @@ CONFIG = replace(read_config("paper"), datasets=("blogcatalog",))
 
 
 def judge(letter, rows):
-    return judge_claims({NAME: results(NAME, rows)}, CONFIG)[letter]
+    return judge_claims({NAME: rows}, CONFIG)[letter]
 
 
 def bmgufs(accuracy, *, candidate=0, sparsity=0.0, **columns):

@@ -6,14 +6,13 @@ import pytest
 
 from blockselect.reproduction.claims import Verdict, judge_claims
 from blockselect.reproduction.config import read_config
-from blockselect.reproduction.experiments import results
 from references.experiment_rows import judged, row
 
 CONFIG = read_config("paper")
 
 
 def judge(letter, experiment, rows):
-    return judge_claims({experiment: results(experiment, rows)}, CONFIG)[letter]
+    return judge_claims({experiment: rows}, CONFIG)[letter]
 
 
 def moved(*distances, share=0.05, densities="kept", dataset="cora"):

@@ -9,14 +9,13 @@ import pytest
 
 from blockselect.reproduction.claims import CLAIMS, Verdict, highest_rise, judge_claims, settles
 from blockselect.reproduction.config import read_config
-from blockselect.reproduction.experiments import results
 from references.experiment_rows import judged, row, too_few
 
 CONFIG = read_config("paper")
 
 
 def judge(letter, experiment, rows, config=CONFIG):
-    return judge_claims({experiment: results(experiment, rows)}, config)[letter]
+    return judge_claims({experiment: rows}, config)[letter]
 
 
 def surface(by_ratio, *, dataset="cora"):
@@ -144,6 +143,6 @@ def test_every_claim_is_unmeasured_without_rows_and_survives_failed_ones():
 
 
 def test_every_claim_is_judged_on_real_rows(run):
-    found = judge_claims({name: results(name, rows) for name, rows in run.rows.items()}, run.config)
+    found = judge_claims(run.rows, run.config)
     assert {letter for letter, judgement in found.items() if judgement.verdict == Verdict.UNMEASURED} == {"a"}
     assert all(len(judgement.figures) for letter, judgement in found.items() if letter != "a")

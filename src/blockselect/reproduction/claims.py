@@ -13,9 +13,10 @@ import numpy as np
 import pandas as pd
 
 from blockselect.reproduction.config import ExperimentConfig
-from blockselect.reproduction.experiments import ALL, GRID, LOWEST, OTHER, SUPERVISED
+from blockselect.reproduction.experiments import ALL, GRID, LOWEST, OTHER, SUPERVISED, results
 from blockselect.reproduction.figures import LOSSES, rank_correlation, title_of
 from blockselect.reproduction.selections import MEASURES, rows_with
+from blockselect.reproduction.store import Row
 from blockselect.utils.arrays import FloatArray
 
 __all__ = ["CLAIMS", "Claim", "Judgement", "Verdict", "judge_claims"]
@@ -68,17 +69,17 @@ def claim(letter: str, experiment: str, statement: str, **settings: Any) -> Call
     return add
 
 
-def judge_claims(tables: Mapping[str, pd.DataFrame], config: ExperimentConfig) -> dict[str, Judgement]:
+def judge_claims(rows: Mapping[str, list[Row]], config: ExperimentConfig) -> dict[str, Judgement]:
     """Judge every claim; the judgements are keyed by the letters of the claims.
 
     Parameters
     ----------
-    tables : mapping
-        The table of each experiment that was run, as `results` makes it. Claims about other experiments, or
-        experiments whose trials all failed, are not measured.
+    rows : mapping
+        All rows of each experiment that was run; claims about other experiments are not measured.
     config : ExperimentConfig
         The configuration that made the rows.
     """
+    tables = {name: results(name, of_experiment) for name, of_experiment in rows.items()}
     judgements = {}
     for claim in CLAIMS:
         if (table := tables.get(claim.experiment)) is None:

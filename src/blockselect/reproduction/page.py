@@ -44,8 +44,7 @@ def make_files(
     rows: Mapping[str, list[Row]], config: ExperimentConfig, *, title: str
 ) -> tuple[dict[str, bytes], dict[str, Judgement]]:
     """Make all files of a reproduction, as a mapping from path to content, and the judgements."""
-    tables = {name: results(name, found) for name, found in rows.items()}
-    figures = {name: render_figure(name, table, config) for name, table in tables.items()}
+    figures = {name: render_figure(name, results(name, found), config) for name, found in rows.items()}
     sections = [
         {
             "name": name,
@@ -56,7 +55,7 @@ def make_files(
         }
         for name, found in rows.items()
     ]
-    settings, judgements = _describe(config, title), judge_claims(tables, config)
+    settings, judgements = _describe(config, title), judge_claims(rows, config)
     files = {f"figures/{name}.{kind}": content for name, kinds in figures.items() for kind, content in kinds.items()}
     files |= row_files(rows)
     files |= {f"claims.{kind}": render(kind, settings, judgements, sections) for kind in ("md", "html")}
