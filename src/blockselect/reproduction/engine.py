@@ -28,9 +28,7 @@ class Trial:
 
     experiment: str
     settings: Mapping[str, Any]  # flat, JSON values
-    run: Callable[
-        [], list[Row]
-    ]  # flat rows of JSON values; a partial of a module-level function, so that it can be pickled
+    run: Callable[[], list[Row]]  # a partial of a module-level function, so that it can be pickled
 
     @property
     def key(self) -> str:
