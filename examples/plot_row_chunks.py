@@ -49,7 +49,7 @@ print(selected.shape)
 # features are blue.
 whole = BMGUFS(40, n_blocks=5, random_state=0).fit(made.features, adjacency=made.adjacency)
 print(
-    f"largest difference between scores: {np.abs(whole.scores_ - selector.scores_).max():.1e}"
+    f"largest difference in score: {np.abs(whole.scores_ - selector.scores_).max():.1e}"
 )
 
 figure, ax = plt.subplots(figsize=(4.6, 4.4), layout="constrained")
